@@ -22,7 +22,7 @@ from ucvtest.advice.calibration import calibration_table
 from ucvtest.data.class_sizes import Shape
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
-from ucvtest.kernels.auc_ustatistic.pair_effects import first_order
+from ucvtest.kernels.auc_ustatistic.first_order import first_order
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.variance_stabilised import StabilisedT
@@ -139,7 +139,7 @@ def slope_of(sums: TwoClasses, contrast: Sequence[float], n_groups: int = GROUPS
 def intervals(sums: TwoClasses, name: str) -> dict[str, Any]:
     """The default interval and the stabilised one."""
     contrast = CONTRASTS[name]
-    answer = sums.answer(contrast)
+    answer = sums.estimate(contrast)
     se = math.sqrt(answer.values["midpoint"] + answer.mc_se_estimate**2)
     beta, least = slope_of(sums, contrast), -1.0 if name == "difference" else 0.0
     bent = StabilisedT(answer.auc, se, answer.df, beta, least, 1.0)

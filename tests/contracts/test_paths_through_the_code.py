@@ -27,5 +27,5 @@ def test_class_files_of_one_ustatistic_test():
 
 def test_class_files_in_a_default_comparison():
     compare = uv.compare
-    calls = calls_of(lambda: compare(X, Y, ["lda", "knn:3"], rng=0))
+    calls = calls_of(lambda: compare(X, Y, ["lda", "knn:3", "nearest_centroid"], rng=0))
     assert len(calls.between_files) <= 40, calls.between_files

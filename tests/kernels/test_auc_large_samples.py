@@ -44,7 +44,7 @@ def test_means_and_jackknives_are_those_of_sums_over_pairs(rankings):
     )
     for contrast in ((1.0, 0.0), (0.0, 1.0), (1.0, -1.0)):
         assert many.mean(contrast) == pytest.approx(contrast @ aucs.mean(axis=1), abs=1e-12)
-        found, expected = many.answer(contrast), few.answer(contrast)
+        found, expected = many.estimate(contrast), few.estimate(contrast)
         error = np.hypot(found.mc_se_estimate, expected.mc_se_estimate)
         assert abs(found.auc - expected.auc) < 4 * error
         errors = [each.mc_se["jackknife"] for each in (found, expected)]
@@ -60,7 +60,7 @@ def test_learners_that_rank_alike_have_no_difference(rankings):
     sums = ManyObservations(members, (G1, G0), 2)
     sums.add([scores[0][:200]] * 2, learnt[:200], np.arange(200))
     assert sums.alike
-    assert sums.answer((1.0, -1.0)).auc == 0
+    assert sums.estimate((1.0, -1.0)).auc == 0
 
 
 def test_many_observations_have_the_jackknife_alone(monkeypatch):

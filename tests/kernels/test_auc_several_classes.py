@@ -185,7 +185,7 @@ def test_adding_in_parts_changes_nothing():
         sums = SeveralClasses(classes, 1)
         for rows in np.array_split(np.arange(300), parts):
             sums.add([scores[rows]], learnt[rows], rows)
-        answers.append(sums.answer([1.0]))
+        answers.append(sums.estimate([1.0]))
     for name in ("auc", "values", "mc_se", "jackknife", "df", "mc_se_estimate"):
         first, second = (getattr(answer, name) for answer in answers)
         # There is no unbiased variance, nor what is made of it.

@@ -8,7 +8,8 @@ import pytest
 from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels import auc_ustatistic, leave_pair_out, permutation
-from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, RankedClasses
+from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
@@ -151,8 +152,8 @@ class TestFromScores:
         for rows in (slice(0, 70), slice(70, 300)):
             parts.add([scores[rows]], sets[rows], np.arange(300)[rows])
         assert parts.mean((1,)) == pytest.approx(whole.mean((1,)))
-        assert parts.answer((1,)).jackknife == pytest.approx(whole.answer((1,)).jackknife)
-        assert whole.answer((1,)).auc == pytest.approx(first["auc"])
+        assert parts.estimate((1,)).jackknife == pytest.approx(whole.estimate((1,)).jackknife)
+        assert whole.estimate((1,)).auc == pytest.approx(first["auc"])
 
     @each_weight
     @pytest.mark.parametrize("several", [False, True])

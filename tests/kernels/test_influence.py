@@ -117,7 +117,7 @@ class TestAuc:
         y, tested = labels(9, 7), draw_folds(rng, 401, (9, 7), (3, 2))
         scores = draw_scores(rng, tested, y, ties=True)
         expected = influence.auc(scores, tested, y)
-        monkeypatch.setattr("ucvtest.kernels.influence.sums.CALL_CELLS", 6 * 100)
+        monkeypatch.setattr("ucvtest.kernels.influence.calls.CALL_CELLS", 6 * 100)
         found = influence.auc(scores, tested, y)
         for name in expected:
             np.testing.assert_allclose(found[name], expected[name], atol=1e-12)

@@ -26,7 +26,7 @@ def complete(scores, kept):
     first = np.arange(len(members[0])), len(members[0]) + np.arange(len(members[1]))
     sums = TwoClasses(first, exact=True)
     sums.add([np.array(each) for each in values], np.array(learning), np.arange(len(learning)))
-    return sums, sums.answer(CONTRAST)
+    return sums, sums.estimate(CONTRAST)
 
 
 def test_slope_is_that_of_the_estimates_with_one_observation_left_out():

@@ -9,13 +9,14 @@ from types import CodeType, FrameType
 from typing import Any
 
 import ucvtest
+from ucvtest.inference.base import HypothesisTest
 
 PACKAGE = str(Path(ucvtest.__file__).parent)
 
 
 @dataclass
 class Calls:
-    """Functions that were called, and calls between the class files of one object."""
+    """Functions that were called, and calls between the class files of one test."""
 
     functions: set[CodeType] = field(default_factory=set)
     between_files: list[str] = field(default_factory=list)
@@ -42,7 +43,7 @@ class Calls:
 
 
 def _object_of(frame: FrameType) -> Any:
-    """What a method was called on: an object of the package, or its class."""
+    """What a method was called on: an object, or its class."""
     for name in ("self", "cls"):
         if name in frame.f_code.co_varnames[:1]:
             return frame.f_locals.get(name)
@@ -50,8 +51,10 @@ def _object_of(frame: FrameType) -> Any:
 
 
 def _is_one(called: Any, calling: Any) -> bool:
-    """Whether both are one object, or an object and its class."""
-    return called is calling or called is type(calling) or type(called) is calling
+    """Whether both are one test, or a test and its class."""
+    cls = called if isinstance(called, type) else type(called)
+    same = called is calling or called is type(calling) or type(called) is calling
+    return same and issubclass(cls, HypothesisTest)
 
 
 @contextmanager

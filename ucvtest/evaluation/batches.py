@@ -1,5 +1,6 @@
 """How learners predict some learning sets at a time."""
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,10 +21,12 @@ class Batch(Protocol):
 
     size: int | None
     """Most learning sets at a time; None for all."""
-    most_labelings: int | None
-    """The same for labelings of one learning set."""
     n_devices: int
     """Devices that can do batches at the same time."""
+
+    @property
+    def most_labelings(self) -> int | None:
+        """The same as `size` for labelings of one learning set."""
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """Values (R, n); those of untested observations are undefined."""
@@ -47,9 +50,12 @@ class JittedBatch:
         self._states = {0: learner.prepare(sample)}
         self._shape = learner.rows_per_call(sample)
         self.size: int | None = self._shape
-        self._labelings = learner.labelings_per_call(sample)
-        self.most_labelings: int | None = self._labelings
         self._common: dict[int, tuple[np.ndarray, Any]] = {}
+
+    @cached_property
+    def most_labelings(self) -> int:
+        """Labelings in one call; few tests ask for any."""
+        return self._learner.labelings_per_call(self._sample)
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
@@ -58,7 +64,7 @@ class JittedBatch:
             labels, testing, size = fits.labels, fits.testing, len(fits)
             if fits.common:
                 state = self._common_state(base, device, fits.learning)
-                shape, learning = self._labelings, fits.learning[None]
+                shape, learning = self.most_labelings, fits.learning[None]
             else:
                 state, shape = base, self._shape
                 learning = _lengthened(fits.learning, shape)
@@ -94,7 +100,11 @@ class TranslatedBatch:
         self._original = SplitBatch(sample, learner.original, output, None, n_jobs)
         self.size = self._jitted.size
         self.n_devices = self._jitted.n_devices
-        self.most_labelings = self._jitted.most_labelings
+
+    @property
+    def most_labelings(self) -> int:
+        """See `Batch`."""
+        return self._jitted.most_labelings
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""

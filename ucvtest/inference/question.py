@@ -36,6 +36,7 @@ from ucvtest.learners.base import Learner
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.refusals import refuse_set_score
 from ucvtest.results.result import TestResult
 
@@ -69,6 +70,12 @@ class Question(ABC):
     """The resamples that losses are given for; None where a test draws them itself."""
     observed: LossDifference | None = None
     """The losses that are given, if they are."""
+
+    @property
+    def loss(self) -> Loss:
+        """The loss by which predictions are scored, where the metric is the mean of one."""
+        assert isinstance(self.metric, Loss)
+        return self.metric
 
     @property
     def n_units(self) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
-from ucvtest.kernels.ustatistic.variances import midpoint
+from ucvtest.stats.jackknife import midpoint
 
 __all__ = ["MOST_FIRST", "VarianceComponents", "log_error"]
 

@@ -10,7 +10,7 @@ import ucvtest as uv
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels import auc_ustatistic
-from ucvtest.kernels.auc_ustatistic.variances import Answer
+from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 from ucvtest.methods.influence.half_sample_variance import Share, draw_shares
 
 
@@ -98,7 +98,7 @@ def test_nothing_is_added_to_the_jackknife(variance, jackknife, value):
     none = np.zeros(0)
     values = {"midpoint": variance, "jackknife": jackknife}
     errors = {"midpoint": 0.03, "jackknife": 0.04}
-    share = Share.of(Answer(0.1, values, errors, jackknife, 0.0, (none, none), 9.0, 0.0))
+    share = Share.of(AucEstimate(0.1, values, errors, jackknife, 0.0, (none, none), 9.0, 0.0))
     assert share.value == value
     expected = 0.6 * math.hypot(0.03 / 0.6, 0.04) if value < 1 else 0
     assert share.mc_se == pytest.approx(expected)

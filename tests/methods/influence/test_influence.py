@@ -20,7 +20,7 @@ from tests.support.jax_flags import printed_with_and_without_x64
 from ucvtest.common.execution import Execution
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.loss_source import FittedLosses
-from ucvtest.kernels.influence.sums import repeats_needed
+from ucvtest.kernels.influence.calls import repeats_needed
 from ucvtest.methods.influence.estimation import draw_resamples, estimates_from
 from ucvtest.methods.influence.options import Layout
 from ucvtest.methods.influence.resamples import draw_bootstrap, draw_folds

@@ -8,7 +8,8 @@ import pytest
 import ucvtest as uv
 from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
-from ucvtest.kernels.auc_ustatistic.clusters import RankedClasses, RowWeights, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
 from ucvtest.methods.ustatistic.auc.estimation import Sampler
@@ -243,7 +244,7 @@ def test_clusters_of_one_row_rank_as_rows_do():
     ours = SingleLabelClusters(members, RowWeights.of(clusters, (y == 1, y == 0)))
     for sums in (rows, ours):
         sums.add([scores], learnt, np.arange(400))
-    expected, found = rows.answer((1,)), ours.answer((1,))
+    expected, found = rows.estimate((1,)), ours.estimate((1,))
     for name in ("midpoint", "jackknife"):
         assert found.values[name] == pytest.approx(expected.values[name], rel=1e-9)
     assert found.auc == pytest.approx(expected.auc, rel=1e-12)

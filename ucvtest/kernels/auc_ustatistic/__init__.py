@@ -5,16 +5,29 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.checks import is_integer
-from ucvtest.data.class_sizes import Shape
-from ucvtest.data.groups import GroupWeight, as_groups, check_group_weight, clusters_of
-from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters
+from ucvtest.data.groups import (
+    Clusters,
+    GroupWeight,
+    as_groups,
+    check_group_weight,
+    clusters_of,
+)
+from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
+from ucvtest.kernels.auc_ustatistic.ranked import RankedSums, why_no_variance
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
-from ucvtest.kernels.auc_ustatistic.status import status, too_rough
+from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words, too_rough
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.kernels.auc_ustatistic.user_scores import GivenRows
-from ucvtest.kernels.auc_ustatistic.user_scores_of_clusters import GivenClusters
+from ucvtest.kernels.auc_ustatistic.validation import (
+    UserRows,
+    check_flags,
+    checked_rows,
+    checked_scores,
+    checked_units,
+    positive_class,
+)
 from ucvtest.kernels.auc_ustatistic.variances import default_variance
 
 __all__ = ["from_scores"]
@@ -143,84 +156,88 @@ def from_scores(
     >>> bool(0 < found["variance"] <= found["jackknife"])
     True
     """
-    if not isinstance(exact, (bool, np.bool_)):
-        raise ValueError(f"exact must be True or False, got {exact!r:.60}")
     several = np.ndim(scores) == 3
-    if pos_label is not None and not several:
-        raise ValueError(
-            "pos_label is for scores of each class, of shape (M, n, C): leave it out, scores of "
-            "shape (M, n) rise with class 1"
-        )
+    check_flags(exact=exact, pos_label=pos_label, several=several)
     check_group_weight(group_weight, grouped=groups is not None)
-    given = {"scores": scores} if other is None else {"scores": scores, "other": other}
     width = np.shape(learnt)[-1] if np.ndim(learnt) else 0
     clusters = clusters_of(as_groups(groups, width), group_weight)
+    rows = checked_rows(
+        learnt, y, cluster, several=several, exact=bool(exact), grouped=clusters is not None
+    )
+    units = rows
     if clusters is not None:
-        given_rows = GivenClusters.checked(
-            learnt, y, cluster, clusters, several=several, exact=bool(exact)
-        )
-        rows = given_rows.rows
-        read = rows.class_scores if several else rows.scores
-        shown = [read(name, values) for name, values in given.items()]
-        positive = _positive(len(rows.order), pos_label) if several else None
-        ranked = given_rows.sums(positive, exact=bool(exact))
-        given_rows.add_to(ranked, shown)
-        return _known(ranked, given_rows.units.shape, len(shown))
-    rows = GivenRows.checked(learnt, y, cluster, several=several, exact=bool(exact))
-    read = rows.class_scores if several else rows.scores
-    shown = [read(name, values) for name, values in given.items()]
-    sums: TwoClasses | SeveralClasses
-    if several:
-        classes = Classes(rows.codes, rows.shape.learn_sizes, _weights(rows.shape, pos_label))
-        sums = SeveralClasses(classes, len(shown), exact=bool(exact))
+        units = checked_units(rows, clusters, several=several, exact=bool(exact))
+    by_name = {"scores": scores} if other is None else {"scores": scores, "other": other}
+    ranked = checked_scores(rows, by_name, several=several)
+    positive = positive_class(len(rows.order), pos_label) if several else None
+    sums: RankedSums
+    if clusters is not None:
+        sums = _of_clusters(rows, units, clusters, positive, several=several, exact=bool(exact))
+    elif several:
+        sums = _of_several(rows, positive, len(ranked), exact=bool(exact))
     else:
         sums = TwoClasses(rows.members, exact=bool(exact))
-    sums.add(shown, rows.learnt, rows.draw)
-    return _known(sums, rows.shape, len(shown))
+    sums.add(ranked, units.learnt, units.draw)
+    return _by_name(sums, units, len(ranked), several=several)
 
 
-def _known(
-    sums: TwoClasses | SeveralClasses | MixedClusters, shape: Shape, n_learners: int
+def _of_several(
+    rows: UserRows, positive: int | None, n_learners: int, *, exact: bool
+) -> SeveralClasses:
+    """Sums for Hand and Till's AUC, or for that of one class against the rest."""
+    sizes = rows.shape.sizes
+    weights = hand_till(len(sizes)) if positive is None else one_against_rest(sizes, positive)
+    classes = Classes(rows.labels, rows.shape.learn_sizes, weights)
+    return SeveralClasses(classes, n_learners, exact=exact)
+
+
+def _of_clusters(
+    rows: UserRows,
+    units: UserRows,
+    clusters: Clusters,
+    positive: int | None,
+    *,
+    several: bool,
+    exact: bool,
+) -> RankedSums:
+    """Sums for clusters that are one sample, or for those of positives and of negatives."""
+    labels = rows.labels
+    if len(units.order) > 1:
+        weights = RowWeights.of(clusters, (labels == 1, labels == 0))
+        return SingleLabelClusters(units.members, weights, exact=exact)
+    rankings = (
+        RankedClasses.of_several(clusters, labels, positive)
+        if several
+        else RankedClasses.of_two(clusters, labels == 1)
+    )
+    return MixedClusters(rankings, units.shape.learn_sizes[0], exact=exact)
+
+
+def _by_name(
+    sums: RankedSums, units: UserRows, n_learners: int, *, several: bool
 ) -> dict[str, Any]:
-    """What is found, by its names."""
-    found = sums.answer((1, -1)[:n_learners])
-    default, why = default_variance(shape), status(sums, found)
-    if why == "ok" and found.is_rough(default):
-        why = too_rough(found, default, "give scores from more learning sets")
-    known = {
-        "auc": found.auc,
-        "variance": found.values[default],
-        "jackknife": found.jackknife,
-        "pair_effects": found.pair_effects,
-        "df": found.df,
-        "mc_se_estimate": found.mc_se_estimate,
-        "mc_se_variance": found.mc_se[default],
-        "midpoint": found.values["midpoint"] if shape.paired else nan,
-        "status": why,
+    """The estimate and what belongs to it, by their names."""
+    estimate = sums.estimate((1, -1)[:n_learners])
+    default, why = default_variance(units.shape), why_no_variance(sums, estimate)
+    status = "ok" if why is None else no_variance_in_words(why)
+    if why is None and estimate.is_rough(default):
+        status = too_rough(estimate, default, "give scores from more learning sets")
+    named = {
+        "auc": estimate.auc,
+        "variance": estimate.values[default],
+        "jackknife": estimate.jackknife,
+        "pair_effects": estimate.pair_effects,
+        "df": estimate.df,
+        "mc_se_estimate": estimate.mc_se_estimate,
+        "mc_se_variance": estimate.mc_se[default],
+        "midpoint": estimate.values["midpoint"] if units.shape.paired else nan,
+        "status": status,
     }
-    if isinstance(sums, MixedClusters):
+    if len(units.order) == 1:
         # Effects of pairs of clusters are not among what is added up.
-        return known | {"midpoint": nan, "pair_effects": nan, "u": found.u[0]}
-    if isinstance(sums, SeveralClasses):
-        return known | {"u": found.u}
+        return named | {"midpoint": nan, "pair_effects": nan, "u": estimate.u[0]}
+    if several:
+        return named | {"u": estimate.u}
     for name in ("clipped", "unbiased"):
-        known |= {name: found.values[name], f"mc_se_{name}": found.mc_se[name]}
-    return known | {"u1": found.u[0], "u0": found.u[1]}
-
-
-def _weights(shape: Shape, pos_label: Any) -> np.ndarray:
-    """How much each pair of classes counts."""
-    n_classes = len(shape.sizes)
-    positive = _positive(n_classes, pos_label)
-    return hand_till(n_classes) if positive is None else one_against_rest(shape.sizes, positive)
-
-
-def _positive(n_classes: int, pos_label: Any) -> int | None:
-    """The class that is told from the rest, if one is."""
-    if pos_label is None:
-        return None
-    if not is_integer(pos_label) or not 0 <= pos_label < n_classes:
-        raise ValueError(
-            f"pos_label={pos_label!r:.60} is none of the classes 0 to {n_classes - 1} in y"
-        )
-    return int(pos_label)
+        named |= {name: estimate.values[name], f"mc_se_{name}": estimate.mc_se[name]}
+    return named | {"u1": estimate.u[0], "u0": estimate.u[1]}

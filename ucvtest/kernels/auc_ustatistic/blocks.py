@@ -88,7 +88,7 @@ class Placed:
 def rank(
     sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]], calls: Iterable[np.ndarray]
 ) -> Iterator[tuple[Placed, dict[str, np.ndarray]]]:
-    """Rank the scores of D learners, looked at only where tested; with the sums of `Sums`.
+    """Rank the scores of D learners, looked at only where tested; with the sums of `BlockSums`.
 
     `calls` as from `LearningSets.calls`.
     """

@@ -15,7 +15,14 @@ import numpy as np
 
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
-from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated
+from ucvtest.kernels.auc_ustatistic.first_order import inclusion_variance, mean_placements
+from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
+from ucvtest.kernels.auc_ustatistic.variances import (
+    AucEstimate,
+    BlockGroups,
+    VarianceParts,
+    auc_estimate,
+)
 
 __all__ = ["ManyObservations"]
 
@@ -63,34 +70,27 @@ class ManyObservations:
         rows = np.concatenate([np.reshape(each, (-1, self.n_learners)) for each in self._aucs])
         return float(np.dot(contrast, rows.mean(axis=0)))
 
-    def answer(self, contrast: Sequence[float]) -> Answer:
+    def estimate(self, contrast: Sequence[float]) -> AucEstimate:
         """The estimate and its jackknife for a linear combination of the learners."""
         weights, weight = np.asarray(contrast, dtype=float), self._count / self.n_rows
         placed = np.einsum("d,dki->ki", weights, self._placed)
         blocks = [self._of_block(weights, placed, k) for k in range(N_BLOCKS)]
         singles = weight[:, None] * np.stack([effects for effects, _ in blocks])
-        groups = Groups(
+        groups = BlockGroups(
             singles, weight, np.zeros_like(singles), np.zeros(N_BLOCKS), np.arange(N_BLOCKS)
         )
-        squares = Squares(
-            shape=self.shape,
-            b=singles.sum(axis=0),
-            groups=groups,
-            inner=np.zeros((N_BLOCKS, N_BLOCKS)),
-            weight=weight,
-            unbiased=[nan] * (N_BLOCKS + 1),
-        )
+        parts = VarianceParts.of_singles(self.shape, singles.sum(axis=0), groups, weight)
         draws = np.unique(np.concatenate(self._draws), return_inverse=True)[1]
         rows = np.concatenate([aucs for _, aucs in blocks])
         means = np.bincount(draws, rows) / np.bincount(draws)
         error = float(np.std(means, ddof=1) / np.sqrt(len(means)))
-        found = estimated(float(rows.mean()), squares, error)
+        found = auc_estimate(float(rows.mean()), parts, error)
         values = dict.fromkeys(found.values, nan) | {"jackknife": found.values["jackknife"]}
         return replace(found, values=values, pair_effects=nan)
 
-    def why_flat(self) -> str:
+    def why_flat(self) -> NoVariance:
         """Why one learner has no variance."""
-        return "every observation was ranked equally well"
+        return NoVariance.OBSERVATIONS_ALIKE
 
     def _of_block(
         self, weights: np.ndarray, placed: np.ndarray, block: int
@@ -110,7 +110,7 @@ class ManyObservations:
         response = sums / count - aucs.mean() * (1.0 - self._tested[block] / count)
         own = shape.split(self._centred(placed[block], self._tested[block]))
         parts = [
-            (each - each.mean() - g * (n - g) / (n * (n - 1)) * taken + deviation / n)
+            (each - each.mean() - inclusion_variance(n, g) * taken + deviation / n)
             for each, taken, deviation, (n, g) in zip(
                 shape.split(response), shape.split(share), own, shape.by_class, strict=True
             )
@@ -119,7 +119,7 @@ class ManyObservations:
 
     def _centred(self, placed: np.ndarray, tested: np.ndarray) -> np.ndarray:
         """Mean placements by class, less their mean; 0 for who was never tested."""
-        means = np.divide(placed, tested, out=np.full(len(placed), nan), where=tested > 0)
+        means = mean_placements(placed, tested, nan)
         parts = [each - np.nanmean(each) for each in self.shape.split(means)]
         return np.nan_to_num(np.concatenate(parts))
 

@@ -1,4 +1,4 @@
-r"""Effects of single observations and of pairs on the complete AUC, from random learning sets.
+r"""Effects of pairs of observations on the complete AUC, from random learning sets.
 
 Class c has n_c observations; a rule learns from g_c and ranks the other r_c = n_c - g_c; with what
 is tested it sees m_c = g_c + 1. psi(L; i, j) says whether the rule learnt on L ranks i above j, and
@@ -18,47 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ucvtest.data.class_sizes import Shape
-from ucvtest.kernels.auc_ustatistic.placements import least_squares
+from ucvtest.kernels.auc_ustatistic.first_order import FirstOrder
 
-__all__ = ["Additive", "FirstOrder", "Moments", "PairEffects", "Residuals", "first_order"]
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Sums over the rows of each block: what the effects of single observations need.
-
-    Of the learning sets (K,) `n_rows`, (K, n) `learnt`, (K, n, n) `together`; of the rankings
-    twice the sums of psi, (D, K) `total`, (D, K, n) `learnt_total` and `placed`.
-    """
-
-    n_rows: np.ndarray
-    learnt: np.ndarray
-    together: np.ndarray
-    total: np.ndarray
-    learnt_total: np.ndarray
-    placed: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class FirstOrder:
-    """The complete AUCs (D,), and what single observations contribute.
-
-    `learning` (D, n) are the coefficients eta of the AUC of a row on its learning set; `testing`
-    (D, n) how far the mean placement of each observation is from the mean of its class.
-    """
-
-    auc: np.ndarray
-    learning: np.ndarray
-    testing: np.ndarray
-
-    def contributions(self, shape: Shape) -> np.ndarray:
-        """b (D, n): E[psi 1{i is learnt from or tested}], centred."""
-        eta, deviation = shape.split(self.learning), shape.split(self.testing)
-        parts = [
-            g * (n - g) / (n * (n - 1)) * eta[c] + deviation[c] / n
-            for c, (n, g) in enumerate(shape.by_class)
-        ]
-        return np.concatenate(parts, axis=-1)
+__all__ = ["Additive", "PairEffects", "Residuals"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +34,8 @@ class Additive:
     @classmethod
     def of(cls, shape: Shape, first: FirstOrder) -> "Additive":
         """The fit whose mean placements and coefficients of learning sets are these."""
-        learning, testing = [], []
-        eta, deviation = shape.split(first.learning), shape.split(first.testing)
-        for c, (n, g) in enumerate(shape.by_class):
-            d = (deviation[c] + g / (n - 1) * eta[c]) / (1 - g / ((n - 1) * (n - g)))
-            testing.append(d)
-            learning.append(eta[c] + d / (n - g))
+        eta, testing = shape.split(first.learning), shape.split(first.additive_testing(shape))
+        learning = [part + d / r for part, d, r in zip(eta, testing, shape.tested, strict=True)]
         return cls(first.auc, (learning[0], learning[1]), (testing[0], testing[1]))
 
     @classmethod
@@ -145,32 +103,3 @@ def _within(joint: np.ndarray, a: np.ndarray, u: np.ndarray, n: int, m: int) -> 
     tau: np.ndarray = joint - m * (m - 1) / (n * (n - 1)) * u - (m - 1) / (n - 2) * effects
     tau[..., np.arange(n), np.arange(n)] = 0.0
     return tau
-
-
-def first_order(shape: Shape, sums: Moments, blocks: np.ndarray, *, exact: bool) -> FirstOrder:
-    """The effects of single observations from some of the blocks."""
-    count = float(sums.n_rows[blocks].sum())
-    r1, r0 = shape.tested
-    twice = 2.0 * r1 * r0 * count
-    learnt = sums.learnt[blocks].sum(axis=0)
-    auc = sums.total[:, blocks].sum(axis=1) / twice
-    mean = learnt / count
-    response = sums.learnt_total[:, blocks].sum(axis=1) / twice - auc[:, None] * mean
-    if exact:
-        # All learning sets: the products of their indicators are known.
-        factors = [n * (n - 1) / (g * (n - g)) if g else 0.0 for n, g in shape.by_class]
-        eta = response * np.repeat(factors, shape.sizes)
-    else:
-        gram = sums.together[blocks].sum(axis=0, dtype=float) / count - np.outer(mean, mean)
-        eta = least_squares(gram, response)
-    eta = _centred(shape, eta)
-    scale = np.repeat([2.0 * r0, 2.0 * r1], shape.sizes)
-    placed, tested = sums.placed[:, blocks].sum(axis=1) / scale, count - learnt
-    deviation = placed - tested * auc[:, None]
-    deviation = np.divide(deviation, tested, out=np.zeros_like(deviation), where=tested > 0)
-    return FirstOrder(auc - eta @ mean, eta, _centred(shape, deviation))
-
-
-def _centred(shape: Shape, values: np.ndarray) -> np.ndarray:
-    parts = [part - part.mean(axis=-1, keepdims=True) for part in shape.split(values)]
-    return np.concatenate(parts, axis=-1)

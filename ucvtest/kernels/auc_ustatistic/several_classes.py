@@ -12,8 +12,8 @@ The kernel of the U-statistic has m_c = g_c + 1 observations of each class: what
 one of each class that is tested. A pair of classes looks at two of these. With E(i_1, ..., i_C) the
 value of M where these are tested, the placement of observation i is the mean of E over all that
 have it, so that the mean of the placements of any class is M(L). What follows from the AUC of each
-row and from placements is as for two classes (see `effects`): the coefficients eta of M(L) on the
-learning sets of all classes, contributions b, the jackknife
+row and from placements is as for two classes (see `first_order`): the coefficients eta of M(L) on
+the learning sets of all classes, contributions b, the jackknife
 J = sum over c of n_c (n_c - 1)/(n_c - m_c)^2 sum of b_i^2, and the effects of pairs.
 """
 
@@ -27,7 +27,7 @@ import numpy as np
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 
-__all__ = ["Classes", "Sums", "hand_till", "one_against_rest"]
+__all__ = ["Classes", "ClasswiseSums", "hand_till", "one_against_rest"]
 
 CALL_CELLS = 2**18
 """Pairs of observations of two classes that are compared at a time: they stay in the cache."""
@@ -35,35 +35,40 @@ CALL_CELLS = 2**18
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Codes (n,) of the classes, g_c of each, and v_cd (C, C)."""
+    """Labels (n,) from 0 on, g_c of each class, and v_cd (C, C)."""
 
-    codes: np.ndarray
+    labels: np.ndarray
     learn_sizes: tuple[int, ...]
     weights: np.ndarray
 
     @cached_property
     def shape(self) -> Shape:
         """n_c and g_c of each class."""
-        return Shape(tuple(np.bincount(self.codes).tolist()), self.learn_sizes)
+        return Shape(tuple(np.bincount(self.labels).tolist()), self.learn_sizes)
 
     @cached_property
     def order(self) -> np.ndarray:
         """The observations, class after class."""
-        return np.argsort(self.codes, kind="stable")
+        return np.argsort(self.labels, kind="stable")
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """Where each observation is in this order."""
+        return np.argsort(self.order)
 
     @cached_property
     def members(self) -> np.ndarray:
         """Indicators of the classes, (n, C)."""
-        return (self.codes[:, None] == np.arange(len(self.learn_sizes))).astype(float)
+        return (self.labels[:, None] == np.arange(len(self.learn_sizes))).astype(float)
 
     def of_each(self, values: Sequence[float]) -> np.ndarray:
         """What is known of each class, for each observation (n,)."""
-        return np.asarray(values, dtype=float)[self.codes]
+        return np.asarray(values, dtype=float)[self.labels]
 
     def centred(self, values: np.ndarray) -> np.ndarray:
         """Values (n,) minus the means of their classes."""
         means = self.members.T @ values / np.asarray(self.shape.sizes)
-        centred: np.ndarray = values - means[self.codes]
+        centred: np.ndarray = values - means[self.labels]
         return centred
 
 
@@ -81,8 +86,8 @@ def one_against_rest(sizes: Sequence[int], positive: int) -> np.ndarray:
     return weights
 
 
-class Sums:
-    """Sums over the rows of each block, of one learner or of several.
+class ClasswiseSums:
+    """ClasswiseSums over the rows of each block, of one learner or of several.
 
     By block: `count` (K,), `learnt` (K, n), `together` (K, n, n). By learner and block: `auc`
     (D, K); `learnt_auc` and `placed` (D, K, n); `inside` (D, K, n, n), M(L) where both are learnt
@@ -95,7 +100,7 @@ class Sums:
     def __init__(self, classes: Classes, n_learners: int, *, exact: bool = False) -> None:
         self.classes, self.n_learners, self.exact = classes, n_learners, exact
         self.alike = True
-        n = len(classes.codes)
+        n = len(classes.labels)
         self.count = np.zeros(N_BLOCKS)
         self.learnt = np.zeros((N_BLOCKS, n))
         self.together = np.zeros((N_BLOCKS, n, n))
@@ -111,6 +116,11 @@ class Sums:
         self._learning: list[np.ndarray] = []
         self._draw: list[np.ndarray] = []
         self._rows: list[np.ndarray] = []
+
+    @property
+    def shape(self) -> Shape:
+        """n_c and g_c of each class."""
+        return self.classes.shape
 
     @property
     def n_rows(self) -> int:
@@ -167,7 +177,7 @@ def _ranked(
     And what each pair of two observations adds, summed over the rows, (n, n).
     """
     n_rows, n_obs, n_classes = scores.shape
-    members = [np.flatnonzero(classes.codes == code) for code in range(n_classes)]
+    members = [np.flatnonzero(classes.labels == label) for label in range(n_classes)]
     found, across = np.zeros(scores.shape), np.zeros((n_obs, n_obs))
     step = max(1, CALL_CELLS // max(classes.shape.sizes) ** 2)
     for start in range(0, n_rows, step):
@@ -212,16 +222,16 @@ class _Placements:
         rest = auc[:, None] - of_class
         without = rest[:, :, None] - of_class[:, None, :] + of_pairs
         own = ranked.sum(axis=2)
-        placed = tested * (own + rest[:, classes.codes])
-        left = tested[:, :, None] * (own[:, :, None] - ranked + without[:, classes.codes] / 2)
+        placed = tested * (own + rest[:, classes.labels])
+        left = tested[:, :, None] * (own[:, :, None] - ranked + without[:, classes.labels] / 2)
         return cls(tested.astype(float), auc, placed, left, classes)
 
     def sums(self, learnt: np.ndarray, across: np.ndarray) -> dict[str, np.ndarray]:
-        """The sums of `Sums`; `across` are those of pairs alone."""
+        """The sums of `ClasswiseSums`; `across` are those of pairs alone."""
         either = np.zeros_like(across)
-        for code in range(len(self.classes.learn_sizes)):
-            of_class = self.classes.codes == code
-            either[:, of_class] = self.left[:, :, code].T @ self.tested[:, of_class]
+        for label in range(len(self.classes.learn_sizes)):
+            of_class = self.classes.labels == label
+            either[:, of_class] = self.left[:, :, label].T @ self.tested[:, of_class]
         return {
             "auc": self.auc.sum(),
             "learnt_auc": self.auc @ learnt,

@@ -13,9 +13,21 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
-from ucvtest.kernels.auc_ustatistic.several_classes import Classes, Sums
-from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated, pair_factor
-from ucvtest.kernels.ustatistic.variances import first_order_factor
+from ucvtest.kernels.auc_ustatistic.first_order import (
+    FirstOrder,
+    complete_factors,
+    mean_placements,
+)
+from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
+from ucvtest.kernels.auc_ustatistic.several_classes import Classes, ClasswiseSums
+from ucvtest.kernels.auc_ustatistic.variances import (
+    AucEstimate,
+    BlockGroups,
+    VarianceParts,
+    auc_estimate,
+    pair_factor,
+)
+from ucvtest.stats.jackknife import first_order_factor
 
 __all__ = ["SeveralClasses"]
 
@@ -23,35 +35,35 @@ ROUNDING = 1e-13
 """What AUCs differ by, at most, that are the same."""
 
 
-class SeveralClasses(Sums):
-    """Sums over the rankings of class-wise scores, with the answers from them."""
+class SeveralClasses(ClasswiseSums):
+    """Sums over the rankings of class-wise scores, with the estimates from them."""
 
     def mean(self, contrast: Sequence[float]) -> float:
         """The mean AUC, or a linear combination of them with a weight for each learner."""
         return float(np.asarray(contrast, dtype=float) @ self.rows.mean(axis=1))
 
-    def answer(self, contrast: Sequence[float]) -> Answer:
+    def estimate(self, contrast: Sequence[float]) -> AucEstimate:
         """The estimate and its variances for a linear combination of the learners."""
         weights = np.asarray(contrast, dtype=float)
         of = {name: np.tensordot(weights, values, 1) for name, values in self.of_learners.items()}
         found = _Contrast(self, of, np.tensordot(weights, self.rows, 1))
         whole = found.first_order(np.arange(N_BLOCKS))
         error = 0.0 if self.exact else _error_of_mean(found, whole)
-        return estimated(whole.auc, _squares(found, whole), error)
+        return auc_estimate(whole.auc, _variance_parts(found, whole), error)
 
-    def why_flat(self) -> str:
+    def why_flat(self) -> NoVariance:
         """Why one learner has no variance."""
         rows = self.rows
         if (np.abs(rows - 1) < ROUNDING).all() or (np.abs(rows) < ROUNDING).all():
-            return "the classes were separated completely, in every row"
-        return "every observation was ranked equally well, as by equal scores"
+            return NoVariance.SEPARATED
+        return NoVariance.CLASSES_ALIKE
 
 
 @dataclass(frozen=True, eq=False)
 class _Contrast:
     """The sums of one learner, or of a difference of two: all is linear in the rankings."""
 
-    sums: Sums
+    sums: ClasswiseSums
     of: Mapping[str, np.ndarray]
     rows: np.ndarray
 
@@ -59,7 +71,7 @@ class _Contrast:
     def classes(self) -> Classes:
         return self.sums.classes
 
-    def first_order(self, blocks: np.ndarray) -> "_FirstOrder":
+    def first_order(self, blocks: np.ndarray) -> "_Linear":
         """The effects of single observations from some of the blocks."""
         sums, classes = self.sums, self.classes
         count = sums.count[blocks].sum()
@@ -68,8 +80,7 @@ class _Contrast:
         response = self.of["learnt_auc"][blocks].sum(axis=0) / count - learnt * auc
         if sums.exact:
             # All learning sets: the products of their indicators are known.
-            factors = [n * (n - 1) / (g * (n - g)) if g else 0.0 for n, g in classes.shape.by_class]
-            eta = classes.of_each(factors) * response
+            eta = complete_factors(classes.shape)[classes.place] * response
         else:
             together = sums.together[blocks].sum(axis=0) / count
             gram = together - np.outer(learnt, learnt)
@@ -80,12 +91,12 @@ class _Contrast:
         eta = classes.centred(eta)
         tested = count * (1 - learnt)
         placed = self.of["placed"][blocks].sum(axis=0)
-        mean = np.divide(placed, tested, out=np.full(len(tested), auc), where=tested > 0.5)
-        return _FirstOrder(classes, float(auc - learnt @ eta), eta, classes.centred(mean))
+        mean = mean_placements(placed, tested, auc)
+        return _Linear(classes, float(auc - learnt @ eta), eta, classes.centred(mean))
 
 
 @dataclass(frozen=True, eq=False)
-class _FirstOrder:
+class _Linear:
     """U, the coefficients eta (n,) of M(L), and deviations (n,) of mean placements."""
 
     classes: Classes
@@ -94,28 +105,26 @@ class _FirstOrder:
     testing: np.ndarray
 
     @property
+    def _first_order(self) -> FirstOrder:
+        """The same, class after class."""
+        order = self.classes.order
+        return FirstOrder(np.asarray(self.auc), self.learning[order], self.testing[order])
+
+    @property
     def contributions(self) -> np.ndarray:
-        """b (n,): E[E 1{i is learnt from or tested}], centred."""
-        sizes = self.classes.shape.by_class
-        kappa = self.classes.of_each([g * (n - g) / (n * (n - 1)) for n, g in sizes])
-        n = self.classes.of_each(self.classes.shape.sizes)
-        found: np.ndarray = kappa * self.learning + self.testing / n
-        return found
+        """b (n,), class after class."""
+        return self._first_order.contributions(self.classes.shape)
 
     @property
     def tested(self) -> np.ndarray:
         """d (n,) of the additive fit U + sum of lambda over L + sum of d of what is tested."""
-        sizes = self.classes.shape.by_class
-        lever = self.classes.of_each([g / (n - 1) for n, g in sizes])
-        scale = self.classes.of_each([1 - g / ((n - 1) * (n - g)) for n, g in sizes])
-        found: np.ndarray = (self.testing + lever * self.learning) / scale
-        return found
+        return self._first_order.additive_testing(self.classes.shape)[self.classes.place]
 
 
 def _regressed(gram: np.ndarray, response: np.ndarray) -> np.ndarray:
     """Least squares, of smallest length: learning sets of one size leave a direction a class open.
 
-    Well conditioned otherwise, so conjugate gradients, without BLAS: see `effects`.
+    Well conditioned otherwise, so conjugate gradients, without BLAS: see `least_squares`.
     """
     n = len(gram)
     product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
@@ -124,7 +133,7 @@ def _regressed(gram: np.ndarray, response: np.ndarray) -> np.ndarray:
     return solution
 
 
-def _error_of_mean(contrast: _Contrast, whole: _FirstOrder) -> float:
+def _error_of_mean(contrast: _Contrast, whole: _Linear) -> float:
     """Monte-Carlo standard error of the AUC: its residuals, summed over the rows of each draw.
 
     The fit of the coefficients makes residuals smaller than errors are, and has its own noise.
@@ -142,7 +151,7 @@ def _error_of_mean(contrast: _Contrast, whole: _FirstOrder) -> float:
 # --------------------------------------------------------------------------- pair effects
 
 
-def _pair_effects(contrast: _Contrast, whole: _FirstOrder) -> np.ndarray:
+def _pair_effects(contrast: _Contrast, whole: _Linear) -> np.ndarray:
     """tau of each block, (K, n, n): within classes and across them."""
     sums, classes = contrast.sums, contrast.classes
     blocks = sums.draw % N_BLOCKS
@@ -158,7 +167,7 @@ def _pair_effects(contrast: _Contrast, whole: _FirstOrder) -> np.ndarray:
 
 
 def _without_fit(
-    whole: _FirstOrder, of: Mapping[str, np.ndarray], learning: np.ndarray
+    whole: _Linear, of: Mapping[str, np.ndarray], learning: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     """Means of a block's rows: the residual AUC, of what holds one observation, and of pairs.
 
@@ -170,13 +179,13 @@ def _without_fit(
     fit = whole.auc + learning @ whole.learning
     # Placements of a class are fitted by this and d: what the sum over L has more than the AUC.
     more = (learning * (d / r)) @ classes.members
-    each = more[:, classes.codes]
+    each = more[:, classes.labels]
     learnt = learning.mean(axis=0)
     together = learning.T @ learning / count
     fit_inside = learning.T @ (learning * fit[:, None]) / count
     fit_learnt = learning.T @ fit / count
     more_inside = learning.T @ (learning * each) / count
-    more_learnt = (learning.T @ more / count)[:, classes.codes]
+    more_learnt = (learning.T @ more / count)[:, classes.labels]
     # Rows that learn from the first and test the second.
     one = learnt[:, None] - together
     mixed = of["mixed"] - one * d - (fit_learnt[:, None] - fit_inside) - (more_learnt - more_inside)
@@ -184,7 +193,7 @@ def _without_fit(
     # Rows that test both.
     neither = 1 - learnt[:, None] - learnt + together
     fit_tested = fit.mean() - fit_learnt[:, None] - fit_learnt + fit_inside
-    of_first = (more.mean(axis=0)[classes.codes])[:, None] - np.diagonal(more_inside)[:, None]
+    of_first = (more.mean(axis=0)[classes.labels])[:, None] - np.diagonal(more_inside)[:, None]
     # What the first's class has more, in rows that test both.
     of_first = of_first - more_learnt.T + more_inside.T
     across = of["across"] - neither * (d[:, None] + d) - fit_tested - of_first - of_first.T
@@ -210,32 +219,32 @@ def _taus(
     same = within - mean[:, None] * u - scale[:, None] * (a[:, None] + a)
     same = np.where(enough[:, None], same, 0.0)
     other = across - share * a[:, None] - share[:, None] * a - np.outer(share, share) * u
-    tau = np.where(classes.codes[:, None] == classes.codes, same, other)
+    tau = np.where(classes.labels[:, None] == classes.labels, same, other)
     tau[np.diag_indices(len(tau))] = 0.0
     return tau
 
 
-def _squares(contrast: _Contrast, whole: _FirstOrder) -> Squares:
+def _variance_parts(contrast: _Contrast, whole: _Linear) -> VarianceParts:
     """Squared lengths of single and pair effects."""
     classes, shape = contrast.classes, contrast.classes.shape
     n_rows = contrast.sums.count
-    b, weight = whole.contributions[classes.order], n_rows / n_rows.sum()
+    b, weight = whole.contributions, n_rows / n_rows.sum()
     # Both orders of a pair are there.
     same = classes.of_each([pair_factor(n, g + 1) / 2 for n, g in shape.by_class])
     single = classes.of_each([first_order_factor(n, g + 1) for n, g in shape.by_class])
-    equal = classes.codes[:, None] == classes.codes
+    equal = classes.labels[:, None] == classes.labels
     factors = np.where(equal, same[:, None], np.outer(single, single) / 2)
     tau = _pair_effects(contrast, whole) * np.sqrt(factors) * weight[:, None, None]
     # Inner products of blocks are all that is needed of the pair effects from here on.
     flat = tau.reshape(N_BLOCKS, -1)
 
     def of_blocks(blocks: np.ndarray) -> np.ndarray:
-        return contrast.first_order(blocks).contributions[classes.order]
+        return contrast.first_order(blocks).contributions
 
-    return Squares(
+    return VarianceParts(
         shape=shape,
         b=b,
-        groups=None if contrast.sums.exact else Groups.of(b, n_rows, of_blocks),
+        groups=None if contrast.sums.exact else BlockGroups.of(b, n_rows, of_blocks),
         inner=np.einsum("ki,li->kl", flat, flat),
         weight=weight,
         unbiased=[nan] * (N_BLOCKS + 1),

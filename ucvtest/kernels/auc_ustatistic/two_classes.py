@@ -6,17 +6,25 @@ from typing import Self
 
 import numpy as np
 
+from ucvtest.kernels.auc_ustatistic.block_sums import BlockSums
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets
-from ucvtest.kernels.auc_ustatistic.pair_effects import FirstOrder, PairEffects, first_order
-from ucvtest.kernels.auc_ustatistic.sums import Sums
+from ucvtest.kernels.auc_ustatistic.first_order import FirstOrder, first_order
+from ucvtest.kernels.auc_ustatistic.pair_effects import PairEffects
+from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.unbiased import unbiased
-from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated, pair_factor
-from ucvtest.kernels.ustatistic.variances import first_order_factor
+from ucvtest.kernels.auc_ustatistic.variances import (
+    AucEstimate,
+    BlockGroups,
+    VarianceParts,
+    auc_estimate,
+    pair_factor,
+)
+from ucvtest.stats.jackknife import first_order_factor
 
 __all__ = ["TwoClasses"]
 
 
-class TwoClasses(Sums):
+class TwoClasses(BlockSums):
     """Sums over the rankings of positives and negatives, the observations `members`.
 
     Placements of some `rows_at_a_time` stay in memory until their residuals are taken, by default
@@ -70,14 +78,14 @@ class TwoClasses(Sums):
             self._effects = _Effects.of(self)
         return self._effects
 
-    def answer(self, contrast: Sequence[float]) -> Answer:
+    def estimate(self, contrast: Sequence[float]) -> AucEstimate:
         """The estimate and its variances for a linear combination of the learners."""
         effects, weights = self._all_effects(), np.asarray(contrast, dtype=float)
         auc = float(weights @ effects.whole.auc)
         error = 0.0 if self.exact else _error_of_mean(self, weights)
-        return estimated(auc, effects.squares(weights), error)
+        return auc_estimate(auc, effects.variance_parts(weights), error)
 
-    def why_flat(self) -> str:
+    def why_flat(self) -> NoVariance:
         """Why one learner has no variance."""
         n1 = self.shape.sizes[0]
         learnt = self.moments.learnt.sum(axis=0)
@@ -86,26 +94,26 @@ class TwoClasses(Sums):
         n_pairs = n_pairs + self.moments.together.sum(axis=0)[:n1, n1:]
         (psi,) = self.pairs.sum(axis=1)
         if (psi == n_pairs).all():
-            return "all tested scores were equal: the learner tells no observation from another"
+            return NoVariance.EQUAL_SCORES
         if (psi == 2 * n_pairs).all() or not psi.any():
-            return "the classes were separated completely, in every row"
-        return "every observation was ranked equally well"
+            return NoVariance.SEPARATED
+        return NoVariance.OBSERVATIONS_ALIKE
 
 
 @dataclass(frozen=True, eq=False)
 class _Effects:
     """Effects of every learner: of all rows, of groups of blocks, and of pairs by block."""
 
-    sums: Sums
+    sums: BlockSums
     whole: FirstOrder
     b: np.ndarray
-    groups: Groups | None
+    groups: BlockGroups | None
     pairs: PairEffects
     weight: np.ndarray
     unbiased: np.ndarray
 
     @classmethod
-    def of(cls, sums: Sums) -> Self:
+    def of(cls, sums: BlockSums) -> Self:
         """From the sums so far."""
         sums.settle()
         shape, n_rows = sums.shape, sums.moments.n_rows.astype(float)
@@ -120,13 +128,13 @@ class _Effects:
             sums=sums,
             whole=whole,
             b=b,
-            groups=None if sums.exact else Groups.of(b, sums.moments.n_rows, of_blocks),
+            groups=None if sums.exact else BlockGroups.of(b, sums.moments.n_rows, of_blocks),
             pairs=PairEffects.of(shape, n_rows, sums.residuals, sums.pairs),
             weight=n_rows / sums.n_rows,
             unbiased=_unbiased(sums, whole),
         )
 
-    def squares(self, weights: np.ndarray) -> Squares:
+    def variance_parts(self, weights: np.ndarray) -> VarianceParts:
         """Squared lengths of a linear combination of the learners."""
         shape = self.sums.shape
         pair = [pair_factor(n, g + 1) / 2 for n, g in shape.by_class]
@@ -137,7 +145,7 @@ class _Effects:
             of_block = np.einsum("d,dkij->kij", weights, tau).reshape(N_BLOCKS, -1)
             of_block *= self.weight[:, None]
             inner += factor * np.einsum("ki,li->kl", of_block, of_block)
-        return Squares(
+        return VarianceParts(
             shape=shape,
             b=weights @ self.b,
             groups=None if self.groups is None else self.groups.combined(weights),
@@ -147,7 +155,7 @@ class _Effects:
         )
 
 
-def _unbiased(sums: Sums, whole: FirstOrder) -> np.ndarray:
+def _unbiased(sums: BlockSums, whole: FirstOrder) -> np.ndarray:
     """The unbiased variance (D, D) of all rows, and without each block; NaN where there is none."""
     if sums.complete is not None:
         return sums.complete.unbiased(whole.auc)[None]
@@ -157,7 +165,7 @@ def _unbiased(sums: Sums, whole: FirstOrder) -> np.ndarray:
     return np.stack([unbiased(sums.stages, kept) for kept in left])
 
 
-def _error_of_mean(sums: Sums, weights: np.ndarray) -> float:
+def _error_of_mean(sums: BlockSums, weights: np.ndarray) -> float:
     """Monte-Carlo standard error of the AUC: its residuals, summed over the rows of each draw.
 
     The fit of n - 1 coefficients makes residuals smaller than errors are, and has its own noise.

@@ -16,16 +16,18 @@ import numpy as np
 
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets, Placed
-from ucvtest.kernels.auc_ustatistic.pair_effects import Additive, Moments, first_order
+from ucvtest.kernels.auc_ustatistic.first_order import Moments, first_order
+from ucvtest.kernels.auc_ustatistic.pair_effects import Additive
 from ucvtest.kernels.auc_ustatistic.placements import row_residuals
+from ucvtest.stats.jackknife import first_order_factor
 
-__all__ = ["CompletePairs", "Rest", "Stage", "pairs_of", "unbiased"]
+__all__ = ["CompletePairs", "DrawBatch", "UntestedRest", "pairs_of", "unbiased"]
 
 Scores = Sequence[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
-class Rest:
+class UntestedRest:
     """Of pairs of disjoint learning sets: who is in neither, and how the rules rank those.
 
     `rows` (G, 2); `who` (G, k1) and (G, k0); `twice` (D, G, 2, k1, k0) is twice psi.
@@ -36,7 +38,7 @@ class Rest:
     twice: np.ndarray
 
     @classmethod
-    def of(cls, sets: LearningSets, scores: Scores, rows: np.ndarray) -> "Rest":
+    def of(cls, sets: LearningSets, scores: Scores, rows: np.ndarray) -> "UntestedRest":
         """For the pairs of rows (G, 2)."""
         who = []
         for learnt in sets.learnt:
@@ -65,7 +67,7 @@ def pairs_of(sets: LearningSets) -> np.ndarray | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class DrawBatch:
     """Sums over the pairs of each block, from fits to the blocks of the other parity.
 
     (K,) `n_pairs`; (K, D) `mean` of X; (K, D, D) its `squares`, `products` of X and of X with A,
@@ -80,12 +82,15 @@ class Stage:
 
     @classmethod
     def of(
-        cls, shape: Shape, sums: Moments, waiting: Sequence[tuple[Rest, np.ndarray, list[Placed]]]
-    ) -> "Stage":
+        cls,
+        shape: Shape,
+        sums: Moments,
+        waiting: Sequence[tuple[UntestedRest, np.ndarray, list[Placed]]],
+    ) -> "DrawBatch":
         """Of rows that wait, with the draws of each part; `sums` are of all rows so far."""
         halves = [first_order(shape, sums, np.arange(k, N_BLOCKS, 2), exact=False) for k in (1, 0)]
         fits = [Additive.of(shape, each) for each in halves]
-        length = np.repeat([n * (n - 1) / (n - g - 1) ** 2 for n, g in shape.by_class], shape.sizes)
+        length = np.repeat([first_order_factor(n, g + 1) for n, g in shape.by_class], shape.sizes)
         parity = np.arange(N_BLOCKS) % 2
         b = np.stack([each.contributions(shape) for each in halves])
         scaled = (b * length)[parity]
@@ -122,7 +127,7 @@ class Stage:
 
 
 def _products(
-    rest: Rest, start: np.ndarray, fits: Sequence[Additive], half: np.ndarray
+    rest: UntestedRest, start: np.ndarray, fits: Sequence[Additive], half: np.ndarray
 ) -> np.ndarray:
     """Mean of X X' over tested pairs of the two rows that share no observation, (D, D, G)."""
     values = rest.twice / 2 - start[:, rest.rows][..., None, None]
@@ -140,7 +145,7 @@ def _products(
     return mean
 
 
-def unbiased(stages: Sequence[Stage], kept: np.ndarray) -> np.ndarray:
+def unbiased(stages: Sequence[DrawBatch], kept: np.ndarray) -> np.ndarray:
     """The unbiased variance (D, D) from some of the blocks; NaN where they are too few."""
     total, weight = np.zeros_like(stages[0].products[0]), 0.0
     for stage in stages:
@@ -176,11 +181,11 @@ class CompletePairs:
         ):
             # A set by its members as bits.
             power = 2 ** np.arange(n)
-            codes = np.array([power[list(each)].sum() for each in known])
-            order = np.argsort(codes)
+            keys = np.array([power[list(each)].sum() for each in known])
+            order = np.argsort(keys)
             tested = np.nonzero(~learnt)[1].reshape(len(learnt), -1)
             wanted = (learnt @ power)[:, None] + power[tested]
-            places.append(order[np.searchsorted(codes, wanted, sorter=order)])
+            places.append(order[np.searchsorted(keys, wanted, sorter=order)])
             chosen.append(tested)
         for sums, each in zip(self._sums, scores, strict=True):
             s1, s0 = (

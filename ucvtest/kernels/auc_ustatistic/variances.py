@@ -5,6 +5,7 @@ Squared lengths are products of different blocks of rows, which are free of Mont
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isnan, nan
 from typing import Self
 
@@ -12,9 +13,9 @@ import numpy as np
 
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
-from ucvtest.kernels.ustatistic.variances import (
+from ucvtest.kernels.auc_ustatistic.first_order import influence_values, jackknife_by_class
+from ucvtest.stats.jackknife import (
     clipped,
-    first_order_factor,
     geometric,
     midpoint,
     pair_effects_factor,
@@ -23,11 +24,11 @@ from ucvtest.kernels.ustatistic.variances import (
 __all__ = [
     "ROWS_FOR_EACH",
     "VARIANCES",
-    "Answer",
-    "Groups",
-    "Squares",
+    "AucEstimate",
+    "BlockGroups",
+    "VarianceParts",
+    "auc_estimate",
     "default_variance",
-    "estimated",
     "pair_factor",
 ]
 
@@ -37,7 +38,7 @@ ROWS_FOR_EACH = 4
 """Fewest rows for each observation: half as many coefficients are fitted to half of the rows."""
 
 ROUGH = 0.5
-"""Monte-Carlo error, as a share of a variance, above which there is no answer. Simulated intervals
+"""Monte-Carlo error, as a share of a variance, above which it is not used. Simulated intervals
 held from 600 learning sets, where it is .2 to .3 for differences of AUCs."""
 
 NO_VARIANCE = 1e-10
@@ -49,7 +50,7 @@ there are as many: coefficients from fewer rows are noisy."""
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class AucEstimate:
     """The complete AUC (difference) with its variances by name, NaN where there is none.
 
     `mc_se` are their Monte-Carlo errors; `u` holds u of each class; `df` is NaN where the jackknife
@@ -70,7 +71,7 @@ class Answer:
         return replace(self, auc=-self.auc, u=tuple(-each for each in self.u))
 
     def is_rough(self, name: str) -> bool:
-        """Whether the Monte-Carlo error of a variance is too large for an answer."""
+        """Whether the Monte-Carlo error of a variance is too large to rely on it."""
         return not self.mc_se[name] <= ROUGH * self.values[name]
 
     @classmethod
@@ -82,7 +83,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _Components:
     """The jackknife of each class, the pair effects M2, and the unbiased variance or NaN."""
 
     by_class: tuple[float, ...]
@@ -117,7 +118,7 @@ class _Parts:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class BlockGroups:
     """Single effects b from G groups of blocks, and from the group of each block without it.
 
     `singles` (G, ..., n) and `left` (K, ..., n) are times `weight` (G,) and `left_weight` (K,),
@@ -159,7 +160,7 @@ class Groups:
 
 
 @dataclass(frozen=True, eq=False)
-class Squares:
+class VarianceParts:
     """Squared lengths of single and pair effects, with the factors that make variances of them.
 
     `b` (n,), class after class; `groups` is None of a complete design; `inner` (K, K) are the inner
@@ -169,44 +170,46 @@ class Squares:
 
     shape: Shape
     b: np.ndarray
-    groups: Groups | None
+    groups: BlockGroups | None
     inner: np.ndarray
     weight: np.ndarray
     unbiased: list[float]
 
-    def raw(self) -> _Parts:
-        """Squares as they are, of a complete design."""
-        singles = self._by_class(self.b**2).tolist()
-        return _Parts(tuple(singles), float(self.inner.sum()), self.unbiased[0])
+    @classmethod
+    def of_singles(
+        cls, shape: Shape, b: np.ndarray, groups: BlockGroups | None, weight: np.ndarray
+    ) -> Self:
+        """Without effects of pairs, for the jackknife alone."""
+        nothing = np.zeros((N_BLOCKS, N_BLOCKS))
+        return cls(shape, b, groups, nothing, weight, [nan] * (N_BLOCKS + 1))
 
-    def crossed(self, groups: Groups) -> list[_Parts]:
+    def raw(self) -> _Components:
+        """Squares as they are, of a complete design."""
+        singles = jackknife_by_class(self.shape, self.b**2).tolist()
+        return _Components(tuple(singles), float(self.inner.sum()), self.unbiased[0])
+
+    def crossed(self, groups: BlockGroups) -> list[_Components]:
         """Products of different blocks only: of all blocks, and without each of them."""
-        raw = self._by_class(self.b**2)
+        raw = jackknife_by_class(self.shape, self.b**2)
         single = self._crossed_singles(groups)
         # Of a class whose products are negative, the squares as they are.
         single = np.where(single > 0, single, raw)
         pairs = np.maximum(self._crossed_pairs(), 0.0)
         found = zip(single.tolist(), pairs.tolist(), self.unbiased, strict=True)
-        return [_Parts(tuple(by_class), m2, other) for by_class, m2, other in found]
+        return [_Components(tuple(by_class), m2, other) for by_class, m2, other in found]
 
-    def _crossed_singles(self, groups: Groups) -> np.ndarray:
-        total = groups.singles.sum(axis=0)
-        same, left_same = self._by_class(groups.singles**2), self._by_class(groups.left**2)
-        gone = groups.of_block
+    def _crossed_singles(self, groups: BlockGroups) -> np.ndarray:
+        by_class = partial(jackknife_by_class, self.shape)
+        total, gone = groups.singles.sum(axis=0), groups.of_block
         totals = np.vstack([total, total - groups.singles[gone] + groups.left])
+        same, left_same = by_class(groups.singles**2), by_class(groups.left**2)
         sames = np.vstack([same.sum(axis=0), same.sum(axis=0) - same[gone] + left_same])
-        weight, left_weight = groups.weight, groups.left_weight
-        different = [
-            one.sum() ** 2 - (one**2).sum()
-            for one in (
-                weight,
-                *(
-                    np.append(np.delete(weight, g), w)
-                    for g, w in zip(gone, left_weight, strict=True)
-                ),
-            )
+        left_out = [
+            np.append(np.delete(groups.weight, group), weight)
+            for group, weight in zip(gone, groups.left_weight, strict=True)
         ]
-        found: np.ndarray = (self._by_class(totals**2) - sames) / np.array(different)[:, None]
+        different = [one.sum() ** 2 - (one**2).sum() for one in (groups.weight, *left_out)]
+        found: np.ndarray = (by_class(totals**2) - sames) / np.array(different)[:, None]
         return found
 
     def _crossed_pairs(self) -> np.ndarray:
@@ -217,33 +220,24 @@ class Squares:
         ratio: np.ndarray = found[0] / found[1]
         return ratio
 
-    def _by_class(self, squares: np.ndarray) -> np.ndarray:
-        """Sums over the observations of each class, (..., C), as parts of a variance."""
-        parts = zip(self.shape.by_class, self.shape.split(squares), strict=True)
-        sums = [first_order_factor(n, g + 1) * part.sum(axis=-1) for (n, g), part in parts]
-        return np.stack(sums, axis=-1)
 
-
-def estimated(auc: float, squares: Squares, mc_se_estimate: float) -> Answer:
-    """The answer from squared lengths; the Monte-Carlo error of the AUC is known."""
-    shape, mc_se = squares.shape, dict.fromkeys(VARIANCES, 0.0)
-    if squares.groups is None:
-        parts = squares.raw()
+def auc_estimate(auc: float, found: VarianceParts, mc_se_estimate: float) -> AucEstimate:
+    """The estimate with its variances; the Monte-Carlo error of the AUC is known."""
+    shape, mc_se = found.shape, dict.fromkeys(VARIANCES, 0.0)
+    if found.groups is None:
+        parts = found.raw()
     else:
-        parts, *left_out = squares.crossed(squares.groups)
+        parts, *left_out = found.crossed(found.groups)
         without = [one.variances for one in left_out]
         mc_se = {name: _error_by_blocks([each[name] for each in without]) for name in VARIANCES}
     values = parts.variances
-    return Answer(
+    return AucEstimate(
         auc=auc,
         values=values,
         mc_se={name: nan if isnan(value) else mc_se[name] for name, value in values.items()},
         jackknife=parts.jackknife,
         pair_effects=parts.pair_effects,
-        u=tuple(
-            n * (n - 1) / (n - g - 1) * b
-            for b, (n, g) in zip(shape.split(squares.b), shape.by_class, strict=True)
-        ),
+        u=influence_values(shape, found.b),
         df=parts.df(shape.sizes),
         mc_se_estimate=mc_se_estimate,
     )

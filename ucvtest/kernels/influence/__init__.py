@@ -4,12 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.groups import Clusters, GroupWeight, as_groups, check_group_weight, clusters_of
-from ucvtest.kernels.influence.ad_hoc import ad_hoc_variances
+from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
 from ucvtest.kernels.influence.clusters import ClusterPairCounts, ClusterPairs, with_offset
 from ucvtest.kernels.influence.estimate import Rows
-from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
+from ucvtest.kernels.influence.sums import LossCounts, PairCounts
+from ucvtest.kernels.influence.validation import (
+    check_cluster_pairs_tested,
+    check_folds,
+    check_observations_tested,
+    check_pairs_tested,
+    checked_fold_values,
+    checked_labels,
+    checked_rows,
+)
 
 __all__ = ["ad_hoc_variances", "auc", "error"]
 
@@ -83,31 +91,23 @@ def auc(
     >>> found["u1"].shape, bool(abs(found["u1"].sum()) < 1e-9), bool(found["se"] > 0)
     ((10,), True, True)
     """
-    labels = as_array("y", y)
-    values, mask, counts_given = _checked(scores, tested, counts)
-    if labels.shape != (mask.shape[1],) or not np.isin(labels, (0, 1)).all():
-        raise ValueError(f"y must hold 0 and 1 for {mask.shape[1]} observations, got {y!r:.60}")
-    for code in (0, 1):
-        if not (labels == code).any():
-            raise ValueError(f"y has no {code}: the AUC needs both classes")
+    values, mask, learnt = checked_rows(scores, tested, counts)
+    labels = checked_labels(y, mask.shape[1])
     clusters = _clusters(groups, group_weight, mask.shape[1])
     if clusters is not None:
         pairs = ClusterPairs.of(clusters, labels == 1)
-        return _auc_of_clusters(pairs, values, mask, counts_given, folds=counts is None)
-    for code in (0, 1):
-        if counts is None:
-            _check_sizes(mask[:, labels == code], f"class {code}")
-        else:
-            _check_samples(counts_given[:, labels == code], f"class {code}")
-    rows = Rows(mask, counts_given, np.arange(len(mask)))
-    counted = PairCounts.of(labels, len(mask), [rows])
-    if counted.n_untested:
-        share = np.prod([mask[:, labels == code].mean() for code in (0, 1)])
-        n_pairs = int((labels == 0).sum() * (labels == 1).sum())
-        raise ValueError(
-            f"{counted.n_untested} of {n_pairs} pairs are never tested together in "
-            f"{len(mask)} repeats: about {repeats_needed(share, n_pairs)} repeats would do"
+        return _auc_of_clusters(pairs, values, mask, learnt, bootstrap=counts is not None)
+    for label in (0, 1):
+        of_class = labels == label
+        check_folds(
+            mask[:, of_class],
+            learnt[:, of_class],
+            f"class {label}",
+            bootstrap=counts is not None,
         )
+    rows = Rows(mask, learnt, np.arange(len(mask)))
+    counted = PairCounts.of(labels, len(mask), [rows])
+    check_pairs_tested(counted.n_untested, mask, labels)
     sums = counted.sums()
     sums.add(rows, values)
     found = sums.influence([rows])
@@ -124,26 +124,24 @@ def auc(
 
 
 def _auc_of_clusters(
-    pairs: ClusterPairs, scores: np.ndarray, tested: np.ndarray, counts: np.ndarray, *, folds: bool
+    pairs: ClusterPairs,
+    scores: np.ndarray,
+    tested: np.ndarray,
+    counts: np.ndarray,
+    *,
+    bootstrap: bool,
 ) -> dict[str, Any]:
     """`auc` where observations come in clusters."""
-    mask, counts_given = (
+    mask, learnt = (
         pairs.clusters.groups.common(name, each)
         for name, each in (("tested", tested), ("counts", counts))
     )
     where = ("the sample",) if pairs.mixed else ("class 1", "class 0")
     for members, what in zip(pairs.classes, where, strict=True):
-        if folds:
-            _check_sizes(mask[:, members], what)
-        else:
-            _check_samples(counts_given[:, members], what)
-    rows = Rows(mask, counts_given, np.arange(len(mask)))
+        check_folds(mask[:, members], learnt[:, members], what, bootstrap=bootstrap)
+    rows = Rows(mask, learnt, np.arange(len(mask)))
     counted = ClusterPairCounts.of_pairs(pairs, len(mask), [rows])
-    if counted.n_untested:
-        raise ValueError(
-            f"{counted.n_untested} pairs of clusters are never tested together in {len(mask)} "
-            "repeats: use more of them, or larger folds"
-        )
+    check_cluster_pairs_tested(counted.n_untested, len(mask))
     sums = counted.sums()
     sums.add(rows, scores)
     found = sums.influence([rows])
@@ -216,24 +214,16 @@ def error(
     >>> found["error"], found["se"]      # leave-one-out: the naive standard error
     (0.5, 0.25)
     """
-    values, mask, counts_given = _checked(losses, tested, counts)
+    values, mask, learnt = checked_rows(losses, tested, counts)
     clusters = _clusters(groups, group_weight, mask.shape[1])
     if clusters is not None:
         values = clusters.sums(np.where(mask, values, 0.0))
         mask = clusters.groups.common("tested", mask)
-        counts_given = clusters.groups.common("counts", counts_given)
-    if counts is None:
-        _check_sizes(mask, "the sample")
-    else:
-        _check_samples(counts_given, "the sample")
-    rows = Rows(mask, counts_given, np.arange(len(mask)))
+        learnt = clusters.groups.common("counts", learnt)
+    check_folds(mask, learnt, "the sample", bootstrap=counts is not None)
+    rows = Rows(mask, learnt, np.arange(len(mask)))
     counted = LossCounts.of(mask.shape[1], len(mask), [rows])
-    if counted.n_untested:
-        needed = repeats_needed(mask.mean(), mask.shape[1])
-        raise ValueError(
-            f"{counted.n_untested} of {mask.shape[1]} observations are never tested in {len(mask)} "
-            f"repeats: about {needed} repeats would do"
-        )
+    check_observations_tested(counted.n_untested, mask)
     sums = counted.sums()
     sums.add(rows, values)
     found = with_offset(sums.influence([rows]), None if clusters is None else clusters.offset)
@@ -246,58 +236,51 @@ def error(
     }
 
 
+def ad_hoc_variances(fold_values: Any, estimate: Any = None) -> dict[str, float]:
+    """Variances that treat folds as independent; without a theory, but often the best.
+
+    Parameters
+    ----------
+    fold_values : array, shape (R, K1, K0) or (R, K)
+        AUC of each pair of test folds in each of R repetitions of K-fold cross-validation;
+        or the mean loss of each fold.
+    estimate : array, shape (R,), optional
+        Cross-validated AUC or mean loss of each repetition; by default the mean over its
+        folds, which differs from it where folds have different sizes.
+
+    Returns
+    -------
+    dict
+        adhoc_1, adhoc_2, adhoc_3, adhoc_3_mle: each averaged over repetitions. For mean
+        losses the first three are one and the same; adhoc_2 is NaN unless K1 = K0.
+
+    Raises
+    ------
+    ValueError
+        If a shape is another, a value is NaN, or there are fewer than two folds.
+
+    Notes
+    -----
+    Biased: for the error rate by minus the covariance of the errors of two observations in
+    different folds, (7).
+
+    References
+    ----------
+    Yousef, Estimating the standard error of cross-validation-based estimators of classifier
+    performance, (6), (8a)-(8c), (9).
+
+    Examples
+    --------
+    >>> from ucvtest.kernels import influence
+    >>> found = influence.ad_hoc_variances([[0.1, 0.2, 0.3]])
+    >>> print(f"{found['adhoc_1']:.6f} {found['adhoc_3_mle']:.6f}")
+    0.003333 0.002222
+    """
+    by_repetition = ad_hoc_by_repetition(*checked_fold_values(fold_values, estimate))
+    return {name: float(values.mean()) for name, values in by_repetition.items()}
+
+
 def _clusters(groups: Any, weight: Any, n_obs: int) -> Clusters | None:
     return clusters_of(
         as_groups(groups, n_obs), check_group_weight(weight, grouped=groups is not None)
     )
-
-
-def _checked(values: Any, tested: Any, counts: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores or losses as floats, what is tested as booleans, and how often each is learnt from."""
-    shown, mask = as_numbers("scores (or losses)", values), as_array("tested", tested)
-    if shown.ndim != 2 or shown.shape != mask.shape or not len(mask):
-        raise ValueError(
-            "scores (or losses) and tested must have one shape (M, n), got "
-            f"{shown.shape} and {mask.shape}"
-        )
-    if not np.isin(mask, (0, 1)).all():
-        raise ValueError("tested must hold 0 and 1 only")
-    mask = mask.astype(bool)
-    if np.isnan(shown[mask]).any():
-        row, column = np.argwhere(np.isnan(shown) & mask)[0]
-        raise ValueError(
-            f"repeat {row} has NaN for the tested observation {column}: every tested observation "
-            "needs a score (or loss)"
-        )
-    if counts is None:
-        return shown, mask, ~mask
-    learnt = as_array("counts", counts)
-    if learnt.shape != mask.shape or learnt.dtype.kind not in "iuf":
-        raise ValueError(
-            f"counts must be numbers of shape {mask.shape}, got {learnt.dtype} of {learnt.shape}"
-        )
-    if not ((learnt >= 0) & (learnt == np.rint(learnt))).all():
-        raise ValueError("counts must be integers, zero or more: how often each one is learnt from")
-    if (mask & (learnt > 0)).any():
-        raise ValueError("counts and tested overlap: what is learnt from cannot be tested")
-    return shown, mask, learnt
-
-
-def _check_samples(learnt: np.ndarray, where: str) -> None:
-    """Refuse counts that are no bootstrap samples, as large as what they are drawn from."""
-    sizes, expected = learnt.sum(axis=1), learnt.shape[1]
-    if (sizes != expected).any():
-        row = int((sizes != expected).argmax())
-        raise ValueError(
-            f"counts must sum to {expected}, the observations of {where}, in every row, but row "
-            f"{row} has {sizes[row]:.0f}: draw as many with replacement as there are"
-        )
-
-
-def _check_sizes(tested: np.ndarray, where: str) -> None:
-    sizes = tested.sum(axis=1)
-    if sizes.min() != sizes.max() or sizes.min() == 0:
-        raise ValueError(
-            f"tested must mark a fold of one size in every repeat, but in {where} sizes go from "
-            f"{sizes.min()} to {sizes.max()}: draw folds of one size"
-        )

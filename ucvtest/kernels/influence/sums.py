@@ -32,11 +32,12 @@ is the probability of the training set, so that each pair of folds is one row of
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.kernels.influence.calls import calls, group_of, number_of_groups
 from ucvtest.kernels.influence.estimate import Influence, Rows
 from ucvtest.kernels.influence.jitted import count_pairs, rank_pairs, sum_losses, sum_over_pairs
 
@@ -45,24 +46,7 @@ __all__ = [
     "LossCounts",
     "PairCounts",
     "PairSums",
-    "calls",
-    "number_of_groups",
-    "repeats_needed",
 ]
-
-MAX_GROUPS = 16
-"""Groups of repeats, whose spread gives the Monte-Carlo errors."""
-
-GROUP_CELLS = 2**22
-"""Sums over pairs that all groups may hold: 32 MB; at least two groups in any case."""
-
-CALL_CELLS = 2**21
-"""Values of psi in one jitted call: 16 MB."""
-
-ROW_STEP, SIZE_STEP = 128, 8
-"""Rows of a call, and varying numbers of tested observations, are filled up to multiples of
-these, so that they share compilations."""
-
 
 # ------------------------------------------------------------- first pass: what is tested
 
@@ -111,7 +95,7 @@ class LossCounts(_Counts):
         """Count; see `PairCounts.of`."""
         by_group = np.zeros((number_of_groups(n_obs, n_repeats), n_obs))
         for rows in parts:
-            np.add.at(by_group, _group(rows, len(by_group)), rows.tested)
+            np.add.at(by_group, group_of(rows, len(by_group)), rows.tested)
         return cls((np.arange(n_obs),), n_repeats, by_group)
 
     def sums(self) -> "LossSums":
@@ -183,7 +167,7 @@ class _Sums(ABC):
             a = all_a[n_rows : n_rows + len(b)]
             n_rows += len(b)
             of_group = np.zeros((self._n_groups, len(b)))
-            of_group[_group(rows, self._n_groups), np.arange(len(b))] = a - b
+            of_group[group_of(rows, self._n_groups), np.arange(len(b))] = a - b
             times = rows.counts.astype(float)
             for members in counts.classes:
                 excess = times[:, members] - times[:, members].mean(axis=1, keepdims=True)
@@ -192,8 +176,7 @@ class _Sums(ABC):
                 by_group[:, members] += of_group @ excess
             np.add.at(effects, rows.repeat, a - b)
             learnt += times.sum(axis=0)
-        if n_rows != len(all_a):
-            raise ValueError(f"{len(all_a)} rows were added, and {n_rows} are given")
+        assert n_rows == len(all_a), "the third pass takes the rows of the second"
         return LearningSets(second, third, by_group, effects, learnt, n_rows)
 
     @abstractmethod
@@ -268,7 +251,7 @@ class LossSums(_Sums):
 
     def add(self, rows: Rows, values: np.ndarray) -> None:
         """Add the losses of some rows, (R, n), looked at only where tested."""
-        group = _group(rows, self._n_groups)
+        group = group_of(rows, self._n_groups)
         sums, a, mean = sum_losses(
             values, rows.tested, group, 1 / self._tested, n_groups=self._n_groups
         )
@@ -297,99 +280,3 @@ class LossSums(_Sums):
             effects=sets.effects / n,
             divisor=np.full(n, float(n)),
         )
-
-
-# -------------------------------------------------------------- rows as jitted calls take them
-
-
-@dataclass(frozen=True, eq=False)
-class _Call:
-    """Rows of one jitted call: index arrays of what is tested, filled up with weight zero."""
-
-    classes: Sequence[np.ndarray]
-    index: list[np.ndarray]
-    weight: list[np.ndarray]
-    group: np.ndarray
-    part: slice
-    size: int
-
-    @classmethod
-    def make(
-        cls,
-        classes: Sequence[np.ndarray],
-        tested: list[np.ndarray],
-        sizes: list[int],
-        group: np.ndarray,
-        part: slice,
-    ) -> "_Call":
-        n_rows = -(-len(group) // ROW_STEP) * ROW_STEP if len(group) >= ROW_STEP else len(group)
-        index, weight = [], []
-        for each, size in zip(tested, sizes, strict=True):
-            row, place = np.nonzero(each)
-            position = np.cumsum(each, axis=1)[row, place] - 1
-            of_class = np.zeros((n_rows, size), dtype=np.int32)
-            weight_of_class = np.zeros((n_rows, size))
-            of_class[row, position] = place
-            weight_of_class[row, position] = 1.0
-            index.append(of_class)
-            weight.append(weight_of_class)
-        padded = np.zeros(n_rows, dtype=np.int32)
-        padded[: len(group)] = group
-        return cls(classes, index, weight, padded, part, len(group))
-
-    @property
-    def design(self) -> tuple[np.ndarray, ...]:
-        return (*self.index, *self.weight)
-
-    def scores(self, scores: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Those of the tested observations; entries of weight zero are undefined."""
-        found = []
-        for members, index in zip(self.classes, self.index, strict=True):
-            of_class = np.zeros(index.shape)
-            places = members[index[: self.size]]
-            of_class[: self.size] = np.take_along_axis(scores[self.part], places, axis=1)
-            found.append(of_class)
-        return tuple(found)
-
-
-def calls(rows: Rows, classes: Sequence[np.ndarray], n_groups: int) -> Iterator[_Call]:
-    """The rows in parts of bounded size, each with its index arrays."""
-    tested = [rows.tested[:, members] for members in classes]
-    sizes = [_size(each) for each in tested]
-    limit = max(1, CALL_CELLS // (sizes[0] * sizes[1]))
-    group = _group(rows, n_groups)
-    for start in range(0, len(group), limit):
-        part = slice(start, start + limit)
-        yield _Call.make(classes, [each[part] for each in tested], sizes, group[part], part)
-
-
-def _size(tested: np.ndarray) -> int:
-    """Columns that the index of what is tested needs."""
-    sizes = tested.sum(axis=1)
-    largest = int(sizes.max())
-    if sizes.min() == largest:
-        return max(largest, 1)
-    return min(-(-largest // SIZE_STEP) * SIZE_STEP, tested.shape[1])
-
-
-# ------------------------------------------------------------------------ repeats, groups
-
-
-def number_of_groups(n_sums: int, n_repeats: int) -> int:
-    """Groups of repeats that fit into memory, of so many sums each."""
-    return min(max(GROUP_CELLS // max(n_sums, 1), 2), MAX_GROUPS, n_repeats)
-
-
-def _group(rows: Rows, n_groups: int) -> np.ndarray:
-    """The group of repeats that each row belongs to."""
-    return rows.repeat % n_groups
-
-
-def repeats_needed(share: float, n_cells: int, chance: float = 0.01) -> int:
-    """Repeats after which the chance that some cell is still untested is at most `chance`.
-
-    A cell is a pair, or an observation; `share` is the probability that a repeat tests a given one.
-    """
-    if share >= 1:
-        return 1
-    return int(np.ceil(np.log(n_cells / chance) / -np.log1p(-max(share, 1e-12))))

@@ -42,10 +42,8 @@ from ucvtest.kernels.ustatistic.variances import (
     Block,
     MonteCarloEstimates,
     Sums,
-    first_order_factor,
-    has_pair_effects,
-    test_effects,
 )
+from ucvtest.stats.jackknife import first_order_factor, has_pair_effects, test_effects
 
 __all__ = ["MAX_OBS_PAIR_EFFECTS", "Accumulator"]
 
@@ -179,7 +177,7 @@ class Accumulator:
         n, g = self.n_obs, self.learn_size
         centre, a, d = in_double(additive)
         count, effect = sums["count"], sums["effect"]
-        b = (g * a + d) * (n - g - 1) / (n * (n - 1))
+        b = test_effects(n, g + 1, g * a + d)
         totals = {
             "count": count,
             "mean": sums["mean"] + count * centre,

@@ -5,13 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.variances import (
-    crossed_product,
+from ucvtest.kernels.ustatistic.variances import Sums, crossed_product
+from ucvtest.stats.jackknife import (
+    error_of_groups,
     first_order_factor,
+    leave_one_out_weights,
     test_effects,
 )
 
-__all__ = ["Combined", "FirstOrder", "FirstOrderEstimate"]
+__all__ = ["Combined", "FirstOrder", "FirstOrderEstimate", "combined"]
 
 N_GROUPS = 8
 """Groups of draws, of whose products the jackknife consists: a square would add its own noise."""
@@ -139,7 +141,7 @@ class FirstOrder:
             return FirstOrderEstimate(mean, jackknife, 0.0, 0.0)
         filled = self._count > 0
         b, count, k = b[filled], self._count[filled], int(filled.sum())
-        keep = np.vstack([np.ones(k), 1 - np.eye(k)])
+        keep = leave_one_out_weights(k)
         squares = first_order_factor(n, m) * crossed_product(b, keep, count * keep)
         of_mean = (moved**2).sum() / total**2 * k / (k - 1) if k > 1 else np.nan
         return FirstOrderEstimate(
@@ -147,8 +149,32 @@ class FirstOrder:
             jackknife=float(squares[0]),
             # Effects can be of fewer draws than the mean.
             mc_se=float(np.sqrt(of_mean * self._n_draws_used / self._n_draws)),
-            mc_se_jackknife=float(np.sqrt((k - 1) / k * ((squares[1:] - squares[0]) ** 2).sum())),
+            mc_se_jackknife=float(error_of_groups(squares[1:] - squares[0])),
         )
+
+
+def combined(each: Sequence[Sums], weights: np.ndarray) -> Combined:
+    """A weighted sum of several learners' mean losses, from sums over the same pairs of sets.
+
+    Everything first-order is linear in the losses.
+    """
+    n, m = each[0].n_obs, each[0].learn_size + 1
+    b, mean = (
+        sum(w * one.totals[key] for w, one in zip(weights, each, strict=True))
+        for key in ("b", "mean")
+    )
+    groups = each[0].totals["count"]
+    keep = leave_one_out_weights(len(groups))
+    count = groups * keep
+    means = (mean * keep).sum(axis=1) / count.sum(axis=1)
+    squares = first_order_factor(n, m) * crossed_product(b, keep, count)
+    estimate = FirstOrderEstimate(
+        mean=float(means[0]),
+        jackknife=float(squares[0]),
+        mc_se=float(error_of_groups(means[1:] - means[0])),
+        mc_se_jackknife=float(error_of_groups(squares[1:] - squares[0])),
+    )
+    return Combined(estimate, b.sum(axis=0) / groups.sum())
 
 
 def _sums(losses: np.ndarray, learnt: np.ndarray) -> tuple[float, np.ndarray]:

@@ -12,10 +12,11 @@ import numpy as np
 
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.slopes import slopes_of_differences
-from ucvtest.kernels.ustatistic.variances import (
-    MonteCarloEstimates,
-    Sums,
+from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates, Sums
+from ucvtest.stats.jackknife import (
+    error_of_groups,
     first_order_factor,
+    leave_one_out_weights,
     pair_effects_factor,
 )
 
@@ -111,8 +112,7 @@ class Several:
         first = self.each[0]
         n, m = first.n_obs, first.learn_size + 1
         count = first.totals["count"]
-        k = len(count)
-        keep = np.vstack([np.ones(k), 1 - np.eye(k)])
+        keep = leave_one_out_weights(len(count))
         b = self._of_groups("b")
         variance = first_order_factor(n, m) * _crossed(b, keep, count)
         if name == "midpoint":
@@ -124,8 +124,8 @@ class Several:
         apart[np.diag_indices(len(mean))] = mean
         return Differences(
             variance[0],
-            _error(variance[1:] - variance[0], 0),
-            _error(apart[..., 1:] - apart[..., :1], 2),
+            error_of_groups(variance[1:] - variance[0], 0),
+            error_of_groups(apart[..., 1:] - apart[..., :1], 2),
         )
 
     def slopes(self) -> np.ndarray:
@@ -154,12 +154,6 @@ def _midpoints(jackknife: np.ndarray, second: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         lower = np.where(jackknife > 0, jackknife**2 / (jackknife + second), jackknife)
     return np.maximum((jackknife + lower) / 2, second / 2)
-
-
-def _error(changes: np.ndarray, axis: int) -> np.ndarray:
-    """From the changes when one of the groups is left out."""
-    k = changes.shape[axis]
-    return np.sqrt((k - 1) / k * (changes**2).sum(axis=axis))
 
 
 def _crossed(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Estimates and variances from sums over pairs of learning sets, and the formulas behind them."""
+"""Estimates and variances from sums over pairs of learning sets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,20 +9,18 @@ from scipy.special import ndtri
 
 from ucvtest.kernels.ustatistic.control_variate import Fits
 from ucvtest.kernels.ustatistic.slopes import crossed_slope, products_by_row
+from ucvtest.stats.jackknife import (
+    clipped,
+    error_of_groups,
+    first_order_factor,
+    geometric,
+    leave_one_out_weights,
+    midpoint,
+    pair_effects_factor,
+    test_effects,
+)
 
-__all__ = [
-    "Block",
-    "MonteCarloEstimates",
-    "Sums",
-    "clipped",
-    "crossed_product",
-    "first_order_factor",
-    "geometric",
-    "has_pair_effects",
-    "midpoint",
-    "pair_effects_factor",
-    "test_effects",
-]
+__all__ = ["Block", "MonteCarloEstimates", "Sums", "crossed_product"]
 
 _ValueIn = Callable[[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray], np.ndarray]
 """From the sums (K,) of a block's groups, their sums (V,) over the groups that are kept, and
@@ -88,13 +86,10 @@ class Sums:
 
     def estimates(self) -> MonteCarloEstimates:
         """All estimates, with Monte-Carlo errors from leaving out one group at a time."""
-        k = len(self.totals["count"])
-        keep = np.vstack([np.ones(k), 1 - np.eye(k)])
-        values = self._evaluate(keep)
+        values = self._evaluate(leave_one_out_weights(len(self.totals["count"])))
         full = {name: float(value[0]) for name, value in values.items()}
         errors = {
-            name: float(np.sqrt((k - 1) / k * ((value[1:] - value[0]) ** 2).sum()))
-            for name, value in values.items()
+            name: float(error_of_groups(value[1:] - value[0])) for name, value in values.items()
         }
         if "clipped" in full:
             errors["clipped"] = max(errors["clipped"], _error_of_clipping(full, errors["unbiased"]))
@@ -183,48 +178,6 @@ def _asymptotic(
     neither = (m - 1) ** 2 * (product + exchange)
     kappa_1 = (neither + 2 * (m - 1) * crossed + diagonal) / m**2
     return m**2 / n * (kappa_1 - product) + sums["linear"] / sums["count"]
-
-
-def first_order_factor(n: int, m: int) -> float:
-    """lambda_1: the jackknife over the squared length of the first-order effects b."""
-    return n * (n - 1) / (n - m) ** 2
-
-
-def test_effects(n: int, m: int, d: np.ndarray) -> np.ndarray:
-    """The first-order effects b (n,) of a kernel that is d_t at t, with a sum of zero."""
-    return d * (n - m) / (n * (n - 1))
-
-
-def pair_effects_factor(n: int, m: int) -> float:
-    """M2 over the sum of squared pair effects tau_ij, i < j."""
-    return (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
-
-
-def has_pair_effects(n: int, g: int) -> bool:
-    """Whether M2 exists and is used: for learning sets of at most half of the observations.
-
-    For larger ones its noise grows with (n - g)^-4, and it gains little (.8 n: intervals 6% shorter
-    than the jackknife's if V is kept below J, 11% longer otherwise).
-    """
-    return 2 * g <= n and n - g >= 3
-
-
-def geometric(jackknife: float, second: float) -> float:
-    """J^2/(J + M2): the variance if its components fall geometrically with their degree."""
-    return jackknife**2 / (jackknife + second) if jackknife > 0 else jackknife
-
-
-def midpoint(jackknife: float, second: float) -> float:
-    """Half way from the jackknife J to its lower bound J^2/(J + M2), and no less than M2/2.
-
-    At weak signal first-order effects vanish, and J with them, which M2/2 does not.
-    """
-    return float(max((jackknife + geometric(jackknife, second)) / 2, second / 2))
-
-
-def clipped(unbiased: float, lower: float, upper: float) -> float:
-    """The unbiased estimate, clipped to [geometric, jackknife]."""
-    return float(np.clip(unbiased, lower, upper))
 
 
 def _error_of_clipping(values: Mapping[str, float], mc_se: float) -> float:

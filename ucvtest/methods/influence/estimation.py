@@ -11,9 +11,10 @@ from ucvtest.common.execution import Execution
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem
+from ucvtest.kernels.influence.calls import repeats_needed
 from ucvtest.kernels.influence.clusters import ClusterPairCounts, with_offset
 from ucvtest.kernels.influence.estimate import Influence, Rows
-from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
+from ucvtest.kernels.influence.sums import LossCounts, PairCounts
 from ucvtest.methods.influence.half_sample_variance import Share, draw_shares
 from ucvtest.methods.influence.options import InfluenceOptions, Layout
 from ucvtest.methods.influence.resamples import (

@@ -15,7 +15,7 @@ from ucvtest.common.execution import row_batches
 from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.kernels.auc_ustatistic.variances import Answer
+from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 from ucvtest.methods.influence.options import Layout
 
 __all__ = ["Share", "draw_shares"]
@@ -35,15 +35,15 @@ class Share:
     mc_se: float
 
     @classmethod
-    def of(cls, answer: Answer) -> "Share":
+    def of(cls, estimate: AucEstimate) -> "Share":
         """Of an AUC or a difference at half the size; 1 where the jackknife finds no variance."""
-        midpoint = answer.values["midpoint"]
-        if not midpoint < answer.jackknife:
+        midpoint = estimate.values["midpoint"]
+        if not midpoint < estimate.jackknife:
             return cls(1.0, 0.0)
-        value = midpoint / answer.jackknife
+        value = midpoint / estimate.jackknife
         errors = (
-            answer.mc_se["midpoint"] / midpoint,
-            answer.mc_se["jackknife"] / answer.jackknife,
+            estimate.mc_se["midpoint"] / midpoint,
+            estimate.mc_se["jackknife"] / estimate.jackknife,
         )
         # An upper bound: errors of the two go in the same direction.
         return cls(value, value * math.hypot(*errors))
@@ -66,4 +66,4 @@ def draw_shares(layout: Layout, source: LossSource, rng: np.random.Generator) ->
         sums.add(scores, learning, n_drawn + sets.draws(size))
         n_drawn += size
     contrasts: Sequence[tuple[int, ...]] = [(1, -1), (1, 0), (0, 1)] if source.paired else [(1,)]
-    return tuple(Share.of(sums.answer(weights)) for weights in contrasts)
+    return tuple(Share.of(sums.estimate(weights)) for weights in contrasts)

@@ -19,7 +19,6 @@ from ucvtest.methods.permutation.estimation import from_labelings, in_closed_for
 from ucvtest.methods.permutation.options import PermutationOptions, check_response
 from ucvtest.methods.permutation.permuted_labels import Relabeling
 from ucvtest.methods.permutation.reporting import result_from
-from ucvtest.metrics.loss import Loss
 from ucvtest.results.result import TestResult
 
 __all__ = ["PermutationComplexityTest"]
@@ -241,7 +240,7 @@ class PermutationComplexityTest(HypothesisTest):
             max_seconds,
             sample=self.question.data("a permutation test").sample,
             learner=self._learner,
-            loss=self._loss,
+            loss=self.question.loss,
             relabeling=self._relabeling,
         )
 
@@ -250,15 +249,9 @@ class PermutationComplexityTest(HypothesisTest):
         (learner,) = self.question.learners.values()
         return learner
 
-    @property
-    def _loss(self) -> Loss:
-        loss = self.question.metric
-        assert isinstance(loss, Loss)
-        return loss
-
     def _answer(self, options: PermutationOptions, execution: Execution) -> TestResult:
         question, learner, relabeling = self.question, self._learner, self._relabeling
-        sample, loss = question.data("a permutation test").sample, self._loss
+        sample, loss = question.data("a permutation test").sample, question.loss
         if options.max_seconds is not None:
             allowed = labelings_within(sample, learner, loss, options, execution, relabeling)
             options = options.within(allowed)

@@ -17,8 +17,9 @@ from math import comb
 import numpy as np
 
 from ucvtest.kernels.ustatistic.slopes import complete_slope
-from ucvtest.kernels.ustatistic.variances import (
+from ucvtest.stats.jackknife import (
     clipped,
+    first_order_factor,
     geometric,
     has_pair_effects,
     midpoint,
@@ -96,7 +97,7 @@ class CompleteSums:
         n_terms = self._n_sets * (n - self.learn_size)
         estimate = self._total / n_terms
         b = self.effects
-        jackknife = n * (n - 1) / (n - m) ** 2 * float(b @ b)
+        jackknife = first_order_factor(n, m) * float(b @ b)
         out = {"estimate": estimate, "jackknife": jackknife}
         if self.pair_effects:
             levels = self._levels(centre=estimate)

@@ -8,10 +8,10 @@ from typing import Any, Literal, Self, get_args
 from ucvtest.common.checks import check_choice
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
-from ucvtest.kernels.ustatistic.variances import has_pair_effects
 from ucvtest.metrics.base import Metric
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, PlusFour, Shape
+from ucvtest.stats.jackknife import has_pair_effects
 from ucvtest.stats.variance_stabilised import StabilisedT
 
 __all__ = ["Interval", "IntervalName", "knows_slope", "never_negative"]

@@ -18,6 +18,7 @@ from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
 from ucvtest.methods.ustatistic.contrast import check_ratio
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits, given_sets
 from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.metrics.base import plural
 from ucvtest.results.fields import Contrast
 
 __all__ = ["AucSizes", "LearningSets"]
@@ -104,7 +105,7 @@ class LearningSets:
             size += ", classes in proportion"
         if not question.paired:
             return f"unconditional {metric.in_words} {size}"
-        return f"{self.contrast} of unconditional {metric.plural} {size}"
+        return f"{self.contrast} of unconditional {plural(metric.in_words)} {size}"
 
     def positive(self, question: Question) -> Any:
         """The positive class; of several classes the one that is told from the rest, if any is."""

@@ -17,8 +17,12 @@ from ucvtest.inference.notes import own_diagnostics, own_tables
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
-from ucvtest.kernels.ustatistic.combined import combined
-from ucvtest.kernels.ustatistic.first_order import Combined, FirstOrder, FirstOrderEstimate
+from ucvtest.kernels.ustatistic.first_order import (
+    Combined,
+    FirstOrder,
+    FirstOrderEstimate,
+    combined,
+)
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws
 from ucvtest.kernels.ustatistic.variances import Sums
 from ucvtest.methods.ustatistic import reporting

@@ -10,7 +10,6 @@ from ucvtest.designs.draws import draw_orders, learning_sets
 from ucvtest.evaluation.loss_source import SeveralLosses
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
-from ucvtest.kernels.ustatistic.variances import first_order_factor
 from ucvtest.methods.ustatistic.estimation import (
     RELIABLE,
     ROUNDING,
@@ -24,6 +23,7 @@ from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.stats.jackknife import first_order_factor
 from ucvtest.stats.variance_stabilised import stabilised
 
 __all__ = ["JointLossEstimates", "estimated"]

@@ -6,8 +6,8 @@ from typing import Any, Protocol, Self
 
 from ucvtest.common.checks import as_integer
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
-from ucvtest.kernels.ustatistic.variances import has_pair_effects
 from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
+from ucvtest.stats.jackknife import has_pair_effects
 
 __all__ = ["NEED_DISJOINT", "VARIANCES", "SetSizes", "Sizes"]
 

@@ -1,5 +1,6 @@
 """How many of each class are learnt from, and the variance that is asked for."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -10,10 +11,13 @@ from ucvtest.data.sample import Sample
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.large_samples import ManyObservations
+from ucvtest.kernels.auc_ustatistic.ranked import RankedSums
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, VARIANCES, default_variance
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 
-__all__ = ["MAX_OBS_PAIR_EFFECTS", "AnySizes", "ClassSizes", "asked_sizes"]
+__all__ = ["FEWEST_FOR_EACH", "MAX_OBS_PAIR_EFFECTS", "AnySizes", "ClassSizes", "asked_sizes"]
 
 MAX_OBS_PAIR_EFFECTS = 1000
 """Most observations for which effects of pairs are kept: ten blocks of n x n sums for each learner,
@@ -22,12 +26,18 @@ several times over, are 1.9 GB with 1000 observations and two learners (more tha
 FEWEST_IN_BLOCK = 10
 """Learning sets of each block that a jackknife without a fit takes at least."""
 
+FEWEST_FOR_EACH = 10
+"""Learning sets for each observation that "auto" draws at least, where coefficients are fitted."""
+
+STAGE_PLACEMENTS = 4_000_000
+"""Placements of a learner, of two bytes, that are in memory at a time."""
+
 LEAST_IN_CLASS = 3
 """One observation to learn from, two to test."""
 
 
 @dataclass(frozen=True, eq=False)
-class AnySizes(WithinClasses):
+class AnySizes(WithinClasses, ABC):
     """What the tests of two classes and of several have in common.
 
     `in_pairs` says whether learning sets come in disjoint pairs where they can.
@@ -76,6 +86,16 @@ class AnySizes(WithinClasses):
     def rows_for_variances(self) -> int:
         """Learning sets that variances take at least."""
         return FEWEST_IN_BLOCK * N_BLOCKS if self.singles_only else ROWS_FOR_EACH * self.n_obs
+
+    @property
+    def rows_at_a_time(self) -> int:
+        """Learning sets whose placements are kept until an additive fit is taken from them."""
+        # The fit to fewer rows than these would be noisy.
+        return max(FEWEST_FOR_EACH * self.n_obs, STAGE_PLACEMENTS // self.n_obs)
+
+    @abstractmethod
+    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
+        """Sums over the rankings of so many learners, empty; `exact` if all sets will be added."""
 
     @property
     def variances(self) -> tuple[str, ...]:
@@ -155,6 +175,12 @@ class ClassSizes(AnySizes):
                 )
             learnt.append(int(sizes[0]))
         return cls.of(members, learnt, in_pairs=splits.in_pairs)
+
+    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
+        """See `AnySizes`."""
+        if self.singles_only:
+            return ManyObservations(self.members, self.learn_sizes, n_learners)
+        return TwoClasses(self.members, exact=exact, rows_at_a_time=self.rows_at_a_time)
 
     @property
     def singles_only(self) -> bool:

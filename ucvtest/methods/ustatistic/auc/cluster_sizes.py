@@ -8,7 +8,10 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
-from ucvtest.kernels.auc_ustatistic.clusters import RankedClasses, RowWeights
+from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
+from ucvtest.kernels.auc_ustatistic.ranked import RankedSums
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes, asked_sizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import in_words
 
@@ -41,6 +44,12 @@ class SingleLabelSizes(ClassSizes):
     def of_rows(self, learning: np.ndarray) -> np.ndarray:
         """See `AnySizes`."""
         return learning[:, self.weights.index]
+
+    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
+        """See `AnySizes`."""
+        return SingleLabelClusters(
+            self.members, self.weights, exact=exact, rows_at_a_time=self.rows_at_a_time
+        )
 
     @property
     def n_scored(self) -> int:
@@ -80,6 +89,10 @@ class MixedSizes(AnySizes):
     def of_rows(self, learning: np.ndarray) -> np.ndarray:
         """See `AnySizes`."""
         return learning[:, self.rankings.weights.index]
+
+    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
+        """See `AnySizes`."""
+        return MixedClusters(self.rankings, self.learn_sizes[0], exact=exact)
 
     @property
     def n_scored(self) -> int:

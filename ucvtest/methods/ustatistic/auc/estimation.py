@@ -8,14 +8,10 @@ import numpy as np
 
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
-from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, SingleLabelClusters
-from ucvtest.kernels.auc_ustatistic.large_samples import ManyObservations
-from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
-from ucvtest.kernels.auc_ustatistic.status import status
-from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.kernels.auc_ustatistic.variances import Answer
-from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
-from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes, SingleLabelSizes
+from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, why_no_variance
+from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
+from ucvtest.methods.ustatistic.auc.class_sizes import FEWEST_FOR_EACH, ClassSizes
+from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
 from ucvtest.methods.ustatistic.estimation import in_parts
 from ucvtest.methods.ustatistic.options import Options
@@ -31,33 +27,30 @@ STAGE_CELLS = 500_000
 STAGE_SCORES = 25_000_000
 """The same of rows in clusters, which may be many more than there are clusters."""
 
-STAGE_PLACEMENTS = 4_000_000
-"""Placements of a learner, of two bytes, that are in memory at a time."""
-
-FEWEST_ROWS, FEWEST_FOR_EACH = 600, 10
-"""Learning sets that "auto" draws at least: altogether, and for each observation."""
+FEWEST_ROWS = 600
+"""Learning sets that "auto" draws at least; see `FEWEST_FOR_EACH` too."""
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The answer for the learner, or the difference of two, and how the run went.
+    """The estimate for the learner, or the difference of two, and how the run went.
 
-    `own` has the answers for each of two learners; `why` is "ok", or says why there is no variance.
+    `own` has the estimates for each of two learners; `why` says why there is no variance, if so.
     """
 
-    answer: Answer
-    own: tuple[Answer, ...]
+    estimate: AucEstimate
+    own: tuple[AucEstimate, ...]
     n_rows: int
-    why: str
+    why: NoVariance | None
     converged: bool = True
 
     def variance(self, name: str) -> float:
         """The variance by its name; NaN where there is none."""
-        return self.answer.values[name]
+        return self.estimate.values[name]
 
     def mc_se(self, name: str) -> float:
         """The Monte-Carlo error of a variance."""
-        return self.answer.mc_se[name]
+        return self.estimate.mc_se[name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,22 +85,7 @@ class Rankings:
     def __init__(self, sampler: Sampler, *, exact: bool) -> None:
         self._sampler, self._exact = sampler, exact
         self._n_learners, self._n_draws = 2 if sampler.source.paired else 1, 0
-        sizes = sampler.sizes
-        self.sums: TwoClasses | SeveralClasses | MixedClusters | ManyObservations
-        # The additive fit to fewer rows than these would be noisy.
-        rows = max(FEWEST_FOR_EACH * sizes.n_obs, STAGE_PLACEMENTS // sizes.n_obs)
-        if isinstance(sizes, SeveralSizes):
-            self.sums = SeveralClasses(sizes.classes, self._n_learners, exact=exact)
-        elif isinstance(sizes, MixedSizes):
-            self.sums = MixedClusters(sizes.rankings, sizes.learn_sizes[0], exact=exact)
-        elif isinstance(sizes, SingleLabelSizes):
-            self.sums = SingleLabelClusters(
-                sizes.members, sizes.weights, exact=exact, rows_at_a_time=rows
-            )
-        elif sizes.singles_only:
-            self.sums = ManyObservations(sizes.members, sizes.learn_sizes, self._n_learners)
-        else:
-            self.sums = TwoClasses(sizes.members, exact=exact, rows_at_a_time=rows)
+        self.sums = sampler.sizes.sums(self._n_learners, exact=exact)
 
     @property
     def n_rows(self) -> int:
@@ -134,7 +112,7 @@ class Rankings:
     def fewest(self) -> int:
         """Learning sets that "auto" draws at least."""
         # Coefficients of so many observations are not fitted, and need no rows.
-        singles_only = isinstance(self.sums, ManyObservations)
+        singles_only = self._sampler.sizes.singles_only
         return max(FEWEST_ROWS, 0 if singles_only else FEWEST_FOR_EACH * self.n_obs)
 
     def update_eta(self, more: int) -> None:
@@ -151,17 +129,19 @@ class Rankings:
         self.sums.add(self._sampler.scores(learning), learning, self._n_draws + draw)
         self._n_draws += int(draw.max()) + 1
 
-    def answers(self, *, own: bool) -> tuple[Answer, tuple[Answer, ...], str]:
-        """For the learner or the difference of two, with `own` for each of two, and the status."""
+    def estimates(
+        self, *, own: bool
+    ) -> tuple[AucEstimate, tuple[AucEstimate, ...], NoVariance | None]:
+        """For the learner or the difference of two, with `own` for each of two; why no variance."""
         sums, sizes = self.sums, self._sampler.sizes
         contrasts: list[tuple[int, ...]] = [(1, -1)[: self._n_learners]]
         if own and self._n_learners == 2:
             contrasts += [(1, 0), (0, 1)]
         if not self.enough:
-            alone = [Answer.of_few_rows(sums.mean(each), sizes) for each in contrasts]
-            return alone[0], tuple(alone[1:]), "ok"
-        found = [sums.answer(each) for each in contrasts]
-        return found[0], tuple(found[1:]), status(sums, found[0])
+            alone = [AucEstimate.of_few_rows(sums.mean(each), sizes) for each in contrasts]
+            return alone[0], tuple(alone[1:]), None
+        found = [sums.estimate(each) for each in contrasts]
+        return found[0], tuple(found[1:]), why_no_variance(sums, found[0])
 
 
 def estimated(sampler: Sampler, options: Options) -> Found:
@@ -182,10 +162,10 @@ def estimated(sampler: Sampler, options: Options) -> Found:
             rankings,
             options,
             rankings.n_learners,
-            lambda: excess(rankings.answers(own=False)[0], options),
+            lambda: excess(rankings.estimates(own=False)[0], options),
         )
-    answer, own, why = rankings.answers(own=True)
-    return Found(answer, own, rankings.n_rows, why, converged)
+    estimate, own, why = rankings.estimates(own=True)
+    return Found(estimate, own, rankings.n_rows, why, converged)
 
 
 def until_precise(
@@ -206,13 +186,13 @@ def until_precise(
         n_pairs += added
 
 
-def excess(answer: Answer, options: Options) -> float:
+def excess(estimate: AucEstimate, options: Options) -> float:
     """The larger Monte-Carlo error as a multiple of the one allowed; 0 if nothing varies."""
-    variance = answer.values[options.variance]
+    variance = estimate.values[options.variance]
     if math.isnan(variance):
         # Nothing to be had from further draws, unless there were too few for any variance.
-        return 0.0 if answer.jackknife == answer.jackknife else math.inf
-    of_variance = answer.mc_se[options.variance] / (options.tol * abs(variance))
+        return 0.0 if estimate.jackknife == estimate.jackknife else math.inf
+    of_variance = estimate.mc_se[options.variance] / (options.tol * abs(variance))
     if variance < 0:
         return of_variance
-    return max(of_variance, answer.mc_se_estimate / (options.tol * math.sqrt(variance)))
+    return max(of_variance, estimate.mc_se_estimate / (options.tol * math.sqrt(variance)))

@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ucvtest.data.sample import Sample
+from ucvtest.kernels.auc_ustatistic.ranked import RankedSums
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
+from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, asked_sizes
 
 __all__ = ["SeveralSizes", "in_words"]
@@ -54,15 +56,19 @@ class SeveralSizes(AnySizes):
     @cached_property
     def classes(self) -> Classes:
         """The same for the kernel."""
-        codes, n_classes = np.empty(self.n_obs, dtype=int), len(self.sizes)
-        for code, members in enumerate(self.members):
-            codes[members] = code
+        labels, n_classes = np.empty(self.n_obs, dtype=int), len(self.sizes)
+        for label, members in enumerate(self.members):
+            labels[members] = label
         weights = (
             hand_till(n_classes)
             if self.positive is None
             else one_against_rest(self.sizes, n_classes - 1)
         )
-        return Classes(codes, self.learn_sizes, weights)
+        return Classes(labels, self.learn_sizes, weights)
+
+    def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
+        """See `AnySizes`."""
+        return SeveralClasses(self.classes, n_learners, exact=exact)
 
     @property
     def counts(self) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
-from ucvtest.kernels.auc_ustatistic.status import too_rough
-from ucvtest.kernels.auc_ustatistic.variances import Answer
+from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words, too_rough
+from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
 from ucvtest.methods.ustatistic.auc.estimation import Found
@@ -67,11 +67,11 @@ def _studentised(
     for name in sizes.variances:
         one = studentise(
             hypothesis,
-            found.answer.auc,
+            found.estimate.auc,
             found.variance(name),
-            mc_se=found.answer.mc_se_estimate,
+            mc_se=found.estimate.mc_se_estimate,
             reference="t",
-            df=found.answer.df,
+            df=found.estimate.df,
             status=_status(sizes, options, found, name),
         )
         tested[name] = options.interval.applied(one, None, name)
@@ -81,8 +81,8 @@ def _studentised(
 def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
     remedy = REMEDY_PAIRS if options.given is None else REMEDY_LOSSES
-    if found.why != "ok":
-        return found.why
+    if found.why is not None:
+        return no_variance_in_words(found.why)
     variance, mc_se = found.variance(name), found.mc_se(name)
     if math.isnan(variance):
         return (
@@ -95,8 +95,8 @@ def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
             f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: use "
             "variance='clipped'"
         )
-    if found.answer.is_rough(name):
-        return too_rough(found.answer, name, remedy)
+    if found.estimate.is_rough(name):
+        return too_rough(found.estimate, name, remedy)
     return "ok"
 
 
@@ -110,7 +110,7 @@ def _own_values(
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
-def _own_variance(one: Answer, name: str) -> float:
+def _own_variance(one: AucEstimate, name: str) -> float:
     """With its Monte-Carlo part; 0 where all is ranked alike, NaN where it is too rough."""
     value = one.values[name]
     if math.isnan(value):
@@ -122,19 +122,19 @@ def _diagnostics(
     sizes: AnySizes, options: Options, found: Found, source: LossSource
 ) -> dict[str, Any]:
     """Counts, variances, influence values and Monte-Carlo errors behind the result."""
-    answer = found.answer
+    estimate = found.estimate
     influence = np.empty(sizes.n_obs)
-    for members, values in zip(sizes.members, answer.u, strict=True):
+    for members, values in zip(sizes.members, estimate.u, strict=True):
         influence[members] = values
     return {
-        "mc_se_estimate": answer.mc_se_estimate,
+        "mc_se_estimate": estimate.mc_se_estimate,
         "mc_se_variance": found.mc_se(options.variance),
         "variance": options.variance,
         "n_pairs": found.n_rows // 2,
         "converged": found.converged,
         **sizes.counts,
         **{f"variance_{name}": found.variance(name) for name in sizes.variances},
-        "pair_effects": answer.pair_effects,
+        "pair_effects": estimate.pair_effects,
         "influence": influence,
         **source.counts,
     }

@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from ucvtest.evaluation.loss_source import SeveralLosses
+from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
+from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, AucEstimate
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.estimation import (
     Found,
@@ -30,9 +31,9 @@ Places = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class JointAucEstimates:
-    """What is estimated of all learners; `answers` are those of each, and of all pairs."""
+    """What is estimated of all learners; `estimates` are those of each, and of all pairs."""
 
-    answers: Mapping[Places, Answer]
+    estimates: Mapping[Places, AucEstimate]
     n_learners: int
     n_rows: int
     converged: bool
@@ -42,28 +43,30 @@ class JointAucEstimates:
     @property
     def df(self) -> float:
         """The smallest number of degrees of freedom of a difference."""
-        known = [each.df for each in self.answers.values() if not math.isnan(each.df)]
+        known = [each.df for each in self.estimates.values() if not math.isnan(each.df)]
         return min(known, default=math.nan)
 
     def of(self, places: Places, options: Options) -> Found:
         """The estimates of one learner, or of the difference of two."""
         ordered = tuple(sorted(places))
-        answer = self.answers[ordered]
+        estimate = self.estimates[ordered]
         if ordered != places:
-            answer = answer.reversed()
-        own = tuple(self.answers[k,] for k in places) if len(places) == 2 else ()
-        why = "ok"
-        if math.isnan(answer.values["jackknife"]) and not math.isnan(answer.jackknife):
-            why = "degenerate: the jackknife variance is zero, nothing varies"
-        return Found(answer, own, self.n_rows, why, self.converged)
+            estimate = estimate.reversed()
+        own = tuple(self.estimates[k,] for k in places) if len(places) == 2 else ()
+        why = None
+        if math.isnan(estimate.values["jackknife"]) and not math.isnan(estimate.jackknife):
+            why = NoVariance.NOTHING_VARIES
+        return Found(estimate, own, self.n_rows, why, self.converged)
 
     def standard_errors(self) -> np.ndarray:
         """Of all differences, (L, L), with their Monte-Carlo part."""
         found = np.full((self.n_learners, self.n_learners), math.nan)
-        for (i, j), answer in ((key, one) for key, one in self.answers.items() if len(key) == 2):
-            variance = answer.values[self.variance]
-            if not answer.is_rough(self.variance):
-                found[i, j] = found[j, i] = math.sqrt(variance + answer.mc_se_estimate**2)
+        for (i, j), estimate in (
+            (key, one) for key, one in self.estimates.items() if len(key) == 2
+        ):
+            variance = estimate.values[self.variance]
+            if not estimate.is_rough(self.variance):
+                found[i, j] = found[j, i] = math.sqrt(variance + estimate.mc_se_estimate**2)
         return found
 
     def statistics(self, interval: Interval) -> np.ndarray | None:
@@ -97,12 +100,12 @@ def estimated(
         )
     sums = rankings.sums
     assert isinstance(sums, TwoClasses)
-    answers = {
-        places: sums.answer(_weights(places, source.n_learners))
+    estimates = {
+        places: sums.estimate(_weights(places, source.n_learners))
         for places in _all_places(source.n_learners)
     }
     return JointAucEstimates(
-        answers,
+        estimates,
         source.n_learners,
         rankings.n_rows,
         converged,
@@ -125,8 +128,8 @@ def _mean_excess(rankings: Rankings, options: Options, n_learners: int) -> float
     """The Monte-Carlo error as a multiple of the one allowed, on average over all differences."""
     if not rankings.enough:
         return math.inf
-    answers = [
-        rankings.sums.answer(_weights(pair, n_learners))
+    estimates = [
+        rankings.sums.estimate(_weights(pair, n_learners))
         for pair in combinations(range(n_learners), 2)
     ]
-    return float(np.mean([excess(each, options) for each in answers]))
+    return float(np.mean([excess(each, options) for each in estimates]))

@@ -16,18 +16,20 @@ these weights all of this still holds, provided that covariances do not depend o
 """
 
 import math
-from functools import partial
 from numbers import Real
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_number
-from ucvtest.common.float64 import in_float64, jit
-from ucvtest.data.groups import as_groups
+from ucvtest.kernels.fold_covariance.jitted import moments_of_rows
+from ucvtest.kernels.fold_covariance.validation import (
+    by_cluster,
+    check_numbers,
+    check_sizes,
+    checked_losses,
+)
 
 __all__ = [
     "admissible_variances",
@@ -90,7 +92,7 @@ def moments(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str,
     >>> {name: found[name] for name in ("mean", "s1", "s2", "s3", "lambda1", "lambda2")}
     {'mean': 1.25, 's1': 2.75, 's2': 1.5, 's3': 1.0, 'lambda1': 1.25, 'lambda2': 2.25}
     """
-    e, fold = _of_groups(e, fold, groups)
+    e, fold = by_cluster(e, fold, groups)
     rows = moments_by_row(e, fold)
     n_repeats, n_obs = len(rows["mean"]), np.shape(e)[-1]
     found = {name: float(values.mean()) for name, values in rows.items()}
@@ -121,10 +123,10 @@ def moments_by_row(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> di
     ValueError
         As `moments`.
     """
-    losses, codes, n_folds = _checked(*_of_groups(e, fold, groups))
+    losses, codes, n_folds = checked_losses(*by_cluster(e, fold, groups))
     if n_folds < 2:
         raise ValueError("fold names one fold only: covariances between folds need at least 2")
-    return _moments(losses, codes, n_folds)
+    return moments_of_rows(losses, codes, n_folds)
 
 
 def hold_out(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str, float]:
@@ -163,14 +165,15 @@ def hold_out(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str
     >>> uv.kernels.fold_covariance.hold_out(losses, sets)
     {'mean': 1.25, 'theta1': 0.3958333333333333, 'theta2': 0.5625}
     """
-    losses, codes, n_folds = _checked(*_of_groups(e, fold, groups))
+    losses, codes, n_folds = checked_losses(*by_cluster(e, fold, groups))
     if len(losses) != 1:
         raise ValueError(f"e must have shape (n,), got {np.shape(e)}: pass one experiment")
     n_obs = losses.shape[1]
     if n_obs < 2:
         raise ValueError("e holds one loss: at least 2 are needed")
-    several = n_folds > 1
-    theta2 = float(_moments(losses, codes, n_folds)["lambda2"][0]) / n_obs if several else math.nan
+    theta2 = math.nan
+    if n_folds > 1:
+        theta2 = float(moments_of_rows(losses, codes, n_folds)["lambda2"][0]) / n_obs
     theta1 = float(losses.var(ddof=1)) / n_obs
     return {"mean": float(losses.mean()), "theta1": theta1, "theta2": theta2}
 
@@ -203,8 +206,8 @@ def eigenvalues(
     >>> uv.kernels.fold_covariance.eigenvalues(1.0, 0.25, 0.125, n_obs=8, fold_size=2)
     (0.75, 1.0, 2.0)
     """
-    _check_numbers(sigma_squared=sigma_squared, omega=omega, gamma=gamma)
-    _check_sizes(n_obs, fold_size)
+    check_numbers(sigma_squared=sigma_squared, omega=omega, gamma=gamma)
+    check_sizes(n_obs, fold_size)
     of_fold = sigma_squared + (fold_size - 1) * omega
     return (
         sigma_squared - omega,
@@ -264,8 +267,8 @@ def variance_given_rho(lambda2: float, rho: float, n_obs: int, fold_size: float)
     >>> uv.kernels.fold_covariance.variance_given_rho(2.0, 0.5, n_obs=8, fold_size=2)
     1.25
     """
-    _check_numbers(lambda2=lambda2, rho=rho)
-    _check_sizes(n_obs, fold_size)
+    check_numbers(lambda2=lambda2, rho=rho)
+    check_sizes(n_obs, fold_size)
     if rho >= 1:
         raise ValueError(f"rho must be below 1, got {rho}")
     return lambda2 / fold_size * (fold_size / n_obs + rho / (1 - rho))
@@ -315,9 +318,9 @@ def admissible_variances(
     (0.0, 0.1)
     """
     if not (isinstance(lambda1, float) and math.isnan(lambda1)):
-        _check_numbers(lambda1=lambda1)
-    _check_numbers(lambda2=lambda2)
-    _check_sizes(n_obs, fold_size)
+        check_numbers(lambda1=lambda1)
+    check_numbers(lambda2=lambda2)
+    check_sizes(n_obs, fold_size)
     if not (isinstance(width, Real) and width == math.inf):
         check_number("width", width, low=0)
     most = width**2 / 4
@@ -326,89 +329,3 @@ def admissible_variances(
     at_zero = lambda2 / n_obs + (lambda1 - lambda2) / fold_size
     least = 0.0 if nonnegative_omega else -lambda1 / fold_size
     return max(0.0, at_zero + least), at_zero + most - lambda1
-
-
-@in_float64
-@partial(jit, static_argnames="n_folds")
-def _moments(losses: jax.Array, codes: jax.Array, n_folds: int) -> dict[str, jax.Array]:
-    """losses, folds (R, n), folds from 0 to n_folds - 1; each of them occurs in every row."""
-    n = losses.shape[1]
-
-    def by_fold(values: jax.Array) -> jax.Array:
-        def sums(row: jax.Array, code: jax.Array) -> jax.Array:
-            return jax.ops.segment_sum(row, code, num_segments=n_folds)
-
-        return jax.vmap(sums)(values, codes)
-
-    size = by_fold(jnp.ones_like(losses))
-    total = by_fold(losses)
-    squares, within = (losses**2).sum(1), (total**2).sum(1)
-    size_squares = (size**2).sum(1)
-    mean = losses.mean(1)
-    fold_mean = total / size
-    residual = losses - jnp.take_along_axis(fold_mean, codes, axis=1)
-    # Folds of one observation hold no pairs, and rounding would make 0/0 infinite.
-    pairs = jnp.where(n == n_folds, jnp.nan, 1.0)
-    lambda1 = pairs * (residual**2).sum(1) / max(n - n_folds, 1)
-    between = (size * (fold_mean - mean[:, None]) ** 2).sum(1) / (n_folds - 1)
-    # One for folds of the same size, and then the mean square between folds is lambda_2.
-    weight = size_squares * (n_folds - 1) / (n**2 - size_squares)
-    extra = jnp.where(weight == 1.0, 0.0, (weight - 1.0) * (between - lambda1))
-    return {
-        "mean": mean,
-        "s1": squares / n,
-        "s2": pairs * (within - squares) / (size_squares - n),
-        "s3": (total.sum(1) ** 2 - within) / (n**2 - size_squares),
-        "lambda1": lambda1,
-        "lambda2": between + extra,
-    }
-
-
-def _check_numbers(**numbers: Any) -> None:
-    for name, value in numbers.items():
-        check_number(name, value)
-
-
-def _check_sizes(n_obs: Any, fold_size: Any) -> None:
-    check_number("n_obs", n_obs, low=1)
-    check_number("fold_size", fold_size, low=1)
-
-
-def _of_groups(e: Any, fold: Any, groups: Any) -> tuple[Any, Any]:
-    """Mean losses of clusters, and the fold of each; as they are without groups."""
-    if groups is None:
-        return e, fold
-    losses, codes = as_numbers("e", e), as_array("fold", fold)
-    found = as_groups(groups, losses.shape[-1] if losses.ndim else 0)
-    if found is None or codes.shape not in (losses.shape, losses.shape[-1:]):
-        return e, fold  # refused as without groups
-    return found.sums(losses) / found.sizes, found.common("fold", codes)
-
-
-def _checked(e: np.ndarray, fold: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Losses and folds of shape (R, n), folds numbered from 0, and how many there are."""
-    losses, folds = as_numbers("e", e), as_array("fold", fold)
-    if losses.ndim not in (1, 2) or folds.shape not in (losses.shape, losses.shape[-1:]):
-        raise ValueError(
-            "e must have shape (n,) or (R, n), and fold the same, got "
-            f"{losses.shape} and {folds.shape}"
-        )
-    if not losses.size:
-        raise ValueError("e is empty: pass at least one loss for each fold")
-    if folds.dtype.kind not in "iu":
-        raise ValueError(f"fold must hold integers, got {folds.dtype}")
-    if not np.isfinite(losses).all():
-        raise ValueError(
-            f"e holds {int((~np.isfinite(losses)).sum())} numbers that are not finite: leave out "
-            "the observations that were not tested"
-        )
-    rows = [np.unique(row, return_inverse=True) for row in np.atleast_2d(folds)]
-    counts = {len(labels) for labels, _ in rows}
-    if len(counts) > 1:
-        raise ValueError(
-            f"fold has between {min(counts)} and {max(counts)} folds in its rows: every "
-            "repetition must have the same number"
-        )
-    codes = np.stack([code for _, code in rows])
-    losses = np.atleast_2d(losses)
-    return losses, np.broadcast_to(codes, losses.shape), counts.pop()

@@ -13,11 +13,12 @@ import numpy as np
 
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets, Placed, rank
-from ucvtest.kernels.auc_ustatistic.pair_effects import Additive, Moments, Residuals, first_order
+from ucvtest.kernels.auc_ustatistic.first_order import Moments, first_order
+from ucvtest.kernels.auc_ustatistic.pair_effects import Additive, Residuals
 from ucvtest.kernels.auc_ustatistic.placements import residual_sums
-from ucvtest.kernels.auc_ustatistic.unbiased import CompletePairs, Rest, Stage, pairs_of
+from ucvtest.kernels.auc_ustatistic.unbiased import CompletePairs, DrawBatch, UntestedRest, pairs_of
 
-__all__ = ["Sums"]
+__all__ = ["BlockSums"]
 
 MOST_CALLS = 16
 """Rows are ranked in so many calls of code that is there, rather than in one to be compiled for."""
@@ -32,11 +33,11 @@ class _Batch:
     calls: list[Placed]
     sums: Moments
     draw: np.ndarray
-    rest: Rest | None
+    rest: UntestedRest | None
     residuals: list[np.ndarray] = field(default_factory=list)
 
 
-class Sums:
+class BlockSums:
     """Sums over the rows so far, of one learner or of several; `exact` if they will be all.
 
     `moments` and `residuals`; `pairs` (D, K, n1, n0), twice the sums of psi; `squares` (D, D),
@@ -56,7 +57,7 @@ class Sums:
         self.n_rows = self.n_draws = 0
         self.squares: Any = 0.0
         self.complete: CompletePairs | None = None
-        self.stages: list[Stage] | None = []
+        self.stages: list[DrawBatch] | None = []
         self._waiting: list[_Batch] = []
 
     @property
@@ -71,7 +72,7 @@ class Sums:
         if self.complete is not None:
             self.complete.add(sets, scores)
         pairs = None if self.stages is None else pairs_of(sets)
-        rest = None if pairs is None else Rest.of(sets, scores, pairs)
+        rest = None if pairs is None else UntestedRest.of(sets, scores, pairs)
         if rest is None:
             self.stages = None
         calls, new = [], []
@@ -132,7 +133,7 @@ class Sums:
         )
         if self.stages is not None:
             self.stages.append(
-                Stage.of(
+                DrawBatch.of(
                     shape,
                     self.moments,
                     [(each.rest, each.draw, each.calls) for each in waiting if each.rest],

@@ -1,29 +1,15 @@
-r"""Errors of leave-pair-out cross-validation, for one labeling of a sample or for many.
+"""Errors of leave-pair-out cross-validation, for one labeling of a sample or for many.
 
 Every pair of a positive observation i and a negative one j is held out in turn; the pair is
 wrong where the rule learnt from the others scores j higher, and tied where it scores both
 the same. W counts the wrong pairs and half of the tied ones, U = W/(n_1 n_0), AUC = 1 - U.
-
-Linear smoothers. With H the hat matrix of a fit to all observations (with the penalty of a
-fit to n - 2) and e = y - H y, the held-out pair has f_S = y_S - (I - H_SS)^(-1) e_S, so that
-
-    f_i - f_j = 1 - ((1 - h_jj - h_ij) e_i - (1 - h_ii - h_ij) e_j)/det(I - H_SS):
-
-a matrix product for all labelings, and two multiplications for each pair.
-
-Nearest neighbours. Leaving out j changes the votes for i only if j is among the k nearest of
-i; then the neighbour of rank k + 1 votes in its place. The features need one sort.
 """
 
-from functools import partial
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
-from ucvtest.common.float64 import in_float64, jit
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,
@@ -31,21 +17,13 @@ from ucvtest.data.groups import (
     check_group_weight,
     clusters_of,
 )
+from ucvtest.kernels.leave_pair_out.pair_counts import (
+    LABELINGS_PER_CALL,
+    count_by_neighbours,
+    count_by_smoother,
+)
 
 __all__ = ["LABELINGS_PER_CALL", "errors", "nearest_neighbour_errors", "smoother_errors"]
-
-TIE = 1e-11
-"""Difference of two fitted values, relative to the terms of its sum, below which it is rounding
-error and the pair is tied."""
-
-UNDETERMINED = 1e-10
-"""Smallest det(I - H_SS) with which the other observations still determine the fit."""
-
-LABELINGS_PER_CALL = 1024
-"""A fixed shape, so that one compilation is enough; labels of 100 observations take 0.8 MB."""
-
-OBS_STEP = 8
-"""Samples are filled up to a multiple of this, so that similar sizes share a compilation."""
 
 
 def errors(
@@ -190,18 +168,10 @@ def smoother_errors(
     if hat.ndim != 2 or hat.shape[0] != hat.shape[1] or not np.isfinite(hat).all():
         raise ValueError(f"hat must hold finite numbers of shape (n, n), got {hat.shape}")
     labelings = _checked_labelings(labelings, len(hat))
-    left = 1.0 - np.diag(hat)
-    determinant = left[:, None] * left - hat**2
-    np.fill_diagonal(determinant, 1.0)
-    if not (determinant > UNDETERMINED).all():
+    wrong_and_tied = count_by_smoother(hat, labelings)
+    if wrong_and_tied is None:
         raise ValueError("the observations that are left do not determine the fit: raise lam")
-    # Row i, column j: what e_i and e_j count for in f_i - f_j.
-    own = (left[None, :] - hat) / determinant
-    other = own.T
-    tolerance = TIE * (1.0 + np.abs(own) + np.abs(other))
-    residual = np.eye(len(hat)) - hat
-    matrices = tuple(_padded(each, 0, 1) for each in (residual, own, other, tolerance))
-    return _in_batches(_smoother, matrices, labelings)
+    return wrong_and_tied
 
 
 def nearest_neighbour_errors(
@@ -246,16 +216,11 @@ def nearest_neighbour_errors(
         raise ValueError(
             f"nearest must hold integers of shape (n, k + 1), got {nearest.dtype} {nearest.shape}"
         )
-    n, ranks = nearest.shape
+    n = len(nearest)
     if nearest.size and not (nearest.min() >= 0 and nearest.max() < n):
         raise ValueError(f"nearest must hold numbers of observations from 0 to {n - 1}")
     labelings = _checked_labelings(labelings, n)
-    votes, near = np.zeros((n, n)), np.zeros((n, n))
-    rows = np.arange(n)[:, None]
-    near[rows, nearest[:, : ranks - 1]] = 1
-    votes[np.arange(n), nearest[:, -1]] = 1
-    matrices = tuple(_padded(each, 0, 1) for each in (near, votes))
-    return _in_batches(_neighbours, matrices, labelings)
+    return count_by_neighbours(nearest, labelings)
 
 
 def _refuse_groups(groups: Any, why: str) -> None:
@@ -271,85 +236,3 @@ def _checked_labelings(labelings: Any, n_obs: int) -> np.ndarray:
     if labels.ndim != 2 or labels.shape[1] != n_obs or not np.isin(labels, (0, 1)).all():
         raise ValueError(f"labelings must hold 0 and 1 of shape (P, {n_obs}), got {labels.shape}")
     return labels.astype(bool, copy=False)
-
-
-# --------------------------------------------------------------------------- jitted sums
-
-
-@jit
-def _smoother(
-    matrices: tuple[jax.Array, ...], positive: jax.Array, negative: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    residual, own, other, tolerance = matrices
-    e = jnp.matmul(residual, positive.astype(residual.dtype), precision="highest")
-
-    def differences(i: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return 1.0 - own[i][:, None] * e[i] + other[i][:, None] * e, tolerance[i][:, None]
-
-    return _count(differences, positive, negative)
-
-
-@jit
-def _neighbours(
-    matrices: tuple[jax.Array, ...], positive: jax.Array, negative: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    near, replacement = matrices
-    y = positive.astype(near.dtype)
-    small = partial(jnp.asarray, dtype=jnp.int32)
-    votes, following = small(near @ y), small(replacement @ y)
-    neighbours = small(near)
-
-    def differences(i: jax.Array) -> tuple[jax.Array, jax.Array]:
-        # i is positive and j negative: without the other, i loses no vote and j loses one.
-        of_i = votes[i] + neighbours[i][:, None] * following[i]
-        of_j = votes + neighbours[:, i][:, None] * (following - 1)
-        return of_i - of_j, jnp.int32(0)
-
-    return _count(differences, positive, negative)
-
-
-def _count(
-    differences: Any, positive: jax.Array, negative: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """Wrong and tied pairs of each labeling; the first of a pair goes through all rows."""
-
-    def add(i: jax.Array, counts: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        difference, tolerance = differences(i)
-        counted = positive[i] & negative
-        wrong = counted & (difference < -tolerance)
-        tied = counted & (abs(difference) <= tolerance)
-        return (
-            counts[0] + wrong.sum(axis=0, dtype=jnp.int32),
-            counts[1] + tied.sum(axis=0, dtype=jnp.int32),
-        )
-
-    zero = jnp.zeros(positive.shape[1], jnp.int32)
-    wrong, tied = jax.lax.fori_loop(0, positive.shape[0], add, (zero, zero))
-    return wrong, tied
-
-
-@in_float64
-def _in_batches(
-    count: Any, matrices: tuple[np.ndarray, ...], labelings: np.ndarray
-) -> tuple[Any, Any]:
-    """Counts for any number of labelings, in calls of one shape."""
-    n_labelings = len(labelings)
-    shared = jax.tree_util.tree_map(jnp.asarray, matrices)
-    wrong, tied = np.empty(n_labelings, int), np.empty(n_labelings, int)
-    for start in range(0, n_labelings, LABELINGS_PER_CALL):
-        batch = labelings[start : start + LABELINGS_PER_CALL]
-        rows = slice(start, start + len(batch))
-        missing = ((0, 0), (0, LABELINGS_PER_CALL - len(batch)))
-        # Padding is neither positive nor negative, so it is in no pair.
-        positive = np.pad(_padded(batch.T, 0), missing)
-        negative = np.pad(_padded(~batch.T, 0), missing)
-        counts = count(shared, positive, negative)
-        wrong[rows], tied[rows] = (np.asarray(each)[: len(batch)] for each in counts)
-    return wrong, tied
-
-
-def _padded(array: np.ndarray, *axes: int) -> np.ndarray:
-    """The array, padded with zeros after its observations on some axes."""
-    n = array.shape[axes[0]]
-    missing = -n % OBS_STEP
-    return np.pad(array, [(0, missing if axis in axes else 0) for axis in range(array.ndim)])
