@@ -44,9 +44,6 @@ DESIGNS: dict[str, Any] = {
 GIVEN: dict[str, dict[str, Any]] = {"leave_pair_out": {"pvalue": "wmw"}}
 """Options of `fit` where losses are given."""
 
-NO_OWN_SE = {"five_by_two_f"}
-"""Comparisons that have no standard error."""
-
 CASES = {**TESTS, "ustatistic of the AUC": uv.UStatisticTest}
 """The tests, and one again that goes other ways for the AUC."""
 
@@ -380,7 +377,7 @@ def test_own_values_are_those_of_the_test_of_one_learner(name):
             assert errors[place] == pytest.approx(expected[1], rel=0.15)
             errors[place] = expected[1]
         assert estimates[place] == pytest.approx(expected[0], rel=1e-9)
-        assert np.isnan(errors[place]) == (name in NO_OWN_SE)
+        assert np.isnan(errors[place]) == np.isnan(result_of(name).se)
         np.testing.assert_allclose(errors[place], expected[1], rtol=1e-9)
 
 

@@ -4,7 +4,7 @@ The sign test counts the resamples in which the first learner's loss was larger;
 resamples were independent, the count is binomial.
 """
 
-import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import binomtest
@@ -30,29 +30,25 @@ class SignTest(ResamplingTest):
             raise ValueError("design has fewer than 5 resamples: use more")
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
-        above = observed.means - self.null_value
-        above = above[above != 0]
-        found = None
-        if len(above):
-            number = int((above > 0).sum())
-            found = binomtest(number, len(above), alternative=self.alternative)
-        return TestResult(
-            estimate=float(np.median(observed.means)),
-            se=math.nan,
-            variance=math.nan,
-            statistic=math.nan if found is None else float(found.k),
-            pvalue=math.nan if found is None else float(found.pvalue),
-            df=math.nan,
-            null_value=self.null_value,
-            alternative=self.alternative,
+        differences = observed.means - self.null_value
+        n_larger, n_telling = int((differences > 0).sum()), np.count_nonzero(differences)
+        result = self._result(
+            observed,
             method="Sign test",
-            estimand=self._in_words(observed, "median"),
+            estimand=self._in_words(observed, "unconditional"),
+            estimator=_mean,
+            has_se=False,
             reference="binomial",
-            status="no resample shows a difference: use more" if found is None else "ok",
-            n_obs=self.n_obs,
-            n_fits=observed.n_fits,
-            elapsed=math.nan,
-            settings=self._settings_of(observed),
-            diagnostics={**observed.diagnostics, "n_larger": int((above > 0).sum())},
+            status="ok" if n_telling else "no resample shows a difference: use more",
+            diagnostics={"n_larger": n_larger},
             notes=("Takes resamples for independent, which they are not.",),
         )
+        if result.status != "ok":
+            return result
+        found = binomtest(n_larger, n_telling, alternative=self.alternative)
+        return replace(result, statistic=float(found.k), pvalue=float(found.pvalue))
+
+
+def _mean(observed: LossDifference) -> tuple[float, float]:
+    """The estimate, and a variance that says whether the losses vary at all."""
+    return float(observed.means.mean()), float(observed.means.var())

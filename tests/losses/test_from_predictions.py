@@ -137,7 +137,7 @@ def test_tests_about_learning_refuse_fixed_rules_and_name_those_that_take_them(n
         assert cls.from_losses(losses, "a", "b").n_obs == 60
         return
     with pytest.raises(ValueError, match="which have learnt nothing from") as refused:
-        cls.from_losses(losses, "a")
+        cls.from_losses(losses, "a", *(["b"] if cls.needs_other else []))
     assert str(refused.value).endswith(f"{cls.__name__} is about learning: use {FOR_FIXED_RULES}")
 
 
