@@ -767,6 +767,10 @@ class TestRefused:
             ({"n_repeats": 0}, "n_repeats must be at least 1, got 0: use 'auto'"),
             ({"n_repeats": "all"}, "n_repeats must be an integer or 'auto', got 'all'"),
             (
+                {"n_repeats": np.zeros(0)},
+                "n_repeats must be an integer or 'auto', got array([], dtype=float64)",
+            ),
+            (
                 {"variance": "adhoc_1"},
                 "variance='adhoc_1' does not exist for scheme='monte_carlo', metric='auc': use one "
                 "of auto, influence, jackknife, share, term_1, adhoc_monte_carlo",

@@ -405,7 +405,10 @@ class InfluenceOptions:
         if scheme in WITH_FOLDS:
             check_class_sizes(layout, response, layout.n_folds)
         budget = {"max_fits": max_fits, "max_seconds": max_seconds}
-        fixed = n_repeats != "auto" or scheme in SINGLE or variance == "share"
+        # Arrays are refused below; they would be compared element by element.
+        automatic = isinstance(n_repeats, str) and n_repeats == "auto"
+        shared = isinstance(variance, str) and variance == "share"
+        fixed = not automatic or scheme in SINGLE or shared
         for name, value in budget.items():
             if value is not None and fixed:
                 raise ValueError(
@@ -414,7 +417,7 @@ class InfluenceOptions:
                 )
         check_seconds(max_seconds)
         most = None if max_fits is None else at_least("max_fits", max_fits, 1)
-        if isinstance(n_repeats, str) and n_repeats == "auto":
+        if automatic:
             number = layout.n_repeats(scheme, learners, most)
         elif not is_integer(n_repeats):
             raise ValueError(f"n_repeats must be an integer or 'auto', got {n_repeats!r:.60}")
