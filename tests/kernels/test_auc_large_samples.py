@@ -7,6 +7,7 @@ import ucvtest as uv
 from tests.support.samples import breast_cancer
 from ucvtest.kernels.auc_ustatistic.large_samples import ManyObservations
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.methods.ustatistic import simultaneous
 from ucvtest.methods.ustatistic.auc import class_sizes
 
 N1, N0, G1, G0, M = 40, 50, 15, 20, 1500
@@ -64,7 +65,8 @@ def test_learners_that_rank_alike_have_no_difference(rankings):
 
 
 def test_many_observations_have_the_jackknife_alone(monkeypatch):
-    monkeypatch.setattr(class_sizes, "MAX_OBS_PAIR_EFFECTS", 50)
+    for module in (class_sizes, simultaneous):
+        monkeypatch.setattr(module, "MAX_OBS_PAIR_EFFECTS", 50)
     sample = breast_cancer(60, 3)
     X, y = sample.matrix, sample.response
     test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", loss="auc")
