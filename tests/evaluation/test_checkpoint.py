@@ -16,7 +16,7 @@ from tests.support.samples import breast_cancer
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.common.execution import Execution, Progress
 from ucvtest.common.fingerprint import fingerprint
-from ucvtest.evaluation import chunks
+from ucvtest.evaluation import chunks, slow_fits
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
@@ -297,7 +297,7 @@ class Clock:
 @pytest.fixture
 def minutes_are_long(monkeypatch):
     """What users get: fits that take more than a minute are announced."""
-    monkeypatch.setattr(chunks, "LONG_SECONDS", 60.0)
+    monkeypatch.setattr(slow_fits, "LONG_SECONDS", 60.0)
 
 
 def fitted(seconds, total, n_fits):
