@@ -19,6 +19,7 @@ __all__ = [
     "as_metric",
     "is_auc",
     "known_metric",
+    "metric_of",
     "output_of",
     "wants_every_class",
 ]
@@ -101,6 +102,13 @@ def known_metric(name: Any) -> Metric | None:
     if not isinstance(name, str):
         return None
     return AUC if name == AUC_NAME else LOSSES.get(name)
+
+
+def metric_of(loss: Any) -> Metric | None:
+    """The metric that a user means by a metric, a name or another name; None for anything else."""
+    if isinstance(loss, Metric):
+        return loss
+    return known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else None)
 
 
 def is_auc(loss: Any) -> bool:

@@ -58,7 +58,7 @@ def study_variances(
     One AUC has the interval and the p-value of the logit scale, where its variance is made for
     small samples.
     """
-    one_auc = layout.metric == "auc" and not estimates.source.paired
+    one_auc = layout.ranks_pairs and not estimates.source.paired
     studied = {}
     for name, one in _variances(layout, scheme, estimates).items():
         test = studentise(
@@ -206,7 +206,7 @@ def _status(
 
 
 def _why_zero(layout: Layout, estimates: InfluenceEstimates) -> str:
-    if layout.metric == "error":
+    if not layout.ranks_pairs:
         return "every observation was predicted equally well"
     if estimates.all_tied:
         return "all scores were equal: the learner tells no observation from another"

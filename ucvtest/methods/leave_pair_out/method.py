@@ -28,8 +28,8 @@ from ucvtest.methods.leave_pair_out.options import (
 )
 from ucvtest.methods.leave_pair_out.reporting import result_from
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.names import is_auc
-from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.names import metric_of
+from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.result import TestResult
 
@@ -110,7 +110,7 @@ class LeavePairOutTest(HypothesisTest):
     takes_rows = True
     takes_auc = True
     compares = False
-    only_loss = AUC
+    only_loss = AUC_NAME
     admits = "every pair of a positive and a negative left out once (LeavePairOut), with scores"
     needs_values = True
 
@@ -228,7 +228,8 @@ class LeavePairOutTest(HypothesisTest):
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool = False, scoring: Any = None) -> None:
         """Refuse what is not the AUC."""
-        if is_auc(loss):
+        metric = metric_of(loss)
+        if metric is not None and metric.ranks_pairs:
             return
         if scoring is not None:
             raise ValueError(
