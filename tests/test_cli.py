@@ -19,10 +19,10 @@ from ucvtest import cli
 from ucvtest.cli import compare, errors, options
 from ucvtest.comparison.fields import Correction
 from ucvtest.learners.adapters.coerce import SHORT_NAMES
-from ucvtest.losses.loss import LOSSES
 from ucvtest.methods import registry
 from ucvtest.methods.ustatistic.interval import IntervalName
 from ucvtest.methods.ustatistic.options import Variance
+from ucvtest.metrics.means import LOSSES
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import ALTERNATIVES
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ucvtest.comparison.comparison import Comparison
     from ucvtest.comparison.specs import TestSpec
     from ucvtest.evaluation.evaluate import evaluate
-    from ucvtest.losses.loss import Loss
     from ucvtest.losses.table import Losses
     from ucvtest.methods.classical.bayesian_t import BayesianTTest
     from ucvtest.methods.classical.conservative_z import ConservativeZTest
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from ucvtest.methods.ustatistic.kappa import KappaProfile
     from ucvtest.methods.ustatistic.method import UStatisticTest
     from ucvtest.methods.ustatistic.splits_for_precision import resamples_for_precision
+    from ucvtest.metrics.loss import Loss
     from ucvtest.planning.plan import plan
     from ucvtest.planning.sample_plan import SamplePlan
     from ucvtest.results.citations import Citations, cite
@@ -113,7 +113,7 @@ _HOME = {
     "JointResult": "ucvtest.results.joint_result",
     "KappaProfile": "ucvtest.methods.ustatistic.kappa",
     "LeavePairOutTest": "ucvtest.methods.leave_pair_out.method",
-    "Loss": "ucvtest.losses.loss",
+    "Loss": "ucvtest.metrics.loss",
     "Losses": "ucvtest.losses.table",
     "McNemarTest": "ucvtest.methods.classical.mcnemar",
     "ModelSelection": "ucvtest.methods.permutation.model_selection",

@@ -6,14 +6,13 @@ from typing import Any, Literal
 import numpy as np
 
 from ucvtest import Losses, TestResult
-from ucvtest.losses import LOSSES, Loss, as_loss
-from ucvtest.losses.loss import ALIASES
+from ucvtest.losses import LOSSES
+from ucvtest.metrics.names import ALIASES, as_metric, known_metric
+from ucvtest.metrics.ranks import AUC
 from ucvtest.stats.wald import Alternative
 from ucvtest_mlflow.pause import not_logged
 
-__all__ = ["AUC", "Rows", "compare_predictions", "scores_for"]
-
-AUC = "auc"
+__all__ = ["Rows", "compare_predictions", "scores_for"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,10 @@ def compare_predictions(
     losses = Losses.from_predictions(
         rows.y, predictions, loss=loss, groups=rows.groups, pos_label=pos_label
     )
-    test = {AUC: DeLongTest, "zero_one": McNemarTest}.get(losses.loss, HoldOutTest)
+    metric = losses.metric
+    test: type[DeLongTest | McNemarTest | HoldOutTest] = HoldOutTest
+    if metric.ranks_pairs or metric.counts_errors:
+        test = DeLongTest if metric.ranks_pairs else McNemarTest
     # The evaluator logs it, into the run that is evaluated.
     with not_logged():
         return test.from_losses(losses, alternative=alternative).fit()
@@ -109,14 +111,13 @@ def compare_predictions(
 
 def scores_for(loss: Any) -> Literal["probability", "score"] | None:
     """What a loss needs of models in the place of labels or numbers."""
-    known = ALIASES.get(loss, loss) if isinstance(loss, str) else loss
-    if isinstance(known, str):
-        if known == AUC:
-            return "score"
-        if known not in LOSSES:
-            raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join((*LOSSES, AUC))}")
-    scored: Loss = as_loss(known, has_classes=True)
-    return "probability" if scored.output == "probability" else None
+    if isinstance(loss, str) and known_metric(ALIASES.get(loss, loss)) is None:
+        names = ", ".join((*LOSSES, AUC.name))
+        raise ValueError(f"loss={loss!r} is unknown: use one of {names}")
+    metric = as_metric(loss, has_classes=True)
+    if metric.ranks_pairs:
+        return "score"
+    return "probability" if metric.output == "probability" else None
 
 
 def _check_rows(rows: Rows) -> None:

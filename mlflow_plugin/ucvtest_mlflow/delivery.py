@@ -26,8 +26,8 @@ from ucvtest_mlflow.keys import FOLDER, keys_of, next_key, take_key
 from ucvtest_mlflow.locks import alone_in
 from ucvtest_mlflow.pause import quiet
 from ucvtest_mlflow.records import Judged, Outcome, Record, restored
-from ucvtest_mlflow.servers import Unreachable, is_local, require_server, shown
-from ucvtest_mlflow.spool import Kept
+from ucvtest_mlflow.servers import Unreachable, displayed_address, is_local, require_server
+from ucvtest_mlflow.spool import SpooledRecord
 
 __all__ = [
     "KnownRuns",
@@ -210,7 +210,7 @@ def send(record: Record, known: KnownRuns | None = None) -> Logged:
     return _bounded(record.tracking_uri, lambda: _send(record, known=known))
 
 
-def deliver(kept: Kept, known: KnownRuns | None = None) -> Logged:
+def deliver(kept: SpooledRecord, known: KnownRuns | None = None) -> Logged:
     """Log a record unless its run holds it already, and forget it then.
 
     Raises
@@ -222,7 +222,7 @@ def deliver(kept: Kept, known: KnownRuns | None = None) -> Logged:
 
     def work() -> Logged:
         with kept:
-            logged = _send(kept.record, kept.renew, again=kept.again, known=known)
+            logged = _send(kept.record, kept.renew, sent_before=kept.sent_before, known=known)
             kept.remove()
         return logged
 
@@ -250,7 +250,7 @@ def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
         if outcome.done():
             raise
         raise Unreachable(
-            f"{shown(tracking_uri)} has not taken the result within {WAIT_SECONDS:g} s"
+            f"{displayed_address(tracking_uri)} has not taken the result within {WAIT_SECONDS:g} s"
         ) from None
 
 
@@ -258,24 +258,28 @@ def _send(
     record: Record,
     keep: Callable[[Record], None] = lambda record: None,
     *,
-    again: bool = False,
+    sent_before: bool = False,
     known: KnownRuns | None = None,
 ) -> Logged:
     """Log a record; `keep` is told of the run that is created for it."""
     require_server(record.tracking_uri)
     client = _client(record.tracking_uri)
     if record.run_id is None:
-        record = replace(record, run_id=_own_run(client, record, again=again), own_run=True)
+        record = replace(
+            record, run_id=_own_run(client, record, sent_before=sent_before), own_run=True
+        )
         # A second attempt must find this run.
         keep(record)
     assert record.run_id is not None
     try:
         local = is_local(client.tracking_uri)
-        runs = known if known is not None and local and not again else KnownRuns()
+        runs = known if known is not None and local and not sent_before else KnownRuns()
         logged = _log(client, record, runs)
         # A local store says itself what it has not taken.
         if not local and not _has_arrived(client, _run(client, logged.run_id), logged.key):
-            raise Unreachable(f"{shown(client.tracking_uri)} has not stored all that it was sent")
+            raise Unreachable(
+                f"{displayed_address(client.tracking_uri)} has not stored all that it was sent"
+            )
     except Exception:
         if record.own_run:
             with suppress(Exception), quiet():
@@ -290,14 +294,16 @@ def _end(client: MlflowClient, run_id: str, when: int) -> None:
     with quiet():
         client.set_terminated(run_id, end_time=when)
     if not is_local(client.tracking_uri) and _run(client, run_id).info.status != "FINISHED":
-        raise Unreachable(f"{shown(client.tracking_uri)} has not ended run {run_id}")
+        raise Unreachable(f"{displayed_address(client.tracking_uri)} has not ended run {run_id}")
 
 
 def _run(client: MlflowClient, run_id: str) -> Run:
     """The run, if the server tells it; what stands between may answer with anything."""
     run = client.get_run(run_id)
     if run.info.run_id != run_id:
-        raise Unreachable(f"the answer of {shown(client.tracking_uri)} is not about run {run_id}")
+        raise Unreachable(
+            f"the answer of {displayed_address(client.tracking_uri)} is not about run {run_id}"
+        )
     return run
 
 
@@ -324,11 +330,11 @@ def _alone_in_store(tracking_uri: str) -> AbstractContextManager[None]:
     return alone_in(Path(address.path[1:]).parent) if address.scheme == "sqlite" else nullcontext()
 
 
-def _own_run(client: MlflowClient, record: Record, *, again: bool) -> str:
+def _own_run(client: MlflowClient, record: Record, *, sent_before: bool) -> str:
     """The run that is created for a record, once."""
     experiment_id = _experiment_id(client, record)
     # The answer to the creation of a run can get lost, and its maker be killed before it says so.
-    found = _runs_of(client, record, experiment_id) if again else []
+    found = _runs_of(client, record, experiment_id) if sent_before else []
     if not found:
         found = [_create_run(client, record, experiment_id)]
         if not is_local(record.tracking_uri):
@@ -336,7 +342,9 @@ def _own_run(client: MlflowClient, record: Record, *, again: bool) -> str:
             found = _runs_of(client, record, experiment_id) or found
     first, *others = found
     if not first:
-        raise Unreachable(f"{shown(client.tracking_uri)} does not say which run it has created")
+        raise Unreachable(
+            f"{displayed_address(client.tracking_uri)} does not say which run it has created"
+        )
     for other in others:
         client.delete_run(other)
     return first

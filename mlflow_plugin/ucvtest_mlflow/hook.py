@@ -15,8 +15,14 @@ from ucvtest_mlflow.content import describe_data
 from ucvtest_mlflow.delivery import KnownRuns, Logged, deliver, destination, send
 from ucvtest_mlflow.pause import autologging_paused, is_not_logged
 from ucvtest_mlflow.records import Outcome, Record
-from ucvtest_mlflow.servers import Patience, Paused, Unreachable, hide_passwords, require_named
-from ucvtest_mlflow.spool import Kept, Spool, default_spool_dir
+from ucvtest_mlflow.servers import (
+    Paused,
+    RetryPolicy,
+    Unreachable,
+    hide_passwords,
+    require_same_server,
+)
+from ucvtest_mlflow.spool import Spool, SpooledRecord, default_spool_dir
 
 if TYPE_CHECKING:
     from ucvtest import Comparison, ModelSelection, SamplePlan
@@ -39,7 +45,7 @@ class AutologHook:
     log_tables: bool = True
     nested: bool = False
     silent: bool = False
-    patience: Patience = field(default_factory=Patience, compare=False, repr=False)
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy, compare=False, repr=False)
     known: KnownRuns = field(default_factory=KnownRuns, compare=False, repr=False)
 
     def fitting(self, test: Any) -> AbstractContextManager[None]:
@@ -75,40 +81,41 @@ class AutologHook:
         try:
             kept = self.spool.keep(record)
         except Exception as error:
-            self._send_unkept(record, error)
+            self._send_unspooled(record, error)
         else:
-            self._send_kept(kept)
+            self._send_spooled(kept)
 
-    def _send_kept(self, kept: Kept) -> None:
+    def _send_spooled(self, kept: SpooledRecord) -> None:
         try:
-            with self.patience.asking(kept.record.tracking_uri):
+            with self.retry_policy.request(kept.record.tracking_uri):
                 logged = deliver(kept, self.known)
         except Exception as error:
             if isinstance(error, Paused):
                 kept.close()
-            hooks.warn_caller(_kept(error, kept.path))
+            hooks.warn_caller(_kept_message(error, kept.path))
         else:
-            self._tell(logged, kept.record)
+            self._report_logged(logged, kept.record)
 
-    def _send_unkept(self, record: Record, disk: Exception) -> None:
+    def _send_unspooled(self, record: Record, disk: Exception) -> None:
         """A disk that takes nothing is no reason to lose what the server would take."""
         try:
-            with self.patience.asking(record.tracking_uri):
+            with self.retry_policy.request(record.tracking_uri):
                 logged = send(record, self.known)
         except Exception as error:
             hooks.warn_caller(
-                f"the result is neither in MLflow ({_named(error)}) nor on disk ({_named(disk)}): "
-                "ucvtest_mlflow.log_result(result) logs it; name another folder in spool_dir"
+                f"the result is neither in MLflow ({_error_text(error)}) nor on disk "
+                f"({_error_text(disk)}): ucvtest_mlflow.log_result(result) logs it; name another "
+                "folder in spool_dir"
             )
         else:
-            self._tell(logged, record)
+            self._report_logged(logged, record)
             hooks.warn_caller(
                 f"the result is in MLflow, but it could not be kept on disk before "
-                f"({_named(disk)}): had the server failed, it would be lost; name another folder "
-                "in spool_dir"
+                f"({_error_text(disk)}): had the server failed, it would be lost; name another "
+                "folder in spool_dir"
             )
 
-    def _tell(self, logged: Logged, record: Record) -> None:
+    def _report_logged(self, logged: Logged, record: Record) -> None:
         if not self.silent:
             where = hide_passwords(record.tracking_uri)
             logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, where)
@@ -184,11 +191,11 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Logged]:
     """
     spool = _spool(spool_dir)
     dead: set[str] = set()
-    tried = [_try_again(spool, path, dead) for path in spool.files()]
+    tried = [_resend(spool, path, dead) for path in spool.files()]
     return [logged for logged in tried if logged is not None]
 
 
-def _try_again(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
+def _resend(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
     """Send one file, unless its server is among the dead ones; None where that failed."""
     tracking_uri = None
     try:
@@ -202,7 +209,7 @@ def _try_again(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
             kept.close()
             return None
         try:
-            require_named(tracking_uri)
+            require_same_server(tracking_uri)
         except ValueError:
             kept.close()
             raise
@@ -210,7 +217,7 @@ def _try_again(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
     except Exception as error:
         if isinstance(error, Unreachable) and tracking_uri is not None:
             dead.add(tracking_uri)
-        hooks.warn_caller(_kept(error, path))
+        hooks.warn_caller(_kept_message(error, path))
         return None
 
 
@@ -220,12 +227,12 @@ def _spool(spool_dir: str | Path | None) -> Spool:
     return Spool(default_spool_dir() if spool_dir is None else Path(spool_dir))
 
 
-def _kept(error: Exception, path: Path) -> str:
+def _kept_message(error: Exception, path: Path) -> str:
     return (
-        f"the result is not in MLflow ({_named(error)}); it is kept in {path}: "
+        f"the result is not in MLflow ({_error_text(error)}); it is kept in {path}: "
         "ucvtest_mlflow.flush_spool() or the command 'ucvtest mlflow flush' sends it"
     )
 
 
-def _named(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {hide_passwords(str(error))}"

@@ -31,19 +31,19 @@ class _Pause:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        self._take()
+        self._acquire()
         try:
             yield
         finally:
-            self._give_back()
+            self._release()
 
-    def _take(self) -> None:
+    def _acquire(self) -> None:
         with self._lock:
             if self._holders == 0:
                 self._switch.enter_context(self._make())
             self._holders += 1
 
-    def _give_back(self) -> None:
+    def _release(self) -> None:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:

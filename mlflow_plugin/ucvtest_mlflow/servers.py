@@ -13,14 +13,14 @@ import requests
 from mlflow.utils.credentials import read_mlflow_creds
 
 __all__ = [
-    "Patience",
     "Paused",
+    "RetryPolicy",
     "Unreachable",
+    "displayed_address",
     "hide_passwords",
     "is_local",
-    "require_named",
+    "require_same_server",
     "require_server",
-    "shown",
 ]
 
 REACH_SECONDS = 5.0
@@ -51,7 +51,7 @@ def is_local(tracking_uri: str) -> bool:
     return urlsplit(tracking_uri).scheme in ("", "file", "sqlite")
 
 
-def shown(tracking_uri: str) -> str:
+def displayed_address(tracking_uri: str) -> str:
     """The server's name; the address may hold a password, which belongs in no message."""
     address = urlsplit(tracking_uri)
     return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
@@ -72,7 +72,7 @@ def require_server(tracking_uri: str) -> None:
     """
     if urlsplit(tracking_uri).scheme not in PORTS:
         return
-    server = shown(tracking_uri)
+    server = displayed_address(tracking_uri)
     try:
         with requests.get(
             f"{tracking_uri.rstrip('/')}/health", timeout=REACH_SECONDS, stream=True
@@ -87,7 +87,7 @@ def require_server(tracking_uri: str) -> None:
         raise Unreachable(f"{server} answers with HTTP status {code}")
 
 
-def require_named(tracking_uri: str) -> None:
+def require_same_server(tracking_uri: str) -> None:
     """Refuse a server that only a record names, where MLflow would send it credentials.
 
     Raises
@@ -99,9 +99,9 @@ def require_named(tracking_uri: str) -> None:
         return
     if _origin(tracking_uri) != _origin(mlflow.get_tracking_uri()):
         raise ValueError(
-            f"{shown(tracking_uri)} would be sent the credentials of the present configuration, "
-            "which names another tracking server: set MLFLOW_TRACKING_URI to that server, with "
-            "its own credentials"
+            f"{displayed_address(tracking_uri)} would be sent the credentials of the present "
+            "configuration, which names another tracking server: set MLFLOW_TRACKING_URI to that "
+            "server, with its own credentials"
         )
 
 
@@ -115,8 +115,8 @@ def _has_credentials() -> bool:
     return bool(user.username or user.password or any(os.environ.get(name) for name in CREDENTIALS))
 
 
-class Patience:
-    """Asks a server that has kept a test waiting once a minute, and not for every test."""
+class RetryPolicy:
+    """Asks a server that has kept a test waiting at most once a minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -124,15 +124,15 @@ class Patience:
         self._again: dict[str, float] = {}
 
     @contextmanager
-    def asking(self, tracking_uri: str) -> Iterator[None]:
-        """Surround what asks a server.
+    def request(self, tracking_uri: str) -> Iterator[None]:
+        """Surround a request to a server.
 
         Raises
         ------
         Paused
             If it is too early to ask this server again.
         """
-        server, start = shown(tracking_uri), self._clock()
+        server, start = displayed_address(tracking_uri), self._clock()
         self._take_turn(server, start)
         try:
             yield

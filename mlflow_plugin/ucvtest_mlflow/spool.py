@@ -13,7 +13,7 @@ from typing import Any
 from ucvtest_mlflow import locks
 from ucvtest_mlflow.records import Record
 
-__all__ = ["Kept", "Spool", "default_spool_dir"]
+__all__ = ["Spool", "SpooledRecord", "default_spool_dir"]
 
 WHOLE, UNFINISHED = ".json", ".part"
 
@@ -21,20 +21,22 @@ WHOLE, UNFINISHED = ".json", ".part"
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-class Kept:
+class SpooledRecord:
     """A record on disk that nobody else may send; a context that ends that right.
 
     The lock lies on the file itself, so that it ends with the process, however that ends, and
     leaves nothing behind.
     """
 
-    def __init__(self, record: Record, path: Path, handle: int, *, again: bool = False) -> None:
+    def __init__(
+        self, record: Record, path: Path, handle: int, *, sent_before: bool = False
+    ) -> None:
         self.record, self.path = record, path
         # Whether an earlier attempt to send it may have left something at the server.
-        self.again = again
+        self.sent_before = sent_before
         self._handle: int | None = handle
 
-    def __enter__(self) -> "Kept":
+    def __enter__(self) -> "SpooledRecord":
         return self
 
     def __exit__(
@@ -94,13 +96,13 @@ class Spool:
             )
         self._tidy()
 
-    def keep(self, record: Record) -> Kept:
+    def keep(self, record: Record) -> SpooledRecord:
         """Write a record that the caller is about to send."""
         self.open()
         path = self.folder / f"{record.id}{WHOLE}"
-        return Kept(record, path, _write_locked(path, record))
+        return SpooledRecord(record, path, _write_locked(path, record))
 
-    def claim(self, path: Path) -> Kept | None:
+    def claim(self, path: Path) -> SpooledRecord | None:
         """Take a file in order to send it; None if it has gone, or if another is sending it.
 
         Raises
@@ -117,7 +119,7 @@ class Spool:
                 raise ValueError(f"{path.name} belongs to another user, and is not sent")
             if locks.lock(handle) and locks.is_at(path, handle):
                 record = Record.from_json(path.read_text(encoding="utf-8"))
-                return Kept(record, path, handle, again=True)
+                return SpooledRecord(record, path, handle, sent_before=True)
         except BaseException:
             os.close(handle)
             raise

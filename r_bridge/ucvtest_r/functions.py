@@ -37,7 +37,7 @@ def hypothesis_test(
     made = getattr(uv, test[0])(matrix(x), response, *compared, **arguments_of(constructor))
     # R functions run on R's own thread, and jitted learners need no workers.
     result = made.fit(**arguments_of(fit), n_jobs=1)
-    return _result(result, float(conf_level[0]))
+    return _result_to_r(result, float(conf_level[0]))
 
 
 def test_of_losses(
@@ -57,9 +57,9 @@ def test_of_losses(
     conf_level : R number
     """
     made = getattr(uv, test[0]).from_losses(
-        _restored(losses), **arguments_of(learners), **arguments_of(constructor)
+        _result_from_json(losses), **arguments_of(learners), **arguments_of(constructor)
     )
-    return _result(made.fit(**arguments_of(fit)), float(conf_level[0]))
+    return _result_to_r(made.fit(**arguments_of(fit)), float(conf_level[0]))
 
 
 def evaluate_learners(*, x: Any, y: Any, learners: Any, names: Any, arguments: Any) -> Any:
@@ -207,7 +207,7 @@ def compare_losses(*, losses: Any, tests: Any, arguments: Any, conf_level: Any) 
     import rpy2.rinterface as ri
 
     chosen = None if tests is ri.NULL else tests_of(tests)
-    comparison = uv.compare_losses(_restored(losses), chosen, **arguments_of(arguments))
+    comparison = uv.compare_losses(_result_from_json(losses), chosen, **arguments_of(arguments))
     return _comparison(comparison, float(conf_level[0]))
 
 
@@ -290,33 +290,33 @@ def critical_values(
 
 def summary(*, json: Any, conf_level: Any) -> Any:
     """Write the summary of a result, or a comparison, that R kept as JSON."""
-    restored = _restored(json)
+    restored = _result_from_json(json)
     if isinstance(restored, uv.Comparison):
-        results = {key: _worded(result) for key, result in restored.results.items()}
+        results = {key: _in_r_words(result) for key, result in restored.results.items()}
         restored = replace(restored, results=results)
     else:
-        restored = _worded(restored)
+        restored = _in_r_words(restored)
     return to_r(restored.summary(alpha=1 - conf_level[0]).as_text())
 
 
 def bibtex(*, json: Any) -> Any:
     """The papers behind a result, or a comparison, that R kept as JSON."""
-    return to_r(uv.cite(_restored(json)).bibtex)
+    return to_r(uv.cite(_result_from_json(json)).bibtex)
 
 
 def methods_text(*, json: Any) -> Any:
     """The paragraph for a methods section, of a result that R kept as JSON."""
-    return to_r(_worded(_restored(json)).methods_text())
+    return to_r(_in_r_words(_result_from_json(json)).methods_text())
 
 
 def references(*, json: Any) -> Any:
     """The papers behind a result, or a comparison, that R kept as JSON, in words."""
-    return to_r(uv.cite(_restored(json)).text)
+    return to_r(uv.cite(_result_from_json(json)).text)
 
 
 def comparison_frame(*, json: Any, conf_level: Any) -> Any:
     """Both ends of all intervals of a comparison that R kept as JSON."""
-    frame = _restored(json).summary_frame(alpha=1 - conf_level[0])
+    frame = _result_from_json(json).summary_frame(alpha=1 - conf_level[0])
     return to_r({name: np.array(frame[name]) for name in ("conf_low", "conf_high")})
 
 
@@ -325,12 +325,12 @@ def best_set(*, json: Any, alpha: Any, test: Any) -> Any:
     import rpy2.rinterface as ri
 
     label = None if test is ri.NULL else test[0]
-    return to_r(list(_restored(json).best_set(float(alpha[0]), label)))
+    return to_r(list(_result_from_json(json).best_set(float(alpha[0]), label)))
 
 
 def confidence_interval(*, json: Any, conf_level: Any) -> Any:
     """Both ends of the confidence interval of a result that R kept as JSON."""
-    interval = _restored(json).confidence_interval(confidence_level=conf_level[0])
+    interval = _result_from_json(json).confidence_interval(confidence_level=conf_level[0])
     return to_r([interval.low, interval.high])
 
 
@@ -338,12 +338,12 @@ def plan_sample_size(*, x: Any, y: Any, learners: Any, arguments: Any, n: Any) -
     """Run `ucvtest.plan`: its tables by columns, its pictures, and the verdict."""
     response = vector(y)
     given = [learner_of(learner, response) for learner in learners]
-    return _planned(uv.plan(matrix(x), response, *given, **arguments_of(arguments), n=_sizes(n)))
+    return _plan_to_r(uv.plan(matrix(x), response, *given, **arguments_of(arguments), n=_sizes(n)))
 
 
 def plan_losses(*, losses: Any, arguments: Any, n: Any) -> Any:
     """Run `ucvtest.plan` on losses of fixed rules that R kept as JSON."""
-    return _planned(uv.plan(_restored(losses), **arguments_of(arguments), n=_sizes(n)))
+    return _plan_to_r(uv.plan(_result_from_json(losses), **arguments_of(arguments), n=_sizes(n)))
 
 
 def _sizes(n: Any) -> list[int] | None:
@@ -352,7 +352,7 @@ def _sizes(n: Any) -> list[int] | None:
     return None if n is ri.NULL else [int(each) for each in vector(n)]
 
 
-def _planned(found: uv.SamplePlan) -> Any:
+def _plan_to_r(found: uv.SamplePlan) -> Any:
     names = ("n_needed", "n_low", "n_high", "goal", "value", "power", "alpha", "verdict", "n_fits")
     return to_r(
         {name: getattr(found, name) for name in names}
@@ -368,18 +368,20 @@ def _planned(found: uv.SamplePlan) -> Any:
 def equivalence(*, json: Any, low: Any, high: Any, alpha: Any) -> Any:
     """Whether the estimand of a result that R kept as JSON lies between two bounds."""
     bounds = scalar("low", low), scalar("high", high)
-    return _judged(_restored(json).equivalence(*bounds, alpha=scalar("alpha", alpha)))
+    return _margin_to_r(_result_from_json(json).equivalence(*bounds, alpha=scalar("alpha", alpha)))
 
 
 def noninferiority(*, json: Any, margin: Any, alpha: Any) -> Any:
     """Whether the first learner of a result that R kept as JSON is worse by less than a margin."""
-    found = _restored(json).noninferiority(scalar("margin", margin), alpha=scalar("alpha", alpha))
-    return _judged(found)
+    found = _result_from_json(json).noninferiority(
+        scalar("margin", margin), alpha=scalar("alpha", alpha)
+    )
+    return _margin_to_r(found)
 
 
-def _judged(found: uv.EquivalenceResult | uv.NoninferiorityResult) -> Any:
+def _margin_to_r(found: uv.EquivalenceResult | uv.NoninferiorityResult) -> Any:
     """What R shapes an "htest" from."""
-    values = {name: getattr(found, name) for name in JUDGED if hasattr(found, name)}
+    values = {name: getattr(found, name) for name in MARGIN_FIELDS if hasattr(found, name)}
     return to_r(values | {"verdict": in_r(found.verdict), "title": found.title})
 
 
@@ -389,7 +391,7 @@ def _as_r_design(design: uv.designs.NamedDesign) -> dict[str, Any]:
     return {"kind": type(design).__name__, **given}
 
 
-def _restored(json: Any) -> Any:
+def _result_from_json(json: Any) -> Any:
     data = json_module.loads(json[0])
     kinds: dict[str, Any] = {
         "ucvtest.Comparison": uv.Comparison,
@@ -398,14 +400,14 @@ def _restored(json: Any) -> Any:
     return kinds.get(data["format"], uv.TestResult).from_dict(data)
 
 
-def _worded(result: uv.TestResult) -> uv.TestResult:
+def _in_r_words(result: uv.TestResult) -> uv.TestResult:
     """The result with status and notes in the language of R."""
     return replace(result, status=in_r(result.status), notes=tuple(map(in_r, result.notes)))
 
 
-def _result(result: uv.TestResult, conf_level: float) -> Any:
+def _result_to_r(result: uv.TestResult, conf_level: float) -> Any:
     """Everything that R shapes an "htest" from, and the JSON that restores the result."""
-    json, result = result.to_json(), _worded(result)
+    json, result = result.to_json(), _in_r_words(result)
     frame = result.summary_frame(alpha=1 - conf_level)
     fields = (
         "estimate", "se", "variance", "statistic", "pvalue", "df", "null_value", "alternative",
@@ -432,7 +434,7 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
     )
 
 
-JUDGED = (
+MARGIN_FIELDS = (
     "pvalue", "alpha", "estimate", "estimand", "conf_int", "decision", "verdict", "margin", "bound",
     "better", "low", "high",
 )  # fmt: skip

@@ -69,9 +69,9 @@ class RFunctionLearner(SplitLearner):
         seed: int,
     ) -> np.ndarray:
         """Learn from the rows `learning` and predict the rows `testing`."""
-        asked = self._asked(sample, learning, testing, output, seed)
+        calls = self._r_arguments(sample, learning, testing, output, seed)
         with interrupts.deferred():
-            return self._predictions(asked, output, sample.classes)
+            return self._predictions(calls, output, sample.classes)
 
     def fit_predict_each(
         self, fits: Iterable[tuple[Any, np.ndarray, np.ndarray, int]], output: str
@@ -80,24 +80,24 @@ class RFunctionLearner(SplitLearner):
         if self._many is None:
             yield from super().fit_predict_each(fits, output)  # type: ignore[arg-type]
             return
-        asked, sizes, classes = [], [], None
+        calls, sizes, classes = [], [], None
         for sample, learning, testing, seed in fits:
-            asked.append(self._asked(sample, learning, testing, output, seed))
+            calls.append(self._r_arguments(sample, learning, testing, output, seed))
             sizes.append(len(testing))
             classes = sample.classes
         with interrupts.deferred():
-            found = self._found(asked, sizes, output, classes)
+            found = self._predictions_of_fits(calls, sizes, output, classes)
         for each in found:
             if isinstance(each, Exception):
                 raise each
             yield each
 
-    def _found(
-        self, asked: list[Any], sizes: list[int], output: str, classes: Any
+    def _predictions_of_fits(
+        self, calls: list[Any], sizes: list[int], output: str, classes: Any
     ) -> list[np.ndarray | Exception]:
         """Predictions of each fit, or why there are none."""
         found: list[np.ndarray | Exception] = []
-        for outcome, size in zip(call_r(self._many, asked), sizes, strict=True):
+        for outcome, size in zip(call_r(self._many, calls), sizes, strict=True):
             if outcome[0][0] == "error":
                 found.append(RConditionError.from_condition(outcome[1]))
                 continue
@@ -107,7 +107,7 @@ class RFunctionLearner(SplitLearner):
                 found.append(error)
         return found
 
-    def _asked(
+    def _r_arguments(
         self, sample: Any, learning: np.ndarray, testing: np.ndarray, output: str, seed: int
     ) -> list[Any]:
         """What the R function is called with."""
@@ -120,10 +120,10 @@ class RFunctionLearner(SplitLearner):
             response = sample.response
         return [learning % n_obs + 1, testing % n_obs + 1, response, output, seed]
 
-    def _predictions(self, asked: list[Any], output: str, classes: Any) -> np.ndarray:
+    def _predictions(self, calls: list[Any], output: str, classes: Any) -> np.ndarray:
         # A function of its own, so that what R returned is freed inside the deferring block.
-        values = call_r(self._predict, *asked)
-        return read_predictions(values, len(asked[1]), output, classes)
+        values = call_r(self._predict, *calls)
+        return read_predictions(values, len(calls[1]), output, classes)
 
 
 class RFunctionLoss:

@@ -153,7 +153,7 @@ def _predictor(learner: RLearner, sample: Any, output: str) -> tuple[Any, Any]:
     are then the same object.
     """
     as_factor = sample.classes is not None and not (output == "number" and learner.is_function)
-    response = sample.codes + 1 if as_factor else sample.target
+    response = sample.class_index + 1 if as_factor else sample.target
     key = (id(learner), id(sample.features), as_factor)
     if key not in _predictors:
         if len(_predictors) == MAX_PREDICTORS:

@@ -137,7 +137,7 @@ def loop(
         x = sample.matrix[rows]
         mean, sd = x.mean(axis=0), x.std(axis=0)
         z = (sample.matrix - mean) / sd
-        model = estimator().fit(z[rows], sample.codes[rows])
+        model = estimator().fit(z[rows], sample.class_index[rows])
         model.decision_function(z)
         fit[1:] = model.coef_[0] / sd
         fit[0] = model.intercept_[0] - fit[1:] @ mean

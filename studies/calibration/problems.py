@@ -18,7 +18,8 @@ from studies.data import DataMissing, data_set
 from ucvtest.data.sample import Sample, make_sample
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import JittedLearner, Learner
-from ucvtest.losses.loss import LOSSES, Loss
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
 
 SIZES = (40, 60, 100, 200, 500)
 AUC_SIZES = (40, 60, 100, 200)

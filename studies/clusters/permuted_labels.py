@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 CLUSTER = np.repeat(np.arange(40), np.arange(40) % 2 * 2 + 1)
 SIZE = np.bincount(CLUSTER)[CLUSTER]
@@ -44,7 +44,7 @@ def of_pairs(x: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> flo
     return test.fit("permutation", n_permutations=N_PERMUTATIONS, rng=rng).pvalue
 
 
-def of_means(x: np.ndarray, exchangeable: Exchangeable, rng: np.random.Generator) -> float:
+def of_means(x: np.ndarray, exchangeable: ExchangeableLabels, rng: np.random.Generator) -> float:
     """The p-value of the difference of two means."""
     drawn = np.vstack([exchangeable.labels, exchangeable.draw(rng, N_PERMUTATIONS)])
     n_first = drawn.sum(axis=1)
@@ -54,7 +54,7 @@ def of_means(x: np.ndarray, exchangeable: Exchangeable, rng: np.random.Generator
 
 def means(x: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float:
     """Clusters with one label change places with those of their size."""
-    return of_means(x, Exchangeable.of(labels, CLUSTER), rng)
+    return of_means(x, ExchangeableLabels.of(labels, CLUSTER), rng)
 
 
 def means_of_all_sizes(x: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float:
@@ -62,7 +62,7 @@ def means_of_all_sizes(x: np.ndarray, labels: np.ndarray, rng: np.random.Generat
     members = [np.flatnonzero(each == CLUSTER) for each in range(40)]
     mixed = [tuple(rows[:, None]) for rows in members if len(set(labels[rows])) > 1]
     alone = tuple(rows for rows in members if len(set(labels[rows])) == 1)
-    return of_means(x, Exchangeable(labels, (*mixed, alone), between=False), rng)
+    return of_means(x, ExchangeableLabels(labels, (*mixed, alone), between=False), rng)
 
 
 TESTS: dict[str, Callable[..., float]] = {

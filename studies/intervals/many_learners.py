@@ -32,7 +32,7 @@ from scipy import stats
 import ucvtest as uv
 from ucvtest.learners.jitted.discriminant import LinearDiscriminant
 from ucvtest.results.fields import quiet_interval
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.simultaneous import MultivariateT
 
 ALPHA = 0.05
@@ -128,11 +128,11 @@ def analysed(kind: str, n: int, seed: int, errors: np.ndarray) -> dict:
 
 
 def of_first(
-    together: Together, results: Mapping, number: int, errors: np.ndarray
+    together: JointEstimates, results: Mapping, number: int, errors: np.ndarray
 ) -> Iterator[tuple[str, object]]:
     """The same of the first so many learners, as if no others had been compared."""
     names, real = together.learners[:number], errors[:number]
-    part = Together(
+    part = JointEstimates(
         own={name: together.own[name] for name in names},
         se=together.se[:number, :number],
         covariance=together.covariance[:number, :number],

@@ -10,7 +10,7 @@ import pandas as pd
 
 from studies.planning.problems import PROBLEMS, Problem, use_of
 from studies.planning.simulation import PILOTS, SEEN, TARGETS
-from ucvtest.planning.typical_variances import Seen, Spread, helped
+from ucvtest.planning.typical_variances import PairedLosses, PilotEvidence, shrunk
 
 LOWEST, HIGHEST, NEAR, ENOUGH = 0.9, 1.15, 0.3, 0.75
 """Between which median ratios should be, and how many pilots should be how near."""
@@ -121,13 +121,15 @@ def _known(problem: Problem, pilot: int, part: pd.DataFrame, folder: Path) -> di
     """What the rule makes of the means of all pilots, and how much these differ."""
     told = pd.read_csv(folder / f"plans {problem.name} {pilot}.csv")
     mean = told[list(SEEN)].mean()
-    seen = Seen(pilot, pilot // 2, mean["jackknife"], mean["pair_effects"], math.inf, 0.0)
+    evidence = PilotEvidence(
+        pilot, pilot // 2, mean["jackknife"], mean["pair_effects"], math.inf, 0.0
+    )
     agreement = np.average(told["agreement"].fillna(0.0), weights=told["mean_square"])
-    spread = Spread(mean["mean_square"], float(agreement))
-    ladder, _ = helped(seen, spread, jumps=problem.loss == "zero_one")
+    paired_losses = PairedLosses(mean["mean_square"], float(agreement))
+    components, _ = shrunk(evidence, paired_losses, jumps=problem.loss == "zero_one")
     cells = part[part["pilot"] == pilot].set_index("n")["true_sd"]
     unit = mean["mean_square"]
-    ratios = [math.sqrt(ladder.variance(n)) / sd for n, sd in cells.items()]
+    ratios = [math.sqrt(components.variance(n)) / sd for n, sd in cells.items()]
     positive = told["jackknife"][told["jackknife"] > 0]
     quartiles = np.log(positive.quantile([0.25, 0.75]))
     return {
@@ -136,9 +138,9 @@ def _known(problem: Problem, pilot: int, part: pd.DataFrame, folder: Path) -> di
         "J_within": (np.abs(np.sqrt(positive / mean["jackknife"]) - 1) <= NEAR).mean(),
         "median_of_J": positive.median() / mean["jackknife"],
         "v_1": TARGETS[-1] * cells[TARGETS[-1]] ** 2 / unit,
-        "v_1_taken": ladder.first_at(1) / unit,
+        "v_1_taken": components.first_at(1) / unit,
         "J": pilot * mean["jackknife"] / unit,
-        "J_taken": pilot * ladder.jackknife(pilot) / unit,
+        "J_taken": pilot * components.jackknife(pilot) / unit,
     }
 
 

@@ -10,19 +10,19 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from ucvtest.stats.sequential import Sequence
+from ucvtest.stats.sequential import SequentialPvalue
 
 MOST, STOP_AFTER = 999, 10
 LEVELS = (0.001, 0.01, 0.05, 0.1, 0.5)
 
 
-def nulls(n_tests: int, n_values: int | None, rng: np.random.Generator) -> list[Sequence]:
+def nulls(n_tests: int, n_values: int | None, rng: np.random.Generator) -> list[SequentialPvalue]:
     """Exchangeable values: continuous, or one of few."""
     found = []
     for _ in range(n_tests):
         size = MOST + 1
         values = rng.random(size) if n_values is None else rng.integers(n_values, size=size)
-        found.append(Sequence.of(values[1:] <= values[0], STOP_AFTER))
+        found.append(SequentialPvalue.of(values[1:] <= values[0], STOP_AFTER))
     return found
 
 
@@ -41,7 +41,7 @@ def main() -> None:
     print(pd.DataFrame(rows).round(4).to_string(index=False))
     rows = []
     for p in (0.5, 0.1, 0.05, 0.01, 0.001):
-        found = [Sequence.of(rng.random(MOST) < p, STOP_AFTER) for _ in range(n_tests)]
+        found = [SequentialPvalue.of(rng.random(MOST) < p, STOP_AFTER) for _ in range(n_tests)]
         draws = np.mean([each.n_drawn for each in found])
         rows.append({"p": p, "mean draws": draws, "saved": 1 - draws / MOST})
     print(f"\nat most {MOST} draws, until {STOP_AFTER} are as extreme:")

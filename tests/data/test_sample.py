@@ -83,7 +83,7 @@ def test_classes_ascend_and_the_positive_one_is_last(y):
 def test_the_positive_one_of_three_is_last():
     sample = make_sample(X, [3, 1, 2] * 2, as_classes=True, pos_label=1)
     assert sample.classes.tolist() == [2, 3, 1]
-    assert sample.codes.tolist() == [1, 2, 0] * 2
+    assert sample.class_index.tolist() == [1, 2, 0] * 2
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import ucvtest as uv
 from tests.support.clock import Clock as FitClock
 from tests.support.samples import breast_cancer
 from ucvtest.common.exceptions import UcvtestWarning
-from ucvtest.common.execution import Course, Execution
+from ucvtest.common.execution import Execution, Progress
 from ucvtest.common.fingerprint import fingerprint
 from ucvtest.evaluation import chunks
 from ucvtest.evaluation.checkpoint import Checkpoint
@@ -304,9 +304,9 @@ def minutes_are_long(monkeypatch):
 
 def fitted(seconds, total, n_fits):
     """Fits of one learner by a clock that goes on between any two looks."""
-    execution = Execution(np.random.default_rng(0), 0, 1, course=Course(clock=Clock(seconds)))
+    execution = Execution(np.random.default_rng(0), 0, 1, progress=Progress(clock=Clock(seconds)))
     if total is not None:
-        execution.expect(total)
+        execution.announce_total(total)
     evaluator = Evaluator.run_by(execution, SAMPLE, as_learner(Counted()), "label")
     learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (n_fits, 1)), axis=1)
     evaluator.predict(learning, ~learning, np.arange(n_fits))
@@ -317,7 +317,7 @@ def fitted(seconds, total, n_fits):
 def test_what_takes_long_is_announced_with_the_time_and_the_remedies():
     with pytest.warns(UcvtestWarning, match=r"298 fits are left, 10 s each .* about 50 minutes"):
         execution = fitted(10.0, 300, 30)
-    assert execution.course.n_fits == 30
+    assert execution.progress.n_fits == 30
     with pytest.warns(UcvtestWarning, match=r"max_seconds=.*n_jobs=.*checkpoint="):
         fitted(10.0, 300, 30)
 
@@ -331,15 +331,15 @@ def test_what_does_not_or_cannot_be_known_to_is_not(seconds, total):
 @pytest.mark.parametrize(("seconds", "most_pieces"), [(0.01, 5), (0.1, 5), (1.0, 16), (6.0, 120)])
 def test_few_small_pieces_and_none_that_takes_long(seconds, most_pieces):
     clock, found = FitClock(), []
-    course = Course(clock=clock)
-    execution = Execution(np.random.default_rng(0), 0, 1, course=course)
+    progress = Progress(clock=clock)
+    execution = Execution(np.random.default_rng(0), 0, 1, progress=progress)
     evaluator = Evaluator.run_by(execution, SAMPLE, as_learner(clock.learner(seconds)), "label")
     learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (120, 1)), axis=1)
-    with patch.object(Execution, "fitted", lambda execution, number: found.append(number)):
+    with patch.object(Execution, "count_fits", lambda execution, number: found.append(number)):
         evaluator.predict(learning, ~learning, np.arange(120))
     assert sum(found) == 120
     assert len(found) <= most_pieces
-    assert seconds * max(found) <= max(seconds, 3 * chunks.PIECE_SECONDS)
+    assert seconds * max(found) <= max(seconds, 3 * chunks.CHUNK_SECONDS)
     assert found[0] == 1
 
 
@@ -407,7 +407,7 @@ def test_an_open_checkpoint_knows_nothing_of_other_labels(tmp_path):
     kept = Checkpoint.open(tmp_path / "run.json")
     learner = as_learner(Counted())
     kept.begin({"call": "this test"}, {"one": learner}, 0)
-    execution = Execution(np.random.default_rng(0), 0, 1, course=Course(kept))
+    execution = Execution(np.random.default_rng(0), 0, 1, progress=Progress(kept))
     evaluator = Evaluator.run_by(execution, SAMPLE, learner, "score")
     labels = np.random.default_rng(0).permuted(np.tile(SAMPLE.target, (6, 1)), axis=1)
     first = evaluator.predict_labelings(labels, np.arange(6)).values

@@ -131,8 +131,8 @@ def test_only_tested_observations_are_predicted():
 def test_learning_sets_of_one_class_predict_it(name, output, first, second):
     sample = breast_cancer()
     learning = learning_sets(sample, 50, 4)
-    learning[1] &= sample.codes == 0
-    learning[3] &= sample.codes == 1
+    learning[1] &= sample.class_index == 0
+    learning[3] &= sample.class_index == 1
     evaluator = Evaluator(sample, as_learner(name), output)
     if output != "label" and callable(name):
         return
@@ -147,7 +147,7 @@ def test_learning_sets_of_one_class_predict_it(name, output, first, second):
 
 def test_learning_sets_of_one_class_among_three():
     sample = iris()
-    learning = learning_sets(sample, 60, 3) & (sample.codes == np.arange(3)[:, None])
+    learning = learning_sets(sample, 60, 3) & (sample.class_index == np.arange(3)[:, None])
     evaluator = Evaluator(sample, as_learner("lda"), "label")
     found = evaluator.predict(learning, ~learning, np.arange(3)).values
     for code in range(3):

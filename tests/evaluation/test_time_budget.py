@@ -11,7 +11,7 @@ from tests.support.samples import breast_cancer
 
 SAMPLE = breast_cancer(40, 2)
 X, Y = SAMPLE.matrix, SAMPLE.response
-SMALL = np.sort(np.argsort(SAMPLE.codes, kind="stable")[[*range(6), *range(-6, 0)]])
+SMALL = np.sort(np.argsort(SAMPLE.class_index, kind="stable")[[*range(6), *range(-6, 0)]])
 
 
 def same(one, other):

@@ -9,7 +9,7 @@ from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels import auc_ustatistic, leave_pair_out, permutation
 from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, RankedClasses
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
 NAMES = np.array(list("pqrstuv"))
@@ -232,7 +232,7 @@ def test_leave_pair_out_counts_pairs_of_different_clusters(n_clusters, weight):
 @pytest.mark.parametrize("loss", ["squared", "absolute", "zero_one", [[0.0, 1.0], [3.0, 0.0]]])
 def test_optimism_is_that_of_all_labels_that_rows_can_get(loss, n_clusters, weight):
     y, index, names = rows_of(n_clusters)
-    (labels,) = Exchangeable.of(y * 1.0, index).every(100_000)
+    (labels,) = ExchangeableLabels.of(y * 1.0, index).every(100_000)
     fitted = np.random.default_rng(3).integers(0, 3, size=labels.shape) / 2
     w = np.full(len(y), 1 / len(y))
     if weight == "group":

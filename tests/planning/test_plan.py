@@ -16,9 +16,9 @@ from statsmodels.stats.power import TTestPower
 import ucvtest as uv
 from ucvtest.planning.curve import curve_tests, learning_curve
 from ucvtest.planning.fixed_rules import McNemar, OneRate, PairedT
-from ucvtest.planning.predictors import Learners
+from ucvtest.planning.predictors import UStatisticPredictor
 from ucvtest.planning.sample_plan import SamplePlan
-from ucvtest.planning.variance_components import Ladder
+from ucvtest.planning.variance_components import VarianceComponents
 from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.variance_stabilised import StabilisedT
@@ -214,19 +214,21 @@ def test_one_learner_and_aucs(learners, asked):
     ("kind", "rule"), [("plus four", PlusFour(0.3, 0.0025, 80)), ("logit", LogitT(0.3, 0.05, 78.0))]
 )
 def test_widths_of_one_learner_are_those_of_its_interval(kind, rule):
-    basis = Learners(Ladder(80, 20, 0.0025, 0.0, 0.0), "midpoint", kind, 0.3, 0.1)
-    assert basis.se(80) == pytest.approx(0.05, rel=0.01)
+    predictor = UStatisticPredictor(
+        VarianceComponents(80, 20, 0.0025, 0.0, 0.0), "midpoint", kind, 0.3, 0.1
+    )
+    assert predictor.se(80) == pytest.approx(0.05, rel=0.01)
     low, high = rule.interval("two-sided", 0.05)
-    assert basis.width(80, 0.05) == pytest.approx(high - low, rel=0.01)
+    assert predictor.width(80, 0.05) == pytest.approx(high - low, rel=0.01)
 
 
 def test_a_difference_of_error_rates_has_the_stabilised_interval():
-    ladder = Ladder(60, 20, 0.0025, 0.0, 0.0)
-    basis = Learners(ladder, "jackknife", "stabilised", 0.1, 0.1, slope=4.0)
-    plain = Learners(ladder, "jackknife", "t", 0.1, 0.1)
+    components = VarianceComponents(60, 20, 0.0025, 0.0, 0.0)
+    predictor = UStatisticPredictor(components, "jackknife", "stabilised", 0.1, 0.1, slope=4.0)
+    plain = UStatisticPredictor(components, "jackknife", "t", 0.1, 0.1)
     low, high = StabilisedT(0.1, 0.05, 59.0, 4.0).interval("two-sided", 0.05)
-    assert basis.width(60, 0.05) == pytest.approx(high - low)
-    assert basis.width(60, 0.05) > 1.05 * plain.width(60, 0.05)
+    assert predictor.width(60, 0.05) == pytest.approx(high - low)
+    assert predictor.width(60, 0.05) > 1.05 * plain.width(60, 0.05)
     estimates = np.random.default_rng(0).normal(0.1, 0.05, size=20_000)
     rejected = [
         np.mean(
@@ -235,9 +237,9 @@ def test_a_difference_of_error_rates_has_the_stabilised_interval():
         for us in (estimates[:4000], -estimates[:4000])
         for s in (4.0,)
     ]
-    assert basis.power(60, 0.1, 0.05) == pytest.approx(np.mean(rejected), abs=0.02)
+    assert predictor.power(60, 0.1, 0.05) == pytest.approx(np.mean(rejected), abs=0.02)
     # With learning sets of more than half there is no slope to go by, and the test has "t".
-    assert basis.width(30, 0.05) == plain.width(30, 0.05)
+    assert predictor.width(30, 0.05) == plain.width(30, 0.05)
 
 
 def test_the_fits_of_the_curve_are_counted(plan):
@@ -361,8 +363,8 @@ def test_curves_leave_out_sizes_that_learners_refuse():
 def test_curves_of_aucs_rise_whatever_the_auc_is_called():
     tests = curve_tests(X, Y, ("lda",), {"loss": "roc_auc"}, 40)[:2]
     (found,) = learning_curve(tests, np.random.default_rng(0), largest=100, alpha=0.05)
-    assert found.continued[0] == pytest.approx(found.means[-1], abs=0.02)
-    assert found.continued[-1] > found.means[-1]
+    assert found.extrapolated[0] == pytest.approx(found.means[-1], abs=0.02)
+    assert found.extrapolated[-1] > found.means[-1]
 
 
 def test_rules_of_which_nothing_was_seen_plan_nothing():

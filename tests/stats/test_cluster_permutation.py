@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 CASES = {
     "mixed": ([0, 1, 1, 0, 0, 1, 1, 0, 1, 0], [0, 0, 0, 1, 2, 3, 4, 4, 5, 5]),
@@ -17,9 +17,9 @@ CASES = {
 each_case = pytest.mark.parametrize("name", CASES)
 
 
-def made(name: str) -> tuple[Exchangeable, np.ndarray, np.ndarray]:
+def made(name: str) -> tuple[ExchangeableLabels, np.ndarray, np.ndarray]:
     labels, cluster = map(np.array, CASES[name])
-    return Exchangeable.of(labels, cluster), labels, cluster
+    return ExchangeableLabels.of(labels, cluster), labels, cluster
 
 
 def admitted(labels: np.ndarray, cluster: np.ndarray) -> set[tuple]:
@@ -104,22 +104,24 @@ def test_size_is_kept_where_cluster_sizes_are_mixed():
     for _ in range(n_sets):
         labels = (rng.random(len(cluster)) < 0.25).astype(float)
         x = rng.normal(size=40)[cluster] + 1.5 * (size == 1) + 0.3 * rng.normal(size=len(cluster))
-        ours += rejects(Exchangeable.of(labels, cluster), x, rng, n_drawn)
+        ours += rejects(ExchangeableLabels.of(labels, cluster), x, rng, n_drawn)
         alike += rejects(all_alike(labels, cluster), x, rng, n_drawn)
     assert ours / n_sets <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / n_sets)
     assert alike / n_sets > 0.08
 
 
-def all_alike(labels: np.ndarray, cluster: np.ndarray) -> Exchangeable:
+def all_alike(labels: np.ndarray, cluster: np.ndarray) -> ExchangeableLabels:
     """Clusters of one label change places whatever their sizes, which is wrong here."""
     members = [np.flatnonzero(cluster == each) for each in np.unique(cluster)]
     several = [len(set(labels[rows].tolist())) > 1 for rows in members]
     mixed = [tuple(rows[:, None]) for rows, one in zip(members, several, strict=True) if one]
     pure = tuple(rows for rows, one in zip(members, several, strict=True) if not one)
-    return Exchangeable(labels, (*mixed, pure), between=False)
+    return ExchangeableLabels(labels, (*mixed, pure), between=False)
 
 
-def rejects(found: Exchangeable, x: np.ndarray, rng: np.random.Generator, n_drawn: int) -> bool:
+def rejects(
+    found: ExchangeableLabels, x: np.ndarray, rng: np.random.Generator, n_drawn: int
+) -> bool:
     drawn = np.vstack([found.labels, found.draw(rng, n_drawn)])
     n_first = drawn.sum(axis=1)
     difference = drawn @ x / n_first - (1 - drawn) @ x / (len(x) - n_first)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import ucvtest as uv
-from ucvtest.stats.sequential import Sequence, Stopping
+from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
 H = 3
 
@@ -26,7 +26,7 @@ def by_hand(extreme, h):
 def test_the_rule_is_the_papers():
     for draws in product([False, True], repeat=8):
         for h in (1, 2, 3):
-            found = Sequence.of(np.array(draws), h)
+            found = SequentialPvalue.of(np.array(draws), h)
             assert found.pvalue == by_hand(draws, h)
             assert found.stopped == (sum(draws) >= h)
 
@@ -38,7 +38,7 @@ def pvalues(rng, n_tests, n_draws, h, n_values=None):
     )
     values = draw(size=(n_tests, n_draws + 1))
     extreme = values[:, 1:] <= values[:, :1]
-    return np.array([Sequence.of(row, h).pvalue for row in extreme])
+    return np.array([SequentialPvalue.of(row, h).pvalue for row in extreme])
 
 
 def test_it_is_valid_exactly():
@@ -70,16 +70,16 @@ def test_it_is_valid_in_simulated_nulls(n_values):
 @pytest.mark.parametrize("at_once", [1, 5])
 def test_batches_draw_what_is_needed_and_change_nothing(size, at_once):
     extreme = np.random.default_rng(2).random(40) < 0.2
-    stopping, seen = Stopping(len(extreme), H, size, at_once), []
+    stopping, seen = BatchSizes(len(extreme), H, size, at_once), []
     start = 0
     while length := stopping.next_size():
         seen.append(extreme[start : start + length])
         start += length
-        stopping.see(seen[-1])
-    assert Sequence.of(np.concatenate(seen), H) == Sequence.of(extreme, H)
+        stopping.record(seen[-1])
+    assert SequentialPvalue.of(np.concatenate(seen), H) == SequentialPvalue.of(extreme, H)
     if at_once == 1:
         # Nothing in vain.
-        assert start == Sequence.of(extreme, H).n_drawn
+        assert start == SequentialPvalue.of(extreme, H).n_drawn
 
 
 def nearest_mean(X, y, X_test):
@@ -162,4 +162,4 @@ def test_other_pvalues_have_no_draws_to_stop(noise):
 
 
 def test_a_p_value_of_h_draws_is_one():
-    assert_array_equal(Sequence.of(np.ones(9, dtype=bool), 3).pvalue, 1.0)
+    assert_array_equal(SequentialPvalue.of(np.ones(9, dtype=bool), 3).pvalue, 1.0)

@@ -20,7 +20,9 @@ from ucvtest.advice.calibration import (
 from ucvtest.advice.configured_tests import PROCEDURES, About, Procedure
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.equality import ByValue
-from ucvtest.losses.loss import LOSSES
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import known_metric
+from ucvtest.metrics.ranks import AUC
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -267,8 +269,8 @@ def _check(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> None:
     if as_integer("n", n) < 2:
         raise ValueError(f"n must be at least 2, got {n}")
     as_integer("n_fits", n_fits)
-    if not isinstance(loss, str) or loss not in (*LOSSES, "auc"):
-        raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, auc")
+    if known_metric(loss) is None:
+        raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, {AUC.name}")
     check_choice("goal", goal, GOALS)
     check_choice("about", about, ABOUT)
 
@@ -295,7 +297,8 @@ def _evidence(
     goal: Goal,
     about: About,
 ) -> list[Evidence]:
-    auc = loss == "auc"
+    metric = known_metric(loss)
+    auc = metric is not None and metric.ranks_pairs
     target = "difference" if n_learners == 2 else "error"
     kept = table["target"].to_numpy() == target
     if not auc:
@@ -309,7 +312,7 @@ def _evidence(
     for name, cells in by_name.items():
         procedure = PROCEDURES[name]
         near = [cell for cell in cells if cell.n_obs in sizes]
-        suits = _suits(procedure, auc, loss, goal, about) and procedure.fits(n)
+        suits = _is_suitable(procedure, auc, loss, goal, about) and procedure.fits(n)
         studied = {cell.n_obs for cell in near if cell.answered}
         if suits and studied:
             one = _summary(procedure, near, _coverage(cells), widths, n)
@@ -331,7 +334,7 @@ def _mean(coverage: Mapping[str, float]) -> float:
     return sum(coverage.values()) / len(coverage)
 
 
-def _suits(procedure: Procedure, auc: bool, loss: str, goal: Goal, about: About) -> bool:
+def _is_suitable(procedure: Procedure, auc: bool, loss: str, goal: Goal, about: About) -> bool:
     if not procedure.valid or procedure.auc != auc or procedure.about != about:
         return False
     if procedure.zero_one and loss != "zero_one":
@@ -428,10 +431,10 @@ def _reasons(
     liberal = [each.procedure for each in ranked if not each.holds(limits)]
     if best.meets(limits) and liberal:
         reasons.append(f"Not good enough in the table: {', '.join(liberal)}.")
-    return (*reasons, *_doubts(best, outside, limits))
+    return (*reasons, *_caveats(best, outside, limits))
 
 
-def _doubts(best: Evidence, outside: bool, limits: Limits) -> list[str]:
+def _caveats(best: Evidence, outside: bool, limits: Limits) -> list[str]:
     """Why nothing can be promised."""
     doubts = []
     if outside:

@@ -290,7 +290,7 @@ def compare(
         )
 
         import ucvtest as uv
-        from ucvtest.losses.sklearn_scorers import chosen_loss
+        from ucvtest.metrics.scorers import chosen_loss
 
         if mlflow:
             uv.autolog()
@@ -344,8 +344,8 @@ def _run_alone(
     max_seconds: float | None,
 ) -> "TestResult":
     """A test that is about one learner."""
-    from ucvtest.losses.sklearn_scorers import is_auc
     from ucvtest.methods.registry import TESTS
+    from ucvtest.metrics.names import as_metric
 
     if len(learners) > 1:
         raise ValueError(f"--test {test} is about one learner: leave out --other")
@@ -354,7 +354,7 @@ def _run_alone(
     loss = common.pop("loss")
     shared = {name: value for name, value in common.items() if name != "alternative"}
     if test == "leave_pair_out":
-        if loss is not None and not is_auc(loss):
+        if loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
             raise ValueError("--test leave_pair_out is about the AUC: leave out --loss")
     else:
         shared["loss"] = loss

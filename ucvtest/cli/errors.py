@@ -73,25 +73,25 @@ def in_options(text: str, options: dict[str, str]) -> str:
         text = TEST_CLASS.sub(_test_option, text)
     quoted = r"'[^']*'(?:(?:, | or |, or )'[^']*')*"
     value = rf"=(?P<value>{quoted}|\([^()]*\)|[^\s,;:()]+)"
-    name = f"(?:{_any(options)})"
+    name = f"(?:{_alternatives(options)})"
     # Names of one word are words of prose as well, but for subjects: "difference and width must".
     subject = rf"(?:{name}(?:, | and | or ))*{name}(?= must\b| exclude each other| out\b)"
-    long = rf"(?:{_any(each for each in options if '_' in each)})\b(?!=)"
+    long = rf"(?:{_alternatives(each for each in options if '_' in each)})\b(?!=)"
     pattern = rf"(?<![\w.'-])(?:(?P<name>{name}){value}|(?P<subject>{subject})|(?P<long>{long}))"
 
     def option(found: re.Match[str]) -> str:
         if found["value"]:
-            return f"{options[found['name']]} {_written(found['value'])}"
+            return f"{options[found['name']]} {_option_value(found['value'])}"
         return re.sub(rf"\b{name}\b", lambda each: options[each[0]], found[0])
 
     return re.sub(pattern, option, text)
 
 
-def _any(names: Iterable[str]) -> str:
+def _alternatives(names: Iterable[str]) -> str:
     return "|".join(sorted(names, key=len, reverse=True)) or "(?!)"
 
 
-def _written(value: str) -> str:
+def _option_value(value: str) -> str:
     """A value as one writes it in a shell: (5, 6) as 5,6 and 'log' as log."""
     if value.startswith("("):
         return value.strip("()").replace(" ", "")

@@ -71,13 +71,13 @@ def gate(
         names = [name.strip() for name in scores.split(",")]
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
-        result = _tested(data, target, names, loss, pos_label, sep)
+        result = _run_test(data, target, names, loss, pos_label, sep)
         judged = result.noninferiority(margin, alpha=alpha)
         _print(judged, result, json)
         raise typer.Exit(EXIT_STATUS[judged.decision])
 
 
-def _tested(
+def _run_test(
     data: Path,
     target: str,
     names: list[str],
@@ -94,8 +94,12 @@ def _tested(
     predictions = {name: table[name].to_numpy() for name in names}
     label = None if pos_label is None else as_label(pos_label, y)
     losses = uv.Losses.from_predictions(y, predictions, loss=loss, pos_label=label)
-    tests: dict[str, Any] = {"zero_one": uv.McNemarTest, "auc": uv.DeLongTest}
-    result: TestResult = tests.get(loss, uv.HoldOutTest).from_losses(losses, *names).fit()
+    test: Any = uv.HoldOutTest
+    if losses.metric.ranks_pairs:
+        test = uv.DeLongTest
+    elif losses.metric.counts_errors:
+        test = uv.McNemarTest
+    result: TestResult = test.from_losses(losses, *names).fit()
     return result
 
 

@@ -25,6 +25,7 @@ from ucvtest.cli.report import report
 
 if TYPE_CHECKING:
     from ucvtest.losses.table import Losses
+    from ucvtest.metrics.base import Metric
 
 
 def predictions(
@@ -88,7 +89,7 @@ def predictions(
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
 
-        chosen = test or _usual(losses.loss, len(names))
+        chosen = test or _default_test(losses.metric, len(names))
         cls: Any = TESTS.get(chosen)
         if cls is None or not cls.of_fixed_rules:
             known = ", ".join(name for name, each in TESTS.items() if each.of_fixed_rules)
@@ -107,11 +108,11 @@ def predictions(
         report(outcome, alpha, plot, json, quiet=quiet, methods_text=methods_text)
 
 
-def _usual(loss: str, n_rules: int) -> str:
+def _default_test(metric: "Metric", n_rules: int) -> str:
     """The test that is run where none is named."""
-    if loss == "auc":
+    if metric.ranks_pairs:
         return "delong"
-    return "mcnemar" if loss == "zero_one" and n_rules > 1 else "hold_out"
+    return "mcnemar" if metric.counts_errors and n_rules > 1 else "hold_out"
 
 
 def _losses(

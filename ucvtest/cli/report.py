@@ -43,34 +43,34 @@ def report(
 
     The exit status is 1 where a test could not be carried out.
     """
-    judged = {} if margin is None else _judged(outcome, margin, alpha)
+    margin_results = {} if margin is None else _noninferiority_of(outcome, margin, alpha)
     if plot is not None:
         outcome.save_plot(plot, alpha=alpha)
     if json is not None:
-        text = _as_json(outcome, judged, alpha)
+        text = _as_json(outcome, margin_results, alpha)
         if json == STDOUT:
             typer.echo(text)
         else:
             json.write_text(text + "\n", encoding="utf-8")
     if json != STDOUT:
-        _print(outcome, alpha, judged, {"Result": json, "Plot": plot}, quiet=quiet)
+        _print(outcome, alpha, margin_results, {"Result": json, "Plot": plot}, quiet=quiet)
         if methods_text:
             _print_methods(outcome)
-    if not _carried_out(outcome):
+    if not _has_result(outcome):
         raise typer.Exit(1)
 
 
 def _print(
     outcome: "TestResult | Comparison",
     alpha: float,
-    judged: "Mapping[str, NoninferiorityResult | str]",
+    margin_results: "Mapping[str, NoninferiorityResult | str]",
     written: Mapping[str, Path | None],
     *,
     quiet: bool,
 ) -> None:
     # The verdict comes first, and need not be said again below the tables.
     typer.echo(textwrap.fill(_verdict(outcome, alpha), width()) + "\n")
-    for name, answer in judged.items():
+    for name, answer in margin_results.items():
         text = answer if isinstance(answer, str) else answer.verdict
         typer.echo(textwrap.fill(f"{name}: {text}" if name else text, width()) + "\n")
     if quiet:
@@ -93,7 +93,7 @@ def _print_methods(outcome: "TestResult | Comparison") -> None:
         typer.echo(textwrap.fill(line, width(), subsequent_indent="  ", break_on_hyphens=False))
 
 
-def _carried_out(outcome: "TestResult | Comparison") -> bool:
+def _has_result(outcome: "TestResult | Comparison") -> bool:
     return all(each.status == "ok" for each in _results_of(outcome))
 
 
@@ -112,7 +112,7 @@ def _verdict(outcome: "TestResult | Comparison", alpha: float) -> str:
     return summary.verdict(outcome, alpha)
 
 
-def _judged(
+def _noninferiority_of(
     outcome: "TestResult | Comparison", margin: float, alpha: float
 ) -> "dict[str, NoninferiorityResult | str]":
     """Noninferiority of every test and pair that can tell it; of others, why they cannot."""
@@ -132,7 +132,7 @@ def _judged(
 
 def _as_json(
     outcome: "TestResult | Comparison",
-    judged: "Mapping[str, NoninferiorityResult | str]",
+    margin_results: "Mapping[str, NoninferiorityResult | str]",
     alpha: float,
 ) -> str:
     """The outcome, with its verdict and the answers about a margin beside its own fields."""
@@ -149,7 +149,8 @@ def _as_json(
             limits = outcome.conf_int(alpha)
         values["conf_int"] = [each if math.isfinite(each) else None for each in limits]
     found = {
-        name: each if isinstance(each, str) else each.to_dict() for name, each in judged.items()
+        name: each if isinstance(each, str) else each.to_dict()
+        for name, each in margin_results.items()
     }
     if found:
         values["noninferiority"] = found.get("", found)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_seconds, check_workers, is_integer
 
-__all__ = ["Course", "Execution", "Stopwatch", "make_generator", "progress_bar", "row_batches"]
+__all__ = ["Execution", "Progress", "Stopwatch", "make_generator", "progress_bar", "row_batches"]
 
 LINE_SECONDS = 60.0
 """Seconds between two lines about progress where they are asked for and there is no terminal."""
@@ -92,28 +92,29 @@ class Stopwatch:
         return time.perf_counter() - self._start
 
 
-class Course:
-    """How the fits of a call go: how many there were, how many there will be, and what is kept.
+class Progress:
+    """The progress of a call: how many fits there were and how many there will be.
 
-    `kept` is the checkpoint, where one is wanted; a clock in the place of the real one is for
-    tests.
+    `checkpoint` keeps what is finished, where one is wanted; tests pass a clock of their own.
     """
 
-    def __init__(self, kept: Any = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self.kept, self.clock = kept, clock
+    def __init__(self, checkpoint: Any = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.checkpoint, self.clock = checkpoint, clock
         self.n_fits = 0
         self.total: int | None = None
         """Fits that there will be, or at most; None where that is not known."""
         self.at_most = False
         """Whether there may be fewer."""
-        self.judged = False
-        """Whether the first fits have shown if they will take long."""
-        self.announced = False
+        self.duration_checked = False
+        """Whether the first fits have shown how long all will take."""
+        self.duration_announced = False
         """Whether it was said that they will take long."""
 
-    def decided(self, name: str, decide: Callable[[], int]) -> int:
+    def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that the clock decides; a checkpoint knows the one of the first call."""
-        return decide() if self.kept is None else self.kept.decided(name, decide)
+        return (
+            decide() if self.checkpoint is None else self.checkpoint.recall_or_decide(name, decide)
+        )
 
 
 class _NoBar:
@@ -140,28 +141,28 @@ class Execution:
     """Seconds after which a design is refused that takes longer, before it is begun."""
     bar: Any = field(default_factory=_NoBar)
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
-    course: Course = field(default_factory=Course)
+    progress: Progress = field(default_factory=Progress)
 
-    def expect(self, more: int, *, at_most: bool = False) -> None:
-        """Say how many fits there will be, so that the time left can be told."""
-        course = self.course
-        course.total, course.at_most = course.n_fits + more, at_most
+    def announce_total(self, more: int, *, at_most: bool = False) -> None:
+        """Set how many fits there will be, so that the time left can be told."""
+        progress = self.progress
+        progress.total, progress.at_most = progress.n_fits + more, at_most
         if not at_most:
             self.bar.total = self.bar.n + more
 
-    def forecast(self, more: int) -> None:
+    def update_eta(self, more: int) -> None:
         """Show how many fits are left, as far as can be seen; nothing else depends on it."""
         self.bar.total = self.bar.n + more
 
-    def fitted(self, number: int) -> None:
-        """Say how many fits there were since the last time."""
+    def count_fits(self, number: int) -> None:
+        """Count the fits since the last time."""
         self.bar.update(number)
-        self.course.n_fits += number
+        self.progress.n_fits += number
 
     @property
     def trial(self) -> Self:
         """The same for fits that are part of no answer: not shown, counted or kept."""
-        return replace(self, bar=_NoBar(), course=Course())
+        return replace(self, bar=_NoBar(), progress=Progress())
 
     @classmethod
     def of(

@@ -10,7 +10,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, check_seconds, check_workers
 from ucvtest.common.exceptions import Interrupted
-from ucvtest.common.execution import Course, Execution, Stopwatch, make_generator, progress_bar
+from ucvtest.common.execution import Execution, Progress, Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.compare_losses import baseline_of, judged_together
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.default import RECOMMENDED, affordable_within
@@ -27,12 +27,12 @@ from ucvtest.inference.base import checked_alternative
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.sklearn_scorers import chosen_loss
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["compare"]
@@ -187,14 +187,14 @@ def compare(
     tests = question.on_splits(tests, cv, n_dropped)
     if kept is not None:
         kept.begin(_asked(question, tests, max_seconds), named, seed)
-    course = Course(kept)
+    call_progress = Progress(kept)
     if max_seconds is not None:
-        execution = replace(Execution.of(seed, n_jobs, batch_size), course=course)
+        execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
         question = _within(question, tests, max_seconds, execution)
     plan = Plan(question, tests, seed)
     for spec in plan.specs.values():
         refuse_row_numbers(spec.constructor.get("design"), n_dropped)
-    run = _Run(plan, n_jobs, batch_size, progress, course)
+    run = _Run(plan, n_jobs, batch_size, progress, call_progress)
     notes = dropped_note(n_dropped)
     try:
         run.results()
@@ -285,14 +285,14 @@ class _Run:
         n_jobs: int | None,
         batch_size: int | None,
         progress: bool | None,
-        course: Course,
+        call_progress: Progress,
     ) -> None:
-        self.plan, self.course = plan, course
+        self.plan, self.call_progress = plan, call_progress
         self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
         self.found: dict[tuple[str, Pair], TestResult] = {}
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
-        self.together: dict[str, Together] = {}
+        self.together: dict[str, JointEstimates] = {}
 
     def results(self) -> None:
         """Find the results by test and pair, one after the other."""
@@ -309,11 +309,11 @@ class _Run:
 
     def _kept(self, key: tuple[str, ...], made: Any, options: Mapping[str, Any]) -> TestResult:
         """The result of a test by itself: the one of the checkpoint, or a new one."""
-        kept = self.course.kept
+        kept = self.call_progress.checkpoint
         found = None if kept is None else kept.result(key)
         if found is not None:
             return TestResult.from_dict(found)
-        made._announced, made._course = False, self.course
+        made._announced, made._progress = False, self.call_progress
         result: TestResult = made.fit(
             **options,
             rng=self.plan.seed,
@@ -327,7 +327,7 @@ class _Run:
 
     def _execution(self, rng: np.random.Generator, bar: Any) -> Execution:
         found = Execution(rng, self.plan.seed, self.n_jobs, self.batch_size, bar)
-        return replace(found, course=self.course)
+        return replace(found, progress=self.call_progress)
 
     def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         words = group.design.words

@@ -19,7 +19,7 @@ from ucvtest.inference.from_losses import FromLosses, check_losses
 from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["compare_losses"]
@@ -174,7 +174,7 @@ def _admitting(losses: Losses, pair: Pair, asked: Mapping[str, Any]) -> dict[str
 
 def _results(
     planned: list[_Planned], made: Mapping[tuple[str, Pair], Any], *, simultaneous: bool
-) -> tuple[dict[tuple[str, str, str], TestResult], dict[str, Together]]:
+) -> tuple[dict[tuple[str, str, str], TestResult], dict[str, JointEstimates]]:
     """The results of all tests, and what joins the learners where they are judged together."""
     results: dict[tuple[str, str, str], TestResult] = {}
     together = {}
@@ -191,7 +191,7 @@ def _results(
 
 def judged_together(
     made: Mapping[Pair, Any], losses: Losses, options: Mapping[str, Any]
-) -> tuple[dict[Any, TestResult], Together]:
+) -> tuple[dict[Any, TestResult], JointEstimates]:
     """The results of tests of pairs and of each learner alone, and what joins them."""
     first = next(iter(made.values()))
     cls = type(first)

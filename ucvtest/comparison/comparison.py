@@ -34,7 +34,7 @@ class Comparison(ComparisonFields):
         All that is needed to repeat it on the same data.
     joint : mapping of test to JointResult
         Tests of all learners at once, of the tests that have one: see `joint_test`.
-    together : mapping of test to Together
+    together : mapping of test to JointEstimates
         What joins the learners after ``correction="simultaneous"``: see `best_set`.
 
     Notes

@@ -16,9 +16,11 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import fits_within
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
-from ucvtest.losses.loss import LOSSES, plural
-from ucvtest.losses.sklearn_scorers import SetScore, is_auc
 from ucvtest.methods.registry import class_named
+from ucvtest.metrics.base import plural
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.result import TestResult
 
 __all__ = ["RECOMMENDED", "Recommended", "recommended"]
@@ -123,10 +125,10 @@ def _refuse_budget(affordable: Any, about: str) -> None:
 
 def _fewest_in_class(problem: Problem) -> int:
     """Observations, or clusters that have one, of the rarest class."""
-    codes, groups = problem.sample.target.astype(int), problem.sample.groups
+    class_index, groups = problem.sample.target.astype(int), problem.sample.groups
     if groups is None:
-        return int(np.bincount(codes).min())
-    return min(len(np.unique(groups.index[codes == code])) for code in np.unique(codes))
+        return int(np.bincount(class_index).min())
+    return min(len(np.unique(groups.index[class_index == code])) for code in np.unique(class_index))
 
 
 def affordable_within(
@@ -139,7 +141,7 @@ def affordable_within(
         size = problem.sample.n_obs - problem.sample.n_obs // 10
         ready = problem.fitting(size)
         with hooks.fitting(ready):
-            allowed = execution.course.decided(
+            allowed = execution.progress.recall_or_decide(
                 f"fits in {max_seconds:g} s",
                 lambda: fits_within(ready, size, max_seconds, execution),
             )

@@ -15,7 +15,7 @@ from ucvtest.results.fields import Contrast, check_alpha, quiet_interval
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, from_plain, to_plain
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 
 __all__ = ["ComparisonFields", "Correction", "Fits", "Pair", "check_correction"]
 
@@ -82,7 +82,7 @@ class ComparisonFields(Saved):
     elapsed: float
     settings: Mapping[str, Any]
     joint: Mapping[str, JointResult] = field(default_factory=dict)
-    together: Mapping[str, Together] = field(default_factory=dict)
+    together: Mapping[str, JointEstimates] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("results", "settings", "joint", "together"):
@@ -240,7 +240,7 @@ class ComparisonFields(Saved):
         )
         return frame.iloc[joined.order].reset_index(drop=True)
 
-    def _joined(self, test: str | None) -> Together:
+    def _joined(self, test: str | None) -> JointEstimates:
         found = [key for key in self.together if test is None or key == test]
         if len(found) != 1:
             known = ", ".join(self.together)
@@ -383,7 +383,9 @@ class ComparisonFields(Saved):
             "elapsed": from_plain(data["elapsed"]),
             "settings": from_plain(data["settings"]),
             "joint": {test: JointResult.from_dict(each) for test, each in data["joint"].items()},
-            "together": {test: Together.from_dict(each) for test, each in data["together"].items()},
+            "together": {
+                test: JointEstimates.from_dict(each) for test, each in data["together"].items()
+            },
         }
 
 

@@ -28,9 +28,10 @@ from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.from_losses import LossesHeader
 from ucvtest.learners.adapters.coerce import is_regressor
 from ucvtest.learners.base import Learner
-from ucvtest.losses.sklearn_scorers import SetScore, is_auc, wants_every_class
 from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
+from ucvtest.metrics.names import is_auc, wants_every_class
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
 

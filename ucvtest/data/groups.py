@@ -87,15 +87,15 @@ class Groups:
         ordered = bool((np.diff(self.index) >= 0).all())
         return None if ordered else np.argsort(self.index, kind="stable")
 
-    def classes(self, codes: np.ndarray) -> np.ndarray | None:
+    def classes(self, class_index: np.ndarray) -> np.ndarray | None:
         """The class of each group (G,), from those of observations; None if one has several."""
-        own = codes[self.first]
-        return own if bool((own[self.index] == codes).all()) else None
+        own = class_index[self.first]
+        return own if bool((own[self.index] == class_index).all()) else None
 
-    def check_classes(self, codes: np.ndarray, labels: Sequence[Any]) -> None:
-        """Refuse classes that are in one group only; `labels` are those of the codes."""
-        for code, label in enumerate(labels):
-            found = np.unique(self.index[codes == code])
+    def check_classes(self, class_index: np.ndarray, labels: Sequence[Any]) -> None:
+        """Refuse classes that are in one group only; `labels` are the names of the classes."""
+        for k, label in enumerate(labels):
+            found = np.unique(self.index[class_index == k])
             if len(found) == 1:
                 name = self.labels.tolist()[found[0]]
                 raise ValueError(
@@ -104,14 +104,14 @@ class Groups:
                     "it out"
                 )
 
-    def strata(self, codes: np.ndarray, *, fine: bool = False) -> np.ndarray:
+    def strata(self, class_index: np.ndarray, *, fine: bool = False) -> np.ndarray:
         """Numbers (G,) of strata that have the classes of their rows in common.
 
         Groups of several classes are a stratum of their own. With `fine` strata groups are ordered
         by their shares of the classes, then by size, so that dealing one stratum after the other
         balances rows as well.
         """
-        members = np.stack([self.sums(codes == code) for code in range(int(codes.max()) + 1)])
+        members = np.stack([self.sums(class_index == k) for k in range(int(class_index.max()) + 1)])
         if fine:
             key = np.vstack([members / self.sizes, self.sizes]).T
         else:

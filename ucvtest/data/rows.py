@@ -132,7 +132,7 @@ def _repeated_rows(columns: np.ndarray, without: list[str]) -> list[Remark]:
 def _share_of_own(columns: np.ndarray, shares: np.ndarray, pairs: int) -> float:
     """The share of pairs equal by chance, where columns derived from earlier ones add nothing."""
     n_pairs = comb(len(columns), 2)
-    codes = np.column_stack([np.unique(each, return_inverse=True)[1] for each in columns.T])
+    value_index = np.column_stack([np.unique(each, return_inverse=True)[1] for each in columns.T])
     own = np.ones(len(shares), dtype=bool)
     share = 1.0
     for place in range(len(shares)):
@@ -142,18 +142,18 @@ def _share_of_own(columns: np.ndarray, shares: np.ndarray, pairs: int) -> float:
         # Further columns only lower it: with many of them, most need not be compared.
         if pairs > TIMES_EXPECTED * (n_pairs * share + 1):
             break
-        own[place + 1 :] &= ~_derived(codes[:, place], codes[:, place + 1 :])
+        own[place + 1 :] &= ~_derived(value_index[:, place], value_index[:, place + 1 :])
     return float(np.exp(np.log(shares[own]).sum()))
 
 
-def _derived(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _derived(value_index: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Which of some columns are copies of one, or smooth functions of it such as its square.
 
     Where units repeat, every column is a function of any other that tells the units apart: so a
     function counts only if it rises and falls few times.
     """
-    order = np.argsort(codes, kind="stable")
-    starts = np.diff(codes[order], prepend=-1) != 0
+    order = np.argsort(value_index, kind="stable")
+    starts = np.diff(value_index[order], prepend=-1) != 0
     ranked = others[order]
     found = ((np.diff(ranked, axis=0) == 0) | starts[1:, None]).all(axis=0)
     for place in np.flatnonzero(found):

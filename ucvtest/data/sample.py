@@ -40,7 +40,7 @@ class Sample:
         As the user gave it.
     classes : ndarray or None
         The labels in ascending order, the positive one last; None for a real response.
-    codes : ndarray of int or None, shape (n,)
+    class_index : ndarray of int or None, shape (n,)
         Position of each label in `classes`.
     groups : Groups, optional
         Which observations belong together; by default each is by itself.
@@ -49,7 +49,7 @@ class Sample:
     features: Any
     response: np.ndarray
     classes: np.ndarray | None
-    codes: np.ndarray | None
+    class_index: np.ndarray | None
     groups: Groups | None = None
 
     @property
@@ -65,7 +65,9 @@ class Sample:
     @cached_property
     def target(self) -> np.ndarray:
         """The response as float64: labels 0, 1, ..., or the real values."""
-        return np.asarray(self.response if self.codes is None else self.codes, dtype=float)
+        return np.asarray(
+            self.response if self.class_index is None else self.class_index, dtype=float
+        )
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -158,8 +160,8 @@ class Sample:
         """The same features with another response: labels 0, 1, ..., or real values, (n,)."""
         if self.classes is None:
             return replace(self, response=labels)
-        codes = labels.astype(int)
-        return replace(self, response=self.classes[codes], codes=codes)
+        class_index = labels.astype(int)
+        return replace(self, response=self.classes[class_index], class_index=class_index)
 
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
@@ -332,8 +334,8 @@ def make_sample(
     clusters = as_groups(groups, len(response))
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None, clusters)
-    classes, codes = code_labels(y, pos_label)
-    return Sample(features, response, classes, codes, clusters)
+    classes, class_index = code_labels(y, pos_label)
+    return Sample(features, response, classes, class_index, clusters)
 
 
 def _holds_texts(X: Any) -> bool:
@@ -418,7 +420,7 @@ def _finite_numbers(response: np.ndarray) -> np.ndarray:
 
 def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     try:
-        classes, codes = np.unique(response, return_inverse=True)
+        classes, class_index = np.unique(response, return_inverse=True)
     except TypeError as error:
         raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
     if len(classes) < 2:
@@ -430,7 +432,7 @@ def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.nd
         places = np.argsort([order.index(label) for label in classes.tolist()])
     if pos_label is not None:
         places = _positive_last(classes, places, pos_label)
-    return classes[places], np.argsort(places)[codes].astype(int)
+    return classes[places], np.argsort(places)[class_index].astype(int)
 
 
 def _positive_last(classes: np.ndarray, places: np.ndarray, pos_label: Any) -> np.ndarray:

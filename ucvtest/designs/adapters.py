@@ -175,7 +175,7 @@ def design_or_cv(
         If both are given, `cv` is none of scikit-learn's, or splits name rows by their numbers
         where rows have been left out.
     """
-    chosen = _chosen(design, cv, response, groups, has_classes=has_classes)
+    chosen = _design_of(design, cv, response, groups, has_classes=has_classes)
     refuse_row_numbers(chosen, n_dropped)
     return chosen
 
@@ -189,7 +189,7 @@ def refuse_row_numbers(design: Any, n_dropped: int) -> None:
         )
 
 
-def _chosen(
+def _design_of(
     design: Any, cv: Any, response: np.ndarray, groups: Groups | None, *, has_classes: bool
 ) -> Any:
     if cv is None:

@@ -45,7 +45,7 @@ def folds_of(design: Design) -> np.ndarray:
     """
     _check_design(design)
     testing = design.testing
-    problem = _not_the_rest(design)
+    problem = _reason_not_complements(design)
     if problem is None:
         n_folds = _first_partition(testing)
         if n_folds < 2 or len(testing) % n_folds:
@@ -105,7 +105,7 @@ def random_splits_of(design: Design, unevenness: float = 0.0) -> tuple[int, int]
         If observations are neither learnt from nor tested, or sizes differ by more.
     """
     _check_design(design)
-    problem = _not_the_rest(design)
+    problem = _reason_not_complements(design)
     sizes = design.testing.sum(axis=1)
     if problem is None and sizes.max() - sizes.min() > 1 and _unevenness(sizes) > unevenness:
         problem = f"its test sets have between {sizes.min()} and {sizes.max()} observations"
@@ -138,7 +138,11 @@ def nested_folds_of(design: Design) -> np.ndarray:
         blocks = design.testing.reshape(-1, n_rows, design.n_obs)
         single, pairs = blocks[:, :n_folds], blocks[:, n_folds:]
         partition = (single.sum(axis=1) == 1).all() and single.any(axis=2).all()
-        if partition and (pairs == unions_of_pairs(single)).all() and _not_the_rest(design) is None:
+        if (
+            partition
+            and (pairs == unions_of_pairs(single)).all()
+            and _reason_not_complements(design) is None
+        ):
             return single.argmax(axis=1)
     raise ValueError(
         "the design is no nested K-fold cross-validation: use uv.designs.NestedKFold, whose order "
@@ -187,7 +191,7 @@ def disjoint_sets_of(design: Design) -> tuple[int, int]:
         others.
     """
     _check_design(design)
-    problem = _not_the_rest(design)
+    problem = _reason_not_complements(design)
     n_pairs, odd = divmod(design.n_resamples, 2)
     if problem is None and len(design.learn_sizes) > 1:
         problem = f"they have between {design.learn_sizes[0]} and {design.learn_sizes[-1]} members"
@@ -230,7 +234,7 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
     target = as_array("target", target)
     if target.shape != (design.n_obs,):
         raise ValueError(f"target must have shape ({design.n_obs},), got {target.shape}")
-    problem = _not_the_rest(design)
+    problem = _reason_not_complements(design)
     positive = target == 1
     n_pairs = int(positive.sum()) * int((~positive).sum())
     if problem is None:
@@ -264,7 +268,7 @@ def _first_partition(testing: np.ndarray) -> int:
     return int(complete.argmax()) + 1 if complete.any() else 0
 
 
-def _not_the_rest(design: Design) -> str | None:
+def _reason_not_complements(design: Design) -> str | None:
     if (design.learning == design.testing).any():
         return "not every observation is either learnt from or tested"
     return None

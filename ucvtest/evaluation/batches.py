@@ -7,7 +7,7 @@ import numpy as np
 from ucvtest.common.float64 import count_devices, on_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.fit_requests import Fits
+from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
@@ -25,7 +25,7 @@ class Batch(Protocol):
     n_devices: int
     """Devices that can do batches at the same time."""
 
-    def predict(self, fits: Fits, device: int) -> Predictions:
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
         """Values (R, n); those of untested observations are undefined."""
 
 
@@ -51,7 +51,7 @@ class JittedBatch:
         self.most_labelings: int | None = self._labelings
         self._common: dict[int, tuple[np.ndarray, Any]] = {}
 
-    def predict(self, fits: Fits, device: int) -> Predictions:
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
         with on_device(device):
             base = self._state_on(device)
@@ -96,7 +96,7 @@ class TranslatedBatch:
         self.n_devices = self._jitted.n_devices
         self.most_labelings = self._jitted.most_labelings
 
-    def predict(self, fits: Fits, device: int) -> Predictions:
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
         predictions = self._jitted.predict(fits, device)
         values, ties = predictions.values, predictions.ties

@@ -23,7 +23,7 @@ from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.common.fingerprint import fingerprint
 from ucvtest.data.output import Output
-from ucvtest.evaluation.fit_requests import Fits
+from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Learner
 
 __all__ = ["Checkpoint"]
@@ -114,22 +114,22 @@ class Checkpoint:
         known = self._header["asked"]
         differing = [name for name in {**known, **self._asked} if self._differs(name, known)]
         if differing:
-            told = "; ".join(self._told(name, known) for name in differing)
+            differences = "; ".join(self._difference_text(name, known) for name in differing)
             raise ValueError(
-                f"checkpoint {self.path} is of another call: {told}. Pass what was passed then, or "
-                "name another file"
+                f"checkpoint {self.path} is of another call: {differences}. Pass what was passed "
+                "then, or name another file"
             )
 
     def _differs(self, name: str, known: Mapping[str, Any]) -> bool:
         return bool(known.get(name) != self._asked.get(name))
 
-    def _told(self, name: str, known: Mapping[str, Any]) -> str:
+    def _difference_text(self, name: str, known: Mapping[str, Any]) -> str:
         before, now = known.get(name), self._asked.get(name)
         if isinstance(before, dict) or isinstance(now, dict):
             return f"{name} differs"
         return f"{name} was {before!r:.60}, now {now!r:.60}"
 
-    def decided(self, name: str, decide: Callable[[], int]) -> int:
+    def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that was decided by the clock: the one of the first call."""
         if name not in self._decided:
             self._decided[name] = decide()
@@ -144,7 +144,9 @@ class Checkpoint:
         """Keep a finished result, which `result` then knows."""
         self._append({"result": json.dumps(key), "value": value})
 
-    def fill(self, values: np.ndarray, learner: Learner, output: Output, fits: Fits) -> np.ndarray:
+    def fill_known(
+        self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
+    ) -> np.ndarray:
         """Write the predictions that are known, and return the numbers of the other fits."""
         missing = []
         for row, key in enumerate(self._keys(learner, output, fits)):
@@ -156,7 +158,9 @@ class Checkpoint:
                 values[row, fits.testing[row]] = known.reshape(tested.shape)
         return np.array(missing, dtype=int)
 
-    def add(self, values: np.ndarray, learner: Learner, output: Output, fits: Fits) -> None:
+    def add_predictions(
+        self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
+    ) -> None:
         """Keep the predictions of some fits."""
         keys = list(self._keys(learner, output, fits))
         tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
@@ -170,7 +174,7 @@ class Checkpoint:
             }
         )
 
-    def _keys(self, learner: Learner, output: Output, fits: Fits) -> Iterator[str]:
+    def _keys(self, learner: Learner, output: Output, fits: FitRequests) -> Iterator[str]:
         name = next((name for each, name in self._names if each is learner), learner.name)
         for row in range(len(fits)):
             digest = blake2b(f"{name}\0{output}\0{fits.seeds[row]}".encode(), digest_size=16)

@@ -7,27 +7,27 @@ import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.execution import Execution
-from ucvtest.evaluation.fit_requests import Fits
+from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.base import Predictions
 
 if TYPE_CHECKING:
     from joblib import Parallel
 
-__all__ = ["PieceByPiece"]
+__all__ = ["ChunkedFits"]
 
-PIECE_SECONDS = 5.0
-"""Seconds from which on pieces become no larger: what an interrupt loses at most is twice that, in
-the last piece three times, and workers wait for each other at the end of a piece."""
+CHUNK_SECONDS = 5.0
+"""Seconds from which on chunks become no larger: what an interrupt loses at most is twice that, in
+the last chunk three times, and workers wait for each other at the end of a chunk."""
 
 LONG_SECONDS = 60.0
 """Seconds from which on a user is told how long it will take."""
 
 
-class PieceByPiece:
-    """Fits of one learning set at a time, in pieces of some seconds each; see `Batch`.
+class ChunkedFits:
+    """Fits of one learning set at a time, in chunks of some seconds each; see `Batch`.
 
-    How long they take decides the size of the pieces and nothing else. What a checkpoint holds is
+    How long they take decides the size of the chunks and nothing else. What a checkpoint holds is
     not fitted again.
     """
 
@@ -36,17 +36,17 @@ class PieceByPiece:
         self.size = batch.size
         self.most_labelings = batch.most_labelings
         self.n_devices = batch.n_devices
-        self._piece = 0
-        self._n_pieces = 0
+        self._chunk_size = 0
+        self._n_chunks = 0
 
-    def predict(self, fits: Fits, device: int) -> Predictions:
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
-        execution, kept = self._execution, self._execution.course.kept
+        execution, kept = self._execution, self._execution.progress.checkpoint
         values = np.full(self._batch.shape(fits.testing), np.nan)
         missing = np.arange(len(fits))
         if kept is not None:
-            missing = kept.fill(values, self._batch.learner, self._batch.output, fits)
-            execution.fitted(len(fits) - len(missing))
+            missing = kept.fill_known(values, self._batch.learner, self._batch.output, fits)
+            execution.count_fits(len(fits) - len(missing))
         if len(missing):
             with self._batch.workers() as workers:
                 self._fit(values, fits, missing, device, workers)
@@ -55,46 +55,46 @@ class PieceByPiece:
     def _fit(
         self,
         values: np.ndarray,
-        fits: Fits,
+        fits: FitRequests,
         missing: np.ndarray,
         device: int,
         workers: "Parallel",
     ) -> None:
-        """Do the fits that are missing, piece by piece, and write what they predict."""
-        execution, kept = self._execution, self._execution.course.kept
-        self._piece = max(self._piece, self._batch.n_workers)
+        """Do the fits that are missing, chunk by chunk, and write what they predict."""
+        execution, kept = self._execution, self._execution.progress.checkpoint
+        self._chunk_size = max(self._chunk_size, self._batch.n_workers)
         start = 0
         while start < len(missing):
             left = len(missing) - start
-            size = -(-left // max(1, round(left / self._piece)))
+            size = -(-left // max(1, round(left / self._chunk_size)))
             rows = missing[start : start + size]
             part = fits.rows(rows)
-            before = execution.course.clock()
+            before = execution.progress.clock()
             values[rows] = self._batch.predict(part, device, workers).values
-            seconds = execution.course.clock() - before
+            seconds = execution.progress.clock() - before
             if kept is not None:
-                kept.add(values[rows], self._batch.learner, self._batch.output, part)
-            execution.fitted(len(rows))
+                kept.add_predictions(values[rows], self._batch.learner, self._batch.output, part)
+            execution.count_fits(len(rows))
             start += len(rows)
-            self._n_pieces += 1
+            self._n_chunks += 1
             self._announce(seconds / len(rows), seconds)
-            # Workers idle at the end of each piece: few small ones.
-            if seconds < PIECE_SECONDS:
-                self._piece *= 2 if seconds > PIECE_SECONDS / 4 else 4
+            # Workers idle at the end of each chunk: few small ones.
+            if seconds < CHUNK_SECONDS:
+                self._chunk_size *= 2 if seconds > CHUNK_SECONDS / 4 else 4
 
     def _announce(self, pace: float, seconds: float) -> None:
         """Say once how long all fits will take, if that is long; `pace`: seconds for one."""
-        course = self._execution.course
-        # The first piece imports and starts workers, which says little of the others.
-        known = self._n_pieces > 1 or seconds >= LONG_SECONDS
-        if course.judged or course.total is None or not known:
+        progress = self._execution.progress
+        # The first chunk imports and starts workers, which says little of the others.
+        known = self._n_chunks > 1 or seconds >= LONG_SECONDS
+        if progress.duration_checked or progress.total is None or not known:
             return
-        left = course.total - course.n_fits
-        course.judged = True
+        left = progress.total - progress.n_fits
+        progress.duration_checked = True
         if left * pace < LONG_SECONDS:
             return
-        course.announced = True
-        most = "at most " if course.at_most else ""
+        progress.duration_announced = True
+        most = "at most " if progress.at_most else ""
         warn_caller(
             f"{most}{left} fits are left, {_in_words(pace)} each with {self._batch.learner.name}: "
             f"{most or 'about '}{_in_words(left * pace)}. compare(max_seconds=) takes the test "

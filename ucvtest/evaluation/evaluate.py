@@ -12,7 +12,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_seconds, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
-from ucvtest.common.execution import Course, Execution, Stopwatch, progress_bar, row_batches
+from ucvtest.common.execution import Execution, Progress, Stopwatch, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
@@ -23,10 +23,10 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import losses_where_tested
-from ucvtest.losses.resample_means import AUC, resample_means
-from ucvtest.losses.sklearn_scorers import SetScore, chosen_loss, scores_of_sets, wants_every_class
+from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.refusals import refuse_name_of_auc
+from ucvtest.metrics.scorers import chosen_loss
 
 __all__ = ["draw_design", "evaluate", "evaluate_problem", "refuse_seconds"]
 
@@ -158,11 +158,11 @@ def evaluate(
         chosen,
         sample.features,
         sample.response,
-        auc=wants_every_class(asked, has_classes=sample.n_classes > 0),
+        auc=problem.metric.needs_every_class,
         groups=problem.given_groups,
     )
     check_seconds(max_seconds)
-    kept = None if checkpoint is None else _opened(checkpoint, rng)
+    kept = None if checkpoint is None else _open_checkpoint(checkpoint, rng)
     execution = Execution.of(rng if kept is None else kept.seed(rng), n_jobs, batch_size)
     n_learners = len(problem.learners)
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
@@ -173,13 +173,13 @@ def evaluate(
         asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
         asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
         kept.begin(asked, problem.learners, execution.seed or 0)
-    execution = replace(execution, course=Course(kept), max_seconds=max_seconds)
+    execution = replace(execution, progress=Progress(kept), max_seconds=max_seconds)
     refuse_seconds(ready, drawn, execution)
     with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
         return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
 
 
-def _opened(checkpoint: Any, rng: Any) -> Checkpoint:
+def _open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
     """The checkpoint; a generator, whose seed is not known, could not be repeated."""
     if isinstance(rng, np.random.Generator):
         raise ValueError("checkpoint keeps the seed, and a Generator has none: pass an integer")
@@ -214,7 +214,7 @@ def draw_design(
     matrices = 2 * plan.n_resamples * n_obs
     _refuse_bytes(matrices, plan, max_bytes)
     if isinstance(plan, StratifiedDesign):
-        design = plan.draw(n_obs, rng, groups, strata=sample.codes)
+        design = plan.draw(n_obs, rng, groups, strata=sample.class_index)
     else:
         design = plan.draw(n_obs, rng, groups)
     _refuse_bytes(matrices + 8 * n_learners * int(design.testing.sum()), plan, max_bytes)
@@ -240,19 +240,16 @@ def evaluate_problem(
 ) -> Losses:
     """`evaluate` for a problem whose learners are ready, and a design that was drawn.
 
-    Without a loss, decision scores are kept, for the AUC. With `say_names` errors of learners say
-    the names that the user gave.
+    With `say_names` errors of learners say the names that the user gave.
     """
     stopwatch = Stopwatch()
-    loss = problem.loss
-    if loss is not None and loss.name == AUC:
-        raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
+    refuse_name_of_auc(problem.metric)
     seeds = execution.generator.integers(2**31 - 1, size=design.n_resamples)
-    of_sets = isinstance(loss, SetScore)
+    of_sets = problem.metric.per_test_set
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())
     kept = np.empty((len(problem.learners), n_kept))
     counts: dict[str, dict[str, int]] = {}
-    execution.expect(len(problem.learners) * design.n_resamples)
+    execution.announce_total(len(problem.learners) * design.n_resamples)
 
     def losses() -> Losses:
         """Of the learners that are done."""
@@ -262,7 +259,7 @@ def evaluate_problem(
     try:
         for (name, learner), row in zip(problem.learners.items(), kept, strict=True):
             with naming(repr(name)) if say_names and name != learner.name else nullcontext():
-                counts[name] = _fill(row, problem, learner, design, seeds, execution)
+                counts[name] = _evaluate_learner(row, problem, learner, design, seeds, execution)
     except KeyboardInterrupt as stop:
         if not counts:
             raise
@@ -279,22 +276,17 @@ def _losses(
     elapsed: float,
 ) -> Losses:
     """The losses of learners, from the values kept of each."""
-    sample, loss = problem.sample, problem.loss
-    of_sets = isinstance(loss, SetScore)
+    sample, metric = problem.sample, problem.metric
     kept.flags.writeable = False
     return Losses(
         design=design,
         learners=tuple(problem.learners),
-        loss=problem.loss_name,
-        means=(
-            kept
-            if of_sets
-            else resample_means(kept, design, sample.target if loss is None else None)
-        ),
-        values=None if of_sets else kept,
+        loss=metric.name,
+        means=resample_values(kept, design, metric, sample.target),
+        values=None if metric.per_test_set else kept,
         target=sample.target,
-        in_words="AUC" if loss is None else loss.in_words,
-        bounds=None if loss is None else loss.bounds,
+        in_words=metric.in_words,
+        bounds=metric.bounds if metric.is_mean else None,
         settings={
             **settings,
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
@@ -302,11 +294,11 @@ def _losses(
         diagnostics=counts,
         elapsed=elapsed,
         groups=None if sample.groups is None else sample.groups.index,
-        greater_is_better=True if of_sets else None,
+        greater_is_better=metric.greater_is_better,
     )
 
 
-def _fill(
+def _evaluate_learner(
     row: np.ndarray,
     problem: Problem,
     learner: Learner,
@@ -322,13 +314,10 @@ def _fill(
     for rows in row_batches(design.n_resamples, design.n_obs, BATCH_NUMBERS, most):
         part = design.rows(rows)
         found = evaluator.predict(part.learning, part.testing, seeds[rows])
-        values = found.values
-        if isinstance(problem.loss, SetScore):
-            sample = problem.sample
-            row[rows] = scores_of_sets(problem.loss, sample, values, part.testing, rows.start)
+        kept = problem.metric.kept(problem.sample, found.values, part.testing, rows.start)
+        if problem.metric.per_test_set:
+            row[rows] = kept
         else:
-            if problem.loss is not None:
-                values = losses_where_tested(problem.loss, problem.sample, values, part.testing)
-            row[places[rows.start] : places[rows.stop]] = values[part.testing]
+            row[places[rows.start] : places[rows.stop]] = kept[part.testing]
         ties.update(found.ties)
     return {"one_class_fits": evaluator.one_class_fits, **ties}

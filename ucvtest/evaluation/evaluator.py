@@ -11,8 +11,8 @@ from ucvtest.common.execution import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
-from ucvtest.evaluation.chunks import PieceByPiece
-from ucvtest.evaluation.fit_requests import Fits
+from ucvtest.evaluation.chunks import ChunkedFits
+from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
@@ -54,7 +54,7 @@ class Evaluator:
             self._batch = TranslatedBatch(sample, learner, output, n_jobs)
         elif isinstance(learner, SplitLearner):
             splits = SplitBatch(sample, learner, output, batch_size, n_jobs)
-            self._batch = PieceByPiece(splits, self._execution)
+            self._batch = ChunkedFits(splits, self._execution)
         else:
             raise TypeError(
                 f"{type(learner).__name__} is no JittedLearner, TranslatedLearner or SplitLearner"
@@ -64,7 +64,7 @@ class Evaluator:
         else:
             members = np.ones((1, sample.n_obs), dtype=bool)
         self._by_class = output in BY_CLASS and sample.n_classes > 2
-        self._members = _words(members)
+        self._members = _bit_words(members)
         self._n_splits = 0
         self.one_class_fits = 0
 
@@ -90,7 +90,7 @@ class Evaluator:
         counted from 0 over all calls.
         """
         found = self.predict_all(learning, testing, seeds)
-        return _blanked(found, testing)
+        return _with_nan_where_untested(found, testing)
 
     def predict_all(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
@@ -99,8 +99,8 @@ class Evaluator:
 
         Labels may then be small integers, which are quicker to go through.
         """
-        single, code = self._single_classes(learning)
-        return self._fit_several(learning, testing, seeds, None, single, code)
+        single, label = self._single_classes(learning)
+        return self._fit_several(learning, testing, seeds, None, single, label)
 
     def predict_labelings(
         self,
@@ -113,7 +113,7 @@ class Evaluator:
     ) -> Predictions:
         """Learn other responses than the sample's, permuted ones for example, and predict.
 
-        Row r of the labels (P, n) is what the learner sees in fit r: codes of the sample's classes,
+        Row r of the labels (P, n) is what the learner sees in fit r: the number of each class,
         or real values. A single row (1, n) of learning or test sets stands for all fits, which is
         faster: what does not depend on the labels is computed once. By default all observations
         learn, and all are predicted. Without `blank` entries of untested observations are
@@ -124,11 +124,11 @@ class Evaluator:
         learning = everything if learning is None else learning
         tested = everything if testing is None else testing
         testing = np.broadcast_to(tested, labels.shape)
-        single, code = self._single_classes(learning, members)
+        single, label = self._single_classes(learning, members)
         # A vector, so that what is common cannot be mistaken for the set of a single fit.
         learning = learning[0] if len(learning) == 1 else learning
-        found = self._fit_several(learning, testing, seeds, labels, single, code)
-        return _blanked(found, tested) if blank else found
+        found = self._fit_several(learning, testing, seeds, labels, single, label)
+        return _with_nan_where_untested(found, tested) if blank else found
 
     def _usable_labels(self, labels: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         """The labels as numbers, and where each class is; one class for a real response."""
@@ -140,7 +140,7 @@ class Evaluator:
             if not np.isfinite(labels).all():
                 raise ValueError("labels must be finite numbers")
             return labels, [np.ones(labels.shape, dtype=bool)]
-        members = [labels == code for code in range(n_classes)]
+        members = [labels == label for label in range(n_classes)]
         if sum(np.count_nonzero(each) for each in members) < labels.size:
             raise ValueError(f"labels must be codes of classes, whole numbers 0 to {n_classes - 1}")
         return labels, members
@@ -152,22 +152,22 @@ class Evaluator:
         seeds: np.ndarray,
         labels: np.ndarray | None,
         single: np.ndarray,
-        code: np.ndarray,
+        label: np.ndarray,
     ) -> Predictions:
-        """Fit the learning sets with several classes, and predict `code` after the others."""
+        """Fit the learning sets with several classes, and predict `label` after the others."""
         splits = np.arange(self._n_splits, self._n_splits + len(testing))
         self._n_splits += len(testing)
         self.one_class_fits += int(single.sum())
-        fits = Fits(splits, learning, testing, seeds, labels)
+        fits = FitRequests(splits, learning, testing, seeds, labels)
         if single.any():
-            self._execution.fitted(int(single.sum()))
+            self._execution.count_fits(int(single.sum()))
         else:
             return self._fit(fits)
         rest = ~single
         fitted = self._fit(fits.rows(rest))
         if fitted.values.ndim == 3 or self._by_class:
-            code = (code[:, None] == np.arange(self._sample.n_classes)).astype(float)
-        values = np.repeat(code[:, None].astype(fitted.values.dtype), testing.shape[1], axis=1)
+            label = (label[:, None] == np.arange(self._sample.n_classes)).astype(float)
+        values = np.repeat(label[:, None].astype(fitted.values.dtype), testing.shape[1], axis=1)
         if rest.any():
             values[rest] = fitted.values
         return Predictions(values, fitted.ties)
@@ -186,12 +186,12 @@ class Evaluator:
             raise ValueError(f"learning set {self._n_splits + int(n_present.argmin())} is empty")
         if not self._sample.n_classes:
             return np.zeros(len(n_present), dtype=bool), np.zeros(len(n_present))
-        code = present.argmax(axis=0)
-        return n_present == 1, np.zeros_like(code) if self._output == "score" else code
+        label = present.argmax(axis=0)
+        return n_present == 1, np.zeros_like(label) if self._output == "score" else label
 
     def _present(self, learning: np.ndarray) -> np.ndarray:
         """Which classes are present in each learning set, (C, R); one for a real response."""
-        words = _words(learning)
+        words = _bit_words(learning)
         present = np.empty((self._members.shape[1], len(learning)), dtype=bool)
         for members, found in zip(self._members.T, present, strict=True):
             common = words[0] & members[0]
@@ -200,23 +200,23 @@ class Evaluator:
             np.not_equal(common, 0, out=found)
         return present
 
-    def _fit(self, fits: Fits) -> Predictions:
+    def _fit(self, fits: FitRequests) -> Predictions:
         most = self._batch.most_labelings if fits.common else self._batch.size
         size = most or max(len(fits), 1)
         batches = [fits.rows(slice(i, i + size)) for i in range(0, len(fits), size)]
         parts = []
         ties: Counter[str] = Counter()
-        found = _dealt_out(self._batch.predict, batches, self._batch.n_devices)
+        found = _predict_on_devices(self._batch.predict, batches, self._batch.n_devices)
         for batch, part in zip(batches, found, strict=True):
             self._refuse_unusable(part.values, batch)
             if self.jitted:
-                self._execution.fitted(len(batch))
+                self._execution.count_fits(len(batch))
             parts.append(part.values)
             ties.update(part.ties)
         values = np.concatenate(parts) if parts else np.zeros(fits.testing.shape)
         return Predictions(values, ties)
 
-    def _refuse_unusable(self, values: np.ndarray, fits: Fits) -> None:
+    def _refuse_unusable(self, values: np.ndarray, fits: FitRequests) -> None:
         """Refuse predictions that the loss cannot score, naming the first split with one."""
         if values.dtype == np.int8:
             return
@@ -245,8 +245,8 @@ class Evaluator:
         )
 
 
-def _dealt_out(
-    predict: Callable[[Fits, int], Predictions], batches: list[Fits], n_devices: int
+def _predict_on_devices(
+    predict: Callable[[FitRequests, int], Predictions], batches: list[FitRequests], n_devices: int
 ) -> Iterator[Predictions]:
     """The predictions for all batches in their order, batch i by device i modulo their number."""
     n_devices = min(n_devices, len(batches))
@@ -271,7 +271,7 @@ def _most_extreme(values: np.ndarray) -> np.ndarray:
     return np.take_along_axis(values, place[..., None], axis=2)[..., 0]
 
 
-def _words(rows: np.ndarray) -> np.ndarray:
+def _bit_words(rows: np.ndarray) -> np.ndarray:
     """Rows of bool (R, n) as bits, 64 of them in a number: (ceil(n / 64), R)."""
     packed = np.packbits(rows, axis=1)
     filled = np.zeros((len(rows), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
@@ -279,7 +279,7 @@ def _words(rows: np.ndarray) -> np.ndarray:
     return filled.view(np.uint64).T
 
 
-def _blanked(predictions: Predictions, testing: np.ndarray) -> Predictions:
+def _with_nan_where_untested(predictions: Predictions, testing: np.ndarray) -> Predictions:
     """The predictions with NaN where nothing is tested."""
     # Adding NaN is faster than any copy by a random mask.
     blank = _BLANK[testing.astype(np.int8)]

@@ -5,11 +5,11 @@ from typing import Self
 
 import numpy as np
 
-__all__ = ["Fits"]
+__all__ = ["FitRequests"]
 
 
 @dataclass(frozen=True, eq=False)
-class Fits:
+class FitRequests:
     """Some fits of one learner: their numbers, sets (R, n) and seeds.
 
     A vector (n,) is a learning set that all have in common; labels (R, n) are what each fit sees as

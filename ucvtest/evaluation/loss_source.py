@@ -13,10 +13,10 @@ import numpy as np
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
-from ucvtest.losses.loss import LOSSES, losses_where_tested
 from ucvtest.losses.table import LossDifference
+from ucvtest.metrics.means import LOSSES
 
-__all__ = ["FittedLosses", "GivenLosses", "LossSource", "SeveralLosses"]
+__all__ = ["FittedLosses", "LossSource", "PrecomputedLosses", "SeveralLosses"]
 
 
 class LossSource(ABC):
@@ -44,14 +44,14 @@ class LossSource(ABC):
         """`one_class_fits` and `ties`, as diagnostics keep them."""
         return {"one_class_fits": self.one_class_fits, **self.ties}
 
-    def expect(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
+    def announce_total(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
         """Be told how many fits will be asked for, so that the time left can be told."""
 
-    def forecast(self, more: int) -> None:  # noqa: B027
+    def update_eta(self, more: int) -> None:  # noqa: B027
         """Be told how many they will be as far as can be seen, which progress bars show."""
 
     @abstractmethod
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """Losses (scores) of each learner, (R, n), for the next rows of the design.
@@ -68,7 +68,7 @@ class FittedLosses(LossSource):
 
     def __init__(self, problem: Problem, execution: Execution) -> None:
         self._problem = problem
-        self._clusters = None if problem.loss is None else problem.clusters
+        self._clusters = problem.clusters if problem.metric.is_mean else None
         if self._clusters is not None:
             self.offset = self._clusters.offset
         self._evaluators = [
@@ -80,15 +80,15 @@ class FittedLosses(LossSource):
         self.paired = self.identical = len(self._evaluators) == 2
         self.n_fits = self.one_class_fits = 0
 
-    def expect(self, more: int) -> None:
+    def announce_total(self, more: int) -> None:
         """See `LossSource`."""
-        self._execution.expect(more)
+        self._execution.announce_total(more)
 
-    def forecast(self, more: int) -> None:
+    def update_eta(self, more: int) -> None:
         """See `LossSource`."""
-        self._execution.forecast(more)
+        self._execution.update_eta(more)
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
@@ -103,22 +103,21 @@ class FittedLosses(LossSource):
             self.n_fits += len(learning)
         self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
         if self.identical:
-            self.identical = _same(found[0], found[1], testing, blank=self._problem.loss is None)
+            blank = not self._problem.metric.is_mean
+            self.identical = _agree(found[0], found[1], testing, blank=blank)
         return found if clusters is None else [clusters.sums(each) for each in found]
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        loss, sample = self._problem.loss, self._problem.sample
-        if loss is None:
-            return predictions
-        if loss is LOSSES["zero_one"] and predictions.dtype == np.int8:
+        metric, sample = self._problem.metric, self._problem.sample
+        if metric is LOSSES["zero_one"] and predictions.dtype == np.int8:
             # Counts of errors, in the small integers in which the labels came.
             wrong = predictions != sample.target.astype(np.int8)
             wrong &= testing
             return wrong.view(np.int8)
-        return losses_where_tested(loss, sample, predictions, testing)
+        return metric.kept(sample, predictions, testing)
 
 
-class GivenLosses(LossSource):
+class PrecomputedLosses(LossSource):
     """Losses that exist, handed out in the order of their design's rows, or in `order`."""
 
     def __init__(self, given: LossDifference, order: np.ndarray | None = None) -> None:
@@ -131,7 +130,7 @@ class GivenLosses(LossSource):
         self.paired, self.identical = given.paired, given.identical
         self.n_fits = given.n_fits
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`; what a row learns from and tests must be what the design says."""
@@ -165,11 +164,11 @@ class SeveralLosses(LossSource):
         """Learners."""
         return len(self._sources)
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
-        found = [source.each(learning, testing, seeds)[0] for source in self._sources]
+        found = [source.losses_for(learning, testing, seeds)[0] for source in self._sources]
         for answer, losses in zip(self._answers, found, strict=True):
             answer.update(losses[testing].astype(float).tobytes())
         self._count()
@@ -190,6 +189,6 @@ class SeveralLosses(LossSource):
             self.ties.update(each.ties)
 
 
-def _same(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:
+def _agree(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:
     """Whether two learners agree; scores may be anything where they are not tested."""
     return bool((first == second)[testing].all()) if blank else np.array_equal(first, second)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.common.checks import check_choice
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
@@ -14,25 +15,25 @@ from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss, as_loss, for_classes, output_of
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import SetScore, is_auc
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import for_classes
+from ucvtest.metrics.names import as_metric, output_of
+from ucvtest.metrics.ranks import AUC
 
 __all__ = ["Problem", "check_two_classes", "named_learners"]
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One sample, the learners that are asked about, and what their predictions cost.
+    """One sample, the learners that are asked about, and the metric of their predictions.
 
-    Made by `of`, which validates everything that does not depend on a design. There is no loss
-    where the question is about none, as with the AUC.
+    Made by `of`, which validates everything that does not depend on a design.
     """
 
     sample: Sample
     learners: Mapping[str, Learner]
-    loss: Loss | None
-    output: Output
+    metric: Metric
     backend: Backend
     group_weight: GroupWeight = "group"
     given_groups: Groups | None = None
@@ -52,7 +53,7 @@ class Problem:
         group_weight: Any = "group",
         backend: Backend = "auto",
     ) -> Self:
-        """Validate what a user passes; an output stands in the place of a loss.
+        """Validate what a user passes; the output "score" means the AUC, in the place of a loss.
 
         Warnings about rows are given, unless X is `Reported`. Groups of one row each are none.
         """
@@ -60,27 +61,26 @@ class Problem:
         named = named_learners(learners)
         as_classes = taken_for_classes(
             y,
-            output or output_asked_of(loss),
+            output or output_of(loss),
             regresses=any(map(is_regressor, named.values())),
             pos_label=pos_label,
         )
-        scored = None if output else _for_response(loss, as_classes=as_classes)
-        output = _output_for(output, scored)
-        if output != "number" and not as_classes:
-            raise ValueError(_labels_needed(scored))
+        metric = as_metric(loss, has_classes=as_classes) if output is None else _metric_of(output)
+        if metric.output != "number" and not as_classes:
+            raise ValueError(_labels_needed(metric))
         features = X.features if isinstance(X, Reported) else X
         sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label, groups=groups)
         given = sample.groups
         if given is not None and given.single:
             sample, weight = replace(sample, groups=None), "group"
-        if sample.n_classes == 2 or output == "score" or isinstance(scored, SetScore):
+        if sample.n_classes == 2 or metric.output == "score" or metric.per_test_set:
             _check_classes_of_groups(sample)
-        check_matrix(scored, sample)
-        if scored is not None and not isinstance(scored, SetScore):
-            scored = for_classes(scored, sample.n_classes)
+        if isinstance(metric, Loss):
+            check_matrix(metric, sample)
+            metric = for_classes(metric, sample.n_classes)
         if features is X:
             warn_of(sample)
-        return cls(sample, named, scored, output, backend, weight, given)
+        return cls(sample, named, metric, backend, weight, given)
 
     @classmethod
     def of_loss_or_auc(
@@ -93,11 +93,9 @@ class Problem:
         several_classes: bool = False,
         **arguments: Any,
     ) -> Self:
-        """The same where ``loss="auc"`` asks for areas under the ROC curve."""
-        if not is_auc(loss):
-            return cls.of(X, y, learners, loss=loss, **arguments)
-        problem = cls.of(X, y, learners, output="score", **arguments)
-        if not several_classes:
+        """The same, of which the AUC is refused where there are not two classes, unless allowed."""
+        problem = cls.of(X, y, learners, loss=loss, **arguments)
+        if problem.metric.ranks_pairs and not several_classes:
             check_two_classes(problem.sample)
         return problem
 
@@ -136,23 +134,20 @@ class Problem:
         return classes[-1].item() if isinstance(classes[-1], np.generic) else classes[-1]
 
     @property
+    def output(self) -> Output:
+        """What the learners must predict."""
+        return self.metric.output
+
+    @property
+    def loss(self) -> Loss | None:
+        """The metric, for tests that take all of them but the AUC for a loss; None for the AUC."""
+        metric: Any = self.metric
+        return None if metric.ranks_pairs else metric
+
+    @property
     def loss_name(self) -> str:
-        """What tables call the loss."""
-        return AUC if self.loss is None else self.loss.name
-
-
-def output_asked_of(loss: Any) -> Output | None:
-    """What a loss that a user names scores; None where the response decides it."""
-    if isinstance(loss, SetScore) and not loss.fixed_output:
-        return None
-    return output_of(loss)
-
-
-def _for_response(loss: Any, *, as_classes: bool) -> Loss:
-    """The loss; a score of whatever is predicted takes numbers where the response holds them."""
-    if isinstance(loss, SetScore) and not loss.fixed_output and not as_classes:
-        return replace(loss, output="number")
-    return as_loss(loss, has_classes=as_classes)
+        """What tables call the metric."""
+        return self.metric.name
 
 
 def _check_classes_of_groups(sample: Sample) -> None:
@@ -160,9 +155,9 @@ def _check_classes_of_groups(sample: Sample) -> None:
 
     Of several classes a mean loss can do without one in some learning sets.
     """
-    if sample.groups is None or sample.codes is None or sample.classes is None:
+    if sample.groups is None or sample.class_index is None or sample.classes is None:
         return
-    sample.groups.check_classes(sample.codes, sample.classes.tolist())
+    sample.groups.check_classes(sample.class_index, sample.classes.tolist())
 
 
 def warn_of(sample: Sample) -> None:
@@ -207,27 +202,26 @@ def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "ze
     )
 
 
-def _output_for(output: Output | None, loss: Loss | None) -> Output:
-    """What learners predict: what is asked for, or what the loss scores."""
-    if output is None and loss is not None:
-        return loss.output
-    if output not in OUTPUTS:
-        raise ValueError(f"output={output!r} is unknown: use one of {', '.join(OUTPUTS)}")
-    return output
+def _metric_of(output: Output) -> Metric:
+    """The metric of a test that names what learners must predict, and no loss."""
+    check_choice("output", output, OUTPUTS)
+    if output == "score":
+        return AUC
+    raise ValueError(f"output={output!r} needs a loss: pass one that scores it")
 
 
-def _labels_needed(loss: Loss | None) -> str:
-    if loss is None:
+def _labels_needed(metric: Metric) -> str:
+    if metric.ranks_pairs:
         return "y must hold class labels for this test, but it holds real values"
     return (
-        f"loss={loss.name!r} needs class labels, but y holds real values: "
+        f"loss={metric.name!r} needs class labels, but y holds real values: "
         "use loss='squared' or 'absolute'"
     )
 
 
-def check_matrix(loss: Loss | None, sample: Sample) -> None:
+def check_matrix(loss: Loss, sample: Sample) -> None:
     """Refuse a matrix of costs for another number of classes."""
-    if loss is not None and loss.matrix is not None and len(loss.matrix) != sample.n_classes:
+    if loss.matrix is not None and len(loss.matrix) != sample.n_classes:
         classes = ", ".join(map(repr, np.asarray(sample.classes).tolist()))
         raise ValueError(
             f"loss has shape {loss.matrix.shape}, but y has {sample.n_classes} classes "

@@ -114,7 +114,7 @@ def decided_fits(
     problem: Problem, learn_size: int, max_seconds: float, execution: Execution
 ) -> int:
     """`fits_within` once for all: a checkpoint knows the number of the first call."""
-    return execution.course.decided(
+    return execution.progress.recall_or_decide(
         f"fits of {', '.join(problem.learners)} from {learn_size} rows in {max_seconds:g} s",
         lambda: fits_within(problem, learn_size, max_seconds, execution),
     )
@@ -133,7 +133,7 @@ def check_fits(
 
     What a checkpoint has begun is finished.
     """
-    seconds, kept = execution.max_seconds, execution.course.kept
+    seconds, kept = execution.max_seconds, execution.progress.checkpoint
     if seconds is None or (kept is not None and kept.begun):
         return
     allowed = fits_within(problem, learn_size, seconds, execution)

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.fit_requests import Fits
+from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Predictions, SplitLearner
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ class SplitBatch:
         """The shape of all predictions: (R, n), or (R, n, C)."""
         return _shape(self._sample, self._output, testing)
 
-    def predict(self, fits: Fits, device: int, workers: "Parallel | None" = None) -> Predictions:
+    def predict(
+        self, fits: FitRequests, device: int, workers: "Parallel | None" = None
+    ) -> Predictions:
         """See `Batch`; workers that are there already need not be called together."""
         from joblib import delayed
 
@@ -132,7 +134,7 @@ def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:
 
 
 def _fit_splits(
-    learner: SplitLearner, sample: Sample, output: Output, fits: Fits, parent: int
+    learner: SplitLearner, sample: Sample, output: Output, fits: FitRequests, parent: int
 ) -> np.ndarray:
     """Fit some splits in a worker, one BLAS thread each: (R, n), NaN if not tested.
 
@@ -170,7 +172,9 @@ def _shape(sample: Sample, output: Output, testing: np.ndarray) -> tuple[int, ..
     return (*testing.shape, sample.n_classes) if by_class else testing.shape
 
 
-def _one_fit(sample: Sample, fits: Fits, row: int) -> tuple[Sample, np.ndarray, np.ndarray, int]:
+def _one_fit(
+    sample: Sample, fits: FitRequests, row: int
+) -> tuple[Sample, np.ndarray, np.ndarray, int]:
     """What the learner needs for one of the fits."""
     learning = fits.learning if fits.common else fits.learning[row]
     seen = sample if fits.labels is None else sample.relabeled(fits.labels[row])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
-from ucvtest.common.execution import Course, Execution, progress_bar
+from ucvtest.common.execution import Execution, Progress, progress_bar
 from ucvtest.data.formula import read_formula
 from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
@@ -24,9 +24,10 @@ from ucvtest.inference.notes import about_clusters, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss
-from ucvtest.losses.sklearn_scorers import chosen_loss, refuse_scores, refuse_set_score
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
@@ -125,7 +126,7 @@ class HypothesisTest(ABC):
     of_fixed_rules: ClassVar[bool] = False
     """Whether it takes losses of rules that are fixed, which are about no learning."""
     judges_several: ClassVar[bool] = False
-    """Whether the joint covariance matrix of several learners is known: see `Together`."""
+    """Whether the joint covariance matrix of several learners is known: see `JointEstimates`."""
     takes_set_scores: ClassVar[bool] = False
     """Whether it can be about a score of whole test sets, such as F1."""
     needs_values: ClassVar[bool] = False
@@ -143,7 +144,7 @@ class HypothesisTest(ABC):
     """Observations that were left out for missing values."""
     _announced: bool = True
     """Whether hooks are told of the result; not where a comparison is told of as a whole."""
-    _course: Course | None = None
+    _progress: Progress | None = None
     """Of a comparison that runs the test; otherwise each fit has its own."""
 
     def __init__(
@@ -433,7 +434,7 @@ class HypothesisTest(ABC):
     ) -> TestResult:
         """The frame around every fit: draws, workers, hooks, a progress bar, a stopwatch."""
         execution = Execution.of(rng, n_jobs, batch_size, max_seconds)
-        execution = replace(execution, course=self._course or execution.course)
+        execution = replace(execution, progress=self._progress or execution.progress)
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             result = self._answer(options, replace(execution, bar=bar))
         return self._finish(result, execution)

@@ -18,15 +18,16 @@ from ucvtest.data.groups import (
     refuse_groups,
 )
 from ucvtest.designs.design import Design
-from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
+from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.losses.clusters import of_clusters
-from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = [
@@ -173,7 +174,7 @@ class FromLosses(HypothesisTest):
     @classmethod
     def _judged_together(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results of tests of each learner, by name, and of pairs, with what joins them."""
         results = {key: test.fit(**options) for key, test in tests.items()}
         if losses.groups is not None:
@@ -184,7 +185,7 @@ class FromLosses(HypothesisTest):
         # What is no more than rounding error tells nothing apart.
         known = squares > ROUNDING * (variances[:, None] + variances)
         df = min(each.df for key, each in results.items() if not isinstance(key, str))
-        together = Together(
+        together = JointEstimates(
             own={name: results[name] for name in losses.learners},
             se=np.sqrt(np.where(known, squares, np.nan)),
             covariance=covariance,
@@ -265,7 +266,7 @@ class FromLosses(HypothesisTest):
         """The losses that were given, or fits that will be run when they are asked for."""
         if self._given is None:
             return FittedLosses(self._problem, execution)
-        return GivenLosses(self._given)
+        return PrecomputedLosses(self._given)
 
     def _settings(self) -> dict[str, Any]:
         given = self._given

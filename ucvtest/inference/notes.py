@@ -9,7 +9,7 @@ from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.losses.table import LossDifference
 from ucvtest.results.result import TestResult
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = [
     "INDEPENDENCE",
@@ -36,12 +36,12 @@ INDEPENDENCE = "labels and features are independent"
 _REUSED = "Nothing was fitted for this test"
 
 
-def own_tables(own: OwnValues | None) -> dict[str, dict[str, tuple[Any, ...]]]:
+def own_tables(own: PerLearnerEstimates | None) -> dict[str, dict[str, tuple[Any, ...]]]:
     """The table of what each of two learners reaches alone; none of one learner."""
     return {} if own is None else {"Learners": own.table}
 
 
-def own_diagnostics(own: OwnValues | None) -> dict[str, float]:
+def own_diagnostics(own: PerLearnerEstimates | None) -> dict[str, float]:
     """The numbers of `own_tables` as diagnostics."""
     return {} if own is None else own.diagnostics
 

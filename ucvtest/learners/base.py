@@ -257,9 +257,9 @@ class JittedLearner(Learner):
             NaN where a fit has no solution.
         """
         if output == "label":
-            codes = self.codes(state, learning, labels)
-            if codes is not None:
-                return Predictions(codes, Counter(score_ties=0))
+            predicted = self.codes(state, learning, labels)
+            if predicted is not None:
+                return Predictions(predicted, Counter(score_ties=0))
         scores = self.scores(state, learning, labels)
         if output == "label":
             return self.elect(scores, testing)
@@ -307,8 +307,8 @@ class JittedLearner(Learner):
         return _with_missing(labels, scores), tied
 
     def _multiclass(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        codes, best, second = leading(scores)
-        return _with_missing(codes.astype(float), best), best == second
+        predicted, best, second = leading(scores)
+        return _with_missing(predicted.astype(float), best), best == second
 
     @property
     def cut(self) -> float:
@@ -360,13 +360,13 @@ def leading(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Class by class: along a short last axis everything takes several times as long.
     """
     best, second = scores[:, :, 0], np.full(scores.shape[:2], -np.inf)
-    codes = np.zeros(scores.shape[:2], dtype=np.int8 if scores.shape[2] < 128 else int)
-    for code in range(1, scores.shape[2]):
-        other = scores[:, :, code]
-        codes[other > best] = code
+    predicted = np.zeros(scores.shape[:2], dtype=np.int8 if scores.shape[2] < 128 else int)
+    for k in range(1, scores.shape[2]):
+        other = scores[:, :, k]
+        predicted[other > best] = k
         second = np.maximum(second, np.minimum(best, other))
         best = np.maximum(best, other)
-    return codes, best, second
+    return predicted, best, second
 
 
 def margins(scores: np.ndarray) -> np.ndarray:

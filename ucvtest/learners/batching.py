@@ -7,7 +7,7 @@ __all__ = [
     "LEAST_ROWS",
     "RESULT_NUMBERS",
     "Margin",
-    "clear_codes",
+    "clear_labels",
     "median_centred",
     "padded_rows",
     "padded_size",
@@ -47,7 +47,7 @@ def median_centred(matrix: np.ndarray) -> np.ndarray:
     return matrix - np.median(matrix, axis=0)
 
 
-def clear_codes(scores: np.ndarray, cut: float, distance: np.ndarray | float) -> np.ndarray | None:
+def clear_labels(scores: np.ndarray, cut: float, distance: np.ndarray | float) -> np.ndarray | None:
     """Labels 0 and 1 as small integers, if all scores are this far from the cut, or None."""
     above = scores > cut + distance
     n_clear = np.count_nonzero(above) + np.count_nonzero(scores < cut - distance)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ucvtest.data.groups import Clusters
-from ucvtest.losses.resample_means import AUC, resample_means
+from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import Losses
 
 __all__ = ["of_clusters"]
@@ -19,13 +19,13 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
     """
     groups, design = clusters.groups, losses.design.by_groups(clusters.groups)
     if losses.values is None:
-        if losses.loss != AUC:
+        if not losses.metric.ranks_pairs:
             raise ValueError(
                 "these losses hold only the mean of each resample, which says nothing of groups: "
                 "use a loss that is a mean over observations, such as scoring='accuracy'"
             )
         return replace(losses, design=design, target=None, groups=None)
-    if losses.loss == AUC:
+    if losses.metric.ranks_pairs:
         means = _aucs(losses, clusters)
         return replace(losses, design=design, means=means, values=None, target=None, groups=None)
     # The place, among the clusters tested with a learning set, of each row that is tested with it.

@@ -1,14 +1,14 @@
-"""The doors by which losses come in: arrays, predictions, scores, runs, scikit-learn's results."""
+"""The constructors of `Losses`: arrays, predictions, scores, runs, scikit-learn's results."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from ucvtest.losses import from_arrays, from_mlflow, from_predictions, from_scores
 
-__all__ = ["Doors"]
+__all__ = ["LossesConstructors"]
 
 
-class Doors:
+class LossesConstructors:
     """The class methods by which `Losses` are made of what people have."""
 
     if TYPE_CHECKING:

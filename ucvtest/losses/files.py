@@ -17,7 +17,6 @@ import numpy as np
 from ucvtest.common.checks import check_format_version, is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.designs.design import Design
-from ucvtest.losses.resample_means import AUC
 
 __all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
 
@@ -296,7 +295,7 @@ def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
 
 def _says_greater(losses: Any) -> bool:
     """Whether greater values are better, and the name of the loss does not say so."""
-    return bool(losses.greater_is_better) and losses.loss != AUC
+    return bool(losses.greater_is_better) and not losses.metric.ranks_pairs
 
 
 def _numbers(array: np.ndarray) -> list[list[Any]]:

@@ -11,17 +11,21 @@ from ucvtest.common.checks import check_choice
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
-from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.resample_means import AUC, resample_means
+from ucvtest.losses.resample_means import resample_values
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import known_metric
+from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.recorded import recorded_metric
 
 __all__ = ["as_names", "of_arrays", "of_sklearn"]
 
-SCORES = {
-    "accuracy": ("zero_one", 1.0, -1.0),
-    "neg_brier_score": ("brier", 0.0, -1.0),
-    "neg_log_loss": ("log", 0.0, -1.0),
-    "neg_mean_absolute_error": ("absolute", 0.0, -1.0),
-    "neg_mean_squared_error": ("squared", 0.0, -1.0),
+SCORES: dict[str, tuple[Metric, float, float]] = {
+    "accuracy": (LOSSES["zero_one"], 1.0, -1.0),
+    "neg_brier_score": (LOSSES["brier"], 0.0, -1.0),
+    "neg_log_loss": (LOSSES["log"], 0.0, -1.0),
+    "neg_mean_absolute_error": (LOSSES["absolute"], 0.0, -1.0),
+    "neg_mean_squared_error": (LOSSES["squared"], 0.0, -1.0),
     "roc_auc": (AUC, 0.0, 1.0),
 }
 """scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and the
@@ -51,14 +55,14 @@ def of_arrays(
     names = as_names(learners, len(array))
     if not isinstance(loss, str):
         raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
-    known = LOSSES.get(loss)
+    known = known_metric(loss)
     kept = array[:, design.testing]
     if not np.isfinite(kept).all():
         raise ValueError(
             "values holds NaN or infinity where observations are tested: every tested "
             "observation needs a finite number"
         )
-    bounds = None if known is None else known.bounds
+    bounds = _bounds(known)
     if bounds and (kept.min() < bounds[0] or kept.max() > bounds[1]):
         raise ValueError(
             f"values go from {kept.min():.3g} to {kept.max():.3g}, and loss={loss!r} lies "
@@ -68,16 +72,20 @@ def of_arrays(
     target = None if y is None else _target(y, pos_label, known)
     if target is not None and target.shape != (design.n_obs,):
         raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
-    if loss == AUC and (target is None or set(target.tolist()) != {0.0, 1.0}):
+    in_words = f"expected {loss} loss" if known is None else known.in_words
+    metric = recorded_metric(
+        loss, in_words=in_words, bounds=bounds, greater_is_better=False, of_test_sets=False
+    )
+    if metric.ranks_pairs and (target is None or set(target.tolist()) != {0.0, 1.0}):
         raise ValueError("loss='auc' needs y with labels of two classes")
     return {
         "design": design,
         "learners": names,
         "loss": loss,
-        "means": resample_means(kept, design, target if loss == AUC else None),
+        "means": resample_values(kept, design, metric, target),
         "values": kept,
         "target": target,
-        "in_words": _in_words(loss, known),
+        "in_words": in_words,
         "bounds": bounds,
         "settings": {"source": "arrays"},
         "groups": None if clusters is None else clusters.index,
@@ -94,7 +102,7 @@ def of_sklearn(
             f"results must map learners to what cross_validate returned, got {results!r:.60}: use "
             "{'name': cross_validate(...)}"
         )
-    loss, shift, slope = SCORES[score]
+    metric, shift, slope = SCORES[score]
     designs, means = [], []
     for name, result in results.items():
         if not isinstance(result, Mapping) or "indices" not in result:
@@ -113,10 +121,10 @@ def of_sklearn(
     return {
         "design": designs[0],
         "learners": as_names(list(results), len(designs)),
-        "loss": loss,
+        "loss": metric.name,
         "means": np.array(means),
-        "in_words": _in_words(loss, LOSSES.get(loss)),
-        "bounds": LOSSES[loss].bounds if loss in LOSSES else None,
+        "in_words": metric.in_words,
+        "bounds": _bounds(metric),
         "settings": {"source": "scikit-learn", "score": score},
     }
 
@@ -136,7 +144,7 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
     return names
 
 
-def _target(y: Any, pos_label: Any, known: Loss | None) -> np.ndarray:
+def _target(y: Any, pos_label: Any, known: Metric | None) -> np.ndarray:
     """Labels 0, 1, ..., or the real response, as `Sample` has them."""
     response = as_response(y)
     # A loss of the user's own may score either, so that whole numbers remain labels.
@@ -146,10 +154,9 @@ def _target(y: Any, pos_label: Any, known: Loss | None) -> np.ndarray:
     return as_numbers("y", response)
 
 
-def _in_words(loss: str, known: Loss | None) -> str:
-    if loss == AUC:
-        return "AUC"
-    return f"expected {loss} loss" if known is None else known.in_words
+def _bounds(metric: Metric | None) -> tuple[float, float] | None:
+    """Those of single values; scores have none."""
+    return metric.bounds if metric is not None and metric.is_mean else None
 
 
 def _scores_of(

@@ -19,17 +19,14 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
-from ucvtest.losses.loss import (
-    ALIASES,
-    LOSSES,
-    Loss,
-    as_loss,
-    for_classes,
-    losses_where_tested,
-    output_of,
-)
-from ucvtest.losses.named import by_name
-from ucvtest.losses.resample_means import AUC, WEIGHTED, resample_means
+from ucvtest.losses.columns import by_name
+from ucvtest.losses.resample_means import resample_means, resample_values
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.means import LOSSES, for_classes
+from ucvtest.metrics.names import ALIASES, as_loss, output_of
+from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.recorded import WEIGHTED, recorded_metric
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "of_predictions"]
 
@@ -42,6 +39,13 @@ these, were the losses not related to them."""
 
 SCORE, SCORE_IN_WORDS = "score", "expected score"
 """In the place of a loss: numbers in units of their own, of which higher ones are better."""
+
+GIVEN_SCORES = recorded_metric(
+    SCORE, in_words=SCORE_IN_WORDS, bounds=None, greater_is_better=True, of_test_sets=False
+)
+
+OF_SCORES: dict[str, Metric] = {metric.name: metric for metric in (AUC, GIVEN_SCORES)}
+"""What is not a loss, by name."""
 
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
 
@@ -57,15 +61,16 @@ def of_predictions(
     """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
     y, predictions, groups, sample_weight = _columns(y, predictions, groups, sample_weight)
     rules = by_name("predictions", predictions)
-    known = _known_loss(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
+    known = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
+    ranks = isinstance(known, Metric) and known.ranks_pairs
     beside = {"groups": groups, "sample_weight": sample_weight}
     _check_rows(y, {_named(name): given for name, given in rules.items()} | beside)
-    if known == SCORE:
+    if known is GIVEN_SCORES:
         found = _scores(y, rules, pos_label)
     else:
         if y is None:
             raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
-        if known == AUC:
+        if ranks:
             found = _decision_scores(y, rules, pos_label)
         else:
             found = _losses(y, rules, known, pos_label)
@@ -75,6 +80,10 @@ def of_predictions(
                 "sample_weight and groups exclude each other: pass one of them, as it is not said "
                 "what rows of different weights make of their cluster"
             )
+        if ranks:
+            raise ValueError(
+                "sample_weight is for means over observations, and an AUC is none: leave it out"
+            )
         found |= _weighted(found, sample_weight)
     settings = {"source": "predictions"} | found.pop("settings", {})
     values = found["values"]
@@ -83,7 +92,11 @@ def of_predictions(
     return {
         "design": design,
         "learners": tuple(rules),
-        "means": resample_means(values, design, found["target"] if known == AUC else None),
+        "means": (
+            resample_values(values, design, known, found["target"])
+            if ranks
+            else resample_means(values, design)
+        ),
         "settings": settings | ({} if pos_label is None else {"pos_label": str(pos_label)}),
         "groups": None if clusters is None else clusters.index,
         **found,
@@ -119,10 +132,6 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
     own, so that nothing counts them as errors. The effective size is Kish's.
     """
-    if found["loss"] == AUC:
-        raise ValueError(
-            "sample_weight is for means over observations, and an AUC is none: leave it out"
-        )
     weights = _vector("sample_weight", as_numbers("sample_weight", as_response(sample_weight)))
     values = found["values"]
     if weights.shape != values.shape[1:]:
@@ -140,19 +149,19 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     }
 
 
-def _known_loss(loss: Any) -> Loss | str | Any:
-    """A `Loss`, or the word "auc" or "score"; functions, which score labels or numbers, as such."""
+def _known_metric(loss: Any) -> Any:
+    """The metric that is named; functions, which score labels or numbers, as such."""
+    if isinstance(loss, str) and loss in OF_SCORES:
+        return OF_SCORES[loss]
     if isinstance(loss, str) and loss not in LOSSES:
-        if loss in (AUC, SCORE):
-            return loss
         raise ValueError(
-            f"loss={loss!r:.60} is unknown: use one of {', '.join(LOSSES)}, {AUC}, {SCORE}, or a "
+            f"loss={loss!r:.60} is unknown: use one of {', '.join((*LOSSES, *OF_SCORES))}, or a "
             "callable"
         )
     if callable(loss) and not isinstance(loss, Loss):
         return loss
     known = as_loss(loss, has_classes=True)
-    if known.name in (AUC, SCORE):
+    if known.name in OF_SCORES:
         raise ValueError(
             f"loss is called {known.name!r}, which means something else here: give it another name"
         )
@@ -203,10 +212,10 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
         rules = {name: _column_of(name, given, classes) for name, given in rules.items()}
     rows = {name: _numbers(name, given, infinite=True) for name, given in rules.items()}
     return {
-        "loss": AUC,
+        "loss": AUC.name,
         "values": _stacked(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
-        "in_words": "AUC",
+        "in_words": AUC.in_words,
     }
 
 
@@ -234,7 +243,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
             }
         else:
             if labels is not None:
-                _check_two(scored.name, labels)
+                _check_two(scored, labels)
             rows = {name: _numbers(name, given) for name, given in rules.items()}
         if scored.output == "probability":
             _check_probabilities(rows)
@@ -292,7 +301,7 @@ def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarr
                 classes.append(label)
         rows[name] = np.array([place[label] for label in labels], dtype=float)
     extended = np.array(classes, dtype=None if n_known == len(classes) else object)
-    return rows, Sample(sample.features, sample.response, extended, sample.codes)
+    return rows, Sample(sample.features, sample.response, extended, sample.class_index)
 
 
 def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
@@ -333,11 +342,12 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
         )
 
 
-def _check_two(loss: str, classes: np.ndarray) -> None:
+def _check_two(metric: Metric, classes: np.ndarray) -> None:
     if len(classes) != 2:
+        one_of_them = "pos_label= for one of them against the rest"
         raise ValueError(
-            f"loss={loss!r} needs two classes, y has {len(classes)}: merge classes, or use "
-            f"{'pos_label= for one of them against the rest' if loss == AUC else OTHER_LOSSES}"
+            f"loss={metric.name!r} needs two classes, y has {len(classes)}: merge classes, or use "
+            f"{one_of_them if metric.ranks_pairs else OTHER_LOSSES}"
         )
 
 

@@ -8,8 +8,8 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import at_least, check_choice
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
+from ucvtest.losses.columns import by_name
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
-from ucvtest.losses.named import by_name
 
 __all__ = ["of_scores"]
 

@@ -1,43 +1,39 @@
-"""The mean loss of each resample, or its area under the ROC curve."""
-
-import math
+"""The value of a metric in each resample."""
 
 import numpy as np
 
 from ucvtest.designs.design import Design
+from ucvtest.metrics.base import Metric
 
-__all__ = ["AUC", "WEIGHTED", "resample_means"]
-
-AUC = "auc"
-"""In the place of a loss: decision scores are kept, and the mean of a resample is its AUC."""
-
-WEIGHTED = "weighted_"
-"""What names of losses begin with whose rows have weights."""
+__all__ = ["resample_means", "resample_values"]
 
 
-def resample_means(
-    kept: np.ndarray, design: Design, target: np.ndarray | None = None
+def resample_values(
+    kept: np.ndarray, design: Design, metric: Metric, target: np.ndarray | None
 ) -> np.ndarray:
-    """Mean (L, R) of every resample of losses (L, T), or its AUC where a target is given."""
-    sizes = design.testing.sum(axis=1)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    if target is None:
-        return np.add.reduceat(kept, starts, axis=1) / sizes
+    """The metric (L, R) of every resample, from what is kept of learners (see `Metric.kept`)."""
+    if metric.per_test_set:
+        return kept
+    if metric.is_mean:
+        return resample_means(kept, design)
+    assert target is not None
+    starts, stops = _places(design)
     labels = np.broadcast_to(target, design.testing.shape)[design.testing] == 1
-    stops = starts + sizes
     return np.array(
-        [[_auc(labels[a:b], row[a:b]) for a, b in zip(starts, stops, strict=True)] for row in kept]
+        [
+            [metric.function(labels[a:b], row[a:b]) for a, b in zip(starts, stops, strict=True)]
+            for row in kept
+        ]
     )
 
 
-def _auc(positive: np.ndarray, scores: np.ndarray) -> float:
-    """Share of pairs in the right order, ties half; NaN for one class. Scores may be infinite."""
-    n1 = int(positive.sum())
-    n0 = len(positive) - n1
-    if not n1 or not n0:
-        return math.nan
-    # Imported here: it takes a third of a second, and only scores need it.
-    from scipy.stats import rankdata
+def resample_means(kept: np.ndarray, design: Design) -> np.ndarray:
+    """Mean (L, R) of every resample of losses (L, T)."""
+    starts, stops = _places(design)
+    return np.add.reduceat(kept, starts, axis=1) / (stops - starts)
 
-    above = float(rankdata(scores)[positive].sum()) - n1 * (n1 + 1) / 2
-    return above / (n1 * n0)
+
+def _places(design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """Where the tested observations of each resample start and stop, among those of all."""
+    stops = np.cumsum(design.testing.sum(axis=1))
+    return np.concatenate([[0], stops[:-1]]), stops

@@ -13,10 +13,12 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
-from ucvtest.losses.constructors import Doors
+from ucvtest.losses.constructors import LossesConstructors
 from ucvtest.losses.from_arrays import as_names
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.validation import check_parts
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.names import known_metric
+from ucvtest.metrics.recorded import recorded_metric
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
@@ -32,7 +34,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(Doors):
+class Losses(LossesConstructors):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_arrays`, `Losses.from_sklearn` or
@@ -94,7 +96,10 @@ class Losses(Doors):
     greater_is_better: bool | None = None
 
     def __post_init__(self) -> None:
-        greater = self.loss == AUC if self.greater_is_better is None else self.greater_is_better
+        greater = self.greater_is_better
+        if greater is None:
+            known = known_metric(self.loss)
+            greater = known is not None and known.greater_is_better
         object.__setattr__(self, "greater_is_better", bool(greater))
         for name in ("means", "values", "target", "groups"):
             array = getattr(self, name)
@@ -124,6 +129,17 @@ class Losses(Doors):
         from ucvtest.losses.html import page_of
 
         return page_of(self)
+
+    @property
+    def metric(self) -> Metric:
+        """What is estimated: the metric called `loss`, or what is known of it."""
+        return recorded_metric(
+            self.loss,
+            in_words=self.in_words,
+            bounds=self.bounds,
+            greater_is_better=bool(self.greater_is_better),
+            of_test_sets=self.values is None,
+        )
 
     @property
     def n_fits(self) -> int:
@@ -292,7 +308,7 @@ class LossDifference:
     @property
     def values(self) -> np.ndarray:
         """Losses or differences of all tested observations, resample by resample, (T,)."""
-        if self.losses.loss == AUC:
+        if self.losses.metric.ranks_pairs:
             raise ValueError(SCORES_ONLY)
         return self._of(self.losses.known_values)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ucvtest.data.groups import as_groups
 from ucvtest.designs.design import Design
-from ucvtest.losses.resample_means import AUC, resample_means
+from ucvtest.losses.resample_means import resample_means
 
 __all__ = ["check_parts"]
 
@@ -30,7 +30,7 @@ def check_parts(losses: Any) -> None:
             raise ValueError(
                 f"{name} must hold numbers of shape {shape}, got {array.dtype} {array.shape}"
             )
-    auc = losses.loss == AUC
+    auc = losses.metric.ranks_pairs
     if auc and (losses.target is None) != (losses.values is None):
         raise ValueError("loss='auc' needs values and target, or neither")
     if auc and losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
@@ -55,7 +55,7 @@ def _check_groups(groups: np.ndarray, design: Design) -> None:
 
 def _check_means(losses: Any) -> None:
     """Refuse means of other losses: some tests take the means, others the values."""
-    if losses.loss == AUC:
+    if losses.metric.ranks_pairs:
         # AUCs are not computed again: that takes long for many small test sets.
         possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
         if not possible.all():

@@ -29,7 +29,7 @@ POWERS = np.linspace(0.2, 2.0, 37)
 class Curve:
     """Mean losses (AUCs) of a learner at learning-set sizes, with a band around all of them.
 
-    `further` are sizes beyond the pilot, `continued` what the curve that fits the others has there;
+    `sizes_beyond` are sizes beyond the pilot, `extrapolated` the values of the fitted curve there;
     `n_fits` models were fitted for this curve and those beside it.
     """
 
@@ -38,8 +38,8 @@ class Curve:
     means: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    further: np.ndarray
-    continued: np.ndarray
+    sizes_beyond: np.ndarray
+    extrapolated: np.ndarray
     n_fits: int
 
 
@@ -66,8 +66,8 @@ def learning_curve(
     """
     if not tests:
         return ()
-    results = [_at(test, int(rng.integers(2**31 - 1))) for test in tests]
-    found = [_each(test, result) for test, result in zip(tests, results, strict=True)]
+    results = [_fit_at_size(test, int(rng.integers(2**31 - 1))) for test in tests]
+    found = [_per_learner(test, result) for test, result in zip(tests, results, strict=True)]
     n_fits = sum(result.n_fits for result in results)
     sizes = [test.learn_size for test in tests]
     each = -math.expm1(math.log1p(-alpha) / (len(sizes) * len(tests[0].learners)))
@@ -78,10 +78,14 @@ def learning_curve(
     for place, name in enumerate(found[0][0]):
         means = np.array([values[place] for _, values, _ in found])
         errors = np.array([se[place] for _, _, se in found])
-        further = _further(sizes[-1], largest)
-        continued = _continued(sizes, means, errors, further, rises=tests[0].loss is None)
+        sizes_beyond = _sizes_beyond(sizes[-1], largest)
+        extrapolated = _extrapolated(
+            sizes, means, errors, sizes_beyond, rises=tests[0].loss is None
+        )
         low, high = np.clip([means - t * errors, means + t * errors], *bounds)
-        curves.append(Curve(name, np.array(sizes), means, low, high, further, continued, n_fits))
+        curves.append(
+            Curve(name, np.array(sizes), means, low, high, sizes_beyond, extrapolated, n_fits)
+        )
     return tuple(curves)
 
 
@@ -99,19 +103,21 @@ def _sizes(n_units: int) -> list[int]:
     return sorted({round(point) for point in points})
 
 
-def _further(size: int, largest: int) -> np.ndarray:
+def _sizes_beyond(size: int, largest: int) -> np.ndarray:
     if largest <= size:
         return np.array([], dtype=int)
     return np.unique(np.geomspace(size, largest, N_SIZES).round().astype(int))
 
 
-def _at(test: UStatisticTest, seed: int) -> TestResult:
+def _fit_at_size(test: UStatisticTest, seed: int) -> TestResult:
     """The test at one size."""
     pairs = max(N_PAIRS, 10 * test.n_units)
     return test.fit(n_pairs=pairs, variance="jackknife", rng=seed)
 
 
-def _each(test: UStatisticTest, result: TestResult) -> tuple[list[str], list[float], list[float]]:
+def _per_learner(
+    test: UStatisticTest, result: TestResult
+) -> tuple[list[str], list[float], list[float]]:
     """Names, means and standard errors of the learners."""
     if not test.paired:
         return [str(result.settings["learner"])], [result.estimate], [result.se]
@@ -119,11 +125,16 @@ def _each(test: UStatisticTest, result: TestResult) -> tuple[list[str], list[flo
     return list(own["learner"]), list(own["estimate"]), list(own["se"])
 
 
-def _continued(
-    sizes: list[int], means: np.ndarray, errors: np.ndarray, further: np.ndarray, *, rises: bool
+def _extrapolated(
+    sizes: list[int],
+    means: np.ndarray,
+    errors: np.ndarray,
+    sizes_beyond: np.ndarray,
+    *,
+    rises: bool,
 ) -> np.ndarray:
     """The inverse power law that fits best, beyond the sizes that were tried."""
-    if not len(further):
+    if not len(sizes_beyond):
         return np.array([])
     x = np.array(sizes, dtype=float)
     response = 1 - means if rises else means
@@ -136,5 +147,5 @@ def _continued(
         coefficients, residual = nnls(design * weight[:, None], np.maximum(response, 0) * weight)
         fits.append((residual, power, coefficients))
     _, power, (limit, slope) = min(fits, key=lambda fit: fit[0])
-    continued = limit + slope * further.astype(float) ** -power
-    return 1 - continued if rises else continued
+    extrapolated = limit + slope * sizes_beyond.astype(float) ** -power
+    return 1 - extrapolated if rises else extrapolated

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ucvtest.metrics.names import known_metric
 from ucvtest.planning.fields import PlanFields
 from ucvtest.results.plot_data import Layer, Picture, Role
 
@@ -48,7 +49,8 @@ def _curves(plan: PlanFields) -> Picture:
         for each, role in zip(plan.curves, ROLES, strict=False)
         for layer in _curve(dict(each), role)
     ]
-    name = "AUC" if plan.settings.get("loss") == "auc" else "expected loss"
+    metric = known_metric(plan.settings.get("loss"))
+    name = metric.in_words if metric is not None and metric.ranks_pairs else "expected loss"
     return Picture(
         f"{plan.settings['units']} to learn from", name, tuple(layers), title=_title(plan)
     )
@@ -57,12 +59,14 @@ def _curves(plan: PlanFields) -> Picture:
 def _curve(curve: dict[str, np.ndarray], role: Role) -> Iterator[Layer]:
     further = np.asarray(curve["extrapolated"], dtype=bool)
     size, value = (np.asarray(curve[name], dtype=float) for name in ("learn_size", "estimate"))
-    seen = ~further
-    low, high = (np.asarray(curve[name])[seen] for name in ("low", "high"))
+    measured = ~further
+    low, high = (np.asarray(curve[name])[measured] for name in ("low", "high"))
     if np.isfinite(low).all() and np.isfinite(high).all():
         outline = np.concatenate([low, high[::-1]])
-        yield Layer("area", np.concatenate([size[seen], size[seen][::-1]]), outline, role=role)
-    yield Layer("line", size[seen], value[seen], str(curve["learner"]), role)
+        yield Layer(
+            "area", np.concatenate([size[measured], size[measured][::-1]]), outline, role=role
+        )
+    yield Layer("line", size[measured], value[measured], str(curve["learner"]), role)
     if further.any():
         yield Layer("broken", size[further], value[further], "extrapolated", role)
 

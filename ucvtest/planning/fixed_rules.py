@@ -8,9 +8,8 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import Losses
-from ucvtest.planning.predictors import Basis
+from ucvtest.planning.predictors import Predictor
 from ucvtest.planning.variance_components import log_error
 from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.intervals import PlusFour, Shape
@@ -18,7 +17,7 @@ from ucvtest.stats.logit import LogitT
 from ucvtest.stats.placements import placements
 from ucvtest.stats.wald import reference_distribution
 
-__all__ = ["McNemar", "OneRate", "PairedT", "Ranking", "WeightedRate", "basis_of_rules"]
+__all__ = ["McNemar", "OneRate", "PairedT", "Ranking", "WeightedRate", "predictor_of_rules"]
 
 NEGLIGIBLE = 1e-12
 """Probability of numbers of errors that sums leave out."""
@@ -186,15 +185,15 @@ class Ranking:
         return float(ndtr(size - z) + ndtr(-size - z))
 
 
-def basis_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Basis, float]:
+def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predictor, float]:
     """What the losses of fixed rules predict, and the estimate that they give."""
     observed = losses.difference(learner, other)
-    values = observed.values if losses.loss != AUC else None
-    if values is None:
-        return _of_ranking(losses, observed.learner, observed.other)
+    if losses.metric.ranks_pairs:
+        return _ranking_predictor(losses, observed.learner, observed.other)
+    values = observed.values
     estimate = float(values.mean())
     error = log_error(Shape.of(values).df, 0.0)
-    if losses.loss == "zero_one" and bool(np.isin(values, (-1, 0, 1)).all()):
+    if losses.metric.counts_errors and bool(np.isin(values, (-1, 0, 1)).all()):
         share = _positive(float(np.abs(values).mean()))
         ends = BinomialCounts(round(share * len(values)), len(values)).interval("two-sided", 0.05)
         if other is None:
@@ -209,7 +208,7 @@ def basis_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Basis, flo
     return PairedT(deviation, error), estimate
 
 
-def _of_ranking(losses: Losses, learner: int, other: int | None) -> tuple[Basis, float]:
+def _ranking_predictor(losses: Losses, learner: int, other: int | None) -> tuple[Predictor, float]:
     labels, scores = losses.difference(learner, None).tested_target, losses.known_values
     found = placements(labels, scores[learner])
     if other is not None:

@@ -12,17 +12,24 @@ from ucvtest.designs.schemes import DisjointSets
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
 from ucvtest.methods.ustatistic.method import UStatisticTest
-from ucvtest.planning.predictors import LEAST_OBS, Kind, Learners
-from ucvtest.planning.typical_variances import SMOOTH, STEPS, Seen, Spread, components, helped
+from ucvtest.planning.predictors import LEAST_OBS, Kind, UStatisticPredictor
+from ucvtest.planning.typical_variances import (
+    SMOOTH,
+    STEPS,
+    PairedLosses,
+    PilotEvidence,
+    shrunk,
+    unshrunk,
+)
 from ucvtest.results.result import TestResult
 
 __all__ = [
     "Pilot",
     "checked_tests",
-    "least_of",
+    "loss_range",
     "pilot_of_data",
     "pilot_of_sampler",
-    "span_of",
+    "smallest_size_of",
     "units_of",
 ]
 
@@ -30,9 +37,9 @@ TOL = 0.1
 """Monte-Carlo error of the pilot's variance, as a share of it."""
 
 N_PAIRS = 800
-"""Pairs of learning sets for losses whose J is helped by what is usual."""
+"""Pairs of learning sets for losses whose J is shrunk towards a typical value."""
 
-NOTHING_SEEN = (
+NO_VARIATION = (
     "nothing can be predicted from this pilot: no error was seen, or the learners never differed; "
     "use a larger pilot, or another loss"
 )
@@ -43,17 +50,17 @@ ROUGH_TOL = 0.25
 
 @dataclass(frozen=True, eq=False)
 class _OnePilot:
-    """The test of one sample, and what its losses say besides, where what is usual helps."""
+    """The test of one sample; with its losses on disjoint sets where typical values are known."""
 
     result: TestResult
-    spread: Spread | None = None
+    paired_losses: PairedLosses | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
     """What predictions are made from: `values` are what a summary says of it."""
 
-    basis: Learners
+    predictor: UStatisticPredictor
     estimate: float
     values: Mapping[str, Any]
 
@@ -74,12 +81,12 @@ def checked_tests(
     return test, UStatisticTest(X, y, *learners, **question)
 
 
-def least_of(test: UStatisticTest) -> int:
+def smallest_size_of(test: UStatisticTest) -> int:
     """The smallest size that can be planned: two learning sets, each with what is tested."""
     return max(2 * (test.learn_size + 1), LEAST_OBS)
 
 
-def span_of(test: UStatisticTest) -> float:
+def loss_range(test: UStatisticTest) -> float:
     """The distance between the least and the largest loss; infinite where there is none."""
     if test.loss is None:
         return 1.0
@@ -128,8 +135,8 @@ def _one_pilot(
 ) -> _OnePilot:
     # As a part of the plan: hooks are told of tests that answer a question.
     test._announced = False
-    if _is_helped(test) and not by_itself:
-        return _OnePilot(*_with_spread(test, rng))
+    if _is_shrunk(test) and not by_itself:
+        return _OnePilot(*_with_paired_losses(test, rng))
     tol = ROUGH_TOL if test.loss is None else tol
     interval: IntervalName = "logit" if test.loss is None and not test.paired else "wald"
     seed = int(rng.integers(2**31 - 1))
@@ -142,7 +149,9 @@ def _one_pilot(
     return _OnePilot(result)
 
 
-def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, Spread]:
+def _with_paired_losses(
+    test: UStatisticTest, rng: np.random.Generator
+) -> tuple[TestResult, PairedLosses]:
     """The test on pairs of disjoint learning sets, and what their losses say besides."""
     problem = test._problem.fitting(test.learn_size)
     drawn = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
@@ -153,7 +162,7 @@ def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestRe
     sloped = _about_errors(test) and test.paired and knows_slope(test.n_units, test.learn_size)
     rule: IntervalName = "stabilised" if sloped else "wald"
     result = tested.fit(variance="midpoint", interval=rule)
-    return result, Spread.of(losses.difference(*names).table)
+    return result, PairedLosses.of(losses.difference(*names).table)
 
 
 def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
@@ -175,7 +184,7 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
     results = [each.result for each in found]
     result = results[-1]
     jackknife, pairs = (_mean_of(found, name) for name in ("variance_jackknife", "pair_effects"))
-    seen = Seen(
+    evidence = PilotEvidence(
         test.n_units,
         test.learn_size + 1,
         jackknife,
@@ -185,25 +194,25 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
         float(np.mean([_mc_share(each) for each in results])),
         len(found),
     )
-    spreads = [each.spread for each in found if each.spread is not None]
-    shown: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
+    paired_losses = [each.paired_losses for each in found if each.paired_losses is not None]
+    values: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
     slope, jumps = 0.0, test.loss is None or _about_errors(test)
-    if spreads:
-        mean = Spread.mean(spreads)
+    if paired_losses:
+        mean = PairedLosses.mean(paired_losses)
         if not mean.mean_square:
-            raise ValueError(NOTHING_SEEN)
-        ladder, error = helped(seen, mean, jumps=jumps)
-        shown |= {"mean_square": mean.mean_square, "agreement": mean.agreement}
-        slope = seen.share * _mean_of(found, "slope") if test.paired else 0.0
+            raise ValueError(NO_VARIATION)
+        components, error = shrunk(evidence, mean, jumps=jumps)
+        values |= {"mean_square": mean.mean_square, "agreement": mean.agreement}
+        slope = evidence.weight * _mean_of(found, "slope") if test.paired else 0.0
     else:
-        ladder, error = components(seen, STEPS if jumps else SMOOTH)
+        components, error = unshrunk(evidence, STEPS if jumps else SMOOTH)
     centre = float(np.mean([each.estimate for each in results]))
     if len(found) > 1:
-        shown["n_pilots"] = len(found)
+        values["n_pilots"] = len(found)
     variance = "midpoint" if jumps else "jackknife"
-    basis = Learners(ladder, variance, _kind(test), centre, error, slope=slope)
+    predictor = UStatisticPredictor(components, variance, _kind(test), centre, error, slope=slope)
     n_fits = sum(each.n_fits for each in results)
-    return Pilot(basis, centre, _shown(test, result) | shown | {"n_fits": n_fits})
+    return Pilot(predictor, centre, _pilot_values(test, result) | values | {"n_fits": n_fits})
 
 
 def _pilot_of_ratio(test: UStatisticTest, one: _OnePilot, own: TestResult) -> Pilot:
@@ -215,12 +224,14 @@ def _pilot_of_ratio(test: UStatisticTest, one: _OnePilot, own: TestResult) -> Pi
     jackknife, share = float(own.variance), float(own.variance / known["variance_jackknife"])
     pairs = share * float(known["pair_effects"])
     mc_share = _mc_share(one.result)
-    seen = Seen(test.n_units, test.learn_size + 1, jackknife, pairs, _df(own), mc_share)
-    ladder, error = components(seen, SMOOTH)
+    evidence = PilotEvidence(
+        test.n_units, test.learn_size + 1, jackknife, pairs, _df(own), mc_share
+    )
+    components, error = unshrunk(evidence, SMOOTH)
     df_share = own.df / (test.n_units - 1)
-    basis = Learners(ladder, "jackknife", "log", own.estimate, error, df_share)
-    shown = {"jackknife": jackknife, "pair_effects": pairs, "n_fits": one.result.n_fits}
-    return Pilot(basis, own.estimate, _shown(test, own) | shown)
+    predictor = UStatisticPredictor(components, "jackknife", "log", own.estimate, error, df_share)
+    values = {"jackknife": jackknife, "pair_effects": pairs, "n_fits": one.result.n_fits}
+    return Pilot(predictor, own.estimate, _pilot_values(test, own) | values)
 
 
 def _df(result: TestResult) -> float:
@@ -244,8 +255,8 @@ def _counts_errors(test: UStatisticTest) -> bool:
     return _about_errors(test) and test.clusters is None
 
 
-def _is_helped(test: UStatisticTest) -> bool:
-    """Whether what is usual is known: for numbers of errors, and differences of other losses."""
+def _is_shrunk(test: UStatisticTest) -> bool:
+    """Whether typical values are known: for numbers of errors, and differences of other losses."""
     return _counts_errors(test) or (test.loss is not None and test.paired and test.clusters is None)
 
 
@@ -261,7 +272,7 @@ def _kind(test: UStatisticTest) -> Kind:
     return "plus four" if _counts_errors(test) else "t"
 
 
-def _shown(test: UStatisticTest, result: TestResult) -> dict[str, Any]:
+def _pilot_values(test: UStatisticTest, result: TestResult) -> dict[str, Any]:
     """What a summary says of the pilot."""
     return {
         "n_pilot": test.n_units,

@@ -12,21 +12,20 @@ from ucvtest import hooks
 from ucvtest.common.checks import at_least, check_number, is_number
 from ucvtest.common.execution import Stopwatch, make_generator
 from ucvtest.data.groups import refuse_groups
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.base import of_these_rules
 from ucvtest.planning.curve import Curve, curve_tests, learning_curve
 from ucvtest.planning.drawing import pictures_of
-from ucvtest.planning.fixed_rules import basis_of_rules
+from ucvtest.planning.fixed_rules import predictor_of_rules
 from ucvtest.planning.pilot import (
     Pilot,
     checked_tests,
-    least_of,
+    loss_range,
     pilot_of_data,
     pilot_of_sampler,
-    span_of,
+    smallest_size_of,
 )
-from ucvtest.planning.predictors import LEAST_OBS, Basis
+from ucvtest.planning.predictors import LEAST_OBS, Predictor
 from ucvtest.planning.sample_plan import SamplePlan
 
 __all__ = ["plan"]
@@ -48,11 +47,11 @@ COMPONENTS = (
     "The variance is put together of effects of single observations, pairs and more: the pilot's "
     "jackknife and its effects of pairs determine them"
 )
-HELPED = (
+SHRUNK = (
     COMPONENTS + ", beside what is usual where losses are as large and agree as much under "
     "different learning sets."
 )
-BY_ITSELF = (
+UNSHRUNK = (
     COMPONENTS + "; effects of single observations are taken for 40% of the jackknife at least "
     "(15% for AUCs, and for errors of groups)."
 )
@@ -76,11 +75,11 @@ class _Goal:
         """On the scale of the standard error."""
         return math.log(self.value) if self.name == "ratio" else self.value
 
-    def reached(self, basis: Basis, n: int, scale: float = 1.0) -> bool:
+    def reached(self, predictor: Predictor, n: int, scale: float = 1.0) -> bool:
         """Whether n observations suffice."""
         if self.name == "width":
-            return basis.width(n, self.alpha, scale) <= self.value
-        return basis.power(n, self.effect, self.alpha, scale) >= self.power
+            return predictor.width(n, self.alpha, scale) <= self.value
+        return predictor.power(n, self.effect, self.alpha, scale) >= self.power
 
 
 def plan(
@@ -202,15 +201,17 @@ def plan(
     """
     stopwatch = Stopwatch()
     goal = _goal(difference, ratio, width, power, alpha)
-    asked = _asked_sizes(n)
+    requested = _requested_sizes(n)
     generator, seed = make_generator(rng)
     if not isinstance(curve, bool):
         raise ValueError(f"curve must be True or False, got {curve!r:.60}")
     if not callable(X):
-        _refuse(pilot_size=pilot_size, n_pilots=n_pilots)
+        _refuse_arguments(pilot_size=pilot_size, n_pilots=n_pilots)
     if isinstance(X, Losses):
-        _refuse(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label, groups=groups)
-        made = replace(_of_rules(X, learner, other, goal, asked), elapsed=stopwatch.seconds)
+        _refuse_arguments(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label, groups=groups)
+        made = replace(
+            _plan_for_rules(X, learner, other, goal, requested), elapsed=stopwatch.seconds
+        )
         hooks.announce_outcome(None, made)
         return made
     if learner is None:
@@ -221,36 +222,36 @@ def plan(
     if goal.name == "ratio":
         question["contrast"] = "ratio"
     curves: tuple[Curve, ...] = ()
-    asked_of: Any = None
+    test: Any = None
     if callable(X):
-        _refuse(y=y, groups=groups)
-        pilot = _simulated(X, learners, question, goal, generator, pilot_size, n_pilots)
-        answer = _Answer.of(pilot.basis, goal, asked, pilot.values["n_pilot"])
+        _refuse_arguments(y=y, groups=groups)
+        pilot = _simulated_pilot(X, learners, question, goal, generator, pilot_size, n_pilots)
+        answer = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
     elif y is None:
         raise ValueError("y is missing: pass the responses, a sampler as X, or Losses as X")
     else:
         # All that can be refused is refused before the first fit.
         tests = checked_tests(X, y, learners, question)
-        _check_possible(goal, span_of(tests[0]), paired=other is not None)
-        _check_sizes(asked, least_of(tests[0]))
+        _check_possible(goal, loss_range(tests[0]), paired=other is not None)
+        _check_sizes(requested, smallest_size_of(tests[0]))
         of_curve = curve_tests(X, y, learners, question, tests[0].n_units) if curve else ()
-        asked_of = tests[0]
+        test = tests[0]
         pilot = pilot_of_data(tests, generator)
-        answer = _Answer.of(pilot.basis, goal, asked, pilot.values["n_pilot"])
+        answer = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
         reach = answer.sizes[-1] // 2
         curves = learning_curve(of_curve, generator, largest=reach, alpha=alpha)
     shown = {name: pilot.values[key] for name, key in (("size", "learn_size"), ("units", "units"))}
-    components = HELPED if "agreement" in pilot.values else BY_ITSELF
+    components = SHRUNK if "agreement" in pilot.values else UNSHRUNK
     notes = (LEARNING_SETS.format(**shown), components, PILOT_BAND)
     n_fits = pilot.values["n_fits"] + sum(each.n_fits for each in curves[:1])
     settings = {**pilot.values, "n_fits": n_fits, "rng": seed}
     made = answer.plan(pilot.estimate, settings, curves, notes)
     made = replace(made, elapsed=stopwatch.seconds)
-    hooks.announce_outcome(asked_of, made)
+    hooks.announce_outcome(test, made)
     return made
 
 
-def _simulated(
+def _simulated_pilot(
     sampler: Any,
     learners: tuple[Any, ...],
     question: dict[str, Any],
@@ -269,8 +270,8 @@ def _simulated(
     )
 
 
-def _of_rules(
-    losses: Losses, learner: Any, other: Any, goal: _Goal, asked: tuple[int, ...]
+def _plan_for_rules(
+    losses: Losses, learner: Any, other: Any, goal: _Goal, requested: tuple[int, ...]
 ) -> SamplePlan:
     """The plan for fixed rules."""
     if losses.design.learns:
@@ -286,11 +287,10 @@ def _of_rules(
     _check_goal(goal, paired=other is not None)
     if goal.name == "ratio":
         raise ValueError("ratio is for learners: plan for a difference of fixed rules")
-    span = 1.0 if losses.loss == AUC else math.inf
-    if losses.bounds is not None:
-        span = losses.bounds[1] - losses.bounds[0]
+    bounds = losses.metric.bounds
+    span = math.inf if bounds is None else bounds[1] - bounds[0]
     _check_possible(goal, span, paired=other is not None)
-    basis, estimate = basis_of_rules(losses, learner, other)
+    predictor, estimate = predictor_of_rules(losses, learner, other)
     settings = {
         "n_pilot": losses.design.n_obs,
         "units": "observations",
@@ -300,30 +300,34 @@ def _of_rules(
         "learner": losses.learners[losses.number_of(learner)],
         "other": None if other is None else losses.learners[losses.number_of(other)],
         "n_fits": 0,
-        "test": type(basis).__name__,
+        "test": type(predictor).__name__,
     }
-    answer = _Answer.of(basis, goal, asked, losses.design.n_obs)
+    answer = _PlannedSizes.of(predictor, goal, requested, losses.design.n_obs)
     notes = ("Rules are fixed: nothing is learnt, and n is the size of the test set.", PILOT_BAND)
     return answer.plan(estimate, settings, (), notes)
 
 
 @dataclass(frozen=True, eq=False)
-class _Answer:
+class _PlannedSizes:
     """The sizes that were found, and those that are told of."""
 
-    basis: Basis
+    predictor: Predictor
     goal: _Goal
     needed: tuple[int | None, int | None, int | None]
     sizes: tuple[int, ...]
 
     @classmethod
-    def of(cls, basis: Basis, goal: _Goal, asked: tuple[int, ...], n_pilot: int) -> "_Answer":
+    def of(
+        cls, predictor: Predictor, goal: _Goal, requested: tuple[int, ...], n_pilot: int
+    ) -> "_PlannedSizes":
         """Find how many are needed, and choose what to tell of."""
-        factor = math.exp(BAND * basis.log_error)
-        found = [_fewest(basis, goal, scale) for scale in (1.0, 1 / factor, factor)]
-        _check_sizes(asked, basis.least)
+        factor = math.exp(BAND * predictor.log_error)
+        found = [_smallest_size(predictor, goal, scale) for scale in (1.0, 1 / factor, factor)]
+        _check_sizes(requested, predictor.least)
         needed = (found[0], found[1], found[2])
-        return cls(basis, goal, needed, asked or _told_of(basis.least, n_pilot, found[0]))
+        return cls(
+            predictor, goal, needed, requested or _default_sizes(predictor.least, n_pilot, found[0])
+        )
 
     def plan(
         self,
@@ -343,57 +347,57 @@ class _Answer:
             alpha=self.goal.alpha,
             columns=self._columns(),
             estimate=estimate,
-            settings={**settings, "n_least": self.basis.least},
+            settings={**settings, "n_least": self.predictor.least},
             curves=tuple(_as_columns(each) for each in curves),
             notes=notes,
         )
         return replace(made, pictures=pictures_of(made))
 
     def _columns(self) -> dict[str, np.ndarray]:
-        basis, goal, alpha = self.basis, self.goal, self.goal.alpha
-        factor = math.exp(BAND * basis.log_error)
+        predictor, goal, alpha = self.predictor, self.goal, self.goal.alpha
+        factor = math.exp(BAND * predictor.log_error)
         columns: dict[str, list[float]] = {}
         for n in self.sizes:
-            se = basis.se(n)
-            row = {"sd": basis.sd(n), "se": se, "se_low": se / factor, "se_high": se * factor}
-            row |= _band("width", partial(basis.width, n, alpha), factor)
+            se = predictor.se(n)
+            row = {"sd": predictor.sd(n), "se": se, "se_low": se / factor, "se_high": se * factor}
+            row |= _with_band("width", partial(predictor.width, n, alpha), factor)
             if goal.name != "width":
-                row |= _band("power", partial(basis.power, n, goal.effect, alpha), factor)
+                row |= _with_band("power", partial(predictor.power, n, goal.effect, alpha), factor)
             for name, value in row.items():
                 columns.setdefault(name, []).append(value)
         found = {name: np.array(values) for name, values in columns.items()}
         return {"n": np.array(self.sizes), **found}
 
 
-def _band(name: str, value: Callable[[float], float], factor: float) -> dict[str, float]:
+def _with_band(name: str, value: Callable[[float], float], factor: float) -> dict[str, float]:
     ends = sorted((value(1 / factor), value(factor)))
     return {name: value(1.0), f"{name}_low": ends[0], f"{name}_high": ends[1]}
 
 
-def _fewest(basis: Basis, goal: _Goal, scale: float) -> int | None:
+def _smallest_size(predictor: Predictor, goal: _Goal, scale: float) -> int | None:
     """The fewest observations that reach the goal."""
-    low = high = basis.least
-    while not goal.reached(basis, high, scale):
+    low = high = predictor.least
+    while not goal.reached(predictor, high, scale):
         if high >= MOST_OBS:
             return None
         low, high = high, min(2 * high, MOST_OBS)
     while low + 1 < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if goal.reached(basis, middle, scale) else (middle, high)
-    if low < high and goal.reached(basis, low, scale):
+        low, high = (low, middle) if goal.reached(predictor, middle, scale) else (middle, high)
+    if low < high and goal.reached(predictor, low, scale):
         high = low
     if high > 10_000:
         return high
     # Where exact tests go up and down the first of many that suffice is wanted.
-    run, start = 0, max(basis.least, high - high // 10)
+    run, start = 0, max(predictor.least, high - high // 10)
     for size in range(start, high + high // 5 + STEPS_AT_LEAST):
-        run = run + 1 if goal.reached(basis, size, scale) else 0
+        run = run + 1 if goal.reached(predictor, size, scale) else 0
         if run == STEPS_AT_LEAST:
             return size - STEPS_AT_LEAST + 1
     return high
 
 
-def _told_of(least: int, n_pilot: int, needed: int | None) -> tuple[int, ...]:
+def _default_sizes(least: int, n_pilot: int, needed: int | None) -> tuple[int, ...]:
     """Sizes from the pilot's to beyond what is needed."""
     start = max(least, min(n_pilot, needed or n_pilot))
     end = max(2 * (needed or 50 * n_pilot), 4 * start)
@@ -404,14 +408,14 @@ def _told_of(least: int, n_pilot: int, needed: int | None) -> tuple[int, ...]:
 
 def _as_columns(curve: Curve) -> dict[str, Any]:
     """A learning curve as columns: what was measured, and what is extrapolated."""
-    unknown = np.full(len(curve.further), math.nan)
+    unknown = np.full(len(curve.sizes_beyond), math.nan)
     return {
         "learner": curve.learner,
-        "learn_size": np.concatenate([curve.sizes, curve.further]).astype(int),
-        "estimate": np.concatenate([curve.means, curve.continued]),
+        "learn_size": np.concatenate([curve.sizes, curve.sizes_beyond]).astype(int),
+        "estimate": np.concatenate([curve.means, curve.extrapolated]),
         "low": np.concatenate([curve.low, unknown]),
         "high": np.concatenate([curve.high, unknown]),
-        "extrapolated": np.arange(len(curve.sizes) + len(curve.further)) >= len(curve.sizes),
+        "extrapolated": np.arange(len(curve.sizes) + len(curve.sizes_beyond)) >= len(curve.sizes),
     }
 
 
@@ -456,19 +460,19 @@ def _check_possible(goal: _Goal, span: float, *, paired: bool) -> None:
         )
 
 
-def _check_sizes(asked: tuple[int, ...], least: int) -> None:
-    if asked and asked[0] < least:
-        raise ValueError(f"n must be at least {least} here, got {asked[0]}")
+def _check_sizes(requested: tuple[int, ...], least: int) -> None:
+    if requested and requested[0] < least:
+        raise ValueError(f"n must be at least {least} here, got {requested[0]}")
 
 
-def _asked_sizes(n: Any) -> tuple[int, ...]:
+def _requested_sizes(n: Any) -> tuple[int, ...]:
     if n is None:
         return ()
     sizes = n if isinstance(n, (list, tuple, np.ndarray, range)) else [n]
     return tuple(sorted({at_least("n", size, 1) for size in sizes}))
 
 
-def _refuse(**given: Any) -> None:
+def _refuse_arguments(**given: Any) -> None:
     """Refuse arguments that mean nothing here."""
     for name, value in given.items():
         if value is not None:

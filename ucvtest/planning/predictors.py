@@ -9,12 +9,12 @@ from typing import Literal, Protocol
 from scipy.special import ndtr
 
 from ucvtest.methods.ustatistic.interval import knows_slope
-from ucvtest.planning.variance_components import Ladder
+from ucvtest.planning.variance_components import VarianceComponents
 from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.variance_stabilised import StabilisedT
 
-__all__ = ["LEAST_OBS", "Basis", "Kind", "Learners"]
+__all__ = ["LEAST_OBS", "Kind", "Predictor", "UStatisticPredictor"]
 
 Kind = Literal["t", "stabilised", "log", "plus four", "logit"]
 """What an interval is: Student's, on the scale of a constant standard error, or of a logarithm."""
@@ -23,7 +23,7 @@ LEAST_OBS = 12
 """With fewer observations no interval has been tried."""
 
 
-class Basis(Protocol):
+class Predictor(Protocol):
     """A sample, or several, that predict what another size would give.
 
     `scale` multiplies standard errors: it carries their own uncertainty.
@@ -51,7 +51,7 @@ class Basis(Protocol):
 
 
 @dataclass(frozen=True)
-class Learners:
+class UStatisticPredictor:
     """Learners at a learning-set size: components of the variance, from a pilot or a simulator.
 
     `kind` is what the interval is; "plus four" and "logit", of one learner, need its `estimate`,
@@ -59,7 +59,7 @@ class Learners:
     it so. Degrees of freedom are `df_share` of n - 1, at least 4.
     """
 
-    ladder: Ladder
+    components: VarianceComponents
     variance: str
     kind: Kind
     estimate: float
@@ -70,15 +70,15 @@ class Learners:
     @property
     def least(self) -> int:
         """Twice what is learnt from and tested, so that all variances exist."""
-        return max(2 * self.ladder.degree, LEAST_OBS)
+        return max(2 * self.components.degree, LEAST_OBS)
 
     def sd(self, n: int) -> float:
         """Standard deviation of the estimate."""
-        return math.sqrt(self.ladder.variance(n))
+        return math.sqrt(self.components.variance(n))
 
     def se(self, n: int) -> float:
         """The standard error that would be reported."""
-        return math.sqrt(self.ladder.reported(n, self.variance))
+        return math.sqrt(self.components.reported(n, self.variance))
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """Width of the interval."""
@@ -96,7 +96,7 @@ class Learners:
 
     def _ends(self, n: int, se: float, alpha: float) -> tuple[float, float]:
         """How far above and below the estimate the ends of the interval are."""
-        sloped = self.kind == "stabilised" and knows_slope(n, self.ladder.degree - 1)
+        sloped = self.kind == "stabilised" and knows_slope(n, self.components.degree - 1)
         rule = StabilisedT(0.0, se, self._df(n), self.slope if sloped else 0.0)
         low, high = rule.interval("two-sided", alpha)
         return high, -low

@@ -1,4 +1,4 @@
-"""What a pilot says of the components of a variance, helped by what is usual.
+"""Components of a variance from a pilot, shrunk towards typical values.
 
 In a pilot of 40 the logarithm of the jackknife J has a standard deviation of .3 to .6, and most of
 J are effects that larger samples lose. How often the losses differ from 0, and how much they agree
@@ -15,12 +15,12 @@ from typing import Self
 
 import numpy as np
 
-from ucvtest.planning.variance_components import MOST_FIRST, Ladder, log_error
+from ucvtest.planning.variance_components import MOST_FIRST, VarianceComponents, log_error
 
-__all__ = ["SMOOTH", "STEPS", "Seen", "Spread", "components", "helped"]
+__all__ = ["SMOOTH", "STEPS", "PairedLosses", "PilotEvidence", "shrunk", "unshrunk"]
 
 PSEUDO_OBS = 50
-"""Observations that what is usual counts for beside those of the pilot."""
+"""The weight of typical values, in observations."""
 
 LEAST_FIRST, BY_AGREEMENT = 0.04, 1.5
 """v_1 as a share of the mean square: the least, and what the square of the agreement adds."""
@@ -33,14 +33,14 @@ SMOOTH_JACKKNIFE = 0.8
 """J as a share of the mean square of differences of losses that do not jump."""
 
 FLOOR = 0.05
-"""The share of what is usual that a pilot's J or M2 counts for at least: they can be below zero."""
+"""The least that J or M2 counts for, as a share of the typical one: they can be negative."""
 
 SMOOTH, STEPS = 0.4, 0.15
 """v_1 as a share of J at least: of squared losses and their like, and of losses that jump where a
 prediction does, as rankings and errors do, whose J is made of effects of pairs and more."""
 
-USUAL_ERROR = 0.4
-"""Standard deviation of the logarithm of a standard error that is predicted by what is usual."""
+TYPICAL_ERROR = 0.4
+"""Standard deviation of the logarithm of a standard error that is predicted by typical values."""
 
 BEYOND_KURTOSIS = 1.5
 """J varies by so much more than the kurtosis of effects in a pilot says."""
@@ -50,7 +50,7 @@ EXTRAPOLATION = 0.1
 
 
 @dataclass(frozen=True)
-class Spread:
+class PairedLosses:
     """Losses, or differences of losses, under pairs of disjoint learning sets.
 
     `mean_square` is their mean square: an error rate, or how often one of two rules errs alone.
@@ -84,8 +84,8 @@ class Spread:
         products = squares * np.array([each.agreement for each in several])
         return cls(float(squares.mean()), float(np.nansum(products) / squares.sum()))
 
-    def usual(self, degree: int, *, jumps: bool = True) -> Ladder:
-        """What components usually are, of the smallest sample that has such pairs.
+    def typical(self, degree: int, *, jumps: bool = True) -> VarianceComponents:
+        """Typical components, at the size of the smallest sample that has such pairs.
 
         Of numbers of errors, which jump where a prediction does, or of other losses.
         """
@@ -93,12 +93,12 @@ class Spread:
         unit = self.mean_square / n
         jackknife = unit * (JACKKNIFE + 0.4 * r if jumps else SMOOTH_JACKKNIFE)
         first = unit * (LEAST_FIRST + BY_AGREEMENT * r**2) if jumps else SMOOTH * jackknife
-        return Ladder.of(n, degree, jackknife, unit * PAIR_EFFECTS * (1 - r), first)
+        return VarianceComponents.of(n, degree, jackknife, unit * PAIR_EFFECTS * (1 - r), first)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a pilot of n_obs observations, or several, say of the variance there.
+class PilotEvidence:
+    """The estimates of variance components from a pilot of n_obs observations, or from several.
 
     `df` are the degrees of freedom of J, by its kurtosis, and `mc_share` its Monte-Carlo error.
     """
@@ -117,47 +117,49 @@ class Seen:
         return log_error(self.df, self.mc_share) / math.sqrt(self.n_pilots)
 
     @property
-    def share(self) -> float:
-        """What was seen counts for this much beside what is usual."""
+    def weight(self) -> float:
+        """The weight of the pilot; typical values have the rest."""
         n_obs = self.n_obs * self.n_pilots
         return n_obs / (n_obs + PSEUDO_OBS)
 
 
-def components(seen: Seen, least: float) -> tuple[Ladder, float]:
+def unshrunk(evidence: PilotEvidence, least: float) -> tuple[VarianceComponents, float]:
     """Components by J and M2 alone, v_1 being `least` of J or more, and the error of predictions.
 
     To second order J - 2 M2 is v_1 or less. A single J has a long tail above: its median lies below
     its mean, by which the components are made larger.
     """
-    jackknife, pairs = seen.jackknife, max(seen.pair_effects, 0.0)
+    jackknife, pairs = evidence.jackknife, max(evidence.pair_effects, 0.0)
     first = max(jackknife - 2 * pairs, least * jackknife)
-    factor = math.exp(2 / seen.df / seen.n_pilots)
+    factor = math.exp(2 / evidence.df / evidence.n_pilots)
     found = (factor * part for part in (jackknife, pairs, first))
-    error = math.hypot(BEYOND_KURTOSIS * seen.log_error, EXTRAPOLATION)
-    return Ladder.of(seen.n_obs, seen.degree, *found), error
+    error = math.hypot(BEYOND_KURTOSIS * evidence.log_error, EXTRAPOLATION)
+    return VarianceComponents.of(evidence.n_obs, evidence.degree, *found), error
 
 
-def helped(seen: Seen, spread: Spread, *, jumps: bool = True) -> tuple[Ladder, float]:
-    """Components by J, M2 and what is usual for such losses; and the error of predictions.
+def shrunk(
+    evidence: PilotEvidence, paired_losses: PairedLosses, *, jumps: bool = True
+) -> tuple[VarianceComponents, float]:
+    """Components from J and M2, shrunk towards typical values, and the error of predictions.
 
-    J and M2 are geometric means with what is usual, weighted by observations.
+    J and M2 are geometric means with the typical ones, weighted by observations.
     """
-    n, share = seen.n_obs, seen.share
-    usual = spread.usual(seen.degree, jumps=jumps)
+    n, share = evidence.n_obs, evidence.weight
+    typical = paired_losses.typical(evidence.degree, jumps=jumps)
     jackknife, pairs = (
         max(own, FLOOR * other) ** share * other ** (1 - share)
         for own, other in (
-            (seen.jackknife, usual.jackknife(n)),
-            (seen.pair_effects, usual.pair_effects(n)),
+            (evidence.jackknife, typical.jackknife(n)),
+            (evidence.pair_effects, typical.pair_effects(n)),
         )
     )
     if jumps:
         # Where the pilot's own J and M2 leave much to single observations, this is no usual
         # problem.
-        first = max(usual.first_at(n), seen.jackknife - 2 * max(seen.pair_effects, 0.0))
+        first = max(typical.first_at(n), evidence.jackknife - 2 * max(evidence.pair_effects, 0.0))
     else:
         first = max(jackknife - 2 * pairs, SMOOTH * jackknife)
     jackknife = max(jackknife, first / MOST_FIRST)
-    ladder = Ladder.of(n, seen.degree, jackknife, pairs, first)
-    error = math.hypot(share * seen.log_error, (1 - share) * USUAL_ERROR, EXTRAPOLATION)
-    return ladder, error
+    components = VarianceComponents.of(n, evidence.degree, jackknife, pairs, first)
+    error = math.hypot(share * evidence.log_error, (1 - share) * TYPICAL_ERROR, EXTRAPOLATION)
+    return components, error

@@ -6,7 +6,7 @@ observations. The jackknife J expects :math:`\sum_k k\,v_k (n-1)/(n-k)`, the eff
 :math:`\sum_k \binom k2 v_k (n-2)(n-3)/((n-k)(n-k-1))`. With v_1 known and the others in proportion
 to :math:`\rho^{k-2}` both determine them all. In simulations (studies/planning/run.py) v_1
 was 2 to 55% of a J with learning sets of half of the sample, and given v_1 the standard errors at
-100 to 400 observations came out right to 15%: v_1 is what a pilot must tell, or be helped with.
+100 to 400 observations came out right to 15%: v_1 is what a pilot must tell, or be given.
 """
 
 import math
@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from ucvtest.kernels.ustatistic.variances import midpoint
 
-__all__ = ["MOST_FIRST", "Ladder", "log_error"]
+__all__ = ["MOST_FIRST", "VarianceComponents", "log_error"]
 
 LARGEST_RATIO = 4.0
 """Above, the largest components are all there is."""
@@ -29,7 +29,7 @@ MOST_FIRST = 0.9
 
 
 @dataclass(frozen=True)
-class Ladder:
+class VarianceComponents:
     """Components of a variance at n_obs observations: `first`, then second ratio^(k - 2)."""
 
     n_obs: int

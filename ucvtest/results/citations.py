@@ -71,7 +71,7 @@ class Paper:
 
     def used_by(self, result: ResultFields) -> str | None:
         """The parts of the paper that a result rests on; None for nothing of it."""
-        found = [each["where"] for each in self.behind if _holds(each, result)]
+        found = [each["where"] for each in self.behind if _conditions_hold(each, result)]
         return "; ".join(found) if found else None
 
 
@@ -141,7 +141,7 @@ def cite(result: ResultFields | HasResults | HasKeys) -> Citations:
     keys = getattr(result, "citation_keys", None)
     if isinstance(keys, tuple):
         return Citations((*(paper for paper in all_papers() if paper.key in keys), _software()))
-    results = [result] if isinstance(result, ResultFields) else _compared(result)
+    results = [result] if isinstance(result, ResultFields) else _results_of(result)
     return Citations((*papers_behind(results), _software()))
 
 
@@ -176,7 +176,7 @@ def _software() -> Paper:
     return Paper("ucvtest", "misc", MappingProxyType(fields))
 
 
-def _compared(comparison: Any) -> list[ResultFields]:
+def _results_of(comparison: Any) -> list[ResultFields]:
     results = getattr(comparison, "results", None)
     if not isinstance(results, Mapping):
         raise TypeError(
@@ -186,7 +186,7 @@ def _compared(comparison: Any) -> list[ResultFields]:
     return list(results.values())
 
 
-def _holds(conditions: Mapping[str, str], result: ResultFields) -> bool:
+def _conditions_hold(conditions: Mapping[str, str], result: ResultFields) -> bool:
     """Whether a result is one of those that a table [[paper.behind]] describes."""
     if result.settings.get("test") != conditions["test"]:
         return False

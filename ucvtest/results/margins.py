@@ -25,7 +25,7 @@ TWO_ONE_SIDED = "schuirmann1987"
 
 
 @dataclass(frozen=True, eq=False)
-class _Judged(Saved):
+class _MarginResult(Saved):
     """What both answers say of the result that they were read from."""
 
     pvalue: float
@@ -114,7 +114,7 @@ class _Judged(Saved):
 
 
 @dataclass(frozen=True, eq=False)
-class EquivalenceResult(_Judged):
+class EquivalenceResult(_MarginResult):
     """Whether an estimand lies between two bounds: two one-sided tests (Schuirmann 1987).
 
     Parameters
@@ -162,7 +162,7 @@ class EquivalenceResult(_Judged):
 
 
 @dataclass(frozen=True, eq=False)
-class NoninferiorityResult(_Judged):
+class NoninferiorityResult(_MarginResult):
     """Whether the first learner is at most so much worse than the second, or than a given value.
 
     Parameters

@@ -4,6 +4,7 @@ import math
 from importlib.metadata import version
 from typing import Any
 
+from ucvtest.metrics.names import known_metric
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import ResultFields
 
@@ -66,7 +67,7 @@ def _question(result: ResultFields) -> str:
 
 def _measure(result: ResultFields) -> str:
     loss = result.settings.get("loss") or result.settings.get("metric")
-    if loss == "auc" or result.better == "higher":
+    if _ranks_pairs(loss) or result.better == "higher":
         return "AUC" if "AUC" in result.estimand else "score"
     return "error rate" if loss in ("zero_one", "error") else "expected loss"
 
@@ -77,8 +78,16 @@ def _estimand(result: ResultFields) -> str:
         over = "over" if result.contrast == "ratio" else "minus"
         contrast = f" (first {over} second)"
     loss = result.settings.get("loss")
-    named = f"; the loss is {LOSSES.get(loss, loss)}" if loss not in (None, "auc") else ""
+    named = ""
+    if loss is not None and not _ranks_pairs(loss):
+        named = f"; the loss is {LOSSES.get(loss, loss)}"
     return f"The estimand is the {result.estimand}{contrast}{named}."
+
+
+def _ranks_pairs(name: Any) -> bool:
+    """Whether the settings of a result name a metric that ranks, and no loss."""
+    metric = known_metric(name)
+    return metric is not None and metric.ranks_pairs
 
 
 def _left_out(result: ResultFields) -> str:

@@ -16,14 +16,14 @@ from ucvtest.results.serialising import freeze, from_plain, reading, to_plain
 from ucvtest.stats.simultaneous import Critical, MultivariateT
 from ucvtest.stats.wald import ReferenceDistribution
 
-__all__ = ["Together"]
+__all__ = ["JointEstimates"]
 
 ROUNDING = 1e-12
 """Differences, as a share of what differs, that are rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
-class Together(ByValue):
+class JointEstimates(ByValue):
     """Several learners with the joint covariance matrix of their estimates.
 
     `own` are the results of each learner alone, `se` (L, L) the standard errors of differences, NaN

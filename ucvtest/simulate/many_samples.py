@@ -13,7 +13,8 @@ from ucvtest.learners.adapters.coerce import as_learner, is_regressor
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.learners.solvers.ridge_samples import ridge_predictions
-from ucvtest.losses.loss import Loss, as_loss, losses_where_tested, output_of
+from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.names import as_loss, output_of
 
 __all__ = ["ManySamples", "Sampler"]
 
@@ -118,13 +119,13 @@ class ManySamples:
         classes = self._pilot.classes
         if classes is None:
             return make_sample(X, y, as_classes=False)
-        codes = np.searchsorted(classes, y)
-        if not np.array_equal(classes[np.minimum(codes, len(classes) - 1)], y):
+        class_index = np.searchsorted(classes, y)
+        if not np.array_equal(classes[np.minimum(class_index, len(classes) - 1)], y):
             raise ValueError(
                 f"sampler returned a label that was not among {PILOT_OBS} observations drawn "
                 "before: merge rare classes"
             )
-        return Sample(X, y, classes, codes)
+        return Sample(X, y, classes, class_index)
 
     def _fits_of(self, learner: Learner, n_jobs: int | None) -> _Fits:
         output = self.loss.output
@@ -172,8 +173,8 @@ class _JittedFits:
         """After a learning set with one class, predict that class: the rule of `Evaluator`."""
         if not sample.n_classes:
             return
-        codes = np.where(self.learning, sample.target, np.nan)
-        lowest, highest = np.nanmin(codes, axis=1), np.nanmax(codes, axis=1)
+        learnt = np.where(self.learning, sample.target, np.nan)
+        lowest, highest = np.nanmin(learnt, axis=1), np.nanmax(learnt, axis=1)
         single = lowest == highest
         predictions[single] = 0.0 if self.output == "score" else lowest[single, None]
 

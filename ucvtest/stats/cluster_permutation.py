@@ -8,11 +8,11 @@ from itertools import islice, product
 
 import numpy as np
 
-__all__ = ["Exchangeable", "arrangements"]
+__all__ = ["ExchangeableLabels", "arrangements"]
 
 
 @dataclass(frozen=True, eq=False)
-class Exchangeable:
+class ExchangeableLabels:
     """Blocks of slots whose labels change places.
 
     A slot holds the rows (their numbers) that have one label in common. Where every cluster has one
@@ -26,7 +26,7 @@ class Exchangeable:
     between: bool
 
     @classmethod
-    def of(cls, labels: np.ndarray, cluster: np.ndarray) -> "Exchangeable":
+    def of(cls, labels: np.ndarray, cluster: np.ndarray) -> "ExchangeableLabels":
         """What labels (n,) in clusters, numbers 0, 1, ..., may do."""
         members = [np.flatnonzero(cluster == each) for each in range(int(cluster.max()) + 1)]
         pure = [rows for rows in members if (labels[rows] == labels[rows[0]]).all()]

@@ -36,7 +36,7 @@ class BinomialCounts:
         """Of an error rate; twice the smaller tail, as Clopper and Pearson's interval has it."""
         if not 0 <= null_value <= 1:
             return math.nan
-        return _of_tails(self.n_errors, self.n_obs, null_value, alternative)
+        return _combined_tails(self.n_errors, self.n_obs, null_value, alternative)
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """Clopper and Pearson's interval of the error rate."""
@@ -75,7 +75,9 @@ class PairedCounts:
         Of equal error rates it is McNemar's: either rule is as likely to be the one that errs.
         """
         if null_value == 0:
-            return _of_tails(self.only_first, self.only_first + self.only_second, 0.5, alternative)
+            return _combined_tails(
+                self.only_first, self.only_first + self.only_second, 0.5, alternative
+            )
         if not -1 <= null_value <= 1:
             return math.nan
         above, below = self._below(null_value), self._mirrored._below(-null_value)
@@ -146,7 +148,7 @@ def _tails(alternative: Alternative, alpha: float) -> tuple[float, float]:
     return (0.0, alpha) if alternative == "less" else (alpha, 0.0)
 
 
-def _of_tails(count: int, trials: int, chance: float, alternative: Alternative) -> float:
+def _combined_tails(count: int, trials: int, chance: float, alternative: Alternative) -> float:
     # Takes long to import, and results are read without it.
     from scipy.stats import binom
 

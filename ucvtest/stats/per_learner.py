@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
-__all__ = ["OwnValues"]
+__all__ = ["PerLearnerEstimates"]
 
 
 @dataclass(frozen=True)
-class OwnValues:
+class PerLearnerEstimates:
     """The error (or AUC) of two learners, with standard errors: NaN where there is none."""
 
     names: tuple[str, str]

@@ -180,19 +180,19 @@ def clustered_placements(
     Every row weighs the same, as in N. Obuchowski (1997), Nonparametric analysis of clustered ROC
     curve data, Biometrics 53; or `equal`ly every cluster that holds any of the row's class.
     """
-    codes, n_clusters = (y == 1, y != 1), int(cluster.max()) + 1
-    held = [np.bincount(cluster[rows], minlength=n_clusters) for rows in codes]
+    classes, n_clusters = (y == 1, y != 1), int(cluster.max()) + 1
+    held = [np.bincount(cluster[rows], minlength=n_clusters) for rows in classes]
     shares = []
-    for rows, count in zip(codes, held, strict=True):
+    for rows, count in zip(classes, held, strict=True):
         weight = 1 / count[cluster[rows]] if equal else np.ones(int(rows.sum()))
         shares.append(weight / weight.sum())
-    both = [scores[rows] for rows in codes]
+    both = [scores[rows] for rows in classes]
     below = _share_below(both[0], both[1], shares[1])
     above = 1 - _share_below(both[1], both[0], shares[0])
     auc = float(shares[0] @ below)
     sums = [
         np.bincount(cluster[rows], share * (placed - auc), n_clusters)
-        for rows, share, placed in zip(codes, shares, (below, above), strict=True)
+        for rows, share, placed in zip(classes, shares, (below, above), strict=True)
     ]
     n_holding = [int((count > 0).sum()) for count in held]
     return ClusteredPlacements(auc, sums[0], sums[1], n_holding[0], n_holding[1])

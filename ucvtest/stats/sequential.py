@@ -13,7 +13,7 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer
 
-__all__ = ["Sequence", "Stopping", "checked_stop_after", "permutations_within"]
+__all__ = ["BatchSizes", "SequentialPvalue", "checked_stop_after", "permutations_within"]
 
 
 def checked_stop_after(stop_after: Any, n_permutations: Any) -> int | None:
@@ -50,7 +50,7 @@ def permutations_within(
 
 
 @dataclass(frozen=True)
-class Sequence:
+class SequentialPvalue:
     """How draws ended: the draws that count, how many of them were as extreme, and h."""
 
     n_drawn: int
@@ -101,7 +101,7 @@ class Sequence:
         )
 
 
-class Stopping:
+class BatchSizes:
     """Sizes of batches until draws end.
 
     One by one no more are drawn at a time than are needed in any case, and none in vain; where fits
@@ -118,7 +118,7 @@ class Stopping:
             return 0
         return min(self._left, self._size, max(self._missing, self._at_once))
 
-    def see(self, extreme: np.ndarray) -> None:
-        """Take note of a batch."""
+    def record(self, extreme: np.ndarray) -> None:
+        """Record a batch."""
         self._left -= len(extreme)
         self._missing -= int(np.count_nonzero(extreme))

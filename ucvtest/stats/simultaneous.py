@@ -54,7 +54,7 @@ class MultivariateT:
         Without pairs, of the estimates themselves.
         """
         found = np.full(self.n_draws, -math.inf)
-        for one in self._each(pairs, alternative):
+        for one in self._studentised_errors(pairs, alternative):
             np.maximum(found, one, out=found)
         return found
 
@@ -90,7 +90,7 @@ class MultivariateT:
         found = np.ones(len(distance))
         # From the least one on, so that every draw's maximum grows by one error at a time.
         for place in order[::-1]:
-            (error,) = self._each([pairs[place]], alternative)
+            (error,) = self._studentised_errors([pairs[place]], alternative)
             np.maximum(largest, error, out=largest)
             count = np.count_nonzero(largest >= distance[place])
             found[place] = (count + 1) / (self.n_draws + 1)
@@ -107,7 +107,9 @@ class MultivariateT:
         known = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
         return known.isf(alpha), known.isf(alpha / max(len(self.covariance) - 1, 1))
 
-    def _each(self, pairs: Pairs | None, alternative: Alternative) -> Iterator[np.ndarray]:
+    def _studentised_errors(
+        self, pairs: Pairs | None, alternative: Alternative
+    ) -> Iterator[np.ndarray]:
         """The studentised errors (B,), one difference after the other; 0 where nothing varies."""
         covariance = self.covariance
         sign = -1.0 if alternative == "less" else 1.0

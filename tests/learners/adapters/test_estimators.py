@@ -19,7 +19,9 @@ from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 
 def coded(sample, first="benign", second="malignant"):
     """The same sample with strings for labels."""
-    return make_sample(sample.matrix, np.array([first, second])[sample.codes], as_classes=True)
+    return make_sample(
+        sample.matrix, np.array([first, second])[sample.class_index], as_classes=True
+    )
 
 
 def split(sample, learn_size=50):
@@ -62,7 +64,7 @@ def test_scores_and_probabilities_are_those_of_the_positive_class(estimator):
 @pytest.mark.parametrize("estimator", [LogisticRegression(max_iter=1000), LinearSVC()])
 def test_classes_that_were_not_learnt_have_the_lowest_score(estimator, n_known):
     sample = iris()
-    learning = sample.codes < n_known
+    learning = sample.class_index < n_known
     learner = SklearnLearner(estimator)
     rows = np.arange(150)
     found = learner.fit_predict(sample, rows[learning], rows, "score", 0)
@@ -78,7 +80,7 @@ def test_a_regressor_is_cut_at_one_half():
     sample = coded(breast_cancer())
     learning, testing = split(sample)
     learner = SklearnLearner(LinearRegression())
-    number = LinearRegression().fit(sample.matrix[learning], sample.codes[learning])
+    number = LinearRegression().fit(sample.matrix[learning], sample.class_index[learning])
     expected = number.predict(sample.matrix[testing])
     found = learner.fit_predict(sample, learning, testing, "label", 0)
     np.testing.assert_array_equal(found, (expected > 0.5).astype(float))
@@ -99,14 +101,14 @@ def test_more_than_two_classes_by_name():
     found = SklearnLearner(DecisionTreeClassifier(random_state=0)).fit_predict(
         sample, learning, testing, "label", 0
     )
-    assert np.mean(found == sample.codes[testing]) > 0.9
+    assert np.mean(found == sample.class_index[testing]) > 0.9
 
 
 def test_pipelines_digest_what_a_matrix_cannot():
     sample = breast_cancer()
     frame = pd.DataFrame(sample.matrix[:, :2], columns=["a", "b"])
     frame.loc[::7, "a"] = np.nan
-    frame["group"] = np.where(sample.codes + (np.arange(100) % 3 == 0) > 0, "x", "y")
+    frame["group"] = np.where(sample.class_index + (np.arange(100) % 3 == 0) > 0, "x", "y")
     pipeline = make_pipeline(
         make_column_transformer(
             (SimpleImputer(), ["a", "b"]), (OneHotEncoder(sparse_output=False), ["group"])
@@ -151,7 +153,9 @@ def test_given_random_states_stay():
     learner = SklearnLearner(SGDClassifier(random_state=3))
     sample = breast_cancer()
     learning, testing = split(sample)
-    expected = SGDClassifier(random_state=3).fit(sample.matrix[learning], sample.codes[learning])
+    expected = SGDClassifier(random_state=3).fit(
+        sample.matrix[learning], sample.class_index[learning]
+    )
     for seed in (0, 2**40 + 1):
         found = learner.fit_predict(sample, learning, testing, "label", seed)
         np.testing.assert_array_equal(found, expected.predict(sample.matrix[testing]))
@@ -252,7 +256,7 @@ def test_a_callable_sees_the_users_labels_and_codes_are_made_of_its_own():
 
     found = CallableLearner(rule).fit_predict(sample, learning, testing, "label", 0)
     np.testing.assert_array_equal(seen[0], sample.response[learning])
-    np.testing.assert_array_equal(found[:3], [sample.codes[learning[0]], 1.0, 0.0])
+    np.testing.assert_array_equal(found[:3], [sample.class_index[learning[0]], 1.0, 0.0])
 
 
 def test_a_callable_sees_numbers_where_the_loss_scores_numbers():
@@ -263,7 +267,7 @@ def test_a_callable_sees_numbers_where_the_loss_scores_numbers():
         return np.full(len(X_test), y_train.mean())
 
     found = CallableLearner(mean).fit_predict(sample, learning, testing, "number", 0)
-    np.testing.assert_allclose(found, sample.codes[learning].mean())
+    np.testing.assert_allclose(found, sample.class_index[learning].mean())
 
 
 def test_a_callable_sees_data_frames_as_the_user_gave_them():
@@ -309,7 +313,7 @@ def test_unknown_labels_name_learner_and_split():
 
 def test_boolean_and_integer_labels_are_coded():
     sample = breast_cancer()
-    for labels in (sample.codes.astype(bool), sample.codes * 2 - 1):
+    for labels in (sample.class_index.astype(bool), sample.class_index * 2 - 1):
         relabeled = make_sample(sample.matrix, labels, as_classes=True)
         learning = learning_sets(relabeled, 50, 3)
         found = evaluate(relabeled, LogisticRegression(), "label", learning).values

@@ -56,7 +56,7 @@ SCALED = {
 def two_irises():
     """Two classes, with many equal rows and distances."""
     whole = iris()
-    rows = np.flatnonzero(whole.codes > 0)
+    rows = np.flatnonzero(whole.class_index > 0)
     return make_sample(whole.matrix[rows], whole.response[rows], as_classes=True)
 
 
@@ -81,7 +81,7 @@ def many_sets(sample, n_sets=200, n_single=20):
     """Random learning sets of 40, some of a single class."""
     learning = learning_sets(sample, 40, n_sets)
     for row in range(n_single):
-        learning[row] &= sample.codes == row % 2
+        learning[row] &= sample.class_index == row % 2
     return learning
 
 
@@ -192,8 +192,8 @@ def test_three_classes(name):
     sample = iris()
     learning = learning_sets(sample, 60, 40)
     # A class, or two, may be absent.
-    learning[0] &= sample.codes != 1
-    learning[1] &= sample.codes == 2
+    learning[0] &= sample.class_index != 1
+    learning[1] &= sample.class_index == 2
     found, expected, _ = compare(sample, (ESTIMATORS | SCALED)[name], "label", learning)
     np.testing.assert_array_equal(found, expected)
 
@@ -221,7 +221,7 @@ def test_logistic_regression_with_an_l1_penalty(name, scaled):
         estimator = make_pipeline(StandardScaler(), estimator)
     learning = learning_sets(sample, 40, 12)
     learning[:3, :10] = False
-    learning[3] &= sample.codes == 1
+    learning[3] &= sample.class_index == 1
     found, expected, n_open = compare(sample, estimator, "score", learning)
     np.testing.assert_allclose(found, expected, atol=1e-4)
     assert n_open == 0

@@ -58,7 +58,7 @@ def test_sampled_estimates_scatter_around_it(k):
 
 def test_leave_one_out_needs_no_probabilities():
     sample = breast_cancer(60, 3)
-    X, y = sample.matrix, np.asarray(sample.codes)
+    X, y = sample.matrix, np.asarray(sample.class_index)
     distance = ((X[:, None] - X) ** 2).sum(-1) + np.diag(np.full(60, np.inf))
     votes = y[np.argsort(distance, axis=1)[:, :5]].sum(axis=1)
     np.testing.assert_allclose(knn_leave_p_out(X, y, 5, 59), (votes > 2) != y, atol=1e-9)

@@ -65,7 +65,7 @@ def test_a_class_absent_from_a_learning_set_is_never_predicted(ours, theirs):
     sample = iris()
     learning = learning_sets(sample, 60, 9)
     for row, absent in enumerate([0, 1, 2] * 3):
-        learning[row] &= sample.codes != absent
+        learning[row] &= sample.class_index != absent
     found = evaluate(sample, ours, "label", learning).values
     np.testing.assert_array_equal(found, evaluate(sample, theirs, "label", learning).values)
 
@@ -77,7 +77,8 @@ def test_nearest_centroid_is_the_difference_of_squared_distances():
     for row, members in enumerate(learning):
         first, second = (
             (
-                (sample.matrix - sample.matrix[members & (sample.codes == code)].mean(axis=0)) ** 2
+                (sample.matrix - sample.matrix[members & (sample.class_index == code)].mean(axis=0))
+                ** 2
             ).sum(axis=1)
             for code in (0, 1)
         )
@@ -190,7 +191,7 @@ def test_without_a_rare_level_lda_is_that_of_scikit_learns_svd(priors, output):
 @pytest.mark.parametrize("learner", [lda(), qda()])
 def test_regular_learning_sets_beside_singular_ones_keep_their_numbers(learner):
     sample, learning = rare_level()
-    learning[:, np.flatnonzero(sample.codes == 0)[:30]] |= learner == qda()
+    learning[:, np.flatnonzero(sample.class_index == 0)[:30]] |= learner == qda()
     together = evaluate(sample, learner, "score", learning)
     rows = np.array(
         [
@@ -220,7 +221,7 @@ def test_classes_absent_from_a_singular_set_are_never_predicted(rng):
     sample = make_sample(X, np.arange(60) % 3, as_classes=True)
     learning = learning_sets(sample, 40, 3)
     learning[:, :3] = False
-    learning[0] &= sample.codes != 1
+    learning[0] &= sample.class_index != 1
     for learner in (lda(), qda()):
         found = evaluate(sample, learner, "label", learning)
         assert not (found.values[0] == 1).any()
@@ -233,7 +234,7 @@ def test_classes_absent_from_a_singular_set_are_never_predicted(rng):
 def test_qda_drops_for_all_classes_what_does_not_vary_in_one(priors):
     """What is dropped is a column here, so that the others alone give the same."""
     sample, learning = rare_level()
-    learning[:, :3] = sample.codes[:3] == sample.codes[0]
+    learning[:, :3] = sample.class_index[:3] == sample.class_index[0]
     rest = make_sample(sample.matrix[:, :3], sample.response, as_classes=True)
     found = evaluate(sample, qda(priors), "score", learning)
     expected = evaluate(rest, qda(priors), "score", learning).values
@@ -244,14 +245,14 @@ def test_qda_drops_for_all_classes_what_does_not_vary_in_one(priors):
 def test_qda_goes_on_where_chance_leaves_a_class_too_few_observations():
     sample = breast_cancer()
     learning = learning_sets(sample, 50, 3)
-    learning[1] &= (sample.codes == 0) | (np.cumsum(sample.codes) <= 6)
+    learning[1] &= (sample.class_index == 0) | (np.cumsum(sample.class_index) <= 6)
     found = evaluate(sample, "qda:equal", "score", learning)
     assert found.ties["singular_fits"] == 1
     assert np.isfinite(found.values[1][~learning[1]]).all()
     # A single observation of a class varies in no direction, so that the priors decide.
-    learning[1] &= (sample.codes == 0) | (np.cumsum(learning[1] * sample.codes) <= 1)
+    learning[1] &= (sample.class_index == 0) | (np.cumsum(learning[1] * sample.class_index) <= 1)
     found = evaluate(sample, "qda", "score", learning).values[1]
-    n_first = (learning[1] & (sample.codes == 0)).sum()
+    n_first = (learning[1] & (sample.class_index == 0)).sum()
     np.testing.assert_allclose(found[~learning[1]], -np.log(n_first))
 
 
@@ -313,7 +314,7 @@ def test_what_is_singular_in_every_learning_set_is_refused_before_the_first_fit(
     column, where, learners
 ):
     sample = breast_cancer(n_columns=2)
-    X = np.column_stack([sample.matrix, column(sample.codes)])
+    X = np.column_stack([sample.matrix, column(sample.class_index)])
     for learner in learners:
         with pytest.raises(ValueError) as error:
             uv.UStatisticTest(X, sample.response, learner)

@@ -230,7 +230,7 @@ def test_agrees_with_scikit_learn(learner):
             tol=1e-10,
             max_iter=100_000,
             random_state=0,
-        ).fit(z[rows], sample.codes[rows])
+        ).fit(z[rows], sample.class_index[rows])
         np.testing.assert_allclose(scores, theirs.decision_function(z), atol=1e-5)
 
 
@@ -239,7 +239,7 @@ def test_agrees_with_scikit_learn(learner):
 
 def test_null_model_is_exact(colon):
     learning = learning_sets(colon, 26)
-    positive = learning @ colon.codes
+    positive = learning @ colon.class_index
     expected = np.log(positive / (26 - positive))[:, None]
     learner = lasso(0.5)
     scores = learner.scores(learner.prepare(colon), learning)
@@ -259,7 +259,7 @@ def test_null_model_between_the_largest_gradient_and_one_half(rng):
 
 
 def test_balanced_null_models_are_ties_for_the_first_class(colon):
-    balanced = np.concatenate([np.flatnonzero(colon.codes == code)[:13] for code in (0, 1)])
+    balanced = np.concatenate([np.flatnonzero(colon.class_index == code)[:13] for code in (0, 1)])
     learning = np.isin(np.arange(colon.n_obs), balanced)[None]
     predictions = evaluate(colon, lasso(0.5), "label", learning)
     assert (predictions.values[~learning] == 0).all()
@@ -290,7 +290,7 @@ def test_a_repeated_learning_set_is_fitted_once(colon):
 
 def test_learning_sets_with_one_class_are_ignored(colon):
     learning = learning_sets(colon, 26, 3)
-    learning[1] = colon.codes == 1
+    learning[1] = colon.class_index == 1
     learner = lasso(0.08)
     state = learner.prepare(colon)
     rest = learner.scores(state, learning[[0, 2]])
@@ -343,7 +343,7 @@ def test_compiled_form_learns_labels(colon, rng):
 
 def compiled_only(sample, learner, learning):
     penalties = learner.penalties(learning.sum(axis=1))
-    return lasso_module.CompiledFits(
+    return lasso_module.CompiledLassoFits(
         *(learner.prepare(sample), learning, None, penalties),
         standardize=learner.standardize,
         max_iter=learner.max_iter,
@@ -388,13 +388,13 @@ def test_without_numba(colon, monkeypatch):
 
 
 def test_compiled_form_is_chosen_by_itself(colon, monkeypatch):
-    form, fits = lasso_module.CompiledFits, []
+    form, fits = lasso_module.CompiledLassoFits, []
 
     def counted(*given, **options):
         fits.append(given)
         return form(*given, **options)
 
-    monkeypatch.setattr(lasso_module, "CompiledFits", counted)
+    monkeypatch.setattr(lasso_module, "CompiledLassoFits", counted)
     for learner, sample, count in (
         (lasso(0.08), colon, 1),
         (lasso(0.08, compiled=False), colon, 1),

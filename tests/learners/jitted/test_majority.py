@@ -21,7 +21,7 @@ def test_labels_agree_with_scikit_learn(make):
     found = evaluate(sample, "majority", "label", learning)
     expected = evaluate(sample, DummyClassifier(), "label", learning).values
     np.testing.assert_array_equal(found.values, expected)
-    counts = [np.sort(np.bincount(sample.codes[row], minlength=2)) for row in learning]
+    counts = [np.sort(np.bincount(sample.class_index[row], minlength=2)) for row in learning]
     tied = sum(count[-1] == count[-2] for count in counts)
     assert found.ties == {"class_ties": tied * (sample.n_obs - 24)}
     assert tied > 0
@@ -30,7 +30,7 @@ def test_labels_agree_with_scikit_learn(make):
 def test_the_share_of_the_positive_class_is_score_and_probability():
     sample = breast_cancer()
     learning = learning_sets(sample, 24)
-    share = np.array([sample.codes[row].mean() for row in learning])[:, None]
+    share = np.array([sample.class_index[row].mean() for row in learning])[:, None]
     for output in ("score", "probability", "number"):
         found = evaluate(sample, "majority", output, learning).values
         np.testing.assert_array_equal(found, np.where(learning, np.nan, share))

@@ -19,7 +19,7 @@ def slow_knn(sample, k, learning):
         for i in np.flatnonzero(~members):
             distance = ((sample.matrix[rows] - sample.matrix[i]) ** 2).sum(axis=1)
             order = sorted(range(len(rows)), key=lambda j: (distance[j], rows[j]))
-            votes = sample.codes[rows[order[:k]]].tolist()
+            votes = sample.class_index[rows[order[:k]]].tolist()
             most = max(Counter(votes).values())
             winners = [code for code in votes if votes.count(code) == most]
             labels[row, i] = winners[0]
@@ -82,7 +82,7 @@ def test_ties_follow_the_stated_rules_and_are_counted(make, k):
 
 def test_a_class_absent_from_a_learning_set_is_never_predicted():
     sample = iris()
-    learning = learning_sets(sample, 60, 3) & (sample.codes != np.arange(3)[:, None])
+    learning = learning_sets(sample, 60, 3) & (sample.class_index != np.arange(3)[:, None])
     found = evaluate(sample, knn(3), "label", learning).values
     np.testing.assert_array_equal(found, slow_knn(sample, 3, learning)[0])
 
@@ -91,7 +91,7 @@ def test_many_neighbours():
     sample = breast_cancer()
     learning = learning_sets(sample, 90, 4)
     found = evaluate(sample, knn(90), "score", learning).values
-    share = sample.codes[None].repeat(4, axis=0)[learning].reshape(4, 90).mean(axis=1)
+    share = sample.class_index[None].repeat(4, axis=0)[learning].reshape(4, 90).mean(axis=1)
     np.testing.assert_allclose(found[~learning].reshape(4, 10), share[:, None].repeat(10, axis=1))
 
 

@@ -28,8 +28,8 @@ def test_equals_the_kernel_on_the_same_learning_sets(learners, monkeypatch):
     kept = []
 
     class Watched(FittedLosses):
-        def each(self, learning, testing, seeds):
-            values = super().each(learning, testing, seeds)
+        def losses_for(self, learning, testing, seeds):
+            values = super().losses_for(learning, testing, seeds)
             kept.append((learning, values))
             return values
 

@@ -828,8 +828,8 @@ def drawn_by(test, scheme, n_repeats):
     kept = []
 
     class Watched(FittedLosses):
-        def each(self, learning, testing, seeds):
-            values = super().each(learning, testing, seeds)
+        def losses_for(self, learning, testing, seeds):
+            values = super().losses_for(learning, testing, seeds)
             kept.append((testing, values))
             return values
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 import ucvtest as uv
 from ucvtest.methods.permutation.permuted_labels import Relabeling
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 SIZES = {6: [1, 3, 2, 1, 1, 3], 7: [2, 1, 3, 1, 1, 2, 1]}
 LABELS = {
@@ -178,7 +178,7 @@ def test_size_where_labels_of_single_label_clusters_depend_on_their_size():
         slots = [tuple(rows[:, None]) for rows, one in zip(members, pure, strict=True) if not one]
         slots.append(tuple(rows for rows, one in zip(members, pure, strict=True) if one))
         for which, places in enumerate(
-            (Exchangeable.of(y, index), Exchangeable(y, tuple(slots), between=False))
+            (ExchangeableLabels.of(y, index), ExchangeableLabels(y, tuple(slots), between=False))
         ):
             drawn = np.vstack([y, places.draw(rng, 99)])
             distance = np.abs(drawn @ x / drawn.sum(axis=1) - (1 - drawn) @ x / (1 - drawn).sum(1))

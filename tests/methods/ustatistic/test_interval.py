@@ -15,8 +15,9 @@ from tests.oracles.ustatistic import (
     slope_of_standard_error,
     symmetrised_kernel,
 )
-from ucvtest.losses.loss import LOSSES, Loss
 from ucvtest.methods.ustatistic.interval import NAMES, Interval
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
 from ucvtest.stats.intervals import HallT, PlusFour
 
 BRIER = Loss("brier", lambda y, p: (p - y) ** 2, "probability", bounds=(0.0, 1.0))

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import ucvtest as uv
 from tests.oracles import intervals as oracle
-from ucvtest.losses.loss import Loss
+from ucvtest.metrics.loss import Loss
 from ucvtest.stats.intervals import LogT
 
 

@@ -865,7 +865,7 @@ class TestConveniences:
         assert uv.UStatisticTest(X, grades, "lda").sample.classes.tolist() == ["low", "high"]
         turned = uv.UStatisticTest(X, grades, "lda", pos_label="low")
         assert turned.sample.classes.tolist() == ["high", "low"]
-        assert (turned.sample.codes == 1 - y).all()
+        assert (turned.sample.class_index == 1 - y).all()
 
     def test_resamples_for_precision(self):
         # Corollary 5.1 with d = 2: 10^5 splits fix two digits with probability 0.99.

@@ -18,7 +18,7 @@ import ucvtest_mlflow as um
 from mlflow import MlflowClient
 from ucvtest_mlflow import servers
 from ucvtest_mlflow.records import Record
-from ucvtest_mlflow.servers import Patience, Paused, hide_passwords
+from ucvtest_mlflow.servers import Paused, RetryPolicy, hide_passwords
 
 from tests.support.mlflow_runs import RESULT, WARNINGS, finish, keep
 
@@ -38,55 +38,55 @@ class Clock:
 URI = "http://user:secret@example.org:5000"
 
 
-def ask(patience: Patience, clock: Clock, seconds: float, uri: str = URI) -> None:
-    with patience.asking(uri):
+def ask(retry_policy: RetryPolicy, clock: Clock, seconds: float, uri: str = URI) -> None:
+    with retry_policy.request(uri):
         clock.now += seconds
         raise TimeoutError
 
 
-def fail_after(seconds: float, clock: Clock, patience: Patience, uri: str = URI) -> None:
+def fail_after(seconds: float, clock: Clock, retry_policy: RetryPolicy, uri: str = URI) -> None:
     with pytest.raises(TimeoutError):
-        ask(patience, clock, seconds, uri)
+        ask(retry_policy, clock, seconds, uri)
 
 
 def test_a_server_that_kept_a_test_waiting_is_asked_once_a_minute() -> None:
     clock = Clock()
-    patience = Patience(clock)
-    fail_after(7.0, clock, patience)
+    retry_policy = RetryPolicy(clock)
+    fail_after(7.0, clock, retry_policy)
     for passed, left in ((0.0, 60), (20.0, 40), (39.0, 1)):
         clock.now += passed
-        with pytest.raises(Paused) as error, patience.asking(URI):
+        with pytest.raises(Paused) as error, retry_policy.request(URI):
             pass
         assert str(error.value) == (
             f"http://example.org:5000 has kept an earlier test waiting, and is asked again in "
             f"{left} s"
         )
-    with patience.asking("http://elsewhere:5000"):
+    with retry_policy.request("http://elsewhere:5000"):
         pass
     clock.now += 1.0
-    fail_after(7.0, clock, patience)
+    fail_after(7.0, clock, retry_policy)
     clock.now += 60.0
     # Others that come meanwhile do not wait as well.
-    with patience.asking(URI), pytest.raises(Paused), patience.asking(URI):
+    with retry_policy.request(URI), pytest.raises(Paused), retry_policy.request(URI):
         pass
     # It answers again.
-    with patience.asking(URI), patience.asking(URI):
+    with retry_policy.request(URI), retry_policy.request(URI):
         pass
 
 
 def test_a_quick_failure_costs_the_next_test_nothing() -> None:
     clock = Clock()
-    patience = Patience(clock)
-    fail_after(1.0, clock, patience)
-    with patience.asking(URI):
+    retry_policy = RetryPolicy(clock)
+    fail_after(1.0, clock, retry_policy)
+    with retry_policy.request(URI):
         pass
 
 
 def test_local_stores_are_always_asked() -> None:
     clock = Clock()
-    patience = Patience(clock)
+    retry_policy = RetryPolicy(clock)
     for _ in range(2):
-        fail_after(30.0, clock, patience, "sqlite:///mlflow.db")
+        fail_after(30.0, clock, retry_policy, "sqlite:///mlflow.db")
 
 
 class Listener(ThreadingHTTPServer):
@@ -167,7 +167,7 @@ def test_options_that_are_called_anew_ask_anew(client: MlflowClient, spool: Path
     (first,) = hooks.installed_hooks()
     um.autolog(spool_dir=spool)
     (second,) = hooks.installed_hooks()
-    assert first.patience is not second.patience
+    assert first.retry_policy is not second.retry_policy
 
 
 # -------------------------------------------------------------------------- credentials

@@ -122,7 +122,7 @@ def test_probabilities_and_scores_are_those_of_the_positive_class(name: str) -> 
     y = np.where(X[:, 0] > 0, "a", "b")  # "b" is positive, and goes with small values
     sample = uv.UStatisticTest(X, y, "lda").sample
     learning, testing = np.arange(40), np.arange(40, 60)
-    truth = sample.codes[testing]
+    truth = sample.class_index[testing]
     for output in ("probability", "number", "score"):
         values = learner.fit_predict(sample, learning, testing, output, seed=1)
         assert values[truth == 1].mean() > values[truth == 0].mean() + 0.2, output
@@ -178,8 +178,8 @@ def test_other_labels_than_the_sample_are_learnt() -> None:
 
     learner = RLearner("MASS::lda")
     sample = uv.UStatisticTest(X, LABELS, learner).sample
-    exchanged = sample.codes[::-1].copy()
-    permuted = replace(sample, codes=exchanged, response=sample.classes[exchanged])
+    exchanged = sample.class_index[::-1].copy()
+    permuted = replace(sample, class_index=exchanged, response=sample.classes[exchanged])
     fresh = uv.UStatisticTest(X, permuted.response, learner).sample
     rows = np.arange(40), np.arange(40, 60)
     first, second, third = (

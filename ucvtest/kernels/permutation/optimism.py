@@ -17,7 +17,7 @@ from ucvtest.data.groups import (
     check_group_weight,
     clusters_of,
 )
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 __all__ = ["generalization", "mean_over_clusters"]
 
@@ -115,7 +115,7 @@ def _of_clusters(
             f"y must hold the observed label of each of {clusters.groups.n_obs} rows where there "
             f"are groups, got shape {observed.shape}"
         )
-    exchangeable = Exchangeable.of(observed, clusters.groups.index)
+    exchangeable = ExchangeableLabels.of(observed, clusters.groups.index)
     possible = np.zeros(labels.shape, dtype=bool)
     for value, share in zip(*exchangeable.shares(), strict=True):
         possible |= (labels == value) & (share > 0)
@@ -148,7 +148,7 @@ def mean_over_clusters(
     losses: Callable[[np.ndarray], np.ndarray],
     labels: np.ndarray,
     weight: np.ndarray,
-    exchangeable: Exchangeable,
+    exchangeable: ExchangeableLabels,
 ) -> dict[str, np.ndarray]:
     """Mean losses on the labels (P, n) that were learnt, and on those that rows can get.
 

@@ -133,7 +133,7 @@ class SklearnLearner(SplitLearner):
             number = as_numbers(PREDICTIONS, fitted.predict(features))
             return _cut(number) if output == "label" else number
         if output == "label":
-            return _codes(fitted.predict(features), sample)
+            return _class_index(fitted.predict(features), sample)
         positive = np.asarray(sample.classes)[-1]
         if sample.n_classes > 2 and output == "probability":
             return _class_probabilities(fitted, features, sample)
@@ -219,7 +219,7 @@ class CallableLearner(SplitLearner):
                 "they belong together"
             )
         if output == "label":
-            return _codes(returned, sample)
+            return _class_index(returned, sample)
         numbers = as_numbers(PREDICTIONS, returned)
         n_classes = sample.n_classes
         if n_classes > 2 and numbers.shape[1:] == (n_classes,):
@@ -264,7 +264,7 @@ def _cut(number: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(number), np.nan, number > 0.5)
 
 
-def _codes(labels: Any, sample: Sample) -> np.ndarray:
+def _class_index(labels: Any, sample: Sample) -> np.ndarray:
     """Positions of labels among the classes."""
     array = as_array(PREDICTIONS, labels)
     if array.ndim == 0 or array.size != len(array):
@@ -273,13 +273,13 @@ def _codes(labels: Any, sample: Sample) -> np.ndarray:
     import pandas as pd
 
     classes = np.asarray(sample.classes)
-    codes = pd.Index(classes).get_indexer(pd.Index(array.reshape(-1)))
-    unknown = np.flatnonzero(codes < 0)
+    class_index = pd.Index(classes).get_indexer(pd.Index(array.reshape(-1)))
+    unknown = np.flatnonzero(class_index < 0)
     if len(unknown):
         label = array.reshape(-1).tolist()[unknown[0]]
         known = ", ".join(repr(value) for value in classes.tolist())
         raise ValueError(f"the prediction {label!r} is none of the labels {known}")
-    return codes.astype(float)
+    return class_index.astype(float)
 
 
 def _function_name(function: Any) -> str:

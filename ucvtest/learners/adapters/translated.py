@@ -11,7 +11,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, leading
-from ucvtest.learners.batching import clear_codes
+from ucvtest.learners.batching import clear_labels
 
 __all__ = ["TranslatedLearner"]
 
@@ -75,9 +75,9 @@ class TranslatedLearner(Learner):
         """Predictions as those of `JittedLearner.predict`; NaN where they are left open."""
         asked = self.outputs.get(output, output)
         if asked == "label" and self.exact_scores:
-            codes = self.jitted.codes(state, learning, labels, (OPEN, ROUNDING))
-            if codes is not None:
-                return Predictions(codes, Counter(score_ties=0))
+            predicted = self.jitted.codes(state, learning, labels, (OPEN, ROUNDING))
+            if predicted is not None:
+                return Predictions(predicted, Counter(score_ties=0))
             return self._labels(self.jitted.scores(state, learning, labels), testing)
         predictions = self.jitted.predict(state, learning, asked, testing, labels)
         if output == "score" and self.signed_score:
@@ -92,15 +92,15 @@ class TranslatedLearner(Learner):
             largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
         distance = OPEN + ROUNDING * largest
         if scores.ndim == 2:
-            codes = clear_codes(scores, self.jitted.cut, distance)
-            if codes is not None:
-                return Predictions(codes, Counter(score_ties=0))
+            predicted = clear_labels(scores, self.jitted.cut, distance)
+            if predicted is not None:
+                return Predictions(predicted, Counter(score_ties=0))
             near = np.abs(scores - self.jitted.cut) <= distance
         else:
-            codes, best, second = leading(scores)
+            predicted, best, second = leading(scores)
             clear = second < best - distance
             if clear.all():
-                return Predictions(codes, Counter(score_ties=0))
+                return Predictions(predicted, Counter(score_ties=0))
             near = ~clear
         elected = self.jitted.elect(scores, testing)
         elected.values[near] = np.nan

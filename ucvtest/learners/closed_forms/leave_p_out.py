@@ -70,39 +70,41 @@ def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
             f"learn_size must be an integer from k = {k} to n - 1 = {n - 1}, got {learn_size!r}"
         )
     distance = squared_distances(sample.matrix)
-    codes, errors = sample.target.astype(int), np.empty(n)
-    for row, code in enumerate(codes):
+    class_index, errors = sample.target.astype(int), np.empty(n)
+    for row, code in enumerate(class_index):
         order = np.argsort(distance[row], kind="stable")
-        second = _second_class_wins(codes[order[order != row]], k, learn_size)
+        second = _second_class_wins(class_index[order[order != row]], k, learn_size)
         errors[row] = 1.0 - second if code == 1 else second
     return errors
 
 
-def _second_class_wins(codes: np.ndarray, k: int, g: int) -> float:
+def _second_class_wins(class_index: np.ndarray, k: int, g: int) -> float:
     """Share of the learning sets that predict label 1, from the labels of the others by rank."""
-    n_others = len(codes)
+    n_others = len(class_index)
     rank = np.arange(1, n_others + 1)
-    before = np.cumsum(codes) - codes
+    before = np.cumsum(class_index) - class_index
     # Learning sets whose k-th neighbour has this rank, for each choice of the nearer ones.
     beyond = _log_binomial(n_others - rank, g - k) - _log_binomial(n_others, g)
     share = 0.0
     for votes in range(k):
         choices = _log_binomial(before, votes) + _log_binomial(rank - 1 - before, k - 1 - votes)
-        wins = 2 * (votes + codes) > k
+        wins = 2 * (votes + class_index) > k
         share += np.exp(choices + beyond)[wins].sum()
     if k % 2 == 0:
-        share += _tied_for_second(codes, before, beyond, k)
+        share += _tied_for_second(class_index, before, beyond, k)
     return float(share)
 
 
-def _tied_for_second(codes: np.ndarray, before: np.ndarray, beyond: np.ndarray, k: int) -> float:
+def _tied_for_second(
+    class_index: np.ndarray, before: np.ndarray, beyond: np.ndarray, k: int
+) -> float:
     """Share with k/2 votes for each class, and the nearest neighbour of the second class."""
-    nearest = np.flatnonzero(codes == 1)[:, None]
-    last = np.arange(len(codes))
+    nearest = np.flatnonzero(class_index == 1)[:, None]
+    last = np.arange(len(class_index))
     # Between the nearest and the k-th neighbour: how many there are, and of the second class.
     between = last - nearest - 1
     second = before - before[nearest] - 1
-    wanted = k // 2 - 1 - codes
+    wanted = k // 2 - 1 - class_index
     choices = _log_binomial(second, wanted) + _log_binomial(between - second, k - 2 - wanted)
     return float(np.exp(choices + beyond)[last > nearest].sum())
 

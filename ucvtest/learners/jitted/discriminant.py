@@ -24,7 +24,7 @@ from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
     Margin,
-    clear_codes,
+    clear_labels,
     median_centred,
     rows_for_cache,
 )
@@ -299,10 +299,10 @@ class WithCovariances(WithPriors):
         own = to_numpy(state.columns)[:n_obs, : state.n_classes].argmax(axis=1)
         found = np.empty((len(rows), n_obs, state.n_classes))
         for place, row in enumerate(rows):
-            codes = own if labels is None else labels[row]
+            class_index = own if labels is None else labels[row]
             learnt = learning[row if len(learning) > 1 else 0]
             found[place] = type(self).singular_scores(
-                features, codes, learnt, state.n_classes, equal=self.priors == "equal"
+                features, class_index, learnt, state.n_classes, equal=self.priors == "equal"
             )
         return found if state.n_classes > 2 else found[:, :, 1] - found[:, :, 0]
 
@@ -378,7 +378,7 @@ class LinearDiscriminant(WithCovariances):
         if margin is not None:
             return None
         coefficients, largest = state.coefficients(labels, self.priors == "equal")
-        return clear_codes(product(coefficients / largest, state.white), self.cut, OPEN)
+        return clear_labels(product(coefficients / largest, state.white), self.cut, OPEN)
 
     @property
     def _rules(self) -> tuple[Rules, bool]:
@@ -444,7 +444,7 @@ class GaussianNaiveBayes(WithPriors):
 def _check_rank(name: str, sample: Sample, *, each_class: bool) -> None:
     """Refuse columns whose covariance matrix is singular in every learning set."""
     features = standardised_features(sample.matrix)
-    members = [sample.codes == code for code in range(sample.n_classes)]
+    members = [sample.class_index == code for code in range(sample.n_classes)]
     by_class = [features[rows] - features[rows].mean(axis=0) for rows in members]
     parts = {"": features - features.mean(axis=0), " within classes": np.concatenate(by_class)}
     if each_class:

@@ -18,7 +18,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.base import class_members
 from ucvtest.learners.batching import Margin, median_centred, padded_rows
 from ucvtest.learners.jitted.many_labelings import WELL_CONDITIONED, product
-from ucvtest.learners.jitted.padded_blocks import codes_in_blocks
+from ucvtest.learners.jitted.padded_blocks import labels_in_blocks
 from ucvtest.learners.solvers.linear_algebra import (
     CAREFUL,
     SINGULAR,
@@ -183,8 +183,8 @@ def labels_of_rules(
         return None
     n_obs = learning.shape[1]
     arguments = _arguments(rules, equal, state, learning, None)
-    codes, open_ = _jitted_codes(*arguments, n_obs, margin)
-    return None if open_ else np.asarray(codes)[:, :n_obs]
+    predicted, open_ = _jitted_labels(*arguments, n_obs, margin)
+    return None if open_ else np.asarray(predicted)[:, :n_obs]
 
 
 def _arguments(
@@ -197,7 +197,7 @@ def _arguments(
 
 
 @partial(jit, static_argnums=(0, 5, 6, 7))
-def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
+def _jitted_labels(*arguments: Any) -> tuple[jax.Array, jax.Array]:
     """Which scores are positive, and whether some score is neither positive nor negative."""
     rules, columns, terms, learning, _, *shape, n_obs, margin = arguments
 
@@ -208,7 +208,7 @@ def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
         contrast = coefficients[1] - coefficients[0]
         return _scores_of_two(contrast, terms), jnp.abs(contrast * widest[:, None]).sum(axis=0)
 
-    return codes_in_blocks(scores, learning, ROWS_PER_BLOCK, 0.0, n_obs, margin)
+    return labels_in_blocks(scores, learning, ROWS_PER_BLOCK, 0.0, n_obs, margin)
 
 
 def _all_coefficients(

@@ -13,9 +13,9 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
 from ucvtest.learners.batching import padded_rows, power_of_two
 from ucvtest.learners.jitted.lasso_fits import (
-    CompiledFits,
-    Data,
-    Fits,
+    CompiledLassoFits,
+    LassoData,
+    LassoFits,
     tolerances,
     widened,
     working_set_sizes,
@@ -187,7 +187,7 @@ class PenalizedLogistic(JittedLearner):
         """Fewer for many observations, so that the scores of one call need little memory."""
         return power_of_two(min(self.batch_rows, MOST_SCORES // sample.n_obs))
 
-    def prepare(self, sample: Sample) -> Data:
+    def prepare(self, sample: Sample) -> LassoData:
         """Centre and scale the columns by median and mean absolute deviation.
 
         A column that is almost constant but for a few outliers thus keeps its digits in the
@@ -202,17 +202,17 @@ class PenalizedLogistic(JittedLearner):
         features, response = padded_rows(matrix), padded_rows(sample.target)
         features, squares, response = to_device((features, features**2, response))
         wide: list[Any] = [to_device(widened(each)) for each in (matrix, sample.target)]
-        return Data(
+        return LassoData(
             *(matrix, distinct, features, squares, response),
             wide_features=wide[0],
             wide_response=wide[1],
-            codes=sample.target,
+            target=sample.target,
             centre=centre,
             spread=spread,
         )
 
     def scores(
-        self, state: Data, learning: np.ndarray, labels: np.ndarray | None = None
+        self, state: LassoData, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """Log-odds; NaN where a fit did not converge."""
         if labels is not None:
@@ -232,7 +232,7 @@ class PenalizedLogistic(JittedLearner):
         scores[uncertain] = fitted[copy.ravel()]
         return scores
 
-    def coefficients(self, state: Data, learning: np.ndarray) -> np.ndarray:
+    def coefficients(self, state: LassoData, learning: np.ndarray) -> np.ndarray:
         """Intercept and coefficients (R, 1 + p) in the features' units, NaN without convergence.
 
         Each learning set holds both classes.
@@ -246,7 +246,7 @@ class PenalizedLogistic(JittedLearner):
         return np.column_stack([scaled[:, 0] - slopes @ state.centre, slopes])
 
     def _null_models(
-        self, data: Data, learning: np.ndarray, labels: np.ndarray | None
+        self, data: LassoData, learning: np.ndarray, labels: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Log-odds of the null models (R,), and the rows where they may not be optimal.
 
@@ -255,7 +255,7 @@ class PenalizedLogistic(JittedLearner):
         Features in their own units have no such bound.
         """
         size = learning.sum(axis=1)
-        positive = learning @ data.codes if labels is None else (learning * labels).sum(axis=1)
+        positive = learning @ data.target if labels is None else (learning * labels).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             null = np.log(positive / (size - positive))
             deviation = np.sqrt(positive / size * (1.0 - positive / size))
@@ -263,7 +263,7 @@ class PenalizedLogistic(JittedLearner):
         return null, np.flatnonzero(deviation > bound)
 
     def path_scores(
-        self, state: Data, learning: np.ndarray, members: Sequence["PenalizedLogistic"]
+        self, state: LassoData, learning: np.ndarray, members: Sequence["PenalizedLogistic"]
     ) -> np.ndarray:
         """Log-odds (L, R, n) of learners that differ in `lam` alone, each fit from the one before.
 
@@ -272,7 +272,7 @@ class PenalizedLogistic(JittedLearner):
         from ucvtest.learners.solvers.compiled_path import fit_paths
 
         size = learning.sum(axis=1)
-        positive = learning @ state.codes
+        positive = learning @ state.target
         single = (positive == 0) | (positive == size)
         rows, order = np.flatnonzero(~single), np.argsort([-each.lam for each in members])
         penalties = [members[place].penalties(size[rows]) for place in order]
@@ -281,7 +281,7 @@ class PenalizedLogistic(JittedLearner):
         found[np.ix_(order, rows)] = fit_paths(
             state.matrix,
             state.distinct,
-            state.codes.astype(float),
+            state.target.astype(float),
             np.ascontiguousarray(learning[rows]),
             state.spread,
             l1,
@@ -307,13 +307,13 @@ class PenalizedLogistic(JittedLearner):
         return lam * self.l1_ratio, lam * (1.0 - self.l1_ratio)
 
     def _fit(
-        self, data: Data, learning: np.ndarray, labels: np.ndarray | None, null: np.ndarray
-    ) -> Iterator[tuple[np.ndarray, "Fits | CompiledFits"]]:
+        self, data: LassoData, learning: np.ndarray, labels: np.ndarray | None, null: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, "LassoFits | CompiledLassoFits"]]:
         """Fit with larger and larger working sets; of two fits for one row the later one counts."""
         rows = np.arange(len(learning))
         l1, l2 = self.penalties(learning.sum(axis=1))
         if len(rows) and self.is_compiled:
-            easy = CompiledFits(
+            easy = CompiledLassoFits(
                 *(data, learning, labels, (l1, l2)),
                 standardize=self.standardize,
                 max_iter=self.max_iter,
@@ -322,7 +322,7 @@ class PenalizedLogistic(JittedLearner):
             rows = np.flatnonzero(np.isnan(easy.log_odds[:, 0]))
         if not len(rows):
             return
-        fits = Fits(
+        fits = LassoFits(
             *(data, learning[rows], None if labels is None else labels[rows]),
             *(null[rows, None], (l1[rows], l2[rows])),
             standardize=self.standardize,

@@ -21,7 +21,14 @@ from ucvtest.learners.solvers.penalized_logistic import (
     solve,
 )
 
-__all__ = ["CompiledFits", "Data", "Fits", "tolerances", "widened", "working_set_sizes"]
+__all__ = [
+    "CompiledLassoFits",
+    "LassoData",
+    "LassoFits",
+    "tolerances",
+    "widened",
+    "working_set_sizes",
+]
 
 TOLERANCE = 1e-9
 """Largest violation of an optimality condition, in units of the response."""
@@ -55,7 +62,7 @@ HIGHEST_BATCH, LOW_BATCH = 256, 32
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class LassoData:
     """What all learning sets share; JAX arrays, rows padded with zeros to a fixed shape.
 
     `solve` picks its learning sets out of more rows, which cost it nothing and let it be compiled
@@ -76,7 +83,7 @@ class Data:
     """(M, p) the same for `solve`."""
     wide_response: Any
     """(M,)"""
-    codes: np.ndarray
+    target: np.ndarray
     """(n,) the response without padding."""
     centre: np.ndarray
     """(p,) what was subtracted from the features."""
@@ -84,12 +91,12 @@ class Data:
     """(p,) what they were divided by."""
 
 
-class CompiledFits:
+class CompiledLassoFits:
     """Fits by compiled loops; NaN where a fit is left to the other form."""
 
     def __init__(
         self,
-        data: Data,
+        data: LassoData,
         learning: np.ndarray,
         labels: np.ndarray | None,
         penalties: tuple[np.ndarray, np.ndarray],
@@ -105,7 +112,7 @@ class CompiledFits:
         self._fitted = fit(
             data.matrix,
             data.distinct,
-            np.ascontiguousarray(data.codes[None] if labels is None else labels, dtype=float),
+            np.ascontiguousarray(data.target[None] if labels is None else labels, dtype=float),
             np.ascontiguousarray(learning),
             data.spread,
             l1,
@@ -122,7 +129,7 @@ class CompiledFits:
         return _by_feature(self.log_odds, columns, original, self._n_features)
 
 
-class Fits:
+class LassoFits:
     """The state of many fits on their way to convergence.
 
     A visit takes a batch of fits through a few Newton steps on their working sets and one
@@ -132,7 +139,7 @@ class Fits:
 
     def __init__(
         self,
-        data: Data,
+        data: LassoData,
         learning: np.ndarray,
         labels: np.ndarray | None,
         coefficients: np.ndarray,
@@ -151,12 +158,12 @@ class Fits:
         self.steps = np.zeros(len(learning), dtype=int)
         self.log_odds = np.full(learning.shape, np.nan)
 
-    def subset(self, rows: np.ndarray) -> "Fits":
+    def subset(self, rows: np.ndarray) -> "LassoFits":
         """Some of the fits, to go on with."""
         start = self.coefficients[rows]
         labels = None if self.labels is None else self.labels[rows]
         penalties = self.l1[rows], self.l2[rows]
-        chosen = Fits(
+        chosen = LassoFits(
             *(self.data, self.learning[rows], labels, start, penalties),
             standardize=self.standardize,
         )

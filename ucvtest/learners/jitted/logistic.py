@@ -213,7 +213,7 @@ class RidgeLogistic(JittedLearner):
         if labels is not None or margin is not None:
             return None
         fitted = self._fit(state, learning, None)
-        return None if fitted.open.any() else fitted.codes[:, : learning.shape[1]]
+        return None if fitted.open.any() else fitted.predicted[:, : learning.shape[1]]
 
     @property
     def _settings(self) -> tuple[float, int, bool, bool]:
@@ -293,8 +293,8 @@ class Fitted(NamedTuple):
     """(R,) whether they have converged."""
     scores: Any
     """(R, N) log-odds, NaN where they have not."""
-    codes: Any
-    """(R, N); see `codes_in_blocks`."""
+    predicted: Any
+    """(R, N); see `labels_in_blocks`."""
     open: Any
     """(B,) whether one of the labels is open, in each block."""
 
@@ -311,8 +311,8 @@ def _in_row_blocks(state: LogisticState, fit: Callable[..., Fitted], *arrays: ja
 def _fitted(state: LogisticState, b: jax.Array, done: jax.Array, n_obs: jax.Array) -> Fitted:
     converged = jnp.where(done, b, jnp.nan)
     scores = jnp.einsum("qr,nq->rn", converged, state.design, precision="highest")
-    codes, is_open = decided(scores, 0.0, n_obs)
-    return Fitted(b.T, done, scores, codes, is_open[None])
+    predicted, is_open = decided(scores, 0.0, n_obs)
+    return Fitted(b.T, done, scores, predicted, is_open[None])
 
 
 def _likelihood(

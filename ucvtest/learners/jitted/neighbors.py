@@ -329,10 +329,10 @@ class SurestNeighbors(OpenNeighbors):
             above = self.k // 2 if self.ties_to_first else (self.k - 1) // 2
             found = [self._walk.election(each, learning, above) for each in state[:2]]
             if not any(each.short for each in found):
-                codes, others = found[0].labels, found[-1].labels
-                if not np.array_equal(codes, others):
-                    codes = np.where(codes == others, codes, np.nan)
-                return Predictions(codes, Counter())
+                predicted, others = found[0].labels, found[-1].labels
+                if not np.array_equal(predicted, others):
+                    predicted = np.where(predicted == others, predicted, np.nan)
+                return Predictions(predicted, Counter())
         votes = self._votes(state, learning, labels)
         elected = self._agreed([self._label(each) for each in votes], votes)
         if len(votes[0].total) > 1:

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from ucvtest.learners.batching import Margin
 
-__all__ = ["codes_in_blocks", "decided", "in_blocks"]
+__all__ = ["decided", "in_blocks", "labels_in_blocks"]
 
 
 def in_blocks(learning: jax.Array, size: int) -> jax.Array:
@@ -16,7 +16,7 @@ def in_blocks(learning: jax.Array, size: int) -> jax.Array:
     return learning.reshape(-1, size if n_sets % size == 0 else n_sets, n_obs)
 
 
-def codes_in_blocks(
+def labels_in_blocks(
     scores: Callable[[jax.Array], tuple[jax.Array, jax.Array]],
     learning: jax.Array,
     size: int,
@@ -42,14 +42,14 @@ def codes_in_blocks(
         open_ = ~clear & (jnp.arange(found.shape[1]) < n_obs)
         return (found > cut).astype(jnp.int8), open_.any()
 
-    codes, open_ = jax.lax.map(block, in_blocks(learning, size))
-    return codes.reshape(learning.shape), open_.any()
+    predicted, open_ = jax.lax.map(block, in_blocks(learning, size))
+    return predicted.reshape(learning.shape), open_.any()
 
 
 def decided(
     scores: jax.Array, cut: jax.Array | float, n_obs: jax.Array | int
 ) -> tuple[jax.Array, jax.Array]:
-    """Labels (R, N) that scores (R, N) predict, and whether one is open; see `codes_in_blocks`."""
+    """Labels (R, N) that scores (R, N) predict, and whether one is open; see `labels_in_blocks`."""
     observed = jnp.arange(scores.shape[1]) < n_obs
     above = scores > cut
     return above.astype(jnp.int8), (~(above | (scores < cut)) & observed).any()

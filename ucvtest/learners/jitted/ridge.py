@@ -17,7 +17,7 @@ from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
     Margin,
-    clear_codes,
+    clear_labels,
     median_centred,
     padded_rows,
     rows_for_cache,
@@ -29,7 +29,7 @@ from ucvtest.learners.jitted.many_labelings import (
     replace_open_rows,
     whitened,
 )
-from ucvtest.learners.jitted.padded_blocks import codes_in_blocks, in_blocks
+from ucvtest.learners.jitted.padded_blocks import in_blocks, labels_in_blocks
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
     as_penalty,
@@ -268,20 +268,20 @@ class Ridge(JittedLearner):
             return None
         if labels is None:
             primal = self._is_primal(state, learning)
-            return self._own_codes(state, learning, margin) if primal else None
+            return self._own_labels(state, learning, margin) if primal else None
         if margin is not None or not isinstance(state, ThinSmoother):
             return None
-        return clear_codes(state.fitted(labels), self.cut, OPEN)
+        return clear_labels(state.fitted(labels), self.cut, OPEN)
 
     @in_float64
-    def _own_codes(
+    def _own_labels(
         self, state: RidgeState, learning: np.ndarray, margin: Margin | None
     ) -> np.ndarray | None:
         """Labels for the sample's own response, without bringing the fitted values to NumPy."""
         n_obs = learning.shape[1]
         data = (state.features, state.columns.values, padded_rows(learning, axis=1))
-        codes, open_ = _primal_codes(*data, n_obs, self.cut, margin, *self._primal_settings)
-        return None if open_ else np.asarray(codes)[:, :n_obs]
+        predicted, open_ = _primal_labels(*data, n_obs, self.cut, margin, *self._primal_settings)
+        return None if open_ else np.asarray(predicted)[:, :n_obs]
 
     def _scores(
         self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None
@@ -329,7 +329,7 @@ def _primal(
 
 
 @partial(jit, static_argnums=(9, 10))
-def _primal_codes(
+def _primal_labels(
     features: jax.Array,
     columns: jax.Array,
     learning: jax.Array,
@@ -344,7 +344,7 @@ def _primal_codes(
         fitted = _primal_block(features, columns, rows, None, *settings)
         return fitted, jnp.abs(fitted).max(axis=1)
 
-    return codes_in_blocks(fit, learning, ROWS_PER_BLOCK, cut, n_obs, margin)
+    return labels_in_blocks(fit, learning, ROWS_PER_BLOCK, cut, n_obs, margin)
 
 
 def _primal_block(

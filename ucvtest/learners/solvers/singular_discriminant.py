@@ -17,14 +17,19 @@ ROUNDING = 1e-14
 
 
 def linear_scores(
-    features: np.ndarray, codes: np.ndarray, learnt: np.ndarray, n_classes: int, *, equal: bool
+    features: np.ndarray,
+    class_index: np.ndarray,
+    learnt: np.ndarray,
+    n_classes: int,
+    *,
+    equal: bool,
 ) -> np.ndarray:
     """Scores of all observations by linear discriminant analysis, for each class.
 
     Parameters
     ----------
     features : ndarray, shape (n, p)
-    codes : ndarray, shape (n,)
+    class_index : ndarray, shape (n,)
         Labels 0, 1, ..., of those that are learnt from at least.
     learnt : ndarray of bool, shape (n,)
     n_classes : int
@@ -36,7 +41,7 @@ def linear_scores(
     ndarray, shape (n, C)
         Minus infinity for a class that is not in the learning set.
     """
-    present, labels, prior, means, scale = _moments(features, codes, learnt, equal)
+    present, labels, prior, means, scale = _moments(features, class_index, learnt, equal)
     residuals = (features[learnt] - means[labels]) / scale
     _, spread, rotation = np.linalg.svd(residuals / np.sqrt(len(labels)), full_matrices=False)
     kept = spread > TOLERANCE
@@ -54,14 +59,19 @@ def linear_scores(
 
 
 def quadratic_scores(
-    features: np.ndarray, codes: np.ndarray, learnt: np.ndarray, n_classes: int, *, equal: bool
+    features: np.ndarray,
+    class_index: np.ndarray,
+    learnt: np.ndarray,
+    n_classes: int,
+    *,
+    equal: bool,
 ) -> np.ndarray:
     """Scores by quadratic discriminant analysis, for each class; see `linear_scores`.
 
     Densities can be compared in the same directions only: what is dropped for one class is dropped
     for all.
     """
-    present, labels, prior, means, scale = _moments(features, codes, learnt, equal)
+    present, labels, prior, means, scale = _moments(features, class_index, learnt, equal)
     residuals = (features[learnt] - means[labels]) / scale
     groups = [residuals[labels == place] for place in range(len(prior))]
     covariances = [group.T @ group / len(group) for group in groups]
@@ -77,10 +87,10 @@ def quadratic_scores(
 
 
 def _moments(
-    features: np.ndarray, codes: np.ndarray, learnt: np.ndarray, equal: bool
+    features: np.ndarray, class_index: np.ndarray, learnt: np.ndarray, equal: bool
 ) -> tuple[np.ndarray, ...]:
     """Classes in the learning set, places among them, priors, means, and what scales features."""
-    present, labels = np.unique(codes[learnt].astype(int), return_inverse=True)
+    present, labels = np.unique(class_index[learnt].astype(int), return_inverse=True)
     counts = np.bincount(labels)
     prior = np.full(len(present), 1.0 / len(present)) if equal else counts / len(labels)
     rows = features[learnt]

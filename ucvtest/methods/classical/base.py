@@ -28,21 +28,20 @@ from ucvtest.inference.notes import (
 )
 from ucvtest.inference.studentise import on_logit_scale, studentise
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import Loss, plural
-from ucvtest.losses.resample_means import AUC, WEIGHTED
-from ucvtest.losses.sklearn_scorers import (
-    SetScore,
-    chosen_loss,
-    is_auc,
-    refuse_scores,
-    wants_every_class,
-)
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.status import status_of
+from ucvtest.metrics.base import plural
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.names import is_auc, wants_every_class
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.recorded import WEIGHTED
+from ucvtest.metrics.refusals import refuse_scores
+from ucvtest.metrics.scorers import chosen_loss
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance", "of_these_rules"]
@@ -391,7 +390,7 @@ class ResamplingTest(FromLosses):
         settings: Mapping[str, Any],
         *,
         has_se: bool,
-    ) -> OwnValues | None:
+    ) -> PerLearnerEstimates | None:
         """What the test would estimate for each of two learners alone, from the same losses."""
         if observed.other is None:
             return None
@@ -399,7 +398,7 @@ class ResamplingTest(FromLosses):
         values = [estimator(observed.losses.difference(place)) for place in places]
         if not has_se:
             values = [(estimate, math.nan) for estimate, _ in values]
-        return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+        return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
     def _shared_notes(self, observed: LossDifference) -> list[str]:
         """What every test says of how its losses came about."""

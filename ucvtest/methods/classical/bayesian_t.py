@@ -9,7 +9,6 @@ import numpy as np
 from scipy import stats
 
 from ucvtest.common.execution import Execution
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
     SplitsTest,
@@ -17,6 +16,7 @@ from ucvtest.methods.classical.corrected_t import (
     size_notes,
     tested_per_learnt,
 )
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult

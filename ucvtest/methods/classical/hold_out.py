@@ -10,7 +10,6 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
-from ucvtest.losses.loss import plural
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.base import (
     THESE_RULES,
@@ -18,6 +17,7 @@ from ucvtest.methods.classical.base import (
     mean_with_variance,
     of_these_rules,
 )
+from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
 from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.intervals import PlusFour

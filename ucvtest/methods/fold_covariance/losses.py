@@ -33,7 +33,7 @@ def cross_validated_losses(
 
     def losses(learning: np.ndarray, testing: np.ndarray) -> np.ndarray:
         seeds = rng.integers(2**31 - 1, size=len(learning))
-        each = source.each(learning, testing, seeds)
+        each = source.losses_for(learning, testing, seeds)
         # Counts of errors come in integers too small for K times a loss.
         return np.array([each[0] - each[1], *each] if source.paired else each, dtype=float)
 

@@ -23,7 +23,6 @@ from ucvtest.inference.notes import (
     sizes_in_words,
 )
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.fold_covariance import reporting
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
 from ucvtest.methods.fold_covariance.losses import cross_validated_losses, range_width
@@ -36,6 +35,7 @@ from ucvtest.methods.fold_covariance.options import (
     checked_folds,
     checked_repeats,
 )
+from ucvtest.metrics.loss import Loss
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
@@ -303,7 +303,7 @@ class FoldCovarianceTest(FromLosses):
         """Refuse folds that take longer than there is time."""
         n_learners, n_sets = len(self.learners), n_repeats * self.n_folds
         needed = n_learners * (n_sets + (self.estimator == "jackknife"))
-        execution.expect(needed)
+        execution.announce_total(needed)
         check_fits(
             self._problem,
             self._problem.learnt_rows(self.n_units - min(self.fold_sizes)),

@@ -11,7 +11,7 @@ from ucvtest.inference.studentise import TABLE_ALPHA, variance_table
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = ["assumption", "diagnostics", "notes", "own_values", "pictures", "status", "tables"]
 
@@ -84,13 +84,13 @@ def diagnostics(found: Decomposition) -> dict[str, Any]:
 
 def own_values(
     found: Decomposition, each: Sequence[np.ndarray], settings: Mapping[str, Any]
-) -> OwnValues | None:
+) -> PerLearnerEstimates | None:
     """What the losses (R, n) of each of two learners tell alone, under the same assumption."""
     if not each:
         return None
     alone = [replace(found, e=e) for e in each]
     values = [(one.mean, one.variance(one.rho)) for one in alone]
-    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
 def tables(found: Decomposition) -> dict[str, Table]:

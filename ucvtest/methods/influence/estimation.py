@@ -9,7 +9,7 @@ import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
+from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.influence.clusters import ClusterPairCounts, with_offset
 from ucvtest.kernels.influence.estimate import Influence, Rows
@@ -113,7 +113,7 @@ class CopiedLosses(FittedLosses):
         self._copies = copies
         self._of_copied = None if problem.loss is None else problem.clusters
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`; `learning` says how often each observation is learnt from."""
@@ -125,7 +125,7 @@ class CopiedLosses(FittedLosses):
         copied = np.hstack([learning > copy for copy in range(self._copies)])
         first = np.zeros_like(copied)
         first[:, :n_obs] = testing
-        found = [values[:, :n_obs] for values in super().each(copied, first, seeds)]
+        found = [values[:, :n_obs] for values in super().losses_for(copied, first, seeds)]
         return found if clusters is None else [clusters.sums(values) for values in found]
 
 
@@ -135,7 +135,7 @@ def _copied(sample: Sample, copies: int) -> Sample:
         sample,
         features=sample.rows(index),
         response=sample.response[index],
-        codes=None if sample.codes is None else sample.codes[index],
+        class_index=None if sample.class_index is None else sample.class_index[index],
         groups=None,  # the copies of a sample are learnt from, and no design is drawn from them
     )
 
@@ -189,11 +189,11 @@ def run(
 def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -> list[np.ndarray]:
     """Losses of what is resampled, or scores of the observations, by learner."""
     clusters = layout.clusters
-    if clusters is None or (layout.metric == "error" and not isinstance(source, GivenLosses)):
-        return source.each(rows.counts, rows.tested, seeds)
+    if clusters is None or (layout.metric == "error" and not isinstance(source, PrecomputedLosses)):
+        return source.losses_for(rows.counts, rows.tested, seeds)
     # Scores, and losses that exist, are those of the rows of clusters.
     index = clusters.groups.index
-    found = source.each(rows.counts[:, index], rows.tested[:, index], seeds)
+    found = source.losses_for(rows.counts[:, index], rows.tested[:, index], seeds)
     return found if layout.metric == "auc" else [clusters.sums(values) for values in found]
 
 

@@ -62,7 +62,7 @@ def draw_shares(layout: Layout, source: LossSource, rng: np.random.Generator) ->
         size = part.stop - part.start
         learning = sets.drawn(rng, size)
         seeds = rng.integers(2**31 - 1, size=len(learning))
-        scores = source.each(learning, ~learning, seeds)
+        scores = source.losses_for(learning, ~learning, seeds)
         sums.add(scores, learning, n_drawn + sets.draws(size))
         n_drawn += size
     contrasts: Sequence[tuple[int, ...]] = [(1, -1), (1, 0), (0, 1)] if source.paired else [(1,)]

@@ -12,16 +12,13 @@ from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.execution import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
-from ucvtest.evaluation.loss_source import GivenLosses
+from ucvtest.evaluation.loss_source import PrecomputedLosses
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
 from ucvtest.inference.notes import own_diagnostics, own_tables, reuse_notes
 from ucvtest.inference.studentise import variance_table
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import LOSSES
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
 from ucvtest.methods.influence.estimation import Found, draw_resamples, fitted_losses, run
 from ucvtest.methods.influence.half_sample_variance import draw_shares
 from ucvtest.methods.influence.options import (
@@ -46,6 +43,10 @@ from ucvtest.methods.influence.reporting import (
     records,
 )
 from ucvtest.methods.influence.variances import own_values, study_variances
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
@@ -460,10 +461,10 @@ class InfluenceFunctionTest(FromLosses):
         """Estimate and influence values, from fits or from the losses that were given."""
         layout, rng = self._layout, execution.generator
         if self._given is not None and isinstance(layout, GivenLayout):
-            return run(layout, layout.resamples, GivenLosses(self._given, layout.order), rng)
+            return run(layout, layout.resamples, PrecomputedLosses(self._given, layout.order), rng)
         resamples = draw_resamples(layout, options, rng)
         source = fitted_losses(self._problem, resamples, execution)
-        execution.expect(resamples.n_rows * len(self.learners))
+        execution.announce_total(resamples.n_rows * len(self.learners))
         found = run(layout, resamples, source, rng)
         if options.variance != "share":
             return found

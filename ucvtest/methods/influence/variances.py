@@ -14,7 +14,7 @@ from ucvtest.methods.influence.estimation import MIN_REPEATS, Found
 from ucvtest.methods.influence.options import SINGLE, Layout, Options
 from ucvtest.methods.influence.resamples import Folds
 from ucvtest.stats.monte_carlo import mean_error
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 from ucvtest.stats.wald import reference_of
 
 __all__ = ["JACKKNIFES", "Studied", "mc_se_of_estimate", "own_values", "study_variances"]
@@ -77,7 +77,7 @@ def study_variances(
 
 def own_values(
     layout: Layout, options: Options, found: Found, settings: Mapping[str, Any]
-) -> OwnValues | None:
+) -> PerLearnerEstimates | None:
     """What each of two learners reaches alone, with the error that the same variance gives."""
     if not found.source.paired:
         return None
@@ -93,7 +93,7 @@ def own_values(
     ]
     tests = [studied[options.variance].test for studied in alone]
     (a, b), (error_a, error_b) = ([t.estimate for t in tests], [t.se for t in tests])
-    return OwnValues((settings["learner"], settings["other"]), (a, b), (error_a, error_b))
+    return PerLearnerEstimates((settings["learner"], settings["other"]), (a, b), (error_a, error_b))
 
 
 def mc_se_of_estimate(scheme: str, found: Found) -> float:

@@ -22,7 +22,7 @@ from ucvtest.learners.jitted.neighbors import NearestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.methods.leave_pair_out.options import Sizes
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors, refitting
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 __all__ = ["cluster_errors"]
 
@@ -56,13 +56,13 @@ def cluster_errors(
 class ClusterErrors(PairErrors):
     """Counts the errors of labelings as numbers of pairs of rows; subclasses score these."""
 
-    exchangeable: Exchangeable
+    exchangeable: ExchangeableLabels
     tolerance: np.ndarray | float = 0.0
     """Differences of two scores, (n, n), that are rounding."""
 
     def __init__(self, sample: Sample, clusters: Clusters) -> None:
         self._clusters, self._index = clusters, clusters.groups.index
-        self.exchangeable = Exchangeable.of(sample.target == 1, self._index)
+        self.exchangeable = ExchangeableLabels.of(sample.target == 1, self._index)
         self.ties = Counter()
 
     def sizes(self, labels: np.ndarray) -> Sizes:

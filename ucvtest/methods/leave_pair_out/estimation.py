@@ -12,8 +12,8 @@ from ucvtest.common.execution import Execution
 from ucvtest.methods.leave_pair_out.forecast import announce
 from ucvtest.methods.leave_pair_out.options import Options, Sizes, check_enumeration
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
-from ucvtest.stats.cluster_permutation import Exchangeable
-from ucvtest.stats.sequential import Sequence, Stopping
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
+from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
 __all__ = ["Found", "run"]
 
@@ -37,7 +37,7 @@ class Found:
     nulls: Mapping[str, NullDistribution]
     computed_by: str
     ties: Mapping[str, int]
-    sequence: Sequence | None = None
+    sequence: SequentialPvalue | None = None
 
 
 def run(
@@ -50,7 +50,7 @@ def run(
         check_enumeration(options, sizes, errors.how, learner)
     more = options.n_labelings(sizes) - 1 if permuted else 0
     at_most = options.stop_after is not None
-    execution.expect((1 + more) * sizes.n_fits, at_most=at_most)
+    execution.announce_total((1 + more) * sizes.n_fits, at_most=at_most)
     start = time.perf_counter()
     wrong, tied = _count(errors, labels[None], execution)
     seconds = time.perf_counter() - start
@@ -59,11 +59,11 @@ def run(
     nulls: Mapping[str, NullDistribution] = {}
     sequence = None
     if permuted:
-        if not execution.course.announced:
+        if not execution.progress.duration_announced:
             announce(errors, labels, options, seconds, learner)
-            execution.course.judged = True
+            execution.progress.duration_checked = True
             # To announce it may have taken another labeling.
-            execution.expect(more * sizes.n_fits, at_most=at_most)
+            execution.announce_total(more * sizes.n_fits, at_most=at_most)
         null, sequence = _permutations(errors, labels, n_errors, options, execution)
         # The observed labeling is one of all, or comes on top of those that were drawn.
         n_labelings = int(null.counts.sum()) + null.sampled
@@ -86,7 +86,7 @@ def _known_nulls(
 
 def _permutations(
     errors: PairErrors, labels: np.ndarray, n_errors: float, options: Options, execution: Execution
-) -> tuple[NullDistribution, Sequence | None]:
+) -> tuple[NullDistribution, SequentialPvalue | None]:
     """Errors under permuted labels; of the observed ones as they were counted."""
     size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size
     exact = options.n_permutations == "exact"
@@ -98,7 +98,7 @@ def _permutations(
         # What never comes together ends with the last draw.
         stop_after = n_drawn + 1 if options.stop_after is None else options.stop_after
         at_once = 1 if options.stop_after and errors.how == "fits" else size
-        stopping = Stopping(n_drawn, stop_after, size, at_once)
+        stopping = BatchSizes(n_drawn, stop_after, size, at_once)
         rng = execution.generator
         batches = _random_labelings(labels, stopping, rng, errors.exchangeable)
     counted = []
@@ -110,19 +110,19 @@ def _permutations(
             found[(labelings == labels).all(axis=1)] = n_errors
         counted.append(found)
         if stopping is not None:
-            stopping.see(found <= n_errors)
+            stopping.record(found <= n_errors)
     each, sequence = np.concatenate(counted), None
     if options.stop_after is not None:
-        sequence = Sequence.of(each <= n_errors, options.stop_after)
+        sequence = SequentialPvalue.of(each <= n_errors, options.stop_after)
         each = each[: sequence.n_drawn]
     return NullDistribution.of(each, sampled=not exact), sequence
 
 
 def _random_labelings(
     labels: np.ndarray,
-    stopping: Stopping,
+    stopping: BatchSizes,
     generator: np.random.Generator,
-    exchangeable: Exchangeable | None,
+    exchangeable: ExchangeableLabels | None,
 ) -> Iterator[np.ndarray]:
     # Labelings and the seeds of fits come from generators of their own, so that neither depends
     # on how many are drawn at a time.
@@ -135,7 +135,7 @@ def _random_labelings(
 
 
 def _all_labelings(
-    labels: np.ndarray, size: int, exchangeable: Exchangeable | None
+    labels: np.ndarray, size: int, exchangeable: ExchangeableLabels | None
 ) -> Iterator[np.ndarray]:
     if exchangeable is not None:
         yield from exchangeable.every(size)
@@ -153,5 +153,5 @@ def _count(
     """Wrong and tied pairs of each labeling."""
     counts = errors.count(labelings, execution.generator)
     if errors.how not in FITTING:
-        execution.fitted(len(labelings) * errors.sizes(labelings[0]).n_fits)
+        execution.count_fits(len(labelings) * errors.sizes(labelings[0]).n_fits)
     return counts

@@ -17,8 +17,6 @@ from ucvtest.inference.from_losses import (
     refuse_arguments,
 )
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
 from ucvtest.losses.table import Losses
 from ucvtest.methods.leave_pair_out.clusters import cluster_errors
 from ucvtest.methods.leave_pair_out.estimation import run
@@ -34,6 +32,9 @@ from ucvtest.methods.leave_pair_out.options import (
 )
 from ucvtest.methods.leave_pair_out.pair_errors import GivenErrors, PairErrors, pair_errors
 from ucvtest.methods.leave_pair_out.reporting import result
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.result import TestResult
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class LeavePairOutTest(FromLosses):
         )
         self._n_dropped = n_dropped
         sample = self._problem.sample
-        check_class_sizes(sample.classes, sample.codes)
+        check_class_sizes(sample.classes, sample.class_index)
         clusters = self.clusters
         if clusters is not None:
             check_clusters(clusters, self.labels)

@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.checks import as_integer, check_choice, check_number, check_seconds
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import as_response, response_has_classes
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.sequential import checked_stop_after, permutations_within
 
 __all__ = [
@@ -216,7 +216,7 @@ def check_clusters(clusters: Clusters, labels: np.ndarray) -> None:
             f"groups names {clusters.n_groups} groups: without two of them, two at least must "
             "be left to learn from"
         )
-    if Exchangeable.of(labels, clusters.groups.index).n_labelings == 1:
+    if ExchangeableLabels.of(labels, clusters.groups.index).n_labelings == 1:
         raise ValueError(
             "groups leave one labeling alone: labels are permuted within groups, and those of "
             "groups with one label among groups of the same size"

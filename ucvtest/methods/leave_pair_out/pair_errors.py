@@ -19,7 +19,7 @@ from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.leave_pair_out.options import Sizes, check_size
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
 __all__ = ["GivenErrors", "PairErrors", "pair_errors", "refitting"]
 
@@ -34,7 +34,7 @@ class PairErrors(ABC):
     """"closed form", "jitted fits", "fits" or "given scores"."""
     ties: Counter[str]
     """How often a learner's own rule for ties has decided, where the fits tell."""
-    exchangeable: Exchangeable | None = None
+    exchangeable: ExchangeableLabels | None = None
     """How labels change places, where observations come in clusters."""
 
     def sizes(self, labels: np.ndarray) -> Sizes:

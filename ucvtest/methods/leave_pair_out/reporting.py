@@ -12,7 +12,7 @@ from ucvtest.methods.leave_pair_out.estimation import Found
 from ucvtest.methods.leave_pair_out.options import Options, PValue, Sizes
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.monte_carlo import pvalue_error
 
 __all__ = ["result"]
@@ -45,7 +45,7 @@ def result(
     estimand: str,
     settings: Mapping[str, Any],
     given: LossDifference | None,
-    exchangeable: Exchangeable | None = None,
+    exchangeable: ExchangeableLabels | None = None,
 ) -> TestResult:
     """The result of a test, but for its seconds."""
     hypothesis = _NULL_HYPOTHESIS[options.pvalue]

@@ -24,7 +24,6 @@ from ucvtest.kernels.permutation import (
 from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix, held_out_predictions
 from ucvtest.learners.jitted.smoother import Smoother
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.optimism import (
     clustered_complexity,
     find_smoother,
@@ -34,6 +33,7 @@ from ucvtest.methods.permutation.optimism import (
     relabeled_losses,
 )
 from ucvtest.methods.permutation.permuted_labels import Relabeling, draw_batches, reference_labels
+from ucvtest.metrics.loss import Loss
 
 __all__ = ["CRITERIA", "Candidate", "Criterion", "Draws", "Task"]
 
@@ -114,7 +114,7 @@ class Task:
         wanted = n_kinds * self.n_permutations + left_out
         if not fitting or not wanted:
             return self
-        allowed = execution.course.decided(
+        allowed = execution.progress.recall_or_decide(
             f"fits of {', '.join(each.name for each in fitting)} in {max_seconds:g} s",
             lambda: rounds_within(
                 (self._trial(learner, execution) for learner in fitting),
@@ -203,8 +203,10 @@ class Draws:
         n_units = sample.n_obs if groups is None else groups.n_groups
         shuffled = np.random.default_rng(seeds["loo"]).permutation(n_units)
         order = np.random.default_rng(seeds["kfold"]).permutation(n_units)
-        if sample.codes is not None:
-            strata = sample.target if groups is None else groups.strata(sample.codes, fine=True)
+        if sample.class_index is not None:
+            strata = (
+                sample.target if groups is None else groups.strata(sample.class_index, fine=True)
+            )
             order = order[np.argsort(strata[order], kind="stable")]
         fold = np.empty(n_units, dtype=int)
         fold[order] = np.arange(n_units) % task.n_folds
@@ -256,7 +258,7 @@ class Candidate:
         y = self._sample.target
         self.n_fits += 1
         if self._smoother is not None:
-            self._execution.fitted(1)
+            self._execution.count_fits(1)
             return self._mean((y - self._smoother @ y) ** 2)
         seeds = self._draws.generator("fit").integers(2**31 - 1, size=1)
         predictions = self._evaluator.predict_labelings(y[None], seeds).values

@@ -12,7 +12,6 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.time_budget import rounds_within, warm_up
 from ucvtest.kernels.permutation import Sampling, smoother_complexity, smoother_optimism
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.optimism import (
     Optimism,
     clustered_complexity,
@@ -30,7 +29,8 @@ from ucvtest.methods.permutation.permuted_labels import (
     draw_until,
     reference_labels,
 )
-from ucvtest.stats.sequential import Sequence, Stopping
+from ucvtest.metrics.loss import Loss
+from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
 __all__ = ["Found", "as_small", "from_labelings", "in_closed_form", "labelings_within"]
 
@@ -54,7 +54,7 @@ class Found:
     one_class_fits: int
     ties: Mapping[str, int]
     relabeled: Optimism | None
-    sequence: Sequence | None = None
+    sequence: SequentialPvalue | None = None
 
     @property
     def e_out(self) -> float:
@@ -73,7 +73,7 @@ def from_labelings(
     """Fit labelings drawn at random, or all of them."""
     evaluator = Evaluator.run_by(execution, sample, learner, loss.output)
     if isinstance(options.n_permutations, int):
-        execution.expect(options.n_permutations + 1, at_most=options.stop_after is not None)
+        execution.announce_total(options.n_permutations + 1, at_most=options.stop_after is not None)
     # Seeds of the fits come from a stream of their own, so that labels depend on rng alone.
     seeds = np.random.default_rng(int(execution.generator.integers(2**63 - 1)))
     real = sample.target[None]
@@ -131,7 +131,9 @@ def labelings_within(
             warm_up(trial)
         return rounds_within([trial], seconds, "fit to permuted labels") - 1
 
-    return execution.course.decided(f"labelings of {learner.name} in {seconds:g} s", decide)
+    return execution.progress.recall_or_decide(
+        f"labelings of {learner.name} in {seconds:g} s", decide
+    )
 
 
 def _sequential(
@@ -143,18 +145,18 @@ def _sequential(
     seeds: np.random.Generator,
     sample: Sample,
     relabeling: Relabeling | None,
-) -> tuple[Optimism, Sequence]:
+) -> tuple[Optimism, SequentialPvalue]:
     """Fit permuted labels until enough of them are fitted as well as the real ones."""
     assert options.stop_after is not None
     size = batch_size(execution.batch_size, sample.target)
     at_once = JITTED_AT_ONCE if evaluator.jitted else 1
     n_most = int(options.n_permutations)
-    stopping = Stopping(n_most, options.stop_after, size, at_once)
+    stopping = BatchSizes(n_most, options.stop_after, size, at_once)
     seen = []
 
     def see(found: Mapping[str, np.ndarray]) -> None:
         seen.append(as_small(e_in, found["e_in"], found["e_in"] + found["e_gen"]))
-        stopping.see(seen[-1])
+        stopping.record(seen[-1])
 
     rng = execution.generator
     if relabeling is None:
@@ -162,7 +164,7 @@ def _sequential(
     else:
         labels = relabeling.until(rng, stopping)
     found = optimism(evaluator, sample, loss, options.sampling, labels, seeds, see, relabeling)
-    sequence = Sequence.of(np.concatenate(seen), options.stop_after)
+    sequence = SequentialPvalue.of(np.concatenate(seen), options.stop_after)
     return found.first(sequence.n_drawn), sequence
 
 
@@ -198,7 +200,7 @@ def in_closed_form(
     """The mean over all labelings, from the matrix of a linear smoother."""
     matrix, n_fits = find_smoother(learner, sample, execution.n_jobs)
     n_fits = max(n_fits, 1)
-    execution.fitted(n_fits)
+    execution.count_fits(n_fits)
     y, n = sample.target, sample.n_obs
     if relabeling is None:
         drawn = reference_labels(y, sampling)

@@ -10,11 +10,11 @@ from ucvtest.data.missing import Missing
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.kernels.permutation import Sampling
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.estimation import from_labelings, in_closed_form, labelings_within
 from ucvtest.methods.permutation.options import Options, check_response
 from ucvtest.methods.permutation.permuted_labels import Relabeling
 from ucvtest.methods.permutation.reporting import result
+from ucvtest.metrics.loss import Loss
 from ucvtest.results.result import TestResult
 
 __all__ = ["PermutationComplexityTest"]

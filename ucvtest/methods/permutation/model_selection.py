@@ -16,9 +16,10 @@ from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.sklearn_scorers import chosen_loss, refuse_scores, refuse_set_score
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
 from ucvtest.methods.permutation.options import check_response
+from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.serialising import Saved, freeze
 
 if TYPE_CHECKING:

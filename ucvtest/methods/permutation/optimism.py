@@ -16,8 +16,9 @@ from ucvtest.kernels.permutation.optimism import mean_over_clusters
 from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
 from ucvtest.learners.jitted.smoother import Smoother
-from ucvtest.losses.loss import Loss, matrix_loss
 from ucvtest.methods.permutation.permuted_labels import Relabeling, reference_labels
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.matrix import matrix_loss
 from ucvtest.stats.monte_carlo import mean_error
 
 __all__ = [
@@ -227,7 +228,7 @@ def find_smoother(
     if has_hat_matrix(learner):
         return hat_matrix(learner, sample.matrix), 0
     n, y = sample.n_obs, sample.target
-    numbers = replace(sample, response=y, classes=None, codes=None)
+    numbers = replace(sample, response=y, classes=None, class_index=None)
     try:
         learner.check(numbers, "number", n)
     except ValueError as error:

@@ -9,8 +9,8 @@ from ucvtest.common.checks import as_integer, check_choice, check_seconds
 from ucvtest.data.sample import Sample
 from ucvtest.kernels.permutation import SAMPLINGS, Sampling
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.permuted_labels import Relabeling, n_labelings
+from ucvtest.metrics.loss import Loss
 from ucvtest.stats.sequential import checked_stop_after, permutations_within
 
 __all__ = ["Options", "check_response"]

@@ -10,8 +10,8 @@ import numpy as np
 
 from ucvtest.data.groups import Clusters
 from ucvtest.kernels.permutation import Sampling
-from ucvtest.stats.cluster_permutation import Exchangeable, arrangements
-from ucvtest.stats.sequential import Stopping
+from ucvtest.stats.cluster_permutation import ExchangeableLabels, arrangements
+from ucvtest.stats.sequential import BatchSizes
 
 __all__ = [
     "Relabeling",
@@ -54,7 +54,7 @@ def draw_batches(
 
 
 def draw_until(
-    rng: np.random.Generator, target: np.ndarray, stopping: Stopping
+    rng: np.random.Generator, target: np.ndarray, stopping: BatchSizes
 ) -> Iterator[tuple[np.ndarray, None]]:
     """Permutations until there are enough; the next batch waits for what the last one showed."""
     while size := stopping.next_size():
@@ -100,7 +100,7 @@ def all_labels(
 class Relabeling:
     """How labels change places in clusters, and how much each row counts, (n,), 1 in all."""
 
-    exchangeable: Exchangeable
+    exchangeable: ExchangeableLabels
     weight: np.ndarray
 
     @classmethod
@@ -108,7 +108,7 @@ class Relabeling:
         """None where observations are by themselves; refused where nothing can change."""
         if clusters is None:
             return None
-        found = Exchangeable.of(target, clusters.groups.index)
+        found = ExchangeableLabels.of(target, clusters.groups.index)
         if found.n_labelings == 1:
             raise ValueError(
                 "groups leave one labeling alone: labels are permuted within groups, and those of "
@@ -126,7 +126,7 @@ class Relabeling:
             yield self.exchangeable.draw(rng, min(size, n_drawn - start)), None
 
     def until(
-        self, rng: np.random.Generator, stopping: Stopping
+        self, rng: np.random.Generator, stopping: BatchSizes
     ) -> Iterator[tuple[np.ndarray, None]]:
         """As `draw_until`."""
         while size := stopping.next_size():

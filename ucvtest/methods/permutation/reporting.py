@@ -9,11 +9,11 @@ import numpy as np
 from ucvtest.data.sample import Sample
 from ucvtest.inference.notes import INDEPENDENCE, budget_notes, tie_notes
 from ucvtest.kernels.permutation import Sampling, complexity_bound, error_bound
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.estimation import Found, as_small
 from ucvtest.methods.permutation.optimism import Optimism
 from ucvtest.methods.permutation.options import Options
 from ucvtest.methods.permutation.permuted_labels import Relabeling
+from ucvtest.metrics.loss import Loss
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.monte_carlo import pvalue_error

@@ -141,7 +141,7 @@ class Sampler:
     def _losses(
         self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
-        each = self.source.each(learning, ~learning, seeds)
+        each = self.source.losses_for(learning, ~learning, seeds)
         if self.own is not None:
             self.own.add(each, learning, draw)
         return each
@@ -315,7 +315,7 @@ def _drawn(sampler: Sampler, options: Options) -> Found:
         if not isinstance(number, int):
             return _until_precise(sampler, options, steps, sums)
         parts = in_parts(number, most_pairs(sampler.sizes.n_obs))
-        sampler.source.expect(sum(map(steps.fits, parts)))
+        sampler.source.announce_total(sum(map(steps.fits, parts)))
         for stage in sampler.stages(parts, n_sets, steps.exchange_every):
             sums.add(stage)
         estimates = sums.estimates()
@@ -330,7 +330,7 @@ def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: Backg
         n_pairs += size
         estimates = sums.estimates()
         over, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
-        sampler.source.forecast(options.fits_left(over, n_fits))
+        sampler.source.update_eta(options.fits_left(over, n_fits))
         size, converged = steps.following(n_pairs, n_fits), over <= 1
         if converged or size < steps.fewest:
             return Found(estimates, options.variance, n_pairs, converged)

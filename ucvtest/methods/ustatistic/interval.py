@@ -9,7 +9,7 @@ from ucvtest.common.checks import check_choice
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.kernels.ustatistic.variances import has_pair_effects
-from ucvtest.losses.loss import Loss
+from ucvtest.metrics.loss import Loss
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, PlusFour, Shape
 from ucvtest.stats.variance_stabilised import StabilisedT

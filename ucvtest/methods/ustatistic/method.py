@@ -15,8 +15,6 @@ from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.time_budget import decided_fits
 from ucvtest.inference.notes import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import estimation, ratio, reporting, simultaneous
 from ucvtest.methods.ustatistic.auc import estimation as auc_run
@@ -31,9 +29,12 @@ from ucvtest.methods.ustatistic.options import (
     Variance,
 )
 from ucvtest.methods.ustatistic.question import AboutLearningSets
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["UStatisticTest"]
@@ -365,9 +366,9 @@ class UStatisticTest(AboutLearningSets):
             allowed = decided_fits(self._problem, rows, options.max_seconds, execution)
             options = replace(options, max_fits=min(options.max_fits, allowed))
         if options.n_pairs == "auto" and options.given is None:
-            execution.expect(options.max_fits, at_most=True)
+            execution.announce_total(options.max_fits, at_most=True)
             if options.max_seconds is not None:
-                execution.forecast(options.max_fits)
+                execution.update_eta(options.max_fits)
         source = self._source(execution)
         found = self._estimated(options, execution, source)
         return self._told(options, found, source, execution.seed)
@@ -409,14 +410,14 @@ class UStatisticTest(AboutLearningSets):
     @classmethod
     def _jointly(
         cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]
-    ) -> simultaneous.Jointly:
+    ) -> simultaneous.JointRun:
         """Tests of each of several learners, by name, and of pairs of them, for one run."""
-        return simultaneous.Jointly.of(tests, names, options)
+        return simultaneous.JointRun.of(tests, names, options)
 
     @classmethod
     def _judged_together(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         return cls._jointly(tests, losses.learners, options).given(losses)
 
     def _parts(

@@ -6,8 +6,6 @@ import numpy as np
 
 from ucvtest.data.groups import units_of
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
-from ucvtest.losses.loss import Loss
-from ucvtest.losses.resample_means import AUC
 from ucvtest.methods.ustatistic import ratio
 from ucvtest.methods.ustatistic.auc import estimation as auc_run
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
@@ -25,6 +23,8 @@ from ucvtest.methods.ustatistic.options import (
     given_sets,
 )
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.results.fields import Contrast
 
 __all__ = ["AboutLearningSets"]

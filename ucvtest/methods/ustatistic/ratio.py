@@ -22,7 +22,6 @@ from ucvtest.kernels.ustatistic.combined import combined
 from ucvtest.kernels.ustatistic.first_order import Combined, FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws
 from ucvtest.kernels.ustatistic.variances import Sums
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic import reporting
 from ucvtest.methods.ustatistic.estimation import (
     ROUNDING,
@@ -35,6 +34,7 @@ from ucvtest.methods.ustatistic.estimation import (
 from ucvtest.methods.ustatistic.interval import never_negative
 from ucvtest.methods.ustatistic.options import GivenPairs, Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.metrics.loss import Loss
 from ucvtest.results.fields import CONTRASTS
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import LogT, Shape
@@ -143,7 +143,7 @@ def _stages(sampler: Sampler, options: Options) -> Iterator[tuple[Draws, Draws]]
             learning = given.design.learning[start : start + rows]
             yield _split(sampler, learning, (-1, 2, n_sets, sizes.n_obs))
     elif isinstance(number, int):
-        sampler.source.expect(4 * number)
+        sampler.source.announce_total(4 * number)
         for size in in_parts(number, most_pairs(sizes.n_obs)):
             yield _drawn(sampler, size)
     else:

@@ -9,12 +9,12 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.studentise import Hypothesis, Studentised, studentise, variance_table
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic.estimation import RELIABLE, ROUNDING, Found, only_rounding, reliable
 from ucvtest.methods.ustatistic.options import NEED_DISJOINT, VARIANCES, Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.metrics.loss import Loss
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = [
     "ORDER",
@@ -112,12 +112,14 @@ def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
     return known
 
 
-def own_values(own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]) -> OwnValues | None:
+def own_values(
+    own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]
+) -> PerLearnerEstimates | None:
     """The mean losses of two learners, with the jackknife's standard errors."""
     if not own:
         return None
     values = [(one.mean, _own_variance(one)) for one in own]
-    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
 def _own_variance(one: FirstOrderEstimate) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.designs.draws import draw_orders, learning_sets
-from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, SeveralLosses
+from ucvtest.evaluation.loss_source import FittedLosses, PrecomputedLosses, SeveralLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
@@ -35,10 +35,10 @@ from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.options import GivenPairs, Options, Sizes
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.variance_stabilised import stabilised
 
-__all__ = ["Jointly", "Question", "check_options"]
+__all__ = ["JointRun", "Question", "check_options"]
 
 JOINT_VARIANCES = ("midpoint", "jackknife")
 """Variances whose sums are linear in the losses, so that those of all differences are known."""
@@ -86,7 +86,7 @@ def check_options(options: Options, n_obs: int, n_learners: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Jointly:
+class JointRun:
     """Questions about each learner, by its name, and about pairs of them, for one run."""
 
     questions: Mapping[Any, Question]
@@ -133,19 +133,19 @@ class Jointly:
 
     def fitted(
         self, problem: Problem, execution: Execution
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results from fits, and what joins them."""
         source = several_fits(problem, execution)
         return self._answered(source, execution.generator, execution.seed)
 
-    def given(self, losses: Losses) -> tuple[dict[Any, TestResult], Together]:
+    def given(self, losses: Losses) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The same from losses that exist."""
-        sources = [GivenLosses(losses.difference(name)) for name in self.names]
+        sources = [PrecomputedLosses(losses.difference(name)) for name in self.names]
         return self._answered(SeveralLosses(sources), np.random.default_rng(0), None)
 
     def _answered(
         self, source: SeveralLosses, generator: np.random.Generator, seed: int | None
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         questions = self.questions
         options = next(each.options for each in questions.values() if len(each.places) == 2)
         found: Estimates
@@ -158,7 +158,7 @@ class Jointly:
         for key, each in questions.items():
             estimates = found.of(each.places, each.options)
             results[key] = each.test._told(each.options, estimates, source.of(each.places), seed)
-        together = Together(
+        together = JointEstimates(
             own={name: results[name] for name in self.names},
             se=found.standard_errors(),
             covariance=found.covariance,

@@ -30,7 +30,9 @@ class SingleLabelSizes(ClassSizes):
     def of_clusters(cls, sample: Sample, clusters: Clusters, own: np.ndarray, size: Any) -> Self:
         """The sizes that a user asks for; `own` are the classes of the clusters."""
         groups = clusters.groups
-        units = replace(sample, response=sample.response[groups.first], codes=own, groups=None)
+        units = replace(
+            sample, response=sample.response[groups.first], class_index=own, groups=None
+        )
         members, sizes = asked_sizes(units, size, units_of(clusters))
         positive = sample.target == 1
         weights = RowWeights.of(clusters, (positive, ~positive))
@@ -120,10 +122,12 @@ class SeveralMixedSizes(MixedSizes):
     @classmethod
     def checked(cls, sample: Sample, clusters: Clusters, size: Any, *, against_rest: bool) -> Self:
         """The sizes that a user asks for."""
-        assert sample.codes is not None
+        assert sample.class_index is not None
         units = _one_sample(clusters, size, f"there are {sample.n_classes} classes")
         labels, last = np.asarray(sample.classes).tolist(), sample.n_classes - 1
-        rankings = RankedClasses.of_several(clusters, sample.codes, last if against_rest else None)
+        rankings = RankedClasses.of_several(
+            clusters, sample.class_index, last if against_rest else None
+        )
         positive = labels[-1] if against_rest else None
         return cls.of(*units, rankings=rankings, n_classes=sample.n_classes, positive=positive)
 
@@ -175,8 +179,8 @@ def cluster_sizes(
     """The sizes for clusters of one class each, or for others."""
     if sample.n_classes > 2:
         return SeveralMixedSizes.checked(sample, clusters, learn_size, against_rest=against_rest)
-    assert sample.codes is not None
-    own = clusters.groups.classes(sample.codes)
+    assert sample.class_index is not None
+    own = clusters.groups.classes(sample.class_index)
     if own is None:
         return MixedSizes.of_clusters(sample, clusters, learn_size)
     return SingleLabelSizes.of_clusters(sample, clusters, own, learn_size)

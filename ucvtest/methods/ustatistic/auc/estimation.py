@@ -83,7 +83,7 @@ class Sampler:
         """The scores of each learner, (R, n), or (R, n, C), undefined where it learnt."""
         seeds = self.generator.integers(2**31 - 1, size=len(learning))
         learning = self.sizes.of_rows(learning)
-        return self.source.each(learning, ~learning, seeds)
+        return self.source.losses_for(learning, ~learning, seeds)
 
 
 class Rankings:
@@ -137,9 +137,9 @@ class Rankings:
         singles_only = isinstance(self.sums, ManyObservations)
         return max(FEWEST_ROWS, 0 if singles_only else FEWEST_FOR_EACH * self.n_obs)
 
-    def forecast(self, more: int) -> None:
+    def update_eta(self, more: int) -> None:
         """Say how many fits are left, as far as can be seen."""
-        self._sampler.source.forecast(more)
+        self._sampler.source.update_eta(more)
 
     def draw(self, n_pairs: int) -> None:
         """Draw pairs, some at a time, and fit."""
@@ -172,7 +172,7 @@ def estimated(sampler: Sampler, options: Options) -> Found:
         for rows, draw in options.given.parts(sampler.rows_of_part):
             rankings.add(options.given.design.learning[rows], draw)
     elif isinstance(options.n_pairs, int):
-        sampler.source.expect(2 * options.n_pairs * rankings.n_learners)
+        sampler.source.announce_total(2 * options.n_pairs * rankings.n_learners)
         rankings.draw(options.n_pairs)
     elif options.n_pairs == "exact":
         for learning in sampler.sizes.every(sampler.rows_of_part):
@@ -197,7 +197,7 @@ def until_precise(
     while True:
         rankings.draw(added)
         over = excess_now()
-        rankings.forecast(options.fits_left(over, 2 * n_pairs * n_learners))
+        rankings.update_eta(options.fits_left(over, 2 * n_pairs * n_learners))
         if over <= 1 or n_pairs >= most:
             return over <= 1
         # Few different numbers, as those of rows are compiled for.

@@ -22,7 +22,7 @@ from ucvtest.methods.ustatistic.auc.estimation import Found
 from ucvtest.methods.ustatistic.auc.estimation import Sizes as AnySizes
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.reporting import ORDER, REMEDY_PAIRS, max_fits_notes
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = ["parts"]
 
@@ -102,12 +102,12 @@ def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
 
 def _own_values(
     sizes: AnySizes, options: Options, found: Found, settings: Mapping[str, Any]
-) -> OwnValues | None:
+) -> PerLearnerEstimates | None:
     """The AUCs of two learners, with the standard errors that the same variance gives."""
     if not found.own:
         return None
     values = [(one.auc, _own_variance(one, options.variance)) for one in found.own]
-    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
 def _own_variance(one: Answer, name: str) -> float:

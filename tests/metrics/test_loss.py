@@ -5,7 +5,9 @@ import pytest
 
 import ucvtest as uv
 from ucvtest.data.sample import make_sample
-from ucvtest.losses.loss import LOSSES, Loss, as_loss
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import as_loss
 
 
 @pytest.mark.parametrize(

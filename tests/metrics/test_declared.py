@@ -1,0 +1,262 @@
+"""What each metric declares is true: its kind, output, bounds, scale and direction."""
+
+import ast
+from itertools import chain
+
+import numpy as np
+import pytest
+from sklearn.metrics import get_scorer_names
+
+import ucvtest as uv
+from tests.support.paths import ROOT
+from ucvtest.data.output import OUTPUTS
+from ucvtest.data.sample import make_sample
+from ucvtest.designs.design import Design
+from ucvtest.losses.resample_means import resample_values
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.matrix import matrix_loss
+from ucvtest.metrics.means import LOSSES, OF_SEVERAL
+from ucvtest.metrics.names import as_metric, known_metric
+from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.recorded import recorded_metric
+from ucvtest.metrics.scorers import MEANS, chosen_loss
+
+N_OBS, N_SETS = 40, 30
+
+# Scores of clusterings have no predictions of new observations, and multilabel ones other targets.
+OF_CLUSTERINGS = (
+    "adjusted_mutual_info_score",
+    "adjusted_rand_score",
+    "completeness_score",
+    "fowlkes_mallows_score",
+    "homogeneity_score",
+    "mutual_info_score",
+    "normalized_mutual_info_score",
+    "rand_score",
+    "v_measure_score",
+)
+OF_LABEL_SETS = ("_samples",)
+# They divide by the errors, of which a rule that is right has none.
+WITHOUT_A_BEST_VALUE = ("neg_negative_likelihood_ratio", "positive_likelihood_ratio")
+
+
+def scores_of_test_sets():
+    for name in get_scorer_names():
+        if name not in (*MEANS, *OF_CLUSTERINGS) and not name.endswith(OF_LABEL_SETS):
+            yield name, chosen_loss(None, name)
+
+
+METRICS = {
+    **LOSSES,
+    **{f"{name} of three classes": loss for name, loss in OF_SEVERAL.items()},
+    "matrix": matrix_loss([[0.0, 1.0], [5.0, 0.0]]),
+    AUC.name: AUC,
+    **{name: loss for name, loss in MEANS.items() if isinstance(loss, Loss)},
+    **dict(scores_of_test_sets()),
+    "a score": recorded_metric(
+        "score", in_words="score", bounds=None, greater_is_better=True, of_test_sets=False
+    ),
+    "scores of splits": recorded_metric(
+        "score", in_words="score", bounds=None, greater_is_better=True, of_test_sets=True
+    ),
+}
+COMPUTED = [name for name in METRICS if not name.startswith(("a score", "scores of"))]
+
+
+def n_classes_of(name):
+    # Of two classes one of the best two labels is always the right one.
+    return 3 if "three" in name or "_ov" in name or name == "top_k_accuracy" else 2
+
+
+def cases(metric, n_classes, rng):
+    """A sample, and the predictions (R, n) of a rule that guesses and of one that is right."""
+    if metric.output == "number":
+        sample = make_sample(np.zeros((N_OBS, 1)), rng.gamma(2, size=N_OBS), as_classes=False)
+        return sample, rng.gamma(2, size=(N_SETS, N_OBS)), np.tile(sample.target, (N_SETS, 1))
+    codes = np.arange(N_OBS) % n_classes
+    sample = make_sample(np.zeros((N_OBS, 1)), codes, as_classes=True)
+    if metric.output == "label":
+        guesses = rng.integers(n_classes, size=(N_SETS, N_OBS)).astype(float)
+        return sample, guesses, np.tile(codes.astype(float), (N_SETS, 1))
+    if n_classes > 2:
+        guesses = rng.dirichlet(np.ones(n_classes), size=(N_SETS, N_OBS))
+        return sample, guesses, np.tile(np.eye(n_classes)[codes], (N_SETS, 1, 1))
+    return sample, rng.uniform(size=(N_SETS, N_OBS)), np.tile(codes.astype(float), (N_SETS, 1))
+
+
+def values_of(name, predictions, sample, testing):
+    metric = METRICS[name]
+    kept = metric.kept(sample, predictions, testing)
+    kept = kept if metric.per_test_set else kept[testing]
+    design = Design(~testing, testing)
+    return kept, resample_values(kept[None], design, metric, sample.target)[0]
+
+
+@pytest.mark.parametrize("name", [each for each in COMPUTED if each not in WITHOUT_A_BEST_VALUE])
+def test_bounds_and_direction(name):
+    metric = METRICS[name]
+    rng = np.random.default_rng(0)
+    sample, guessed, right = cases(metric, n_classes_of(name), rng)
+    testing = np.tile(np.arange(N_OBS) < 25, (N_SETS, 1))
+    _, of_guesses = values_of(name, guessed, sample, testing)
+    _, of_right = values_of(name, right, sample, testing)
+    assert of_guesses.shape == (N_SETS,)
+    low, high = metric.bounds or (-np.inf, np.inf)
+    for values in (of_guesses, of_right):
+        assert low <= values.min() <= values.max() <= high
+    better = of_right - of_guesses if metric.greater_is_better else of_guesses - of_right
+    assert better.min() >= 0
+    assert better.max() > 0
+    if metric.bounds is not None:
+        # A rule that is right has the best value that there is.
+        best = high if metric.greater_is_better else low
+        assert of_right == pytest.approx(np.full(N_SETS, best), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_one_kind_and_what_follows_from_it(name):
+    metric = METRICS[name]
+    assert isinstance(metric, Metric)
+    assert metric.is_mean + metric.ranks_pairs + metric.per_test_set == 1
+    assert metric.output in OUTPUTS
+    assert metric.in_words
+    assert metric.plural.startswith(metric.in_words)
+    assert metric.plural != metric.in_words
+    if metric.scale == "logit":
+        assert metric.bounds == (0.0, 1.0)
+    if metric.scale == "log":
+        assert metric.bounds is not None
+        assert metric.bounds[0] >= 0
+    if metric.ranks_pairs:
+        assert metric.needs_every_class
+        assert metric.output in ("score", "probability")
+    if metric.counts_errors:
+        assert metric.is_mean
+        assert metric.output == "label"
+        assert metric.bounds == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_value_of_one_observation_means_nothing_unless_it_is_a_mean(name):
+    """A mean is found from what is kept alone, and nothing else is."""
+    metric = METRICS[name]
+    sample, guessed, _ = cases(metric, n_classes_of(name), np.random.default_rng(1))
+    testing = np.tile(np.arange(N_OBS) < 25, (N_SETS, 1))
+    kept, values = values_of(name, guessed, sample, testing)
+    if metric.per_test_set:
+        assert kept.shape == (N_SETS,)
+        return
+    means = kept.reshape(N_SETS, -1).mean(axis=1)
+    assert np.allclose(means, values, rtol=1e-12) == metric.is_mean
+
+
+def test_errors_are_counted_by_the_error_rate_alone():
+    assert [name for name, metric in METRICS.items() if metric.counts_errors] == [
+        "zero_one",
+        "accuracy",
+    ]
+
+
+def test_scores_of_pairs_move_with_the_order_alone():
+    rng = np.random.default_rng(2)
+    labels, scores = np.arange(30) % 2 == 1, rng.normal(size=30)
+    found = AUC.function(labels, scores)
+    assert found == AUC.function(labels, np.exp(scores))
+    assert AUC.function(labels, -scores) == pytest.approx(1 - found)
+    assert AUC.function(labels, np.zeros(30)) == 0.5
+    assert np.isnan(AUC.function(labels[labels], scores[labels]))
+    assert AUC.function(np.array([True, False]), np.array([np.inf, -np.inf])) == 1.0
+
+
+@pytest.mark.parametrize(
+    "loss", [None, "zero_one", "accuracy", "auc", "roc_auc", AUC, [[0, 1], [2, 0]]]
+)
+def test_what_users_pass_is_a_metric(loss):
+    metric = as_metric(loss, has_classes=True)
+    assert metric.name in ("zero_one", "auc", "matrix")
+    assert metric.ranks_pairs == (metric is AUC)
+
+
+def test_names_are_looked_up_without_aliases():
+    assert known_metric("auc") is AUC
+    assert known_metric("squared") is LOSSES["squared"]
+    assert known_metric("roc_auc") is known_metric("f1") is known_metric(None) is None
+
+
+class TestTablesOfLosses:
+    """The metric of `Losses` is the one that they are of, or what is known of it."""
+
+    y = np.arange(20) % 2
+
+    def test_known_ones(self):
+        rng = np.random.default_rng(0)
+        rules = {"one": rng.uniform(size=20)}
+        assert uv.Losses.from_predictions(self.y, rules, loss="auc").metric is AUC
+        assert uv.Losses.from_predictions(self.y, rules, loss="log").metric is LOSSES["log"]
+        assert not uv.Losses.from_predictions(self.y, rules, loss="log").metric.counts_errors
+
+    def test_scores_and_weights(self):
+        scores = {"one": np.linspace(0, 1, 20)}
+        metric = uv.Losses.from_predictions(None, scores, loss="score").metric
+        assert metric.is_mean
+        assert metric.greater_is_better
+        labels = {"one": self.y[::-1]}
+        weighted = uv.Losses.from_predictions(self.y, labels, sample_weight=np.arange(20)).metric
+        assert weighted.is_mean
+        assert not weighted.counts_errors
+        assert weighted.bounds == (0.0, 1.0)
+
+    @pytest.mark.parametrize("rises", [True, False])
+    def test_means_alone(self, rises):
+        scores = {"one": [0.1, 0.3]}
+        losses = uv.Losses.from_scores(scores, n_learn=5, n_test=5, greater_is_better=rises)
+        assert losses.metric.per_test_set
+        assert losses.metric.greater_is_better == losses.greater_is_better == rises
+
+    def test_of_learners(self):
+        X = np.random.default_rng(0).normal(size=(20, 2))
+        for loss, kind in (("zero_one", "is_mean"), ("auc", "ranks_pairs")):
+            losses = uv.evaluate("lda", X, self.y, uv.designs.KFold(2), loss, rng=0)
+            assert getattr(losses.metric, kind)
+            assert losses.metric.name == losses.loss
+        losses = uv.evaluate("lda", X, self.y, uv.designs.KFold(2), scoring="f1", rng=0)
+        assert losses.metric.per_test_set
+        assert losses.metric.greater_is_better
+
+
+ROOMS_TO_COME = ("comparison", "inference", "methods")
+
+
+def is_name_of_auc(node):
+    named = isinstance(node, ast.Name) and node.id == "AUC"
+    return named or (isinstance(node, ast.Constant) and node.value == "auc")
+
+
+def names_asked(source):
+    """Comparisons with the name of the AUC, and calls of `is_auc`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare):
+            if any(is_name_of_auc(each) for each in ast.walk(node)):
+                yield ast.unparse(node)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("is_auc"):
+            yield ast.unparse(node)
+
+
+def test_nobody_asks_for_the_name_of_the_auc():
+    package = ROOT / "ucvtest"
+    found = {
+        str(path.relative_to(ROOT)): asked
+        for path in chain(package.rglob("*.py"), (ROOT / "mlflow_plugin").rglob("*.py"))
+        if path.is_relative_to(ROOT / "mlflow_plugin")
+        or path.relative_to(package).parts[0] not in ("metrics", *ROOMS_TO_COME)
+        if (asked := list(names_asked(path.read_text())))
+    }
+    assert found == {}
+
+
+def test_a_question_for_the_name_would_be_seen():
+    source = (
+        "a = loss == AUC\nb = 'auc' != loss\nc = is_auc(loss)\nd = loss in (AUC, 'f1')\ne = AUC"
+    )
+    assert len(list(names_asked(source))) == 4

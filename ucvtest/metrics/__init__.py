@@ -1,0 +1,1 @@
+"""What is estimated: means of losses, areas under the ROC curve, scores of whole test sets."""

@@ -1,0 +1,169 @@
+"""A loss: a metric that is a mean over observations, lower values better."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.metrics.base import Metric
+
+if TYPE_CHECKING:
+    from ucvtest.data.sample import Sample
+
+__all__ = ["Loss", "losses_where_tested"]
+
+
+@dataclass(frozen=True)
+class Loss(Metric):
+    """A loss function with the kind of prediction that it scores.
+
+    Parameters
+    ----------
+    name : str
+        Shown in summaries.
+    function : callable
+        ``function(y, prediction)`` element by element on arrays that broadcast,
+        ``y`` of shape (n,), ``prediction`` of shape (R, n); returns (R, n).
+    output : {"label", "number", "probability", "score"}
+        What the learner must predict: a class, a number, the probability of the positive
+        class, or a score that rises with it.
+    original_labels : bool
+        Whether `function` gets the labels that the user gave, and not their numbers
+        0, 1, ...
+    estimand : str
+        The expected loss in words.
+    bounds : tuple of float, optional
+        The smallest and the largest value that the loss can have, where there are both. They
+        bound its variance, which some methods use.
+    matrix : ndarray, optional
+        Of a loss made by `matrix_loss`, shape (C, C).
+
+    Raises
+    ------
+    ValueError
+        If `function` is not callable, `output` is unknown, or the bounds are out of order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.losses import LOSSES
+    >>> LOSSES["zero_one"].function(np.array([0, 1]), np.array([[1, 1], [0, 0.5]]))
+    array([[1. , 0. ],
+           [0. , 0.5]])
+    """
+
+    matrix: np.ndarray | None = field(default=None, compare=False)
+
+    @property
+    def is_mean(self) -> bool:
+        """Every observation has a loss."""
+        return True
+
+    @property
+    def greater_is_better(self) -> bool:
+        """A good learner has a low loss."""
+        return False
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether it is the share of wrong labels."""
+        return self.name == "zero_one"
+
+    @property
+    def in_words(self) -> str:
+        """The expected loss, as summaries name it."""
+        return self.estimand or f"expected {self.name} loss"
+
+    def kept(
+        self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
+    ) -> np.ndarray:
+        """The loss of each tested observation; 0 for others."""
+        return losses_where_tested(self, sample, predictions, testing)
+
+
+def losses_where_tested(
+    loss: Loss, sample: "Sample", predictions: np.ndarray, testing: np.ndarray
+) -> np.ndarray:
+    """Losses of predictions; 0 for observations that are not tested.
+
+    Parameters
+    ----------
+    loss : Loss
+    sample : Sample
+    predictions : ndarray, shape (R, n), or (R, n, C) for probabilities of C > 2 classes
+        Labels 0, 1, ..., numbers, probabilities or scores; entries of untested observations are
+        undefined.
+    testing : ndarray of bool, shape (R, n)
+
+    Returns
+    -------
+    ndarray of float, shape (R, n)
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind, or the loss function returns another shape, NaN,
+        infinity, or a value outside of its bounds.
+    """
+    _check_parts(loss, sample, predictions, testing)
+    # For untested observations the loss gets a prediction that it can score.
+    by_class = predictions.ndim == 3
+    first = testing.argmax(axis=1)[:, None]
+    shown = np.take_along_axis(predictions, first[..., None] if by_class else first, axis=1)
+    is_tested = testing[..., None] if by_class else testing
+    scored = _scored(loss, sample, np.where(is_tested, predictions, shown))
+    found = as_numbers(f"what loss {loss.name} returned", scored)
+    if found.shape != testing.shape:
+        raise ValueError(
+            f"loss {loss.name} returned shape {found.shape} for predictions of shape "
+            f"{testing.shape}: it must work element by element on arrays"
+        )
+    if loss.bounds is not None:
+        _check_bounds(loss, found[testing])
+    found = np.where(testing, found, 0.0)
+    if not np.isfinite(found).all():
+        raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
+    return found
+
+
+def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None:
+    if not isinstance(loss, Loss):
+        raise ValueError(f"loss must be a Loss, got {loss!r}: uv.losses.as_loss makes one")
+    n_obs = getattr(sample, "n_obs", None)
+    if n_obs is None:
+        raise ValueError(f"sample must be the data of a test, got {type(sample).__name__}")
+    first, second = np.shape(predictions), np.shape(testing)
+    if loss.output == "probability" and sample.n_classes > 2:
+        first = first[:2] if first[2:] == (sample.n_classes,) else first
+    if first != second or len(second) != 2 or second[-1] != n_obs:
+        raise ValueError(
+            f"predictions and testing must be arrays of one shape (R, {n_obs}), got {first} and "
+            f"{second}"
+        )
+
+
+def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
+    """What the loss function returns for labels, numbers or probabilities."""
+    if not loss.original_labels:
+        return loss.function(sample.target, predictions)
+    if loss.output != "label" or sample.classes is None:
+        return loss.function(sample.response, predictions)
+    below = np.floor(predictions).astype(int)
+    found = loss.function(sample.response, sample.classes[below])
+    undecided = predictions != below
+    if not undecided.any():
+        return found
+    # A code half-way between two classes is a tie left open: it costs the mean of both.
+    other = loss.function(sample.response, sample.classes[below + undecided])
+    name = f"what loss {loss.name} returned"
+    return (as_numbers(name, found) + as_numbers(name, other)) / 2
+
+
+def _check_bounds(loss: Loss, values: np.ndarray) -> None:
+    low, high = loss.bounds or (-np.inf, np.inf)
+    if values.size and (values.min() < low or values.max() > high):
+        raise ValueError(
+            f"loss {loss.name} returned values from {values.min()} to {values.max()}, outside of "
+            f"its bounds {loss.bounds}: correct the bounds"
+        )

@@ -1,0 +1,61 @@
+"""Losses from a matrix: what it costs to predict one class for another."""
+
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.metrics.loss import Loss
+
+__all__ = ["matrix_loss"]
+
+
+def matrix_loss(matrix: Any) -> Loss:
+    """The loss of predicting one class for another, from a matrix.
+
+    Parameters
+    ----------
+    matrix : array, shape (C, C)
+        ``matrix[true, predicted]``, classes in ascending order, the positive one last.
+
+    Returns
+    -------
+    Loss
+
+    Raises
+    ------
+    ValueError
+        If it is no square matrix of finite numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.losses import matrix_loss
+    >>> loss = matrix_loss([[0, 1], [5, 0]])  # to miss the second class is five times worse
+    >>> loss.function(np.array([0, 1]), np.array([[1, 0], [1, 0.5]]))
+    array([[1. , 5. ],
+           [1. , 2.5]])
+    """
+    try:
+        costs = np.array(as_numbers("loss", matrix))
+    except ValueError as error:
+        raise ValueError(
+            f"loss must be a matrix of numbers, loss[true, predicted]: {error}"
+        ) from error
+    if costs.ndim != 2 or costs.shape[0] != costs.shape[1]:
+        raise ValueError(
+            f"loss must be a matrix of shape (C, C) for C classes, got shape {costs.shape}"
+        )
+    if not np.isfinite(costs).all():
+        raise ValueError("loss is a matrix with NaN or infinity: every cost must be finite")
+    costs.flags.writeable = False
+
+    def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+        true = y.astype(int)
+        below, above = np.floor(prediction).astype(int), np.ceil(prediction).astype(int)
+        # A prediction half-way between two classes is a tie left open: it costs the mean of both.
+        return (costs[true, below] + costs[true, above]) / 2
+
+    low, high = float(costs.min()), float(costs.max())
+    bounds = (low, high) if low < high else None
+    return Loss("matrix", cost, "label", estimand="expected cost", bounds=bounds, matrix=costs)

@@ -1,0 +1,80 @@
+"""Losses by name: what a prediction costs, averaged over observations."""
+
+import numpy as np
+
+from ucvtest.metrics.loss import Loss
+
+__all__ = ["LOSSES", "for_classes"]
+
+
+def _zero_one(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    # A prediction half-way between two classes is a tie that the learner left open: it costs 1/2.
+    undecided = prediction != np.floor(prediction)
+    return np.where(undecided, 0.5, (prediction != y).astype(float))
+
+
+def _squared(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return (prediction - y) ** 2
+
+
+def _absolute(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return np.abs(prediction - y)
+
+
+def _log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    # The smallest positive step below 1 keeps a certain but wrong prediction finite (36.0).
+    tiny = np.finfo(float).eps
+    probability = np.clip(prediction, tiny, 1 - tiny)
+    return -np.where(y == 1, np.log(probability), np.log1p(-probability))
+
+
+def _log_of_several(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    tiny = np.finfo(float).eps
+    true = np.broadcast_to(y.astype(int)[:, None], (*prediction.shape[:2], 1))
+    probability = np.take_along_axis(prediction, true, axis=2)[..., 0]
+    found: np.ndarray = -np.log(np.clip(probability, tiny, 1 - tiny))
+    return found
+
+
+def _brier_of_several(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    observed = y.astype(int)[:, None] == np.arange(prediction.shape[2])
+    return ((prediction - observed) ** 2).sum(axis=2)
+
+
+LOSSES = {
+    loss.name: loss
+    for loss in (
+        Loss("zero_one", _zero_one, "label", estimand="error rate", bounds=(0.0, 1.0)),
+        Loss("squared", _squared, "number", estimand="mean squared error"),
+        Loss("absolute", _absolute, "number", estimand="mean absolute error"),
+        Loss("log", _log, "probability", estimand="log loss"),
+        Loss("brier", _squared, "probability", estimand="Brier score", bounds=(0.0, 1.0)),
+    )
+}
+
+OF_SEVERAL = {
+    loss.name: loss
+    for loss in (
+        Loss("log", _log_of_several, "probability", estimand="log loss"),
+        Loss("brier", _brier_of_several, "probability", estimand="Brier score", bounds=(0.0, 2.0)),
+    )
+}
+"""Losses of the probabilities of more than two classes, (R, n, C)."""
+
+
+def for_classes(loss: Loss, n_classes: int) -> Loss:
+    """The same loss for so many classes.
+
+    Raises
+    ------
+    ValueError
+        If it scores the probability of one of two classes, and there are more.
+    """
+    if loss.output != "probability" or n_classes <= 2 or loss in OF_SEVERAL.values():
+        return loss
+    if loss is not LOSSES.get(loss.name):
+        raise ValueError(
+            f"loss={loss.name!r} scores the probability of one of two classes, y has {n_classes}: "
+            "use loss='log' or 'brier', or merge classes"
+        )
+    return OF_SEVERAL[loss.name]

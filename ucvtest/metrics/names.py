@@ -1,0 +1,113 @@
+"""Metrics by the names, functions and matrices that users pass."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.output import Output
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.matrix import matrix_loss
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.ranks import AUC, AUC_NAME
+from ucvtest.metrics.set_scores import SetScore
+
+__all__ = [
+    "ALIASES",
+    "as_loss",
+    "as_metric",
+    "is_auc",
+    "known_metric",
+    "output_of",
+    "wants_every_class",
+]
+
+ALIASES = {
+    "accuracy": "zero_one",
+    "mae": "absolute",
+    "mse": "squared",
+    "log_loss": "log",
+    "roc_auc": AUC_NAME,
+}
+"""Other names of losses. Of more than one spelling the one above is what results have."""
+
+
+def as_loss(loss: Any, *, has_classes: bool) -> Loss:
+    """The loss that a user means by a name, a callable, a `Loss`, or None.
+
+    Parameters
+    ----------
+    loss : str, callable, Loss, matrix or None
+        None means zero_one for classes and squared error for a real response.
+        A matrix holds the loss of each prediction for each class: see `matrix_loss`.
+        A callable ``loss(y, prediction)`` gets the user's own labels (or numbers).
+    has_classes : bool
+        Whether the response holds class labels.
+
+    Returns
+    -------
+    Loss
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or a matrix not square.
+    """
+    if isinstance(loss, (np.ndarray, list, tuple)) or hasattr(loss, "to_numpy"):
+        return matrix_loss(loss)
+    if loss is None:
+        return LOSSES["zero_one" if has_classes else "squared"]
+    if isinstance(loss, Loss):
+        return loss
+    if callable(loss):
+        name = getattr(loss, "__name__", type(loss).__name__)
+        name = "custom" if name == "<lambda>" else name
+        return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
+    if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
+        return LOSSES[ALIASES.get(loss, loss)]
+    raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")
+
+
+def as_metric(loss: Any, *, has_classes: bool) -> Metric:
+    """The metric that a user means by `loss`: what `as_loss` takes, "auc", or a `Metric`.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or a matrix not square.
+    """
+    if is_auc(loss):
+        return AUC
+    if isinstance(loss, SetScore) and not loss.fixed_output and not has_classes:
+        return replace(loss, output="number")
+    return loss if isinstance(loss, Metric) else as_loss(loss, has_classes=has_classes)
+
+
+def output_of(loss: Any) -> Output | None:
+    """What a learner must predict for what a user passes as `loss`.
+
+    None where the response decides it: for no loss, functions, and scores of whatever is predicted.
+    """
+    if loss is None or (isinstance(loss, SetScore) and not loss.fixed_output):
+        return None
+    if callable(loss) and not isinstance(loss, Metric):
+        return None
+    return as_metric(loss, has_classes=True).output
+
+
+def known_metric(name: Any) -> Metric | None:
+    """The metric that ucvtest calls so; None for anything else. Aliases are not looked up."""
+    if not isinstance(name, str):
+        return None
+    return AUC if name == AUC_NAME else LOSSES.get(name)
+
+
+def is_auc(loss: Any) -> bool:
+    """Whether areas under the ROC curve are asked for, and no losses."""
+    return loss is AUC or (isinstance(loss, str) and ALIASES.get(loss, loss) == AUC_NAME)
+
+
+def wants_every_class(loss: Any, *, has_classes: bool) -> bool:
+    """Whether test sets should have all classes in proportion, as without one a score has none."""
+    return is_auc(loss) or (has_classes and isinstance(loss, Metric) and loss.needs_every_class)

@@ -1,0 +1,76 @@
+"""Metrics that were computed elsewhere, and are known by what tables of losses keep of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import known_metric
+
+__all__ = ["WEIGHTED", "RecordedMetric", "recorded_metric"]
+
+WEIGHTED = "weighted_"
+"""What names of losses begin with whose rows have weights."""
+
+
+@dataclass(frozen=True)
+class RecordedMetric(Metric):
+    """Numbers of which the metric's function is not known: they are taken as they are.
+
+    `rises` is whether higher numbers are better; `of_test_sets` whether they are those of test
+    sets, and not of observations.
+    """
+
+    rises: bool = False
+    of_test_sets: bool = False
+
+    @property
+    def is_mean(self) -> bool:
+        """Numbers of observations are averaged."""
+        return not self.of_test_sets
+
+    @property
+    def per_test_set(self) -> bool:
+        """Whether nothing is known of observations."""
+        return self.of_test_sets
+
+    @property
+    def greater_is_better(self) -> bool:
+        """As whoever computed them said."""
+        return self.rises
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether they have the name of the error rate."""
+        return self.name == LOSSES["zero_one"].name
+
+
+def recorded_metric(
+    name: str,
+    *,
+    in_words: str,
+    bounds: tuple[float, float] | None,
+    greater_is_better: bool,
+    of_test_sets: bool,
+) -> Metric:
+    """The metric that ucvtest knows by this name, unless what is recorded of it differs."""
+    known = known_metric(name)
+    if known is not None and (
+        known.ranks_pairs
+        or (known.bounds == bounds and known.greater_is_better == greater_is_better)
+    ):
+        return known
+    return RecordedMetric(
+        name,
+        _as_given,
+        "number",
+        estimand=in_words,
+        bounds=bounds,
+        rises=greater_is_better,
+        of_test_sets=of_test_sets,
+    )
+
+
+def _as_given(y: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    return numbers

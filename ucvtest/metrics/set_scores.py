@@ -1,0 +1,132 @@
+"""Scores of whole test sets: one number each, and nothing of their observations."""
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ucvtest.common.exceptions import warn_caller
+from ucvtest.metrics.base import Metric
+
+if TYPE_CHECKING:
+    from ucvtest.data.sample import Sample
+
+__all__ = ["SetScore", "scores_of_sets"]
+
+
+@dataclass(frozen=True)
+class SetScore(Metric):
+    """A score of a whole test set, greater ones better.
+
+    `function` takes the true values and the predictions of one test set: labels as the user gave
+    them, numbers, or probabilities and scores, (t,) or (t, C) for more than two classes. Without
+    `fixed_output` its predictions are labels where the response holds classes. `parameters` are
+    those that the function knows, `positive` is the positive class where the scorer names one.
+    """
+
+    fixed_output: bool = True
+    parameters: frozenset[str] = frozenset()
+    positive: Any = None
+
+    @property
+    def per_test_set(self) -> bool:
+        """`function` takes a test set."""
+        return True
+
+    @property
+    def needs_every_class(self) -> bool:
+        """Scores of classes are often undefined where one of them is missing."""
+        return self.output != "number"
+
+    def kept(
+        self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
+    ) -> np.ndarray:
+        """The score of each test set."""
+        return scores_of_sets(self, sample, predictions, testing, first)
+
+
+def scores_of_sets(
+    score: SetScore, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
+) -> np.ndarray:
+    """The score of each test set, (R,), of predictions (R, n), or (R, n, C); `first` numbers them.
+
+    Raises
+    ------
+    ValueError
+        If a test set has no such score.
+    """
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    known = _known_arguments(score, sample)
+    found, doubts = np.empty(len(testing)), dict[int, str]()
+    for row, tested in enumerate(testing):
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", UndefinedMetricWarning)
+                found[row] = _score_of(score, sample, predictions[row, tested], tested, known)
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"scoring={score.name!r} failed on split {first + row}: {error}"
+            ) from error
+        if not np.isfinite(found[row]):
+            raise ValueError(
+                f"scoring={score.name!r} gave {found[row]} on split {first + row}, whose test set "
+                "has no such score: use fewer folds, or a stratified splitter"
+            )
+        if caught:
+            doubts[row] = str(caught[0].message)
+    if doubts:
+        warn_caller(
+            f"scoring={score.name!r} in {len(doubts)} of {len(testing)} test sets: "
+            f"{next(iter(doubts.values()))} Use fewer folds, or a stratified splitter"
+        )
+    return found
+
+
+def _score_of(
+    score: SetScore, sample: "Sample", predicted: np.ndarray, tested: np.ndarray, known: Any
+) -> float:
+    function: Any = score.function
+    if score.output == "number" or sample.classes is None:
+        return function(sample.target[tested], predicted, **known)
+    true = sample.response[tested]
+    if score.output != "label":
+        return function(true, _in_order(score, sample, predicted, known), **known)
+    below, above = np.floor(predicted).astype(int), np.ceil(predicted).astype(int)
+    low = function(true, sample.classes[below], **known)
+    if np.array_equal(below, above):
+        return low
+    # A code half-way between two classes is a tie left open: both labels count half.
+    return (low + function(true, sample.classes[above], **known)) / 2
+
+
+def _in_order(
+    score: SetScore, sample: "Sample", predicted: np.ndarray, known: dict[str, Any]
+) -> np.ndarray:
+    """Predictions about the class that the function takes for the positive one.
+
+    That is the last of all classes in ascending order, unless it is named; ours have the positive
+    class last. Columns of several classes are put into ascending order.
+    """
+    classes = sample.classes
+    assert classes is not None
+    if len(classes) > 2:
+        return predicted[:, np.argsort(classes)]
+    positive = score.positive
+    if positive is None:
+        positive = known.get("pos_label", np.sort(classes)[-1])
+    if positive == classes[-1]:
+        return predicted
+    return 1 - predicted if score.output == "probability" else -predicted
+
+
+def _known_arguments(score: SetScore, sample: "Sample") -> dict[str, Any]:
+    """Positive class and labels, for functions that ask for them."""
+    if sample.classes is None or score.output == "number":
+        return {}
+    if sample.n_classes == 2 and "pos_label" in score.parameters:
+        return {"pos_label": sample.classes[-1]}
+    if sample.n_classes > 2 and score.output != "label" and "labels" in score.parameters:
+        return {"labels": np.sort(sample.classes)}
+    return {}
