@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.r_session import PACKAGE, run_command
+from tests.support.r_session import PACKAGE, clean_environment, run_command
 
 # Lines that R CMD check may write besides OK: they speak of the machine, or of what every package
 # says that is not on CRAN (no known maintainer, a licence file, vignettes that are not built here).
@@ -22,7 +22,8 @@ pytestmark = pytest.mark.requires_r
 
 @pytest.mark.first
 @pytest.mark.timeout(2 * LIMIT_OF_CHECK)
-def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path) -> None:
+def test_r_cmd_check_finds_nothing(tmp_path: Path) -> None:
+    environment = clean_environment()
     # No network: an empty repository instead of one that R would ask for dependencies.
     (tmp_path / "src" / "contrib").mkdir(parents=True)
     (tmp_path / "src" / "contrib" / "PACKAGES").touch()
@@ -39,12 +40,12 @@ def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path
     }
     # Vignettes are run by a test of their own.
     build = ["R", "CMD", "build", "--no-build-vignettes", str(PACKAGE)]
-    run_command(build, cwd=tmp_path, env=r_environment)
+    run_command(build, cwd=tmp_path, env=environment)
     (archive,) = tmp_path.glob("ucvtest_*.tar.gz")
     log = run_command(
         ["R", "CMD", "check", "--as-cran", "--no-manual", "--ignore-vignettes", archive],
         cwd=tmp_path,
-        env=r_environment | quiet,
+        env=environment | quiet,
         limit=LIMIT_OF_CHECK,
     )
     findings = re.findall(r"^\* .*(?:NOTE|WARNING|ERROR)$(?:\n(?!\*).*)*", log, flags=re.MULTILINE)
