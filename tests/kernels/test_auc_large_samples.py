@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ucvtest as uv
-from tests.support.samples import breast_cancer
+from tests.support.samples import breast_cancer, rows_class_by_class
 from ucvtest.kernels.auc_ustatistic.large_samples import ManyObservations
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.methods.ustatistic import simultaneous
@@ -18,9 +18,7 @@ def rankings():
     """Rules that move with who they learnt from; scores are rounded, so that some are tied."""
     rng = np.random.default_rng(0)
     members = np.arange(N1), np.arange(N1, N1 + N0)
-    learnt = np.hstack(
-        [rng.permuted(np.tile(np.arange(n) < g, (M, 1)), axis=1) for n, g in ((N1, G1), (N0, G0))]
-    )
+    learnt = rows_class_by_class(rng, M, (N1, N0), (G1, G0))
     x = rng.normal(size=N1 + N0) + (np.arange(N1 + N0) < N1)
     slope = 1 + (learnt @ x)[:, None] / 20
     z = rng.normal(size=N1 + N0)
