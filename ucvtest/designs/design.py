@@ -10,7 +10,7 @@ from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import at_least, check_number
 from ucvtest.data.groups import Groups
 
-__all__ = ["Design"]
+__all__ = ["Design", "folds_in_words", "learn_size"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,13 @@ class Design:
     def test_sizes(self) -> tuple[int, ...]:
         """The sizes of the test sets, without repetition, ascending."""
         return tuple(np.unique(self.testing.sum(axis=1)).tolist())
+
+    @property
+    def words(self) -> str:
+        """What is known of its making, as summaries name it."""
+        if not self.learns:
+            return "fixed rules, one test set"
+        return f"a design of {self.n_resamples} learning sets"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Design):
@@ -157,6 +164,19 @@ class Design:
         """Test every rule on all observations that it has not seen."""
         learning = _zero_one_matrix("learning", learning)
         return cls(learning, ~learning)
+
+
+def learn_size(sizes: tuple[int, ...]) -> int | str:
+    """Sizes of learning sets, as results have them: a number where there is one, else a range."""
+    if len(sizes) == 1:
+        return sizes[0]
+    return f"{sizes[0]} {'or' if len(sizes) == 2 else 'to'} {sizes[-1]}"
+
+
+def folds_in_words(n_folds: int, n_repeats: int) -> str:
+    """What (repeated) K-fold cross-validation is called."""
+    words = f"{n_folds}-fold cross-validation"
+    return words if n_repeats == 1 else f"{words}, {n_repeats} times"
 
 
 def _pairs(splits: Any) -> list[Any]:

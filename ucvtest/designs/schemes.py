@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer
 from ucvtest.common.execution import row_batches
-from ucvtest.designs.design import Design
+from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.draws import (
     by_class,
     class_shares,
@@ -82,8 +82,7 @@ class KFold(StratifiedDesign):
 
     @property
     def _words(self) -> str:
-        name = f"{self.n_folds}-fold cross-validation"
-        return name if self.n_repeats == 1 else f"{name}, {self.n_repeats} times"
+        return folds_in_words(self.n_folds, self.n_repeats)
 
     @property
     def n_resamples(self) -> int:

@@ -6,6 +6,7 @@ keeps its own options in `_ask`, and computes in `_answer`; all else is here, wr
 
 import copy
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,6 +24,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign
+from ucvtest.inference.notes import about_clusters
 from ucvtest.inference.question import (
     DataQuestion,
     LossesQuestion,
@@ -49,7 +51,7 @@ from ucvtest.stats.wald import ALTERNATIVES, Alternative
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["HypothesisTest", "checked_alternative", "refuse_shared_seconds"]
+__all__ = ["HypothesisTest", "refuse_shared_seconds"]
 
 FOR_FIXED_RULES = "HoldOutTest, McNemarTest (loss='zero_one') or DeLongTest (loss='auc')"
 """The tests of fixed rules."""
@@ -357,7 +359,7 @@ class HypothesisTest(ABC):
         cls, null_value: Any, alternative: Any, *, paired: bool, auc: bool
     ) -> Hypothesis:
         """By default two learners are equal, the AUC of one is `default_auc`, else no H0."""
-        alternative = checked_alternative(alternative)
+        check_choice("alternative", alternative, ALTERNATIVES)
         if null_value is None:
             null_value = 0.0 if paired else cls.default_auc if auc else math.nan
         elif not is_number(null_value):
@@ -510,7 +512,7 @@ class HypothesisTest(ABC):
         progress: bool | None,
         max_seconds: float | None = None,
     ) -> TestResult:
-        """The frame around `fit`: draws, workers, hooks, a progress bar, a stopwatch."""
+        """The frame around `fit`: draws, workers, hooks, a progress bar, seconds."""
         execution = self._execution(options, rng, n_jobs, batch_size, max_seconds)
         result = self.run(options, execution, progress)
         hooks.announce(self, result)
@@ -527,9 +529,12 @@ class HypothesisTest(ABC):
 
         Comparisons and plans, which hooks are told of as a whole, call it for each of their tests.
         """
-        with self.question.fitting(self, self.method_name, progress) as bar:
-            result = self._answer(options, replace(execution, bar=bar))
-        return self.question.finished(result, execution)
+        question, started = self.question, time.perf_counter()
+        with question.fitting(self, self.method_name, progress) as bar:
+            result = question.finished(self._answer(options, replace(execution, bar=bar)))
+        if question.clusters is not None:
+            result = about_clusters(result, question.clusters)
+        return replace(result, elapsed=time.perf_counter() - started)
 
     @abstractmethod
     def _answer(self, options: Any, execution: Execution) -> TestResult:
@@ -594,9 +599,3 @@ def refuse_shared_seconds(test: str, options: Mapping[str, Any]) -> None:
             "design: leave it out, or use uv.evaluate(max_seconds=), which refuses designs that "
             "take longer"
         )
-
-
-def checked_alternative(alternative: Any) -> Alternative:
-    """The alternative hypothesis, if it is one."""
-    check_choice("alternative", alternative, ALTERNATIVES)
-    return alternative

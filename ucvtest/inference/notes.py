@@ -9,7 +9,6 @@ from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.losses.table import LossDifference
 from ucvtest.results.result import TestResult
-from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = [
     "INDEPENDENCE",
@@ -18,13 +17,9 @@ __all__ = [
     "few_clusters",
     "in_clusters",
     "is_reuse_note",
-    "learn_size",
     "one_class_and_tie_notes",
-    "own_diagnostics",
-    "own_tables",
     "reuse_notes",
     "sample_notes",
-    "sizes_in_words",
     "tie_notes",
 ]
 
@@ -34,16 +29,6 @@ INDEPENDENCE = "labels and features are independent"
 
 
 REUSED = "Nothing was fitted for this test"
-
-
-def own_tables(own: PerLearnerEstimates | None) -> dict[str, dict[str, tuple[Any, ...]]]:
-    """The table of what each of two learners reaches alone; none of one learner."""
-    return {} if own is None else {"Learners": own.table}
-
-
-def own_diagnostics(own: PerLearnerEstimates | None) -> dict[str, float]:
-    """The numbers of `own_tables` as diagnostics."""
-    return {} if own is None else own.diagnostics
 
 
 def tie_notes(counts: Mapping[str, Any]) -> list[str]:
@@ -146,13 +131,3 @@ def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
             "largest_group": int(sizes.max()),
         },
     )
-
-
-def learn_size(sizes: tuple[int, ...]) -> int | str:
-    """Sizes of learning sets as settings have them: a number where there is one."""
-    return sizes[0] if len(sizes) == 1 else sizes_in_words(sizes)
-
-
-def sizes_in_words(sizes: tuple[int, ...]) -> str:
-    """Sizes of learning sets: one, two, or the range of several."""
-    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 2 else " or ".join(map(str, sizes))

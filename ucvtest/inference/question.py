@@ -29,7 +29,7 @@ from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
 from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
-from ucvtest.inference.notes import REUSED, about_clusters, sample_notes
+from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
@@ -142,7 +142,11 @@ class Question(ABC):
 
     @abstractmethod
     def execution(
-        self, rng: Any, n_jobs: int | None, batch_size: int | None, max_seconds: float | None = None
+        self,
+        rng: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        max_seconds: float | None = None,
     ) -> Execution:
         """How fits are run; what is about draws and fits is refused where losses are given."""
 
@@ -167,10 +171,9 @@ class Question(ABC):
         """The note that nothing was fitted for a result, where losses are given."""
         return []
 
-    def finished(self, result: TestResult, execution: Execution) -> TestResult:
-        """A result with what the question has to add: seconds, and notes on rows and clusters."""
-        result = replace(result, elapsed=execution.stopwatch.seconds)
-        return result if self.clusters is None else about_clusters(result, self.clusters)
+    @abstractmethod
+    def finished(self, result: TestResult) -> TestResult:
+        """A result with what the question has to add, but for its clusters."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -313,7 +316,11 @@ class DataQuestion(Question):
         return {"rng": execution.seed}
 
     def execution(
-        self, rng: Any, n_jobs: int | None, batch_size: int | None, max_seconds: float | None = None
+        self,
+        rng: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        max_seconds: float | None = None,
     ) -> Execution:
         """See `Question`."""
         return Execution.of(rng, n_jobs, batch_size, max_seconds)
@@ -324,10 +331,10 @@ class DataQuestion(Question):
         with hooks.fitting(test), progress_bar(progress, description, "fit") as bar:
             yield bar
 
-    def finished(self, result: TestResult, execution: Execution) -> TestResult:
-        """See `Question`."""
+    def finished(self, result: TestResult) -> TestResult:
+        """See `Question`: notes on rows."""
         notes = (*result.notes, *dropped_note(self.n_dropped), *sample_notes(self.sample))
-        return super().finished(replace(result, notes=notes), execution)
+        return replace(result, notes=notes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -424,11 +431,16 @@ class LossesQuestion(Question):
         return {}
 
     def execution(
-        self, rng: Any, n_jobs: int | None, batch_size: int | None, max_seconds: float | None = None
+        self,
+        rng: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        max_seconds: float | None = None,
     ) -> Execution:
         """See `Question`."""
         refuse_arguments(max_seconds=max_seconds, rng=rng, n_jobs=n_jobs, batch_size=batch_size)
-        return Execution.without_draws()
+        # The generator decides nothing.
+        return Execution(np.random.default_rng(0), None)
 
     def refuse_budget(self, **arguments: Any) -> None:
         """See `Question`."""
@@ -464,11 +476,10 @@ class LossesQuestion(Question):
             f"{took}, and may be shared with other tests."
         ]
 
-    def finished(self, result: TestResult, execution: Execution) -> TestResult:
+    def finished(self, result: TestResult) -> TestResult:
         """See `Question`; the losses say which direction is better."""
-        if self.known.losses.greater_is_better:
-            result = replace(result, better="higher")
-        return super().finished(result, execution)
+        better = "higher" if self.metric.greater_is_better else result.better
+        return replace(result, better=better)
 
 
 def of_units(observed: LossDifference, clusters: Clusters | None) -> LossDifference:

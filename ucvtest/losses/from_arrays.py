@@ -12,13 +12,13 @@ from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_values
+from ucvtest.losses.validation import as_names
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.names import known_metric
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import recorded_metric
+from ucvtest.metrics.recorded import known_metric, recorded_metric
 
-__all__ = ["as_names", "of_arrays", "of_sklearn"]
+__all__ = ["of_arrays", "of_sklearn"]
 
 SCORES: dict[str, tuple[Metric, float, float]] = {
     "accuracy": (LOSSES["zero_one"], 1.0, -1.0),
@@ -127,21 +127,6 @@ def of_sklearn(
         "bounds": _bounds(metric),
         "settings": {"source": "scikit-learn", "score": score},
     }
-
-
-def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
-    """The names of the learners, all different; numbered ones by default."""
-    if learners is None:
-        return tuple(f"learner {place}" for place in range(1, n_learners + 1))
-    if not isinstance(learners, Sequence):
-        raise ValueError(f"learners must be {n_learners} different names, got {learners!r:.60}")
-    names = tuple(learners)
-    strings = not isinstance(learners, str) and all(
-        isinstance(name, str) and name.strip() for name in names
-    )
-    if not strings or len(names) != n_learners or len(set(names)) < n_learners:
-        raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
-    return names
 
 
 def _target(y: Any, pos_label: Any, known: Metric | None) -> np.ndarray:

@@ -19,8 +19,8 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
-from ucvtest.losses.columns import by_name
 from ucvtest.losses.resample_means import resample_means, resample_values
+from ucvtest.losses.validation import by_name
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.means import LOSSES, for_classes

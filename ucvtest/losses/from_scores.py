@@ -6,10 +6,9 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import at_least, check_choice
-from ucvtest.designs.design import Design
-from ucvtest.designs.schemes import KFold
-from ucvtest.losses.columns import by_name
+from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
+from ucvtest.losses.validation import by_name
 
 __all__ = ["of_scores"]
 
@@ -96,7 +95,7 @@ def _design(
     folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
     n_repeats = n_resamples // n_folds
     testing = np.tile(folds, (n_repeats, 1))
-    return Design(~testing, testing), KFold(n_folds, n_repeats).words
+    return Design(~testing, testing), folds_in_words(n_folds, n_repeats)
 
 
 def _count_folds(n_resamples: int, kind: str, n_folds: Any) -> int:

@@ -18,7 +18,6 @@ __all__ = [
     "as_loss",
     "as_metric",
     "is_auc",
-    "known_metric",
     "output_of",
     "wants_every_class",
 ]
@@ -94,13 +93,6 @@ def output_of(loss: Any) -> Output | None:
     if callable(loss) and not isinstance(loss, Metric):
         return None
     return as_metric(loss, has_classes=True).output
-
-
-def known_metric(name: Any) -> Metric | None:
-    """The metric that ucvtest calls so; None for anything else. Aliases are not looked up."""
-    if not isinstance(name, str):
-        return None
-    return AUC if name == AUC_NAME else LOSSES.get(name)
 
 
 def is_auc(loss: Any) -> bool:

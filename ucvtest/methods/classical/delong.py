@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.stats import rankdata
@@ -17,9 +17,11 @@ from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.notes import in_clusters
 from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.resampling import THESE_RULES, ResamplingTest
+from ucvtest.methods.classical.fixed_rules import THESE_RULES, results_together
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.results.wording import SAME_RANKING
 from ucvtest.stats.placements import (
     AreaUnderCurve,
@@ -212,8 +214,11 @@ class DeLongTest(ResamplingTest):
         return cls.joint(losses, group_weight=group_weight)
 
     @classmethod
-    def _covariance(cls, losses: Losses) -> np.ndarray:
-        return cls.joint(losses).covariance
+    def simultaneous_results(
+        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
+        """See `HypothesisTest.simultaneous_results`."""
+        return results_together(tests, losses, options, cls.joint(losses).covariance)
 
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)

@@ -111,8 +111,8 @@ class NestedCrossValidationTest(ResamplingTest):
                 "use fewer folds"
             )
 
-    def _learn_sizes(self, design: Design) -> tuple[int, ...]:
-        return (design.n_obs,)
+    def _learn_size(self, design: Design) -> int | str:
+        return design.n_obs
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         terms = _terms(observed)
