@@ -318,8 +318,8 @@ class HypothesisTest(ABC):
         """
         cls = type(self)
         cls.check_loss(question.metric, paired=question.paired)
-        if question.design is not None:
-            cls.check_learning(question.design)
+        if question.design is not None and not question.design.learns:
+            cls.refuse_fixed_rules()
         if not cls.takes_groups and question.clusters is not None:
             refuse_groups(question.clusters)
         self.question = question
@@ -346,9 +346,9 @@ class HypothesisTest(ABC):
             raise ValueError(f"{cls.__name__} compares two learners: pass other")
 
     @classmethod
-    def check_learning(cls, design: Design) -> None:
+    def refuse_fixed_rules(cls) -> None:
         """Refuse losses of rules that are fixed, where learning is what the test is about."""
-        if not design.learns and not cls.of_fixed_rules:
+        if not cls.of_fixed_rules:
             raise ValueError(
                 "the losses are of fixed rules, which have learnt nothing from these "
                 f"observations, and {cls.__name__} is about learning: use {FOR_FIXED_RULES}"
@@ -531,16 +531,22 @@ class HypothesisTest(ABC):
         """
         question, started = self.question, time.perf_counter()
         with question.fitting(self, self.method_name, progress) as bar:
-            result = question.finished(self._answer(options, replace(execution, bar=bar)))
-        if question.clusters is not None:
-            result = about_clusters(result, question.clusters)
-        return replace(result, elapsed=time.perf_counter() - started)
+            result = self._answer(options, replace(execution, bar=bar))
+        given = question.observed
+        rises = given is not None and given.losses.greater_is_better
+        result = replace(
+            result,
+            notes=(*result.notes, *question.row_notes),
+            better="higher" if rises else result.better,
+            elapsed=time.perf_counter() - started,
+        )
+        return result if question.clusters is None else about_clusters(result, question.clusters)
 
     @abstractmethod
     def _answer(self, options: Any, execution: Execution) -> TestResult:
         """The result, from the options of `fit` that were validated before any draw.
 
-        Its `elapsed` is filled in by the frame.
+        The frame fills in its `elapsed`, and adds notes on the rows.
         """
 
     # -------------------------------------------------------------------- for comparisons

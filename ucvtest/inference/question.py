@@ -38,7 +38,6 @@ from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.refusals import refuse_set_score
-from ucvtest.results.result import TestResult
 
 __all__ = [
     "DataQuestion",
@@ -167,13 +166,14 @@ class Question(ABC):
         """The context of fits: hooks, and a progress bar, which is what it gives."""
 
     @property
+    def row_notes(self) -> list[str]:
+        """Notes on the rows of the data; none where losses are given."""
+        return []
+
+    @property
     def reuse_notes(self) -> list[str]:
         """The note that nothing was fitted for a result, where losses are given."""
         return []
-
-    @abstractmethod
-    def finished(self, result: TestResult) -> TestResult:
-        """A result with what the question has to add, but for its clusters."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -331,10 +331,10 @@ class DataQuestion(Question):
         with hooks.fitting(test), progress_bar(progress, description, "fit") as bar:
             yield bar
 
-    def finished(self, result: TestResult) -> TestResult:
-        """See `Question`: notes on rows."""
-        notes = (*result.notes, *dropped_note(self.n_dropped), *sample_notes(self.sample))
-        return replace(result, notes=notes)
+    @property
+    def row_notes(self) -> list[str]:
+        """See `Question`."""
+        return [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -475,11 +475,6 @@ class LossesQuestion(Question):
             f"{REUSED}: its {given.n_fits} fits are those behind the losses that it was given"
             f"{took}, and may be shared with other tests."
         ]
-
-    def finished(self, result: TestResult) -> TestResult:
-        """See `Question`; the losses say which direction is better."""
-        better = "higher" if self.metric.greater_is_better else result.better
-        return replace(result, better=better)
 
 
 def of_units(observed: LossDifference, clusters: Clusters | None) -> LossDifference:

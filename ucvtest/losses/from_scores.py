@@ -1,6 +1,7 @@
 """Losses from the scores of resamples alone, as cross_val_score returns them."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
 from ucvtest.losses.validation import by_name
 
-__all__ = ["of_scores"]
+__all__ = ["FromScores"]
 
 LOSS, LOSS_IN_WORDS = "loss", "expected loss"
 """What numbers are called of which smaller ones are better."""
@@ -21,38 +22,103 @@ MAX_BYTES = 2**30
 """Of the design, which has a byte or two for every observation and resample."""
 
 
-def of_scores(
-    scores: Any, n_learn: Any, n_test: Any, design: Any, n_folds: Any, greater_is_better: Any
-) -> dict[str, Any]:
-    """The fields of `Losses` from scores; see `Losses.from_scores`."""
-    rows = {name: _row(name, given) for name, given in by_name("fold_scores", scores).items()}
-    n_resamples = len(next(iter(rows.values())))
-    for name, row in rows.items():
-        if len(row) != n_resamples:
+class FromScores:
+    """Losses made of the scores of resamples."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...
+
+    @classmethod
+    def from_scores(
+        cls,
+        fold_scores: Mapping[str, Any],
+        *,
+        n_learn: int,
+        n_test: int,
+        design: str = "kfold",
+        n_folds: int | None = None,
+        greater_is_better: bool = True,
+    ) -> Self:
+        """The scores of resamples alone, such as those that ``cross_val_score`` returned.
+
+        They suffice for the tests that need no more than a number for each resample: corrected,
+        naive and Bayesian t test, and those of 5x2 cross-validation where the design is that.
+        Estimates stay in the units of the scores, with their sign; `greater_is_better` decides
+        what verdicts say, and no number.
+
+        Parameters
+        ----------
+        fold_scores : mapping or DataFrame
+            Name of each learner and its scores, in the order of the splits, which must be the same
+            for all; of repeated cross-validation one repetition after the other.
+        n_learn, n_test : int
+            Observations that a split learns from and tests, to within one.
+        design : {"kfold", "repeated_kfold", "splits"}
+            What the splits are; "splits" are random ones of the whole sample.
+        n_folds : int, optional
+            Needed for "repeated_kfold".
+        greater_is_better : bool
+            Whether a good learner has high scores; False for errors and losses.
+
+        Raises
+        ------
+        ValueError
+            If learners have different numbers of scores, a score is missing, or sizes and numbers
+            of folds do not fit.
+
+        Notes
+        -----
+        Which observations were tested is not known, and `design` has their numbers alone. Where
+        the indices are known, `from_sklearn` takes these too.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> from sklearn.model_selection import KFold, cross_val_score
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import ucvtest as uv
+        >>> X, y = load_iris(return_X_y=True)
+        >>> folds = KFold(10, shuffle=True, random_state=0)
+        >>> models = {"lda": LinearDiscriminantAnalysis(), "knn": KNeighborsClassifier()}
+        >>> scores = {name: cross_val_score(each, X, y, cv=folds) for name, each in models.items()}
+        >>> losses = uv.Losses.from_scores(scores, n_learn=135, n_test=15)
+        >>> uv.CorrectedTTest.from_losses(losses).fit().estimand
+        'difference of unconditional expected scores at learning-set size 135'
+        """
+        rows = {
+            name: _row(name, given) for name, given in by_name("fold_scores", fold_scores).items()
+        }
+        n_resamples = len(next(iter(rows.values())))
+        for name, row in rows.items():
+            if len(row) != n_resamples:
+                raise ValueError(
+                    f"fold_scores[{name!r:.60}] has {len(row)} scores, where {n_resamples} are "
+                    "needed: pass those of the same splits for all learners"
+                )
+        if not isinstance(greater_is_better, (bool, np.bool_)):
             raise ValueError(
-                f"fold_scores[{name!r:.60}] has {len(row)} scores, where {n_resamples} are needed: "
-                "pass those of the same splits for all learners"
+                f"greater_is_better must be True or False, got {greater_is_better!r:.60}"
             )
-    if not isinstance(greater_is_better, (bool, np.bool_)):
-        raise ValueError(f"greater_is_better must be True or False, got {greater_is_better!r:.60}")
-    sizes = at_least("n_learn", n_learn, 1), at_least("n_test", n_test, 1)
-    check_choice("design", design, DESIGNS)
-    if 2 * sum(sizes) * n_resamples > MAX_BYTES:
-        raise ValueError(
-            f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples takes too much memory: "
-            "divide both by the same number, as the tests use their ratio"
+        sizes = at_least("n_learn", n_learn, 1), at_least("n_test", n_test, 1)
+        check_choice("design", design, DESIGNS)
+        if 2 * sum(sizes) * n_resamples > MAX_BYTES:
+            raise ValueError(
+                f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples takes too much "
+                "memory: divide both by the same number, as the tests use their ratio"
+            )
+        drawn, words = _design(n_resamples, *sizes, design, n_folds)
+        greater = bool(greater_is_better)
+        return cls(
+            design=drawn,
+            learners=tuple(rows),
+            loss=SCORE if greater else LOSS,
+            means=np.stack(list(rows.values())),
+            in_words=SCORE_IN_WORDS if greater else LOSS_IN_WORDS,
+            settings={"source": "scores", "design": words},
+            greater_is_better=greater,
         )
-    drawn, words = _design(n_resamples, *sizes, design, n_folds)
-    greater = bool(greater_is_better)
-    return {
-        "design": drawn,
-        "learners": tuple(rows),
-        "loss": SCORE if greater else LOSS,
-        "means": np.stack(list(rows.values())),
-        "in_words": SCORE_IN_WORDS if greater else LOSS_IN_WORDS,
-        "settings": {"source": "scores", "design": words},
-        "greater_is_better": greater,
-    }
 
 
 def _row(name: str, given: Any) -> np.ndarray:

@@ -14,7 +14,9 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
-from ucvtest.losses.constructors import LossesConstructors
+from ucvtest.losses.from_arrays import FromArrays
+from ucvtest.losses.from_mlflow import FromMlflow
+from ucvtest.losses.from_scores import FromScores
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.recorded import known_metric, recorded_metric
@@ -33,7 +35,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(LossesConstructors):
+class Losses(FromArrays, FromMlflow, FromScores):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_arrays`, `Losses.from_sklearn` or

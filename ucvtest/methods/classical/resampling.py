@@ -198,7 +198,7 @@ class ResamplingTest(HypothesisTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        return self._fit(self.fit_options(), rng, n_jobs, batch_size, progress, max_seconds)
+        return self._fit(None, rng, n_jobs, batch_size, progress, max_seconds)
 
     # --------------------------------------------------------------- from losses to a result
 
