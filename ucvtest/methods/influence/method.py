@@ -18,7 +18,7 @@ from ucvtest.methods.influence.options import (
     SINGLE,
     InfluenceOptions,
     Layout,
-    Metric,
+    MetricName,
     NumberOfRepeats,
     Scheme,
     Variance,
@@ -171,7 +171,7 @@ class InfluenceFunctionTest(HypothesisTest):
         other: Any = None,
         *,
         n_folds: int = 5,
-        metric: Metric | None = None,
+        metric: MetricName | None = None,
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
         loss: Any = None,
@@ -197,7 +197,7 @@ class InfluenceFunctionTest(HypothesisTest):
         self._ask(question, n_folds)
 
     def _ask(self, question: Question, n_folds: int = 5) -> None:
-        if question.design is not None and not is_known(question.metric.name):
+        if question.design is not None and not is_known(question.metric):
             raise ValueError(
                 f"losses are of loss={question.metric.name!r}, and the test is about the error "
                 "rate ('zero_one') or the AUC ('auc')"
@@ -220,7 +220,7 @@ class InfluenceFunctionTest(HypothesisTest):
             raise ValueError("it knows loss='zero_one' and 'auc' only")
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> MetricName:
         """What is estimated: "auc" or "error"."""
         return self._layout.metric
 

@@ -22,7 +22,7 @@ from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
-from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.names import is_auc
 from ucvtest.metrics.ranks import AUC_NAME as AUC
@@ -34,7 +34,7 @@ __all__ = [
     "SINGLE",
     "InfluenceOptions",
     "Layout",
-    "Metric",
+    "MetricName",
     "NumberOfRepeats",
     "Scheme",
     "Variance",
@@ -45,7 +45,7 @@ __all__ = [
     "resampled_of",
 ]
 
-Metric = Literal["auc", "error"]
+MetricName = Literal["auc", "error"]
 Scheme = Literal["monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"]
 NumberOfRepeats = int | Literal["auto"]
 Variance = Literal[
@@ -61,8 +61,8 @@ Variance = Literal[
     "adhoc_monte_carlo",
 ]
 
-METRICS: tuple[Metric, ...] = get_args(Metric)
-LOSS_OF_METRIC: dict[Metric, str] = {"auc": AUC, "error": "zero_one"}
+METRICS: tuple[MetricName, ...] = get_args(MetricName)
+LOSS_OF_METRIC: dict[MetricName, str] = {"auc": AUC, "error": "zero_one"}
 VARIANCES: tuple[Variance, ...] = get_args(Variance)
 FITS_JITTED, FITS_OTHERWISE = 4000, 2000
 """Fits of each learner that "auto" repeats come to. With 4000 the Monte-Carlo error of the
@@ -91,8 +91,9 @@ SCHEME_WORDS = {
 
 def is_known(loss: Any) -> bool:
     """Whether the test is about it: the AUC, or the zero-one loss."""
-    name = loss.name if isinstance(loss, Loss) else loss
-    return is_auc(loss) or (isinstance(name, str) and name == "zero_one")
+    if isinstance(loss, Metric):
+        return loss.ranks_pairs or loss.counts_errors
+    return is_auc(loss) or (isinstance(loss, str) and loss == "zero_one")
 
 
 def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_value: Any) -> str:
@@ -200,7 +201,7 @@ class Layout:
         return self.pairs is not None and self.pairs.mixed
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> MetricName:
         """What is estimated: the AUC compares two classes, the error rate knows one of all."""
         return "auc" if len(self.classes) == 2 or self.mixed else "error"
 

@@ -27,7 +27,7 @@ from ucvtest.methods.leave_pair_out.options import (
     check_labels,
 )
 from ucvtest.methods.leave_pair_out.reporting import result_from
-from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.base import Metric
 from ucvtest.metrics.names import is_auc
 from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.metrics.scorers import chosen_loss
@@ -234,7 +234,7 @@ class LeavePairOutTest(HypothesisTest):
             raise ValueError(
                 f"scoring={scoring!r:.60} is no AUC, which the test is about: leave scoring out"
             )
-        name = loss.name if isinstance(loss, Loss) else loss
+        name = loss.name if isinstance(loss, Metric) else loss
         raise ValueError(
             f"losses are of loss={name!r}, and the test needs scores: use "
             "uv.evaluate(..., loss='auc')"
