@@ -1,7 +1,7 @@
 """Which observations are learnt from and which are tested, as 0/1 matrices."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,21 +27,18 @@ class Design:
 
     learning: np.ndarray
     testing: np.ndarray
+    n_obs: int = field(init=False)
+    """Observations of the sample."""
+    n_resamples: int = field(init=False)
+    """Learning sets, each with its test set."""
+    learns: bool = field(init=False)
+    """Whether anything is learnt; False for rules that were there before."""
 
-    @property
-    def n_obs(self) -> int:
-        """Observations of the sample."""
-        return int(self.learning.shape[1])
-
-    @property
-    def n_resamples(self) -> int:
-        """Learning sets, each with its test set."""
-        return len(self.learning)
-
-    @property
-    def learns(self) -> bool:
-        """Whether anything is learnt; False for rules that were there before."""
-        return bool(self.learning.any())
+    def __post_init__(self) -> None:
+        n_resamples, n_obs = self.learning.shape
+        object.__setattr__(self, "n_obs", n_obs)
+        object.__setattr__(self, "n_resamples", n_resamples)
+        object.__setattr__(self, "learns", bool(self.learning.any()))
 
     @property
     def learn_sizes(self) -> tuple[int, ...]:

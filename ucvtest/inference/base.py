@@ -503,29 +503,14 @@ class HypothesisTest(ABC):
         """
         return None
 
-    def _fit(
-        self,
-        options: Any,
-        rng: int | np.random.Generator | None,
-        n_jobs: int | None,
-        batch_size: int | None,
-        progress: bool | None,
-        max_seconds: float | None = None,
-    ) -> TestResult:
-        """The frame around `fit`: draws, workers, hooks, a progress bar, seconds."""
-        execution = self._execution(options, rng, n_jobs, batch_size, max_seconds)
+    def _fit(self, options: Any, execution: Execution, progress: bool | None) -> TestResult:
+        """The result, with its options validated, of which hooks are told."""
         result = self.run(options, execution, progress)
         hooks.announce(self, result)
         return result
 
-    def _execution(
-        self, options: Any, rng: Any, n_jobs: Any, batch_size: Any, max_seconds: Any
-    ) -> Execution:
-        """How fits are run; a class whose options draw without fits says so here."""
-        return self.question.execution(rng, n_jobs, batch_size, max_seconds)
-
     def run(self, options: Any, execution: Execution, progress: bool | None = None) -> TestResult:
-        """The result, without telling hooks of it.
+        """The frame around a fit: hooks, a progress bar, seconds; hooks are not told of the result.
 
         Comparisons and plans, which hooks are told of as a whole, call it for each of their tests.
         """

@@ -149,7 +149,9 @@ class BayesianTTest(ResamplingTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        return self._fit(self.fit_options(rope), rng, n_jobs, batch_size, progress, max_seconds)
+        options = self.fit_options(rope)
+        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        return self._fit(options, execution, progress)
 
     def fit_options(self, rope: float | None = None) -> Options:
         """The options of `fit`, validated."""

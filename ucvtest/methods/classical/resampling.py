@@ -198,7 +198,8 @@ class ResamplingTest(HypothesisTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        return self._fit(None, rng, n_jobs, batch_size, progress, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        return self._fit(None, execution, progress)
 
     # --------------------------------------------------------------- from losses to a result
 

@@ -230,7 +230,8 @@ class FoldCovarianceTest(HypothesisTest):
             split.
         """
         options = self.fit_options(rho, n_repeats)
-        return self._fit(options, rng, n_jobs, batch_size, progress, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        return self._fit(options, execution, progress)
 
     def fit_options(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1) -> FoldCovarianceOptions:
         """The options of `fit`, validated."""

@@ -220,7 +220,8 @@ class PermutationComplexityTest(HypothesisTest):
         options = self.fit_options(
             n_permutations, sampling, delta, stop_after=stop_after, max_seconds=max_seconds
         )
-        return self._fit(options, rng, n_jobs, batch_size, progress)
+        execution = self.question.execution(rng, n_jobs, batch_size)
+        return self._fit(options, execution, progress)
 
     def fit_options(
         self,
