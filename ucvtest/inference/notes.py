@@ -1,13 +1,11 @@
 """Notes and words that several tests share."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
-from ucvtest.losses.table import LossDifference
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -18,7 +16,6 @@ __all__ = [
     "in_clusters",
     "is_reuse_note",
     "one_class_and_tie_notes",
-    "reuse_notes",
     "sample_notes",
     "tie_notes",
 ]
@@ -73,20 +70,8 @@ def budget_notes(n_permutations: Any, asked: int | None, max_seconds: float | No
     ]
 
 
-def reuse_notes(observed: LossDifference | None) -> list[str]:
-    """The note that nothing was fitted for this result; none where it was, or nothing ever was."""
-    if observed is None or not observed.n_fits:
-        return []
-    seconds = observed.losses.elapsed
-    took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
-    return [
-        f"{REUSED}: its {observed.n_fits} fits are those behind the losses that it was "
-        f"given{took}, and may be shared with other tests."
-    ]
-
-
 def is_reuse_note(note: str) -> bool:
-    """Whether it is one of `reuse_notes`; results keep notes as text alone."""
+    """Whether it is one of a question's `reuse_notes`; results keep notes as text alone."""
     return note.startswith(REUSED)
 
 

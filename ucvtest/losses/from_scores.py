@@ -108,7 +108,12 @@ class FromScores:
                 f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples takes too much "
                 "memory: divide both by the same number, as the tests use their ratio"
             )
-        drawn, words = _design(n_resamples, *sizes, design, n_folds)
+        if design != "splits":
+            drawn, words = _cross_validation(n_resamples, *sizes, design, n_folds)
+        elif n_folds is None:
+            drawn, words = _random_splits(n_resamples, *sizes)
+        else:
+            raise ValueError("n_folds has no use with design='splits': leave it out")
         greater = bool(greater_is_better)
         return cls(
             design=drawn,
@@ -137,34 +142,20 @@ def _row(name: str, given: Any) -> np.ndarray:
     return row
 
 
-def _design(
+def _random_splits(n_resamples: int, n_learn: int, n_test: int) -> tuple[Design, str]:
+    """Splits of these sizes, whose observations stand for others, and what they are called."""
+    n_obs = n_learn + n_test
+    # Always the same observations, so that nothing is taken for a partition of the sample.
+    testing = np.broadcast_to(np.arange(n_obs) >= n_learn, (n_resamples, n_obs))
+    several = "s" if n_resamples > 1 else ""
+    words = f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
+    return Design(~testing, testing), words
+
+
+def _cross_validation(
     n_resamples: int, n_learn: int, n_test: int, kind: str, n_folds: Any
 ) -> tuple[Design, str]:
-    """A design with these sizes, whose observations stand for others, and what it is called."""
-    n_obs = n_learn + n_test
-    if kind == "splits":
-        if n_folds is not None:
-            raise ValueError("n_folds has no use with design='splits': leave it out")
-        # Always the same observations, so that nothing is taken for a partition of the sample.
-        testing = np.broadcast_to(np.arange(n_obs) >= n_learn, (n_resamples, n_obs))
-        several = "s" if n_resamples > 1 else ""
-        words = f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
-        return Design(~testing, testing), words
-    n_folds = _count_folds(n_resamples, kind, n_folds)
-    smallest, rest = divmod(n_obs, n_folds)
-    sizes = f"{smallest} or {smallest + 1}" if rest else str(smallest)
-    if n_test not in (smallest, smallest + bool(rest)) or not smallest:
-        raise ValueError(
-            f"n_test={n_test} of {n_obs} = n_learn + n_test observations is no fold of {n_folds}, "
-            f"which have {sizes}: correct n_learn, n_test or n_folds, or use design='splits'"
-        )
-    folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
-    n_repeats = n_resamples // n_folds
-    testing = np.tile(folds, (n_repeats, 1))
-    return Design(~testing, testing), folds_in_words(n_folds, n_repeats)
-
-
-def _count_folds(n_resamples: int, kind: str, n_folds: Any) -> int:
+    """Folds of these sizes, whose observations stand for others, and what they are called."""
     if n_folds is None:
         if kind == "repeated_kfold":
             raise ValueError("n_folds must be given with design='repeated_kfold'")
@@ -176,4 +167,14 @@ def _count_folds(n_resamples: int, kind: str, n_folds: Any) -> int:
             "scores of all folds, those of one repetition next to each other; "
             "design='repeated_kfold' for several"
         )
-    return n_folds
+    n_obs, n_repeats = n_learn + n_test, n_resamples // n_folds
+    smallest, rest = divmod(n_obs, n_folds)
+    if n_test not in (smallest, smallest + bool(rest)) or not smallest:
+        sizes = f"{smallest} or {smallest + 1}" if rest else str(smallest)
+        raise ValueError(
+            f"n_test={n_test} of {n_obs} = n_learn + n_test observations is no fold of {n_folds}, "
+            f"which have {sizes}: correct n_learn, n_test or n_folds, or use design='splits'"
+        )
+    folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
+    testing = np.tile(folds, (n_repeats, 1))
+    return Design(~testing, testing), folds_in_words(n_folds, n_repeats)

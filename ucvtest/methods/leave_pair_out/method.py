@@ -385,7 +385,7 @@ class LeavePairOutTest(HypothesisTest):
             estimate(errors, labels, options, execution, settings["learner"]),
             estimand=self.estimand,
             settings=settings,
-            given=question.observed,
+            reuse_notes=question.reuse_notes,
             exchangeable=errors.exchangeable,
         )
 
