@@ -17,9 +17,9 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.matrix import matrix_loss
 from ucvtest.metrics.means import LOSSES, OF_SEVERAL
-from ucvtest.metrics.names import as_metric, known_metric
+from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import recorded_metric
+from ucvtest.metrics.recorded import known_metric, recorded_metric
 from ucvtest.metrics.scorers import MEANS, chosen_loss
 
 N_OBS, N_SETS = 40, 30

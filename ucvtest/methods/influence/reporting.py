@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ucvtest.inference.notes import one_class_and_tie_notes, own_diagnostics, own_tables
+from ucvtest.inference.notes import one_class_and_tie_notes
 from ucvtest.inference.studentise import Hypothesis, variance_table
 from ucvtest.methods.influence.estimation import InfluenceEstimates
 from ucvtest.methods.influence.options import SCHEME_WORDS, SINGLE, InfluenceOptions, Layout
@@ -74,9 +74,9 @@ def result_from(
         n_fits=source.n_fits,
         elapsed=math.nan,
         settings=settings,
-        diagnostics=_diagnostics(options, estimates, studied) | own_diagnostics(own),
+        diagnostics=_diagnostics(options, estimates, studied) | own.diagnostics,
         notes=(*_notes(layout, options, estimates, tested=tested), *reuse_notes),
-        tables={**own_tables(own), "Variances": table},
+        tables={**own.tables, "Variances": table},
         better="higher" if layout.ranks_pairs else "lower",
     )
 

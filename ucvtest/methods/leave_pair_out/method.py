@@ -328,7 +328,13 @@ class LeavePairOutTest(HypothesisTest):
             stop_after=stop_after,
             max_seconds=max_seconds,
         )
-        return self._fit(options, rng, n_jobs, batch_size, progress)
+        if options.pvalue == "empirical":
+            # The settings that are simulated need draws, also where nothing is fitted.
+            self.question.refuse_budget(n_jobs=n_jobs, batch_size=batch_size)
+            execution = Execution.of(rng, n_jobs, batch_size)
+        else:
+            execution = self.question.execution(rng, n_jobs, batch_size)
+        return self._fit(options, execution, progress)
 
     def fit_options(
         self,
@@ -362,20 +368,6 @@ class LeavePairOutTest(HypothesisTest):
             )
         return options
 
-    def _execution(
-        self,
-        options: LeavePairOutOptions,
-        rng: Any,
-        n_jobs: Any,
-        batch_size: Any,
-        max_seconds: Any,
-    ) -> Execution:
-        if options.pvalue != "empirical":
-            return super()._execution(options, rng, n_jobs, batch_size, max_seconds)
-        # The settings that are simulated need draws, also where nothing is fitted.
-        self.question.refuse_budget(n_jobs=n_jobs, batch_size=batch_size)
-        return Execution.of(rng, n_jobs, batch_size, max_seconds)
-
     def _answer(self, options: LeavePairOutOptions, execution: Execution) -> TestResult:
         question = self.question
         labels = question.target == 1.0
@@ -394,7 +386,7 @@ class LeavePairOutTest(HypothesisTest):
             estimate(errors, labels, options, execution, settings["learner"]),
             estimand=self.estimand,
             settings=settings,
-            given=question.observed,
+            reuse_notes=question.reuse_notes,
             exchangeable=errors.exchangeable,
         )
 
