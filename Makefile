@@ -10,7 +10,9 @@ export OPENBLAS_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 # Compilations are shared by the processes of a test run, and with the next run.
 export JAX_COMPILATION_CACHE_DIR ?= $(abspath $(VENV))/jax-cache
-export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS ?= 0.1
+export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS ?= 0
+# So is Python's byte code, which some containers switch off: each process would make it again.
+export PYTHONDONTWRITEBYTECODE =
 # One process of tests more than cores: tests of servers and of R wait for a fifth of their time.
 export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
 # Lets the R package find its Python wherever R is started from.
@@ -23,7 +25,7 @@ R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint docs studies reproduce reproduce-full benchmarks FORCE
+.PHONY: help setup demo test lint style docs studies reproduce reproduce-full benchmarks FORCE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -33,13 +35,22 @@ setup: $(STATE)/python $(STATE)/r-package ## Create .venv with everything in it;
 demo: setup ## Compare two learners on real data, log the result to a local MLflow store
 	$(BIN)/python examples/demo.py
 
-test: lint ## Run the style and type checks, all tests, all examples
-	$(BIN)/pytest -n auto --dist worksteal $(PYTEST_ARGS)
+# A file's tests stay in one process, which compiles and fits for them once; files start in the order
+# in which they are collected, because their number of tests says nothing about their length.
+ONE_FILE_ONE_PROCESS := --dist loadfile --no-loadscope-reorder
 
-lint: setup ## Run the style, type and import checks only
+# Types are checked beside the tests, and what is found about them is shown last.
+test: style ## Run the style and type checks, all tests, all examples
+	@$(BIN)/mypy >$(STATE)/types.txt 2>&1 & types=$$!; \
+	$(BIN)/pytest -n auto $(ONE_FILE_ONE_PROCESS) $(PYTEST_ARGS); passed=$$?; \
+	wait $$types; typed=$$?; cat $(STATE)/types.txt; [ $$passed = 0 ] && [ $$typed = 0 ]
+
+lint: style ## Run the style, type and import checks only
+	$(BIN)/mypy
+
+style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
 docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and follow its links

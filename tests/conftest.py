@@ -95,8 +95,7 @@ def global_state_unchanged() -> Iterator[None]:
 def nothing_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have no test fail for the warning that fits take long: how long they take is chance."""
     if "ucvtest" in sys.modules:
-        monkeypatch.setattr("ucvtest.evaluation.chunks.LONG_SECONDS", float("inf"))
-        monkeypatch.setattr("ucvtest.methods.leave_pair_out.forecast.LONG", float("inf"))
+        monkeypatch.setattr("ucvtest.evaluation.slow_fits.LONG_SECONDS", float("inf"))
 
 
 def _global_state() -> dict[str, Any]:

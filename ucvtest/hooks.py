@@ -127,7 +127,7 @@ def installed_hooks() -> tuple[FitHook, ...]:
 def fitting(test: Any) -> Iterator[None]:
     """Surround a fit with the contexts of all hooks; one that fails costs a warning only."""
     with ExitStack() as stack:
-        for hook in installed_hooks():
+        for hook in tuple(_hooks):
             stack.enter_context(_context_of(hook, test))
         yield
 
@@ -151,7 +151,7 @@ def _context_of(hook: FitHook, test: Any) -> Iterator[None]:
 
 def announce(test: Any, result: Any) -> None:
     """Tell all hooks of a result; one that fails costs a warning, never the result."""
-    for hook in installed_hooks():
+    for hook in tuple(_hooks):
         try:
             hook.fitted(test, result)
         except Exception as error:
@@ -160,7 +160,7 @@ def announce(test: Any, result: Any) -> None:
 
 def announce_comparison(test: Any, comparison: Any) -> None:
     """Tell all hooks of a comparison; those without `compared` of each of its results."""
-    for hook in installed_hooks():
+    for hook in tuple(_hooks):
         try:
             if isinstance(hook, ComparisonHook):
                 hook.compared(test, comparison)
@@ -173,7 +173,7 @@ def announce_comparison(test: Any, comparison: Any) -> None:
 
 def announce_outcome(question: Any, outcome: Any) -> None:
     """Tell the hooks that take them of a selection or a plan."""
-    for hook in installed_hooks():
+    for hook in tuple(_hooks):
         try:
             if isinstance(hook, OutcomeHook):
                 hook.concluded(question, outcome)

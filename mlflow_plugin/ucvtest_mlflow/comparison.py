@@ -7,8 +7,9 @@ import numpy as np
 
 from ucvtest import Losses, TestResult
 from ucvtest.losses import LOSSES
-from ucvtest.metrics.names import ALIASES, as_metric, known_metric
+from ucvtest.metrics.names import ALIASES, as_metric
 from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.stats.wald import Alternative
 from ucvtest_mlflow.pause import not_logged
 

@@ -38,13 +38,14 @@ def test_pvalue_and_interval_agree(name):
         side = rng.choice(["two-sided", "less", "greater"]) if one_sided else "two-sided"
         options = {} if name == "leave_pair_out" else {"alternative": str(side)}
         result = cls.from_losses(shuffled(losses, rng), **options).fit(**GIVEN.get(name, {}))
-        low, high = _interval(result, 0.05)
+        low, high = _shown(result, 0.05)
         if name in WITHOUT_INTERVAL or math.isnan(result.pvalue) or math.isnan(low):
             assert math.isnan(low) or result.status != "ok" or result.posterior is not None
             continue
+        assert result.conf_int(0.05) == (low, high)
         for alpha in (result.pvalue * (1 - 1e-6), result.pvalue * (1 + 1e-6), 0.05, rng.uniform()):
             if 0 < alpha < 1:
-                low, high = _interval(result, alpha)
+                low, high = result.conf_int(alpha)
                 outside = not low <= result.null_value <= high
                 assert (result.pvalue <= alpha) == outside, (result, alpha)
                 n_checked += 1
@@ -92,6 +93,6 @@ def test_intervals_of_one_learner_agree(loss, rule, side):
     assert n_checked > 20
 
 
-def _interval(result: uv.TestResult, alpha: float) -> tuple[float, float]:
+def _shown(result: uv.TestResult, alpha: float) -> tuple[float, float]:
     frame = result.summary_frame(alpha)
     return float(frame["conf_low"].iloc[0]), float(frame["conf_high"].iloc[0])

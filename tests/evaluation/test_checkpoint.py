@@ -1,6 +1,5 @@
 """Calls that go on from a file: the same results, and nothing that is finished is fitted again."""
 
-import inspect
 import json
 import os
 import re
@@ -17,7 +16,7 @@ from tests.support.samples import breast_cancer
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.common.execution import Execution, Progress
 from ucvtest.common.fingerprint import fingerprint
-from ucvtest.evaluation import chunks
+from ucvtest.evaluation import chunks, slow_fits
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
@@ -182,18 +181,17 @@ def test_finished_results_of_jitted_learners_are_kept(tmp_path, monkeypatch):
     path = tmp_path / "run.json"
     asked = (X, Y, ["lda", "knn:1", "majority"], uv.TestSpec("ustatistic", fit={"n_pairs": 40}))
     whole = uv.compare(*asked, rng=0)
-    fit = uv.UStatisticTest.fit
+    run = uv.UStatisticTest.run
     stops_after = 2
 
-    def stopping(test, **options):
+    def stopping(*arguments):
         nonlocal stops_after
         stops_after -= 1
         if stops_after < 0:
             raise KeyboardInterrupt
-        return fit(test, **options)
+        return run(*arguments)
 
-    stopping.__signature__ = inspect.signature(fit)
-    monkeypatch.setattr(uv.UStatisticTest, "fit", stopping)
+    monkeypatch.setattr(uv.UStatisticTest, "run", stopping)
     with pytest.raises(KeyboardInterrupt, match="has 2 results"):
         uv.compare(*asked, rng=0, checkpoint=path)
     stops_after = 1
@@ -299,7 +297,7 @@ class Clock:
 @pytest.fixture
 def minutes_are_long(monkeypatch):
     """What users get: fits that take more than a minute are announced."""
-    monkeypatch.setattr(chunks, "LONG_SECONDS", 60.0)
+    monkeypatch.setattr(slow_fits, "LONG_SECONDS", 60.0)
 
 
 def fitted(seconds, total, n_fits):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import ucvtest as uv
-from tests.support.samples import breast_cancer
+from tests.support.samples import breast_cancer, rows_class_by_class
 from ucvtest.kernels.auc_ustatistic.large_samples import ManyObservations
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.methods.ustatistic import simultaneous
 from ucvtest.methods.ustatistic.auc import class_sizes
 
 N1, N0, G1, G0, M = 40, 50, 15, 20, 1500
@@ -17,9 +18,7 @@ def rankings():
     """Rules that move with who they learnt from; scores are rounded, so that some are tied."""
     rng = np.random.default_rng(0)
     members = np.arange(N1), np.arange(N1, N1 + N0)
-    learnt = np.hstack(
-        [rng.permuted(np.tile(np.arange(n) < g, (M, 1)), axis=1) for n, g in ((N1, G1), (N0, G0))]
-    )
+    learnt = rows_class_by_class(rng, M, (N1, N0), (G1, G0))
     x = rng.normal(size=N1 + N0) + (np.arange(N1 + N0) < N1)
     slope = 1 + (learnt @ x)[:, None] / 20
     z = rng.normal(size=N1 + N0)
@@ -64,7 +63,8 @@ def test_learners_that_rank_alike_have_no_difference(rankings):
 
 
 def test_many_observations_have_the_jackknife_alone(monkeypatch):
-    monkeypatch.setattr(class_sizes, "MAX_OBS_PAIR_EFFECTS", 50)
+    for module in (class_sizes, simultaneous):
+        monkeypatch.setattr(module, "MAX_OBS_PAIR_EFFECTS", 50)
     sample = breast_cancer(60, 3)
     X, y = sample.matrix, sample.response
     test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", loss="auc")

@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from tests.oracles import auc_several_classes as oracle
+from tests.support.samples import rows_class_by_class
 from ucvtest.kernels import auc_ustatistic
 from ucvtest.kernels.auc_ustatistic.several_classes import (
     Classes,
@@ -58,15 +59,6 @@ class Problem:
         return np.array([[learner(chosen, t) for t in everyone] for chosen in sets]), learnt
 
 
-def draw(rng, n_rows, sizes, learn_sizes):
-    """Random learning sets, class by class."""
-    parts = [
-        rng.permuted(np.tile(np.arange(n) < g, (n_rows, 1)), axis=1)
-        for n, g in zip(sizes, learn_sizes, strict=True)
-    ]
-    return np.hstack(parts)
-
-
 @pytest.mark.parametrize("two", [False, True])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("case", CASES)
@@ -116,7 +108,7 @@ def test_one_class_against_the_rest_equals_enumeration_and_deletion(case):
 def test_two_classes_are_those_of_the_binary_kernel(two):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [14, 19])
-    learnt = draw(rng, 500, (14, 19), (6, 9))
+    learnt = rows_class_by_class(rng, 500, (14, 19), (6, 9))
     moved = 1 + 0.3 * np.tanh(learnt @ rng.normal(size=33))
     first = y + rng.normal(size=33) * moved[:, None] + 0.1 * rng.normal(size=(500, 33))
     second = first + 0.5 * rng.normal(size=33)
@@ -177,7 +169,7 @@ def test_monte_carlo_errors_are_those_of_repetitions():
 def test_adding_in_parts_changes_nothing():
     rng = np.random.default_rng(1)
     sizes, learn_sizes = (8, 9, 7), (3, 4, 3)
-    y, learnt = np.repeat(range(3), sizes), draw(rng, 300, sizes, learn_sizes)
+    y, learnt = np.repeat(range(3), sizes), rows_class_by_class(rng, 300, sizes, learn_sizes)
     scores = rng.normal(size=(300, 24, 3)) + np.eye(3)[y]
     classes = Classes(y, learn_sizes, hand_till(3))
     answers = []
@@ -195,7 +187,7 @@ def test_adding_in_parts_changes_nothing():
 def test_infinite_scores_are_ranked_and_untested_ones_ignored():
     rng = np.random.default_rng(3)
     y = np.repeat(range(3), 8)
-    learnt = draw(rng, 200, (8, 8, 8), (3, 3, 3))
+    learnt = rows_class_by_class(rng, 200, (8, 8, 8), (3, 3, 3))
     scores = rng.normal(size=(200, 24, 3)) + np.eye(3)[y]
     scores[scores > 2] = np.inf
     finite = np.where(scores == np.inf, 1e6, scores)
@@ -215,7 +207,7 @@ def test_infinite_scores_are_ranked_and_untested_ones_ignored():
 def test_what_does_not_vary_has_no_variance(make, reason):
     rng = np.random.default_rng(3)
     y = np.repeat(range(3), 8)
-    learnt = draw(rng, 200, (8, 8, 8), (3, 3, 3))
+    learnt = rows_class_by_class(rng, 200, (8, 8, 8), (3, 3, 3))
     scores = make(y, rng)
     found = auc_ustatistic.from_scores(scores, learnt, y)
     assert np.isnan(found["variance"])
@@ -228,7 +220,7 @@ def test_what_does_not_vary_has_no_variance(make, reason):
 def valid():
     rng = np.random.default_rng(3)
     y = np.repeat(range(3), 8)
-    learnt = draw(rng, 120, (8, 8, 8), (3, 3, 3))
+    learnt = rows_class_by_class(rng, 120, (8, 8, 8), (3, 3, 3))
     return {"scores": rng.normal(size=(120, 24, 3)), "learnt": learnt, "y": y}
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.oracles import auc_ustatistic as oracle
 from tests.oracles.influence import delong
+from tests.support.samples import rows_class_by_class
 from ucvtest.kernels import auc_ustatistic, influence
 
 NUMBERS = ("auc", "variance", "jackknife", "pair_effects", "df")
@@ -59,15 +60,6 @@ class Problem:
         return np.array(scores, dtype=float), learnt
 
 
-def draw(rng, n_rows, sizes, learn_sizes):
-    """Random learning sets, positives first."""
-    parts = [
-        rng.permuted(np.tile(np.arange(n) < g, (n_rows, 1)), axis=1)
-        for n, g in zip(sizes, learn_sizes, strict=True)
-    ]
-    return np.hstack(parts)
-
-
 def draw_scores(rng, learnt, y):
     """Scores that depend on what is learnt."""
     moved = learnt @ rng.normal(size=len(y))
@@ -86,7 +78,7 @@ def latin_square():
 def sampled(rng):
     """Scores of two learners on 400 random learning sets."""
     y = np.repeat([1, 0], [9, 11])
-    learnt = draw(rng, 400, (9, 11), (3, 4))
+    learnt = rows_class_by_class(rng, 400, (9, 11), (3, 4))
     return draw_scores(rng, learnt, y), learnt, y, draw_scores(rng, learnt, y)
 
 
@@ -293,7 +285,7 @@ class TestRandomLearningSets:
         y, points = np.repeat([1, 0], 6), rng.normal(size=12)
         found = []
         for _ in range(80):
-            learnt = draw(rng, 120, (6, 6), (2, 2))
+            learnt = rows_class_by_class(rng, 120, (6, 6), (2, 2))
             scores = np.tanh(learnt @ (points * y) + 0.3)[:, None] * points + np.sin(7 * points)
             found.append(auc_ustatistic.from_scores(scores, learnt, y))
         for name, error in (("auc", "mc_se_estimate"), ("variance", "mc_se_variance")):
@@ -378,7 +370,7 @@ class TestClosedForms:
         assert found["variance"] == found["pair_effects"] / 2
 
     def test_above_half_of_a_class_the_jackknife_answers(self, rng):
-        y, learnt = np.repeat([1, 0], 10), draw(rng, 300, (10, 10), (6, 4))
+        y, learnt = np.repeat([1, 0], 10), rows_class_by_class(rng, 300, (10, 10), (6, 4))
         found = auc_ustatistic.from_scores(draw_scores(rng, learnt, y), learnt, y)
         assert found["variance"] == found["jackknife"]
         assert found["pair_effects"] > 0
@@ -387,7 +379,7 @@ class TestClosedForms:
 class TestNoAnswer:
     @pytest.fixture
     def learnt(self, rng):
-        return draw(rng, 200, (10, 10), (4, 4))
+        return rows_class_by_class(rng, 200, (10, 10), (4, 4))
 
     Y = np.repeat([1, 0], 10)
 
@@ -423,7 +415,7 @@ class TestRefusals:
     Y = np.repeat([1, 0], 10)
 
     def arguments(self, rng, **changes):
-        learnt = draw(rng, 100, (10, 10), (4, 4))
+        learnt = rows_class_by_class(rng, 100, (10, 10), (4, 4))
         return {"scores": rng.normal(size=(100, 20)), "learnt": learnt, "y": self.Y} | changes
 
     @pytest.mark.parametrize(
@@ -459,18 +451,20 @@ class TestRefusals:
             auc_ustatistic.from_scores(**given)
 
     def test_one_left_to_be_tested(self, rng):
-        given = self.arguments(rng, learnt=draw(rng, 100, (10, 10), (4, 9)))
+        given = self.arguments(rng, learnt=rows_class_by_class(rng, 100, (10, 10), (4, 9)))
         with pytest.raises(ValueError, match="learnt leaves 1 of 10 observations of class 0"):
             auc_ustatistic.from_scores(**given)
 
     def test_one_that_is_never_tested(self, rng):
-        learnt = draw(rng, 100, (10, 10), (4, 4))
-        learnt[:, :10] = np.hstack([np.ones((100, 1), dtype=bool), draw(rng, 100, (9, 0), (3, 0))])
+        learnt = rows_class_by_class(rng, 100, (10, 10), (4, 4))
+        learnt[:, :10] = np.hstack(
+            [np.ones((100, 1), dtype=bool), rows_class_by_class(rng, 100, (9, 0), (3, 0))]
+        )
         with pytest.raises(ValueError, match="observation 0 of class 1 is in every learning set"):
             auc_ustatistic.from_scores(**self.arguments(rng, learnt=learnt))
 
     def test_too_few_rows(self, rng):
-        learnt = draw(rng, 79, (10, 10), (4, 4))
+        learnt = rows_class_by_class(rng, 79, (10, 10), (4, 4))
         given = self.arguments(rng, learnt=learnt, scores=rng.normal(size=(79, 20)))
         message = (
             "79 learning sets do not suffice for 20 observations: give at least 80, better 200"

@@ -9,18 +9,10 @@ import numpy as np
 import pytest
 
 from tests.oracles import influence as oracle
+from tests.support.samples import rows_class_by_class
 from ucvtest.kernels import influence
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.sums import PairCounts
-
-
-def draw_folds(rng, n_repeats, sizes, n_tested):
-    """One random fold of each class in each repeat; positives first."""
-    parts = [
-        rng.permuted(np.tile(np.arange(n) < k, (n_repeats, 1)), axis=1)
-        for n, k in zip(sizes, n_tested, strict=True)
-    ]
-    return np.hstack(parts)
 
 
 def draw_bootstrap(rng, n_repeats, sizes):
@@ -54,7 +46,7 @@ class TestAuc:
     def test_values_equal_the_numeric_derivative(self, n1, n0, t1, t0, n_repeats, ties):
         rng = np.random.default_rng(n1 * n0 + ties)
         y = labels(n1, n0)
-        tested = draw_folds(rng, n_repeats, (n1, n0), (t1, t0))
+        tested = rows_class_by_class(rng, n_repeats, (n1, n0), (t1, t0))
         scores = draw_scores(rng, tested, y, ties)
         found = influence.auc(scores, tested, y)
         u1, u0 = oracle.auc_influence(scores, tested, y)
@@ -78,7 +70,7 @@ class TestAuc:
 
     def test_terms_equal_the_lemma(self):
         rng = np.random.default_rng(5)
-        y, tested = labels(6, 5), draw_folds(rng, 100, (6, 5), (2, 2))
+        y, tested = labels(6, 5), rows_class_by_class(rng, 100, (6, 5), (2, 2))
         scores = draw_scores(rng, tested, y, ties=True)
         found = influence.auc(scores, tested, y)
         t1, t0 = tested[:, :6] * 1.0, tested[:, 6:] * 1.0
@@ -108,13 +100,13 @@ class TestAuc:
         np.testing.assert_allclose(found["u0"], found["terms0"][0], atol=1e-12)
 
     def test_influence_values_sum_to_zero(self, rng):
-        y, tested = labels(9, 7), draw_folds(rng, 400, (9, 7), (3, 2))
+        y, tested = labels(9, 7), rows_class_by_class(rng, 400, (9, 7), (3, 2))
         found = influence.auc(draw_scores(rng, tested, y, ties=False), tested, y)
         assert found["u1"].sum() == pytest.approx(0, abs=1e-10)
         assert found["u0"].sum() == pytest.approx(0, abs=1e-10)
 
     def test_results_do_not_depend_on_how_rows_are_divided(self, rng, monkeypatch):
-        y, tested = labels(9, 7), draw_folds(rng, 401, (9, 7), (3, 2))
+        y, tested = labels(9, 7), rows_class_by_class(rng, 401, (9, 7), (3, 2))
         scores = draw_scores(rng, tested, y, ties=True)
         expected = influence.auc(scores, tested, y)
         monkeypatch.setattr("ucvtest.kernels.influence.calls.CALL_CELLS", 6 * 100)
@@ -123,7 +115,7 @@ class TestAuc:
             np.testing.assert_allclose(found[name], expected[name], atol=1e-12)
 
     def test_only_the_order_of_scores_counts(self, rng):
-        y, tested = labels(9, 7), draw_folds(rng, 400, (9, 7), (3, 2))
+        y, tested = labels(9, 7), rows_class_by_class(rng, 400, (9, 7), (3, 2))
         scores = draw_scores(rng, tested, y, ties=True)
         scores[0, np.flatnonzero(tested[0])[0]] = np.inf
         expected, found = (influence.auc(s, tested, y) for s in (scores, np.arctan(scores)))
@@ -175,7 +167,7 @@ class TestError:
     @pytest.mark.parametrize(("n", "n_tested", "n_repeats"), [(8, 2, 40), (7, 3, 25), (6, 1, 40)])
     def test_values_equal_the_numeric_derivative(self, n, n_tested, n_repeats):
         rng = np.random.default_rng(n)
-        tested = draw_folds(rng, n_repeats, (n,), (n_tested,))
+        tested = rows_class_by_class(rng, n_repeats, (n,), (n_tested,))
         losses = (rng.random((n_repeats, n)) < rng.random(n)) * 1.0
         found = influence.error(losses, tested)
         expected = oracle.error_influence(losses, tested)
@@ -208,7 +200,7 @@ class TestError:
 
     def test_any_loss_will_do(self):
         rng = np.random.default_rng(0)
-        tested = draw_folds(rng, 30, (6,), (2,))
+        tested = rows_class_by_class(rng, 30, (6,), (2,))
         losses = rng.normal(size=(30, 6)) ** 2
         found = influence.error(losses, tested)["u"]
         np.testing.assert_allclose(found, oracle.error_influence(losses, tested), atol=1e-7)
@@ -298,7 +290,7 @@ class TestMonteCarloErrors:
         found = []
         for seed in range(n_runs):
             rng = np.random.default_rng(seed)
-            tested = draw_folds(rng, n_repeats, (8, 8), (2, 2))
+            tested = rows_class_by_class(rng, n_repeats, (8, 8), (2, 2))
             rows = Rows(tested, ~tested, np.arange(n_repeats))
             sums = PairCounts.of(y, n_repeats, [rows]).sums()
             sums.add(rows, score(tested))

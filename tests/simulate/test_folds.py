@@ -1,7 +1,6 @@
 """Simulated covariances against closed forms, and against loops over the very same samples."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -408,13 +407,3 @@ def test_losses_that_never_vary_have_no_correlation():
     assert frame["estimate"]["theta"] == 0
     assert math.isnan(frame["estimate"]["rho"])
     assert math.isnan(found.shares["s1"])
-
-
-@pytest.mark.slow
-def test_ten_thousand_replications_of_experiment_5_2_take_less_than_two_minutes():
-    start = time.perf_counter()
-    found = uv.simulate.fold_covariance(
-        uv.simulate.regression_sampler(), "ridge:0", 120, 10, 10_000, rng=0
-    )
-    assert time.perf_counter() - start < 120
-    assert found.n_replications == 10_000

@@ -25,7 +25,7 @@ class Proxy(ThreadingHTTPServer):
         self.place = ""
         self.caught = threading.Event()
         self.let_go = threading.Event()
-        self.n_requests = 0
+        self.paths: list[str] = []
 
     @property
     def uri(self) -> str:
@@ -52,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Proxy
 
     def do_GET(self) -> None:
-        self.server.n_requests += 1
+        self.server.paths.append(self.path)
         self.sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         fault = self.server.fault
         if fault is not None and self.server.place in self.path:

@@ -57,6 +57,11 @@ def finish(result: TestResult = RESULT, test: Any = TEST) -> None:
     hooks.announce(test, result)
 
 
+def interrupt(*args: Any, **kwargs: Any) -> None:
+    """A call that Ctrl-C ends."""
+    raise KeyboardInterrupt
+
+
 def runs(client: MlflowClient) -> list[Any]:
     return list(client.search_runs(["0"], order_by=["attributes.start_time"]))
 

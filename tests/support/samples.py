@@ -1,5 +1,6 @@
 """Real data and learning sets that the tests of learners share."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,17 @@ def learning_sets(sample: Sample, learn_size: int, n_sets: int = N_SETS) -> np.n
     rng = np.random.default_rng(7)
     first = np.arange(sample.n_obs) < learn_size
     return rng.permuted(np.tile(first, (n_sets, 1)), axis=1)
+
+
+def rows_class_by_class(
+    rng: np.random.Generator, n_rows: int, sizes: Sequence[int], chosen: Sequence[int]
+) -> np.ndarray:
+    """So many observations of each class, drawn for each row; the first class comes first."""
+    parts = [
+        rng.permuted(np.tile(np.arange(n) < k, (n_rows, 1)), axis=1)
+        for n, k in zip(sizes, chosen, strict=True)
+    ]
+    return np.hstack(parts)
 
 
 def evaluate(

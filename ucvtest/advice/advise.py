@@ -21,8 +21,8 @@ from ucvtest.advice.configured_tests import PROCEDURES, About, Procedure
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.equality import ByValue
 from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.names import known_metric
 from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.recorded import known_metric
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -60,7 +60,9 @@ def as_numbers(name: str, value: Any) -> np.ndarray:
         If values are masked, complex, dates, times or strings, also where these look like
         numbers, or rows differ in length.
     """
-    array = as_array(name, value)
+    # An array of numbers, as most are, can hold nothing else.
+    plain = type(value) is np.ndarray and value.dtype.kind in "fiub"
+    array = value if plain else as_array(name, value)
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=float)
     other = other_than_numbers(array)

@@ -1,4 +1,4 @@
-"""What every fit needs around it: a generator, workers, a progress bar, a stopwatch."""
+"""What every fit needs around it: a generator, workers, a progress bar."""
 
 import sys
 import time
@@ -15,7 +15,6 @@ __all__ = [
     "Execution",
     "NoBar",
     "Progress",
-    "Stopwatch",
     "make_generator",
     "progress_bar",
     "row_batches",
@@ -88,35 +87,23 @@ def row_batches(
         yield slice(start, min(start + size, n_rows))
 
 
-class Stopwatch:
-    """Seconds since it was made."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-
-    @property
-    def seconds(self) -> float:
-        """Elapsed time."""
-        return time.perf_counter() - self._start
-
-
+@dataclass(eq=False)
 class Progress:
-    """The progress of a call: how many fits there were and how many there will be.
+    """The progress of a call: how many fits there were and how many there will be."""
 
-    `checkpoint` keeps what is finished, where one is wanted; tests pass a clock of their own.
-    """
-
-    def __init__(self, checkpoint: Any = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self.checkpoint, self.clock = checkpoint, clock
-        self.n_fits = 0
-        self.total: int | None = None
-        """Fits that there will be, or at most; None where that is not known."""
-        self.at_most = False
-        """Whether there may be fewer."""
-        self.duration_checked = False
-        """Whether the first fits have shown how long all will take."""
-        self.duration_announced = False
-        """Whether it was said that they will take long."""
+    checkpoint: Any = None
+    """Keeps what is finished, where one is wanted."""
+    clock: Callable[[], float] = time.monotonic
+    """Tests pass one of their own."""
+    n_fits: int = 0
+    total: int | None = None
+    """Fits that there will be, or at most; None where that is not known."""
+    at_most: bool = False
+    """Whether there may be fewer."""
+    duration_checked: bool = False
+    """Whether the first fits have shown how long all will take."""
+    duration_announced: bool = False
+    """Whether it was said that they will take long."""
 
     def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that the clock decides; a checkpoint knows the one of the first call."""
@@ -136,10 +123,7 @@ class NoBar:
 
 @dataclass(frozen=True)
 class Execution:
-    """How fits are run: what decides the draws, and what decides speed and memory alone.
-
-    The stopwatch is started with the execution.
-    """
+    """How fits are run: what decides the draws, and what decides speed and memory alone."""
 
     generator: np.random.Generator
     seed: int | None
@@ -148,7 +132,6 @@ class Execution:
     max_seconds: float | None = None
     """Seconds after which a design is refused that takes longer, before it is begun."""
     bar: Any = field(default_factory=NoBar)
-    stopwatch: Stopwatch = field(default_factory=Stopwatch)
     progress: Progress = field(default_factory=Progress)
 
     def announce_total(self, more: int, *, at_most: bool = False) -> None:
@@ -185,8 +168,3 @@ class Execution:
         check_seconds(max_seconds)
         generator, seed = make_generator(rng)
         return cls(generator, seed, n_jobs, batch_size, max_seconds)
-
-    @classmethod
-    def without_draws(cls) -> Self:
-        """Where nothing is drawn or fitted; the generator decides nothing."""
-        return cls(np.random.default_rng(0), None)

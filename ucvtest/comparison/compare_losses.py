@@ -1,11 +1,11 @@
 """`compare_losses`: several tests on losses that exist."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from ucvtest import hooks
-from ucvtest.common.checks import is_integer
-from ucvtest.common.execution import Stopwatch
+from ucvtest.common.checks import check_choice, is_integer
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
@@ -13,12 +13,11 @@ from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight, check_group_weight
 from ucvtest.designs.adapters import as_design
-from ucvtest.inference.base import checked_alternative
 from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
 from ucvtest.results.result import TestResult
-from ucvtest.stats.wald import Alternative
+from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 __all__ = ["compare_losses"]
 
@@ -78,9 +77,9 @@ def compare_losses(
     >>> round(found.result("corrected_t", "b").estimate, 3)
     -0.1
     """
-    stopwatch = Stopwatch()
+    started = time.perf_counter()
     check_losses(losses)
-    checked_alternative(alternative)
+    check_choice("alternative", alternative, ALTERNATIVES)
     check_correction(correction)
     check_group_weight(group_weight, grouped=losses.groups is not None)
     asked = LossesToCompare(
@@ -104,7 +103,7 @@ def compare_losses(
         results=results,
         fits=(_fits(losses, tuple(specs)),),
         correction=correction,
-        elapsed=stopwatch.seconds,
+        elapsed=time.perf_counter() - started,
         settings=_settings(asked, specs, baseline, correction),
         joint={each.label: joint for each in planned if (joint := each.joint()) is not None},
         together=together,

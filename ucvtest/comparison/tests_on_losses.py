@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ucvtest.common.execution import Execution
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.planned_tests import naming_test, own_arguments
 from ucvtest.comparison.specs import TestSpec
@@ -67,7 +66,7 @@ class TestOnLosses:
         with naming_test(self.label):
             if not self.asked.simultaneous:
                 found = {
-                    pair: test.run(test.fit_options(**self.fit_options), Execution.without_draws())
+                    pair: test.run(test.fit_options(**self.fit_options), test.question.execution())
                     for pair, test in tests.items()
                 }
                 return found, None

@@ -29,9 +29,7 @@ class _Drawn(NamedDesign):
 
     @property
     def words(self) -> str:
-        if not self.design.learns:
-            return "fixed rules, one test set"
-        return f"a design of {self.design.n_resamples} learning sets"
+        return self.design.words
 
     @property
     def n_resamples(self) -> int:

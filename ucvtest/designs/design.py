@@ -1,7 +1,7 @@
 """Which observations are learnt from and which are tested, as 0/1 matrices."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import at_least, check_number
 from ucvtest.data.groups import Groups
 
-__all__ = ["Design"]
+__all__ = ["Design", "folds_in_words", "learn_size"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,21 +27,18 @@ class Design:
 
     learning: np.ndarray
     testing: np.ndarray
+    n_obs: int = field(init=False)
+    """Observations of the sample."""
+    n_resamples: int = field(init=False)
+    """Learning sets, each with its test set."""
+    learns: bool = field(init=False)
+    """Whether anything is learnt; False for rules that were there before."""
 
-    @property
-    def n_obs(self) -> int:
-        """Observations of the sample."""
-        return int(self.learning.shape[1])
-
-    @property
-    def n_resamples(self) -> int:
-        """Learning sets, each with its test set."""
-        return len(self.learning)
-
-    @property
-    def learns(self) -> bool:
-        """Whether anything is learnt; False for rules that were there before."""
-        return bool(self.learning.any())
+    def __post_init__(self) -> None:
+        n_resamples, n_obs = self.learning.shape
+        object.__setattr__(self, "n_obs", n_obs)
+        object.__setattr__(self, "n_resamples", n_resamples)
+        object.__setattr__(self, "learns", bool(self.learning.any()))
 
     @property
     def learn_sizes(self) -> tuple[int, ...]:
@@ -52,6 +49,13 @@ class Design:
     def test_sizes(self) -> tuple[int, ...]:
         """The sizes of the test sets, without repetition, ascending."""
         return tuple(np.unique(self.testing.sum(axis=1)).tolist())
+
+    @property
+    def words(self) -> str:
+        """What is known of its making, as summaries name it."""
+        if not self.learns:
+            return "fixed rules, one test set"
+        return f"a design of {self.n_resamples} learning sets"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Design):
@@ -157,6 +161,19 @@ class Design:
         """Test every rule on all observations that it has not seen."""
         learning = _zero_one_matrix("learning", learning)
         return cls(learning, ~learning)
+
+
+def learn_size(sizes: tuple[int, ...]) -> int | str:
+    """Sizes of learning sets, as results have them: a number where there is one, else a range."""
+    if len(sizes) == 1:
+        return sizes[0]
+    return f"{sizes[0]} {'or' if len(sizes) == 2 else 'to'} {sizes[-1]}"
+
+
+def folds_in_words(n_folds: int, n_repeats: int) -> str:
+    """What (repeated) K-fold cross-validation is called."""
+    words = f"{n_folds}-fold cross-validation"
+    return words if n_repeats == 1 else f"{words}, {n_repeats} times"
 
 
 def _pairs(splits: Any) -> list[Any]:

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import at_least
 from ucvtest.common.execution import row_batches
-from ucvtest.designs.design import Design
+from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.draws import (
     by_class,
     class_shares,
@@ -77,13 +77,12 @@ class KFold(StratifiedDesign):
 
     def __post_init__(self) -> None:
         check_stratify(self.stratify)
-        _at_least("n_folds", self.n_folds, 2)
-        _at_least("n_repeats", self.n_repeats, 1)
+        at_least("n_folds", self.n_folds, 2)
+        at_least("n_repeats", self.n_repeats, 1)
 
     @property
     def _words(self) -> str:
-        name = f"{self.n_folds}-fold cross-validation"
-        return name if self.n_repeats == 1 else f"{name}, {self.n_repeats} times"
+        return folds_in_words(self.n_folds, self.n_repeats)
 
     @property
     def n_resamples(self) -> int:
@@ -132,7 +131,7 @@ class RandomSplits(StratifiedDesign):
 
     def __post_init__(self) -> None:
         check_stratify(self.stratify)
-        _at_least("n_splits", self.n_splits, 2)
+        at_least("n_splits", self.n_splits, 2)
         _check_fraction(self.test_fraction)
 
     @property
@@ -239,8 +238,8 @@ class SplitHalves(StratifiedDesign):
 
     def __post_init__(self) -> None:
         check_stratify(self.stratify)
-        _at_least("n_splits", self.n_splits, 2)
-        _at_least("n_bisections", self.n_bisections, 1)
+        at_least("n_splits", self.n_splits, 2)
+        at_least("n_bisections", self.n_bisections, 1)
         _check_fraction(self.test_fraction)
 
     @property
@@ -321,8 +320,8 @@ class NestedKFold(StratifiedDesign):
 
     def __post_init__(self) -> None:
         check_stratify(self.stratify)
-        _at_least("n_folds", self.n_folds, 3)
-        _at_least("n_repeats", self.n_repeats, 1)
+        at_least("n_folds", self.n_folds, 3)
+        at_least("n_repeats", self.n_repeats, 1)
 
     @property
     def _words(self) -> str:
@@ -380,9 +379,9 @@ class DisjointSets(OfUnits):
     n_sets: int = 1
 
     def __post_init__(self) -> None:
-        _at_least("learn_size", self.learn_size, 1)
-        _at_least("n_draws", self.n_draws, 1)
-        _at_least("n_sets", self.n_sets, 1)
+        at_least("learn_size", self.learn_size, 1)
+        at_least("n_draws", self.n_draws, 1)
+        at_least("n_sets", self.n_sets, 1)
 
     @property
     def words(self) -> str:
@@ -468,8 +467,3 @@ def number_tested(n_obs: int, fraction: float, units: str = "observations") -> i
 def _check_fraction(fraction: Any) -> None:
     if not isinstance(fraction, Real) or not 0 < cast(float, fraction) < 1:
         raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r:.60}: use 0.1")
-
-
-def _at_least(name: str, value: Any, least: int) -> None:
-    if as_integer(name, value) < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.fit_requests import FitRequests
+from ucvtest.evaluation.slow_fits import announce_duration, duration_in_words, is_long
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.base import Predictions
 
@@ -19,9 +19,6 @@ __all__ = ["ChunkedFits"]
 CHUNK_SECONDS = 5.0
 """Seconds from which on chunks become no larger: what an interrupt loses at most is twice that, in
 the last chunk three times, and workers wait for each other at the end of a chunk."""
-
-LONG_SECONDS = 60.0
-"""Seconds from which on a user is told how long it will take."""
 
 
 class ChunkedFits:
@@ -86,26 +83,18 @@ class ChunkedFits:
         """Say once how long all fits will take, if that is long; `pace`: seconds for one."""
         progress = self._execution.progress
         # The first chunk imports and starts workers, which says little of the others.
-        known = self._n_chunks > 1 or seconds >= LONG_SECONDS
+        known = self._n_chunks > 1 or is_long(seconds)
         if progress.duration_checked or progress.total is None or not known:
             return
         left = progress.total - progress.n_fits
-        progress.duration_checked = True
-        if left * pace < LONG_SECONDS:
-            return
-        progress.duration_announced = True
         most = "at most " if progress.at_most else ""
-        warn_caller(
-            f"{most}{left} fits are left, {_in_words(pace)} each with {self._batch.learner.name}: "
-            f"{most or 'about '}{_in_words(left * pace)}. compare(max_seconds=) takes the test "
-            "that there is time for, fit(max_seconds=) ends in time, or says at once that it "
-            "cannot, n_jobs= shares the fits out, and checkpoint= keeps what is finished"
+        each = f"{duration_in_words(pace)} each with {self._batch.learner.name}"
+        announce_duration(
+            progress,
+            f"{most}{left} fits are left, {each}",
+            left * pace,
+            "compare(max_seconds=) takes the test that there is time for, fit(max_seconds=) ends "
+            "in time, or says at once that it cannot, n_jobs= shares the fits out, and checkpoint= "
+            "keeps what is finished",
+            at_most=progress.at_most,
         )
-
-
-def _in_words(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.2g} s"
-    if seconds < 100 * 60:
-        return f"{seconds / 60:.0f} minutes"
-    return f"{seconds / 3600:.0f} hours"

@@ -1,5 +1,6 @@
 """Learners on the resamples of one design: fitted once, tested many times."""
 
+import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -12,7 +13,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_seconds, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
-from ucvtest.common.execution import Execution, Progress, Stopwatch, progress_bar, row_batches
+from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
@@ -242,7 +243,7 @@ def evaluate_problem(
 
     With `say_names` errors of learners say the names that the user gave.
     """
-    stopwatch = Stopwatch()
+    started = time.perf_counter()
     refuse_name_of_auc(problem.metric)
     seeds = execution.generator.integers(2**31 - 1, size=design.n_resamples)
     of_sets = problem.metric.per_test_set
@@ -254,7 +255,8 @@ def evaluate_problem(
     def losses() -> Losses:
         """Of the learners that are done."""
         done = replace(problem, learners={name: problem.learners[name] for name in counts})
-        return _losses(done, design, kept[: len(counts)], counts, settings, stopwatch.seconds)
+        seconds = time.perf_counter() - started
+        return _losses(done, design, kept[: len(counts)], counts, settings, seconds)
 
     try:
         for (name, learner), row in zip(problem.learners.items(), kept, strict=True):

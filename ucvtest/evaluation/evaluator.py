@@ -43,7 +43,7 @@ class Evaluator:
     ) -> None:
         check_workers(n_jobs, batch_size)
         # Without one nobody asks how far the fits are.
-        self._execution = Execution.without_draws() if execution is None else execution
+        self._execution = execution or Execution(np.random.default_rng(0), None)
         self._sample = sample
         self._learner = learner
         self._output: Output = output

@@ -6,6 +6,7 @@ keeps its own options in `_ask`, and computes in `_answer`; all else is here, wr
 
 import copy
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,6 +24,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign
+from ucvtest.inference.notes import about_clusters
 from ucvtest.inference.question import (
     DataQuestion,
     LossesQuestion,
@@ -49,7 +51,7 @@ from ucvtest.stats.wald import ALTERNATIVES, Alternative
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["HypothesisTest", "checked_alternative", "refuse_shared_seconds"]
+__all__ = ["HypothesisTest", "refuse_shared_seconds"]
 
 FOR_FIXED_RULES = "HoldOutTest, McNemarTest (loss='zero_one') or DeLongTest (loss='auc')"
 """The tests of fixed rules."""
@@ -330,8 +332,8 @@ class HypothesisTest(ABC):
         """
         cls = type(self)
         cls.check_loss(question.metric, paired=question.paired)
-        if question.design is not None:
-            cls.check_learning(question.design)
+        if question.design is not None and not question.design.learns:
+            cls.refuse_fixed_rules()
         if not cls.takes_groups and question.clusters is not None:
             refuse_groups(question.clusters)
         self.question = question
@@ -358,9 +360,9 @@ class HypothesisTest(ABC):
             raise ValueError(f"{cls.__name__} compares two learners: pass other")
 
     @classmethod
-    def check_learning(cls, design: Design) -> None:
+    def refuse_fixed_rules(cls) -> None:
         """Refuse losses of rules that are fixed, where learning is what the test is about."""
-        if not design.learns and not cls.of_fixed_rules:
+        if not cls.of_fixed_rules:
             raise ValueError(
                 "the losses are of fixed rules, which have learnt nothing from these "
                 f"observations, and {cls.__name__} is about learning: use {FOR_FIXED_RULES}"
@@ -371,7 +373,7 @@ class HypothesisTest(ABC):
         cls, null_value: Any, alternative: Any, *, paired: bool, auc: bool
     ) -> Hypothesis:
         """By default two learners are equal, the AUC of one is `default_auc`, else no H0."""
-        alternative = checked_alternative(alternative)
+        check_choice("alternative", alternative, ALTERNATIVES)
         if null_value is None:
             null_value = 0.0 if paired else cls.default_auc if auc else math.nan
         elif not is_number(null_value):
@@ -515,41 +517,35 @@ class HypothesisTest(ABC):
         """
         return None
 
-    def _fit(
-        self,
-        options: Any,
-        rng: int | np.random.Generator | None,
-        n_jobs: int | None,
-        batch_size: int | None,
-        progress: bool | None,
-        max_seconds: float | None = None,
-    ) -> TestResult:
-        """The frame around `fit`: draws, workers, hooks, a progress bar, a stopwatch."""
-        execution = self._execution(options, rng, n_jobs, batch_size, max_seconds)
+    def _fit(self, options: Any, execution: Execution, progress: bool | None) -> TestResult:
+        """The result, with its options validated, of which hooks are told."""
         result = self.run(options, execution, progress)
         hooks.announce(self, result)
         return result
 
-    def _execution(
-        self, options: Any, rng: Any, n_jobs: Any, batch_size: Any, max_seconds: Any
-    ) -> Execution:
-        """How fits are run; a class whose options draw without fits says so here."""
-        return self.question.execution(rng, n_jobs, batch_size, max_seconds)
-
     def run(self, options: Any, execution: Execution, progress: bool | None = None) -> TestResult:
-        """The result, without telling hooks of it.
+        """The frame around a fit: hooks, a progress bar, seconds; hooks are not told of the result.
 
         Comparisons and plans, which hooks are told of as a whole, call it for each of their tests.
         """
-        with self.question.fitting(self, self.method_name, progress) as bar:
+        question, started = self.question, time.perf_counter()
+        with question.fitting(self, self.method_name, progress) as bar:
             result = self._answer(options, replace(execution, bar=bar))
-        return self.question.finished(result, execution)
+        given = question.observed
+        rises = given is not None and given.losses.greater_is_better
+        result = replace(
+            result,
+            notes=(*result.notes, *question.row_notes),
+            better="higher" if rises else result.better,
+            elapsed=time.perf_counter() - started,
+        )
+        return result if question.clusters is None else about_clusters(result, question.clusters)
 
     @abstractmethod
     def _answer(self, options: Any, execution: Execution) -> TestResult:
         """The result, from the options of `fit` that were validated before any draw.
 
-        Its `elapsed` is filled in by the frame.
+        The frame fills in its `elapsed`, and adds notes on the rows.
         """
 
     # -------------------------------------------------------------------- for comparisons
@@ -608,9 +604,3 @@ def refuse_shared_seconds(test: str, options: Mapping[str, Any]) -> None:
             "design: leave it out, or use uv.evaluate(max_seconds=), which refuses designs that "
             "take longer"
         )
-
-
-def checked_alternative(alternative: Any) -> Alternative:
-    """The alternative hypothesis, if it is one."""
-    check_choice("alternative", alternative, ALTERNATIVES)
-    return alternative

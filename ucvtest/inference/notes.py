@@ -1,15 +1,12 @@
 """Notes and words that several tests share."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
-from ucvtest.losses.table import LossDifference
 from ucvtest.results.result import TestResult
-from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = [
     "INDEPENDENCE",
@@ -18,13 +15,8 @@ __all__ = [
     "few_clusters",
     "in_clusters",
     "is_reuse_note",
-    "learn_size",
     "one_class_and_tie_notes",
-    "own_diagnostics",
-    "own_tables",
-    "reuse_notes",
     "sample_notes",
-    "sizes_in_words",
     "tie_notes",
 ]
 
@@ -34,16 +26,6 @@ INDEPENDENCE = "labels and features are independent"
 
 
 REUSED = "Nothing was fitted for this test"
-
-
-def own_tables(own: PerLearnerEstimates | None) -> dict[str, dict[str, tuple[Any, ...]]]:
-    """The table of what each of two learners reaches alone; none of one learner."""
-    return {} if own is None else {"Learners": own.table}
-
-
-def own_diagnostics(own: PerLearnerEstimates | None) -> dict[str, float]:
-    """The numbers of `own_tables` as diagnostics."""
-    return {} if own is None else own.diagnostics
 
 
 def tie_notes(counts: Mapping[str, Any]) -> list[str]:
@@ -88,20 +70,8 @@ def budget_notes(n_permutations: Any, asked: int | None, max_seconds: float | No
     ]
 
 
-def reuse_notes(observed: LossDifference | None) -> list[str]:
-    """The note that nothing was fitted for this result; none where it was, or nothing ever was."""
-    if observed is None or not observed.n_fits:
-        return []
-    seconds = observed.losses.elapsed
-    took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
-    return [
-        f"{REUSED}: its {observed.n_fits} fits are those behind the losses that it was "
-        f"given{took}, and may be shared with other tests."
-    ]
-
-
 def is_reuse_note(note: str) -> bool:
-    """Whether it is one of `reuse_notes`; results keep notes as text alone."""
+    """Whether it is one of a question's `reuse_notes`; results keep notes as text alone."""
     return note.startswith(REUSED)
 
 
@@ -146,13 +116,3 @@ def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
             "largest_group": int(sizes.max()),
         },
     )
-
-
-def learn_size(sizes: tuple[int, ...]) -> int | str:
-    """Sizes of learning sets as settings have them: a number where there is one."""
-    return sizes[0] if len(sizes) == 1 else sizes_in_words(sizes)
-
-
-def sizes_in_words(sizes: tuple[int, ...]) -> str:
-    """Sizes of learning sets: one, two, or the range of several."""
-    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 2 else " or ".join(map(str, sizes))

@@ -29,7 +29,7 @@ from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
 from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
-from ucvtest.inference.notes import REUSED, about_clusters, sample_notes
+from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
@@ -38,7 +38,6 @@ from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.refusals import refuse_set_score
-from ucvtest.results.result import TestResult
 
 __all__ = [
     "DataQuestion",
@@ -142,7 +141,11 @@ class Question(ABC):
 
     @abstractmethod
     def execution(
-        self, rng: Any, n_jobs: int | None, batch_size: int | None, max_seconds: float | None = None
+        self,
+        rng: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        max_seconds: float | None = None,
     ) -> Execution:
         """How fits are run; what is about draws and fits is refused where losses are given."""
 
@@ -163,14 +166,14 @@ class Question(ABC):
         """The context of fits: hooks, and a progress bar, which is what it gives."""
 
     @property
+    def row_notes(self) -> list[str]:
+        """Notes on the rows of the data; none where losses are given."""
+        return []
+
+    @property
     def reuse_notes(self) -> list[str]:
         """The note that nothing was fitted for a result, where losses are given."""
         return []
-
-    def finished(self, result: TestResult, execution: Execution) -> TestResult:
-        """A result with what the question has to add: seconds, and notes on rows and clusters."""
-        result = replace(result, elapsed=execution.stopwatch.seconds)
-        return result if self.clusters is None else about_clusters(result, self.clusters)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -313,7 +316,11 @@ class DataQuestion(Question):
         return {"rng": execution.seed}
 
     def execution(
-        self, rng: Any, n_jobs: int | None, batch_size: int | None, max_seconds: float | None = None
+        self,
+        rng: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        max_seconds: float | None = None,
     ) -> Execution:
         """See `Question`."""
         return Execution.of(rng, n_jobs, batch_size, max_seconds)
@@ -324,10 +331,10 @@ class DataQuestion(Question):
         with hooks.fitting(test), progress_bar(progress, description, "fit") as bar:
             yield bar
 
-    def finished(self, result: TestResult, execution: Execution) -> TestResult:
+    @property
+    def row_notes(self) -> list[str]:
         """See `Question`."""
-        notes = (*result.notes, *dropped_note(self.n_dropped), *sample_notes(self.sample))
-        return super().finished(replace(result, notes=notes), execution)
+        return [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -424,11 +431,16 @@ class LossesQuestion(Question):
         return {}
 
     def execution(
-        self, rng: Any, n_jobs: int | None, batch_size: int | None, max_seconds: float | None = None
+        self,
+        rng: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        max_seconds: float | None = None,
     ) -> Execution:
         """See `Question`."""
         refuse_arguments(max_seconds=max_seconds, rng=rng, n_jobs=n_jobs, batch_size=batch_size)
-        return Execution.without_draws()
+        # The generator decides nothing.
+        return Execution(np.random.default_rng(0), None)
 
     def refuse_budget(self, **arguments: Any) -> None:
         """See `Question`."""
@@ -463,12 +475,6 @@ class LossesQuestion(Question):
             f"{REUSED}: its {given.n_fits} fits are those behind the losses that it was given"
             f"{took}, and may be shared with other tests."
         ]
-
-    def finished(self, result: TestResult, execution: Execution) -> TestResult:
-        """See `Question`; the losses say which direction is better."""
-        if self.known.losses.greater_is_better:
-            result = replace(result, better="higher")
-        return super().finished(result, execution)
 
 
 def of_units(observed: LossDifference, clusters: Clusters | None) -> LossDifference:

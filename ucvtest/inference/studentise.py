@@ -1,9 +1,9 @@
-"""From an estimate and its variance to a test: one studentiser, and one table of variances."""
+"""From an estimate and its variance to a test: one studentiser, and tables of such estimates."""
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from ucvtest.stats.interval_rules import Rule, StudentRule
 from ucvtest.stats.logit import LogitT
@@ -12,6 +12,7 @@ from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 __all__ = [
     "TABLE_ALPHA",
     "Hypothesis",
+    "PerLearnerEstimates",
     "Studentised",
     "by_rule",
     "on_logit_scale",
@@ -131,3 +132,33 @@ def variance_table(
     table["conf_high"] = tuple(high for _, high in intervals)
     table["pvalue"] = tuple(one.pvalue for _, _, one in listed)
     return table
+
+
+@dataclass(frozen=True)
+class PerLearnerEstimates:
+    """Each of two learners by itself, beside the difference that a test is about.
+
+    Both parts are empty where there is one learner.
+    """
+
+    tables: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
+    """As a table of a result."""
+    diagnostics: dict[str, float] = field(default_factory=dict)
+    """The same numbers as diagnostics of a result."""
+
+    @classmethod
+    def of_errors(
+        cls, names: Iterable[Any], estimates: Iterable[float], errors: Iterable[float]
+    ) -> Self:
+        """From the error (or AUC) of each, and its standard error: NaN where there is none."""
+        keys = ("estimate_learner", "estimate_other", "se_learner", "se_other")
+        reached, se = tuple(estimates), tuple(errors)
+        table = {"learner": tuple(map(str, names)), "estimate": reached, "se": se}
+        return cls({"Learners": table}, dict(zip(keys, (*reached, *se), strict=True)))
+
+    @classmethod
+    def of_variances(cls, names: Iterable[Any], values: Iterable[tuple[float, float]]) -> Self:
+        """From the estimate of each, and its variance, which an unbiased one can have below 0."""
+        pairs = list(values)
+        errors = [math.sqrt(variance) if variance >= 0 else math.nan for _, variance in pairs]
+        return cls.of_errors(names, [estimate for estimate, _ in pairs], errors)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_values
+from ucvtest.losses.validation import as_names
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.names import known_metric
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import recorded_metric
+from ucvtest.metrics.recorded import known_metric, recorded_metric
 
-__all__ = ["as_names", "of_arrays", "of_sklearn"]
+__all__ = ["FromArrays"]
 
 SCORES: dict[str, tuple[Metric, float, float]] = {
     "accuracy": (LOSSES["zero_one"], 1.0, -1.0),
@@ -32,7 +32,138 @@ SCORES: dict[str, tuple[Metric, float, float]] = {
 intercept and slope that turn the score into it."""
 
 
-def of_arrays(
+class FromArrays:
+    """Losses made of arrays, or of what scikit-learn returned."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...
+
+    @classmethod
+    def from_arrays(
+        cls,
+        values: Any,
+        learning: Any,
+        testing: Any = None,
+        *,
+        learners: Sequence[str] | None = None,
+        loss: str = "zero_one",
+        y: Any = None,
+        pos_label: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Losses that were computed elsewhere.
+
+        Parameters
+        ----------
+        values : array, shape (L, R, n) or (R, n)
+            Loss of each learner after each fit at each observation; entries of untested
+            observations are ignored. Decision scores for ``loss="auc"``.
+        learning, testing : array of 0/1, shape (R, n)
+            Which observations were learnt from and which tested; by default all others are tested.
+            A single row that learns from nothing is about rules that are fixed: see
+            `from_predictions`.
+        learners : sequence of str, optional
+            By default "learner 1", "learner 2", ...
+        loss : str
+            A name that ucvtest knows ("zero_one", "squared", "absolute", "log"), "auc", or any
+            other for a loss of your own.
+        y : array-like, shape (n,), optional
+            Labels of any type, or real values; two classes are needed for "auc".
+        pos_label : optional
+            The positive class; by default the largest label.
+        groups : array-like, shape (n,), optional
+            The cluster of each observation, the unit of resampling: labels of any type. Tests
+            take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
+
+        Raises
+        ------
+        ValueError
+            If shapes do not match, values that are tested are not finite or outside of the
+            bounds of the loss, `y` is missing, or the design divides a group.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import ucvtest as uv
+        >>> learning = np.kron(1 - np.eye(2, dtype=int), np.ones((1, 3), dtype=int))
+        >>> values = np.array([[[1, 0, 0, 0, 0, 0]] * 2, [[1, 1, 1, 0, 0, 1]] * 2])
+        >>> losses = uv.Losses.from_arrays(values, learning, learners=["lda", "knn"])
+        >>> losses.means.round(3)
+        array([[0.333, 0.   ],
+               [1.   , 0.333]])
+
+        Out-of-fold predictions, one for each observation, with the number of its fold:
+
+        >>> y = np.array([0, 1, 0, 1, 0, 1])
+        >>> fold = np.array([0, 0, 1, 1, 2, 2])
+        >>> lda, knn = np.array([0, 1, 0, 1, 1, 1]), np.array([1, 1, 0, 0, 1, 1])
+        >>> testing = fold == np.arange(3)[:, None]
+        >>> errors = np.array([lda != y, knn != y])[:, None] * testing
+        >>> losses = uv.Losses.from_arrays(errors, ~testing, testing, learners=["lda", "knn"])
+        >>> losses.means
+        array([[0. , 0. , 0.5],
+               [0.5, 0.5, 0.5]])
+        """
+        fields = _of_arrays(
+            *(values, learning, testing, learners, loss), y=y, pos_label=pos_label, groups=groups
+        )
+        return cls(**fields)
+
+    @classmethod
+    def from_sklearn(
+        cls,
+        results: Mapping[str, Mapping[str, Any]],
+        n_obs: int,
+        *,
+        score: str,
+        test_score: str | None = None,
+    ) -> Self:
+        """The mean losses in what scikit-learn's ``cross_validate`` returned.
+
+        They suffice for the tests that need no more than the mean of each resample.
+
+        Parameters
+        ----------
+        results : mapping
+            Name of each learner and what ``cross_validate(..., return_indices=True)`` returned
+            for it, with the same splits for all.
+        n_obs : int
+            Observations in the data.
+        score : {"accuracy", "neg_brier_score", "neg_log_loss", "neg_mean_absolute_error", \
+"neg_mean_squared_error", "roc_auc"}
+            What was scored.
+        test_score : str, optional
+            The key of the scores, by default "test_score" or "test" with the name of the score.
+
+        Raises
+        ------
+        ValueError
+            If indices lack or differ between learners, the score is none of these, or a score
+            is NaN or impossible for it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> from sklearn.model_selection import KFold, cross_validate
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import ucvtest as uv
+        >>> X, y = load_iris(return_X_y=True)
+        >>> folds = KFold(10, shuffle=True, random_state=0)
+        >>> results = {
+        ...     name: cross_validate(model, X, y, cv=folds, return_indices=True)
+        ...     for name, model in (
+        ...         ("lda", LinearDiscriminantAnalysis()), ("knn", KNeighborsClassifier())
+        ...     )
+        ... }
+        >>> uv.Losses.from_sklearn(results, 150, score="accuracy").means.shape
+        (2, 10)
+        """
+        return cls(**_of_sklearn(results, n_obs, score, test_score))
+
+
+def _of_arrays(
     values: Any,
     learning: Any,
     testing: Any,
@@ -92,7 +223,7 @@ def of_arrays(
     }
 
 
-def of_sklearn(
+def _of_sklearn(
     results: Mapping[str, Mapping[str, Any]], n_obs: int, score: str, test_score: str | None
 ) -> dict[str, Any]:
     """The fields of `Losses` from cross_validate's results; see `Losses.from_sklearn`."""
@@ -127,21 +258,6 @@ def of_sklearn(
         "bounds": _bounds(metric),
         "settings": {"source": "scikit-learn", "score": score},
     }
-
-
-def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
-    """The names of the learners, all different; numbered ones by default."""
-    if learners is None:
-        return tuple(f"learner {place}" for place in range(1, n_learners + 1))
-    if not isinstance(learners, Sequence):
-        raise ValueError(f"learners must be {n_learners} different names, got {learners!r:.60}")
-    names = tuple(learners)
-    strings = not isinstance(learners, str) and all(
-        isinstance(name, str) and name.strip() for name in names
-    )
-    if not strings or len(names) != n_learners or len(set(names)) < n_learners:
-        raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
-    return names
 
 
 def _target(y: Any, pos_label: Any, known: Metric | None) -> np.ndarray:

@@ -1,14 +1,59 @@
 """Predictions in evaluation tables of MLflow's runs."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from ucvtest.common.plugins import mlflow_function
+from ucvtest.losses.from_predictions import FromPredictions
 
-__all__ = ["of_runs"]
+__all__ = ["FromMlflow"]
 
 
-def of_runs(run_id: Any, table: str, y: str, predictions: Any, groups: Any) -> tuple[Any, Any, Any]:
+class FromMlflow(FromPredictions):
+    """Losses made of what rules predicted, as MLflow has kept it."""
+
+    @classmethod
+    def from_mlflow(
+        cls,
+        run_id: str | Mapping[str, str],
+        *,
+        predictions: str | Sequence[str],
+        table: str = "eval_results_table.json",
+        y: str = "target",
+        loss: Any = "zero_one",
+        groups: Any = None,
+        pos_label: Any = None,
+    ) -> Self:
+        """What fixed rules predicted, from evaluation tables of MLflow's runs.
+
+        Parameters
+        ----------
+        run_id : str or mapping
+            A run, whose table has a column for each rule; or name of each rule and the run that
+            evaluated it, all on the same rows in the same order.
+        predictions : str or sequence of str
+            The columns with predictions; of several runs the one that all have.
+        table : str
+            File of the table, as `mlflow.log_table` and `mlflow.models.evaluate` write it.
+        y : str
+            The column with what was to be predicted.
+        loss, groups, pos_label : optional
+            See `from_predictions`; groups may name a column.
+
+        Raises
+        ------
+        ImportError
+            If MLflow is not installed.
+        ValueError
+            If a column lacks, runs were evaluated on different rows, or see `from_predictions`.
+        """
+        found, rules, groups = _of_runs(run_id, table, y, predictions, groups)
+        return cls.from_predictions(found, rules, loss=loss, groups=groups, pos_label=pos_label)
+
+
+def _of_runs(
+    run_id: Any, table: str, y: str, predictions: Any, groups: Any
+) -> tuple[Any, Any, Any]:
     """Response, predictions by name and groups, as `Losses.from_predictions` takes them."""
     if isinstance(run_id, Mapping):
         if not isinstance(predictions, str):

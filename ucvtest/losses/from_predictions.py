@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
-from ucvtest.losses.columns import by_name
 from ucvtest.losses.resample_means import resample_means, resample_values
+from ucvtest.losses.validation import by_name
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.means import LOSSES, for_classes
@@ -28,7 +28,7 @@ from ucvtest.metrics.names import ALIASES, as_loss, output_of
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import WEIGHTED, recorded_metric
 
-__all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "of_predictions"]
+__all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
 WEIGHTED_ERRORS = "weighted_zero_one"
 """What the loss of weighted errors is called."""
@@ -55,7 +55,90 @@ SHOWN = 5
 """Labels that a message lists."""
 
 
-def of_predictions(
+class FromPredictions:
+    """Losses made of what fixed rules predicted."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        predictions: Mapping[str, Any],
+        *,
+        loss: Any = "zero_one",
+        groups: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """What fixed rules predicted for one test set, from which none of them has learnt.
+
+        Tests about rules take them: `HoldOutTest` (the paired t test; for one error rate the exact
+        binomial test), `McNemarTest` and `DeLongTest`. Their results are about these rules: n is
+        the number of observations, and no fit is counted.
+
+        Parameters
+        ----------
+        y : array-like, shape (n,), or str
+            Labels of any type, or real values; None for ``loss="score"``. A string names a column
+            of `predictions`.
+        predictions : mapping, DataFrame or path
+            Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
+            a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
+            of the positive class for "log" and "brier"; decision scores or probabilities for
+            "auc". Of more than two classes "log" and "brier" take (n, C), with columns in the
+            order of the sorted labels, and "auc" is that of `pos_label` against the rest. A path
+            is that of a CSV or parquet file with a column for each rule.
+        loss : str, callable, Loss or matrix
+            As for the tests, and "score" for a score of each observation, of which higher is
+            better, as from evaluations of language models.
+        groups : array-like, shape (n,), optional
+            The cluster of each observation, the unit of resampling: labels of any type. Tests
+            take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
+        pos_label : optional
+            The positive class; by default the largest label.
+        sample_weight : array-like, shape (n,), or str, optional
+            What each observation counts, for means: `HoldOutTest` then is about the weighted mean,
+            a ratio, whose standard error is that of weighted least squares (HC1). Not for the AUC
+            and McNemar's counts, nor with groups.
+
+        Raises
+        ------
+        ValueError
+            If lengths or indices do not match, predictions are missing, or none that the loss can
+            score.
+
+        Notes
+        -----
+        "squared" and "absolute" take whole numbers in `y` as they are, unless `pos_label` is
+        given: then, and for labels that are strings, the positive class counts as 1 and the other
+        as 0, so that "squared" is the Brier score of probabilities.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> y = ["ill", "ill", "well", "ill", "well", "well", "ill", "well"]
+        >>> a = ["ill", "ill", "well", "ill", "well", "ill", "ill", "well"]
+        >>> b = ["ill", "well", "well", "well", "ill", "well", "well", "well"]
+        >>> losses = uv.Losses.from_predictions(y, {"a": a, "b": b})
+        >>> result = uv.McNemarTest.from_losses(losses).fit()
+        >>> result.estimand, result.n_obs, result.n_fits
+        ('difference of the error rates of these rules', 8, 0)
+        >>> round(result.pvalue, 3)
+        0.375
+        """
+        fields = _of_predictions(
+            *(y, predictions, loss),
+            groups=groups,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+        )
+        return cls(**fields)
+
+
+def _of_predictions(
     y: Any, predictions: Any, loss: Any, *, groups: Any, pos_label: Any, sample_weight: Any
 ) -> dict[str, Any]:
     """The fields of `Losses` from predictions; see `Losses.from_predictions`."""

@@ -1,17 +1,17 @@
 """Losses from the scores of resamples alone, as cross_val_score returns them."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import at_least, check_choice
-from ucvtest.designs.design import Design
-from ucvtest.designs.schemes import KFold
-from ucvtest.losses.columns import by_name
+from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
+from ucvtest.losses.validation import by_name
 
-__all__ = ["of_scores"]
+__all__ = ["FromScores"]
 
 LOSS, LOSS_IN_WORDS = "loss", "expected loss"
 """What numbers are called of which smaller ones are better."""
@@ -22,38 +22,108 @@ MAX_BYTES = 2**30
 """Of the design, which has a byte or two for every observation and resample."""
 
 
-def of_scores(
-    scores: Any, n_learn: Any, n_test: Any, design: Any, n_folds: Any, greater_is_better: Any
-) -> dict[str, Any]:
-    """The fields of `Losses` from scores; see `Losses.from_scores`."""
-    rows = {name: _row(name, given) for name, given in by_name("fold_scores", scores).items()}
-    n_resamples = len(next(iter(rows.values())))
-    for name, row in rows.items():
-        if len(row) != n_resamples:
+class FromScores:
+    """Losses made of the scores of resamples."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...
+
+    @classmethod
+    def from_scores(
+        cls,
+        fold_scores: Mapping[str, Any],
+        *,
+        n_learn: int,
+        n_test: int,
+        design: str = "kfold",
+        n_folds: int | None = None,
+        greater_is_better: bool = True,
+    ) -> Self:
+        """The scores of resamples alone, such as those that ``cross_val_score`` returned.
+
+        They suffice for the tests that need no more than a number for each resample: corrected,
+        naive and Bayesian t test, and those of 5x2 cross-validation where the design is that.
+        Estimates stay in the units of the scores, with their sign; `greater_is_better` decides
+        what verdicts say, and no number.
+
+        Parameters
+        ----------
+        fold_scores : mapping or DataFrame
+            Name of each learner and its scores, in the order of the splits, which must be the same
+            for all; of repeated cross-validation one repetition after the other.
+        n_learn, n_test : int
+            Observations that a split learns from and tests, to within one.
+        design : {"kfold", "repeated_kfold", "splits"}
+            What the splits are; "splits" are random ones of the whole sample.
+        n_folds : int, optional
+            Needed for "repeated_kfold".
+        greater_is_better : bool
+            Whether a good learner has high scores; False for errors and losses.
+
+        Raises
+        ------
+        ValueError
+            If learners have different numbers of scores, a score is missing, or sizes and numbers
+            of folds do not fit.
+
+        Notes
+        -----
+        Which observations were tested is not known, and `design` has their numbers alone. Where
+        the indices are known, `from_sklearn` takes these too.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> from sklearn.model_selection import KFold, cross_val_score
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import ucvtest as uv
+        >>> X, y = load_iris(return_X_y=True)
+        >>> folds = KFold(10, shuffle=True, random_state=0)
+        >>> models = {"lda": LinearDiscriminantAnalysis(), "knn": KNeighborsClassifier()}
+        >>> scores = {name: cross_val_score(each, X, y, cv=folds) for name, each in models.items()}
+        >>> losses = uv.Losses.from_scores(scores, n_learn=135, n_test=15)
+        >>> uv.CorrectedTTest.from_losses(losses).fit().estimand
+        'difference of unconditional expected scores at learning-set size 135'
+        """
+        rows = {
+            name: _row(name, given) for name, given in by_name("fold_scores", fold_scores).items()
+        }
+        n_resamples = len(next(iter(rows.values())))
+        for name, row in rows.items():
+            if len(row) != n_resamples:
+                raise ValueError(
+                    f"fold_scores[{name!r:.60}] has {len(row)} scores, where {n_resamples} are "
+                    "needed: pass those of the same splits for all learners"
+                )
+        if not isinstance(greater_is_better, (bool, np.bool_)):
             raise ValueError(
-                f"fold_scores[{name!r:.60}] has {len(row)} scores, where {n_resamples} are needed: "
-                "pass those of the same splits for all learners"
+                f"greater_is_better must be True or False, got {greater_is_better!r:.60}"
             )
-    if not isinstance(greater_is_better, (bool, np.bool_)):
-        raise ValueError(f"greater_is_better must be True or False, got {greater_is_better!r:.60}")
-    sizes = at_least("n_learn", n_learn, 1), at_least("n_test", n_test, 1)
-    check_choice("design", design, DESIGNS)
-    if 2 * sum(sizes) * n_resamples > MAX_BYTES:
-        raise ValueError(
-            f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples takes too much memory: "
-            "divide both by the same number, as the tests use their ratio"
+        sizes = at_least("n_learn", n_learn, 1), at_least("n_test", n_test, 1)
+        check_choice("design", design, DESIGNS)
+        if 2 * sum(sizes) * n_resamples > MAX_BYTES:
+            raise ValueError(
+                f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples takes too much "
+                "memory: divide both by the same number, as the tests use their ratio"
+            )
+        if design != "splits":
+            drawn, words = _cross_validation(n_resamples, *sizes, design, n_folds)
+        elif n_folds is None:
+            drawn, words = _random_splits(n_resamples, *sizes)
+        else:
+            raise ValueError("n_folds has no use with design='splits': leave it out")
+        greater = bool(greater_is_better)
+        return cls(
+            design=drawn,
+            learners=tuple(rows),
+            loss=SCORE if greater else LOSS,
+            means=np.stack(list(rows.values())),
+            in_words=SCORE_IN_WORDS if greater else LOSS_IN_WORDS,
+            settings={"source": "scores", "design": words},
+            greater_is_better=greater,
         )
-    drawn, words = _design(n_resamples, *sizes, design, n_folds)
-    greater = bool(greater_is_better)
-    return {
-        "design": drawn,
-        "learners": tuple(rows),
-        "loss": SCORE if greater else LOSS,
-        "means": np.stack(list(rows.values())),
-        "in_words": SCORE_IN_WORDS if greater else LOSS_IN_WORDS,
-        "settings": {"source": "scores", "design": words},
-        "greater_is_better": greater,
-    }
 
 
 def _row(name: str, given: Any) -> np.ndarray:
@@ -72,34 +142,20 @@ def _row(name: str, given: Any) -> np.ndarray:
     return row
 
 
-def _design(
+def _random_splits(n_resamples: int, n_learn: int, n_test: int) -> tuple[Design, str]:
+    """Splits of these sizes, whose observations stand for others, and what they are called."""
+    n_obs = n_learn + n_test
+    # Always the same observations, so that nothing is taken for a partition of the sample.
+    testing = np.broadcast_to(np.arange(n_obs) >= n_learn, (n_resamples, n_obs))
+    several = "s" if n_resamples > 1 else ""
+    words = f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
+    return Design(~testing, testing), words
+
+
+def _cross_validation(
     n_resamples: int, n_learn: int, n_test: int, kind: str, n_folds: Any
 ) -> tuple[Design, str]:
-    """A design with these sizes, whose observations stand for others, and what it is called."""
-    n_obs = n_learn + n_test
-    if kind == "splits":
-        if n_folds is not None:
-            raise ValueError("n_folds has no use with design='splits': leave it out")
-        # Always the same observations, so that nothing is taken for a partition of the sample.
-        testing = np.broadcast_to(np.arange(n_obs) >= n_learn, (n_resamples, n_obs))
-        several = "s" if n_resamples > 1 else ""
-        words = f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
-        return Design(~testing, testing), words
-    n_folds = _count_folds(n_resamples, kind, n_folds)
-    smallest, rest = divmod(n_obs, n_folds)
-    sizes = f"{smallest} or {smallest + 1}" if rest else str(smallest)
-    if n_test not in (smallest, smallest + bool(rest)) or not smallest:
-        raise ValueError(
-            f"n_test={n_test} of {n_obs} = n_learn + n_test observations is no fold of {n_folds}, "
-            f"which have {sizes}: correct n_learn, n_test or n_folds, or use design='splits'"
-        )
-    folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
-    n_repeats = n_resamples // n_folds
-    testing = np.tile(folds, (n_repeats, 1))
-    return Design(~testing, testing), KFold(n_folds, n_repeats).words
-
-
-def _count_folds(n_resamples: int, kind: str, n_folds: Any) -> int:
+    """Folds of these sizes, whose observations stand for others, and what they are called."""
     if n_folds is None:
         if kind == "repeated_kfold":
             raise ValueError("n_folds must be given with design='repeated_kfold'")
@@ -111,4 +167,14 @@ def _count_folds(n_resamples: int, kind: str, n_folds: Any) -> int:
             "scores of all folds, those of one repetition next to each other; "
             "design='repeated_kfold' for several"
         )
-    return n_folds
+    n_obs, n_repeats = n_learn + n_test, n_resamples // n_folds
+    smallest, rest = divmod(n_obs, n_folds)
+    if n_test not in (smallest, smallest + bool(rest)) or not smallest:
+        sizes = f"{smallest} or {smallest + 1}" if rest else str(smallest)
+        raise ValueError(
+            f"n_test={n_test} of {n_obs} = n_learn + n_test observations is no fold of {n_folds}, "
+            f"which have {sizes}: correct n_learn, n_test or n_folds, or use design='splits'"
+        )
+    folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
+    testing = np.tile(folds, (n_repeats, 1))
+    return Design(~testing, testing), folds_in_words(n_folds, n_repeats)

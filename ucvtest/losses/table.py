@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,12 +14,12 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
-from ucvtest.losses.constructors import LossesConstructors
-from ucvtest.losses.from_arrays import as_names
-from ucvtest.losses.validation import check_parts
+from ucvtest.losses.from_arrays import FromArrays
+from ucvtest.losses.from_mlflow import FromMlflow
+from ucvtest.losses.from_scores import FromScores
+from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.names import known_metric
-from ucvtest.metrics.recorded import recorded_metric
+from ucvtest.metrics.recorded import known_metric, recorded_metric
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
@@ -34,7 +35,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(LossesConstructors):
+class Losses(FromArrays, FromMlflow, FromScores):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_arrays`, `Losses.from_sklearn` or
@@ -130,7 +131,7 @@ class Losses(LossesConstructors):
 
         return page_of(self)
 
-    @property
+    @cached_property
     def metric(self) -> Metric:
         """What is estimated: the metric called `loss`, or what is known of it."""
         return recorded_metric(
@@ -275,42 +276,45 @@ class LossDifference:
     losses: Losses
     learner: int
     other: int | None
+    paired: bool = field(init=False)
+    """Whether there are two learners."""
+    design: Design = field(init=False, repr=False)
+    """Learning and test sets."""
+    means: np.ndarray = field(init=False, repr=False)
+    """Mean loss (difference), or AUC (difference), of every resample, (R,)."""
+    n_fits: int = field(init=False)
+    """Model fits behind these losses."""
+    diagnostics: Mapping[str, int] = field(init=False, repr=False)
+    """Learning sets with one class, and ties, of these learners together."""
 
-    @property
-    def design(self) -> Design:
-        """Learning and test sets."""
-        return self.losses.design
-
-    @property
-    def paired(self) -> bool:
-        """Whether there are two learners."""
-        return self.other is not None
-
-    @property
-    def n_fits(self) -> int:
-        """Model fits behind these losses."""
-        return (2 if self.paired else 1) * self.design.n_resamples * self.design.learns
-
-    @property
-    def diagnostics(self) -> dict[str, int]:
-        """Learning sets with one class, and ties, of these learners together."""
-        total: Counter[str] = Counter()
-        for place in (self.learner, self.other):
-            if place is not None:
-                total.update(self.losses.diagnostics.get(self.losses.learners[place], {}))
-        return dict(total)
-
-    @property
-    def means(self) -> np.ndarray:
-        """Mean loss (difference), or AUC (difference), of every resample, (R,)."""
-        return self._of(self.losses.means)
+    def __post_init__(self) -> None:
+        losses, design = self.losses, self.losses.design
+        means, counts = losses.means[self.learner], Counter[str]()
+        if self.other is not None:
+            means = means - losses.means[self.other]
+            means.flags.writeable = False
+        places = [place for place in (self.learner, self.other) if place is not None]
+        for place in places:
+            counts.update(losses.diagnostics.get(losses.learners[place], {}))
+        found = {
+            "paired": self.other is not None,
+            "design": design,
+            "means": means,
+            "n_fits": len(places) * design.n_resamples * design.learns,
+            "diagnostics": dict(counts),
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
     @property
     def values(self) -> np.ndarray:
         """Losses or differences of all tested observations, resample by resample, (T,)."""
         if self.losses.metric.ranks_pairs:
             raise ValueError(SCORES_ONLY)
-        return self._of(self.losses.known_values)
+        values = self.losses.known_values
+        if self.other is None:
+            return values[self.learner]
+        return values[self.learner] - values[self.other]
 
     @property
     def each(self) -> dict[str, np.ndarray]:
@@ -337,11 +341,6 @@ class LossDifference:
             return False
         known = self.losses.means if self.losses.values is None else self.losses.values
         return bool((known[self.learner] == known[self.other]).all())
-
-    def _of(self, values: np.ndarray) -> np.ndarray:
-        if self.other is None:
-            return values[self.learner]
-        return values[self.learner] - values[self.other]
 
 
 def _spread(values: np.ndarray, design: Design) -> np.ndarray:

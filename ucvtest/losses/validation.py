@@ -1,5 +1,6 @@
-"""Whether the parts of losses fit together, which may come from a file."""
+"""What losses are made of: columns and learners with names, and parts that fit together."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,42 @@ from ucvtest.data.groups import as_groups
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_means
 
-__all__ = ["check_parts"]
+__all__ = ["as_names", "by_name", "check_parts"]
+
+
+def by_name(argument: str, given: Any) -> dict[str, Any]:
+    """The columns of a mapping or DataFrame; refused unless their names are different strings."""
+    table = hasattr(given, "columns") and hasattr(given, "items")
+    if not isinstance(given, Mapping) and not table:
+        raise ValueError(
+            f"{argument} must map names to columns, or be a DataFrame, got "
+            f"{type(given).__name__}: use {{'name': ...}}"
+        )
+    pairs = list(given.items())
+    names = [name for name, _ in pairs]
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or names.count(name) > 1:
+            raise ValueError(
+                f"{argument} has the key {name!r:.60}: names must be different strings with text"
+            )
+    if not pairs:
+        raise ValueError(f"{argument} is empty: pass at least one")
+    return dict(pairs)
+
+
+def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
+    """The names of the learners, all different; numbered ones by default."""
+    if learners is None:
+        return tuple(f"learner {place}" for place in range(1, n_learners + 1))
+    if not isinstance(learners, Sequence):
+        raise ValueError(f"learners must be {n_learners} different names, got {learners!r:.60}")
+    names = tuple(learners)
+    strings = not isinstance(learners, str) and all(
+        isinstance(name, str) and name.strip() for name in names
+    )
+    if not strings or len(names) != n_learners or len(set(names)) < n_learners:
+        raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
+    return names
 
 
 def check_parts(losses: Any) -> None:
@@ -31,16 +67,13 @@ def check_parts(losses: Any) -> None:
                 f"{name} must hold numbers of shape {shape}, got {array.dtype} {array.shape}"
             )
     auc = losses.metric.ranks_pairs
-    if auc and (losses.target is None) != (losses.values is None):
-        raise ValueError("loss='auc' needs values and target, or neither")
-    if auc and losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
-        raise ValueError("loss='auc' needs a target of zeros and ones")
-    if auc and not losses.greater_is_better:
-        raise ValueError("greater_is_better must be True for loss='auc', or left out")
+    if auc:
+        _check_areas(losses)
     known = losses.means if losses.values is None else losses.values
     if np.isnan(known).any() or (not auc and np.isinf(known).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")
-    _check_means(losses)
+    if not auc and losses.values is not None:
+        _check_means(losses)
     if losses.groups is not None:
         _check_groups(losses.groups, design)
 
@@ -53,17 +86,25 @@ def _check_groups(groups: np.ndarray, design: Design) -> None:
     design.check_groups(found)
 
 
+def _check_areas(losses: Any) -> None:
+    """Refuse what cannot be scores with their labels, and areas under the ROC curve."""
+    if (losses.target is None) != (losses.values is None):
+        raise ValueError("loss='auc' needs values and target, or neither")
+    if losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
+        raise ValueError("loss='auc' needs a target of zeros and ones")
+    if not losses.greater_is_better:
+        raise ValueError("greater_is_better must be True for loss='auc', or left out")
+    # AUCs are not computed again: that takes long for many small test sets.
+    possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
+    if not possible.all():
+        raise ValueError("means must lie between 0 and 1 for loss='auc', which are AUCs")
+
+
 def _check_means(losses: Any) -> None:
     """Refuse means of other losses: some tests take the means, others the values."""
-    if losses.metric.ranks_pairs:
-        # AUCs are not computed again: that takes long for many small test sets.
-        possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
-        if not possible.all():
-            raise ValueError("means must lie between 0 and 1 for loss='auc', which are AUCs")
-    elif losses.values is not None:
-        expected = resample_means(losses.values, losses.design)
-        rounding = 1e-9 * float(np.abs(losses.values).max())
-        if not np.allclose(losses.means, expected, rtol=0, atol=rounding):
-            raise ValueError(
-                "means are not those of values: leave the computation to Losses.from_arrays"
-            )
+    expected = resample_means(losses.values, losses.design)
+    rounding = 1e-9 * float(np.abs(losses.values).max())
+    if not np.allclose(losses.means, expected, rtol=0, atol=rounding):
+        raise ValueError(
+            "means are not those of values: leave the computation to Losses.from_arrays"
+        )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -43,6 +43,10 @@ class Metric:
     estimand: str = ""
     bounds: tuple[float, float] | None = None
 
+    ranks_pairs: ClassVar[bool] = False
+    """Whether it compares the scores of two observations, so that none has a value alone: then the
+    scores are kept, and the response with them."""
+
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ValueError(f"function must be callable, got {self.function!r}")
@@ -53,14 +57,6 @@ class Metric:
     @property
     def is_mean(self) -> bool:
         """Whether it is a mean over observations, each of which has a value of its own."""
-        return False
-
-    @property
-    def ranks_pairs(self) -> bool:
-        """Whether it compares the scores of two observations, so that none has a value alone.
-
-        The scores are kept, and the response with them.
-        """
         return False
 
     @property

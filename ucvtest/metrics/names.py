@@ -11,6 +11,7 @@ from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.matrix import matrix_loss
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.metrics.set_scores import SetScore
 
 __all__ = [
@@ -18,7 +19,7 @@ __all__ = [
     "as_loss",
     "as_metric",
     "is_auc",
-    "known_metric",
+    "metric_of",
     "output_of",
     "wants_every_class",
 ]
@@ -96,11 +97,11 @@ def output_of(loss: Any) -> Output | None:
     return as_metric(loss, has_classes=True).output
 
 
-def known_metric(name: Any) -> Metric | None:
-    """The metric that ucvtest calls so; None for anything else. Aliases are not looked up."""
-    if not isinstance(name, str):
-        return None
-    return AUC if name == AUC_NAME else LOSSES.get(name)
+def metric_of(loss: Any) -> Metric | None:
+    """The metric that a user means by a metric, a name or another name; None for anything else."""
+    if isinstance(loss, Metric):
+        return loss
+    return known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else None)
 
 
 def is_auc(loss: Any) -> bool:

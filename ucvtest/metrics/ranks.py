@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,10 +25,8 @@ class RankMetric(Metric):
     returns NaN for a test set without pairs.
     """
 
-    @property
-    def ranks_pairs(self) -> bool:
-        """Every pair is of two observations of different classes."""
-        return True
+    ranks_pairs: ClassVar[bool] = True
+    """Every pair is of two observations of different classes."""
 
     @property
     def scale(self) -> Scale:

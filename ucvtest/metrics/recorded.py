@@ -1,14 +1,15 @@
 """Metrics that were computed elsewhere, and are known by what tables of losses keep of them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.names import known_metric
+from ucvtest.metrics.ranks import AUC, AUC_NAME
 
-__all__ = ["WEIGHTED", "RecordedMetric", "recorded_metric"]
+__all__ = ["WEIGHTED", "RecordedMetric", "known_metric", "recorded_metric"]
 
 WEIGHTED = "weighted_"
 """What names of losses begin with whose rows have weights."""
@@ -44,6 +45,13 @@ class RecordedMetric(Metric):
     def counts_errors(self) -> bool:
         """Whether they have the name of the error rate."""
         return self.name == LOSSES["zero_one"].name
+
+
+def known_metric(name: Any) -> Metric | None:
+    """The metric that ucvtest calls so; None for anything else. Aliases are not looked up."""
+    if not isinstance(name, str):
+        return None
+    return AUC if name == AUC_NAME else LOSSES.get(name)
 
 
 def recorded_metric(

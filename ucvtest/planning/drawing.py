@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ucvtest.metrics.names import known_metric
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.planning.fields import PlanFields
 from ucvtest.results.plot_data import Layer, Picture, Role
 

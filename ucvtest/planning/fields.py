@@ -33,7 +33,6 @@ class PlanFields(Saved):
     elapsed: float = math.nan
 
     def __post_init__(self) -> None:
-        for name in ("columns", "settings", "pictures"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
+        super().__post_init__()
         object.__setattr__(self, "curves", tuple(map(freeze, self.curves)))
         object.__setattr__(self, "notes", tuple(self.notes))

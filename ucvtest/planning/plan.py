@@ -1,6 +1,7 @@
 """`plan`: how many observations a question takes."""
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,10 +11,10 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import at_least, check_number, is_number
-from ucvtest.common.execution import Stopwatch, make_generator
+from ucvtest.common.execution import make_generator
 from ucvtest.data.groups import refuse_groups
 from ucvtest.losses.table import Losses
-from ucvtest.methods.classical.resampling import of_these_rules
+from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.planning.curve import Curve, curve_tests, learning_curve
 from ucvtest.planning.drawing import pictures_of
 from ucvtest.planning.fixed_rules import predictor_of_rules
@@ -199,7 +200,7 @@ def plan(
     >>> uv.plan(rules, learner="rule", width=0.13).n_needed
     94
     """
-    stopwatch = Stopwatch()
+    started = time.perf_counter()
     goal = _goal(difference, ratio, width, power, alpha)
     requested = _requested_sizes(n)
     generator, seed = make_generator(rng)
@@ -210,7 +211,8 @@ def plan(
     if isinstance(X, Losses):
         _refuse_arguments(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label, groups=groups)
         made = replace(
-            _plan_for_rules(X, learner, other, goal, requested), elapsed=stopwatch.seconds
+            _plan_for_rules(X, learner, other, goal, requested),
+            elapsed=time.perf_counter() - started,
         )
         hooks.announce_outcome(None, made)
         return made
@@ -246,7 +248,7 @@ def plan(
     n_fits = pilot.values["n_fits"] + sum(each.n_fits for each in curves[:1])
     settings = {**pilot.values, "n_fits": n_fits, "rng": seed}
     made = answer.plan(pilot.estimate, settings, curves, notes)
-    made = replace(made, elapsed=stopwatch.seconds)
+    made = replace(made, elapsed=time.perf_counter() - started)
     hooks.announce_outcome(test, made)
     return made
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ucvtest.common.checks import is_number
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.results.plot_data import Picture
-from ucvtest.results.serialising import Saved, freeze
+from ucvtest.results.serialising import Saved
 from ucvtest.stats.interval_rules import Rule, rule_from_dict
 from ucvtest.stats.wald import Alternative, wald_interval
 
@@ -86,10 +86,6 @@ class ResultFields(Saved):
     rule: Rule | None = None
     # What a comparison of two learners estimates; of a ratio `se` is that of the logarithm.
     contrast: Contrast = "difference"
-
-    def __post_init__(self) -> None:
-        for name in ("settings", "diagnostics", "tables", "pictures"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))

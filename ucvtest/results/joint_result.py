@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ucvtest.results.serialising import Saved, freeze
+from ucvtest.results.serialising import Saved
 
 __all__ = ["JointResult"]
 
@@ -47,7 +47,8 @@ class JointResult(Saved):
     status: str = "ok"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "covariance", freeze(np.asarray(self.covariance, dtype=float)))
+        object.__setattr__(self, "covariance", np.asarray(self.covariance, dtype=float))
+        super().__post_init__()
         for name in ("learners", "estimates"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 

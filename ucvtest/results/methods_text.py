@@ -4,7 +4,7 @@ import math
 from importlib.metadata import version
 from typing import Any
 
-from ucvtest.metrics.names import known_metric
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import ResultFields
 

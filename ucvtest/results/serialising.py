@@ -24,13 +24,17 @@ __all__ = ["Saved", "freeze", "from_plain", "reading", "to_plain"]
 
 
 class Saved(ByValue):
-    """A frozen dataclass that is written as JSON, and read again."""
+    """A frozen dataclass that nobody can change, is written as JSON, and read again."""
 
     _version: ClassVar[int] = 1
     """Of the format that `to_dict` writes, and the only one that `from_dict` reads."""
 
     _what: ClassVar[str] = "result"
     """What messages call it."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, item.name, freeze(getattr(self, item.name)))
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""

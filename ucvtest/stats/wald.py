@@ -62,10 +62,10 @@ def wald_pvalue(statistic: float, reference: str, df: float, alternative: Altern
     distribution = reference_distribution(reference, df)
     if distribution is None or math.isnan(statistic):
         return math.nan
+    # Both distributions are symmetric.
     if alternative == "two-sided":
-        return 2 * distribution.sf(abs(statistic))
-    tail = distribution.cdf if alternative == "less" else distribution.sf
-    return tail(statistic)
+        return 2 * distribution.cdf(-abs(statistic))
+    return distribution.cdf(statistic if alternative == "less" else -statistic)
 
 
 class TransformedT:

@@ -9,9 +9,8 @@ from sklearn.model_selection import BaseCrossValidator, KFold, PredefinedSplit, 
 
 import ucvtest as uv
 from ucvtest import hooks
-from ucvtest.designs.design import Design
-from ucvtest.inference.notes import sizes_in_words
-from ucvtest.methods.classical import status
+from ucvtest.designs.design import Design, learn_size
+from ucvtest.methods.classical import resampling
 
 RNG = np.random.default_rng(5)
 Y = np.repeat([0, 1], [28, 32])
@@ -212,17 +211,17 @@ def test_classes_that_were_not_learnt_are_said():
 def test_a_negative_variance_is_said():
     losses = uv.Losses.from_arrays(np.eye(2)[None], np.eye(2))
     observed = losses.difference()
-    assert status.status_of(observed, 0.5, -0.1, "ok").startswith(
+    assert resampling.status_of(observed, 0.5, -0.1, "ok").startswith(
         "negative variance estimate (-0.1)"
     )
-    assert status.status_of(observed, 0.5, math.nan, "ok").startswith("no variance estimate")
-    assert status.status_of(observed, 0.5, 0.1, "else") == "else"
-    assert status.status_of(observed, 0.5, 0.1, "ok") == "ok"
+    assert resampling.status_of(observed, 0.5, math.nan, "ok").startswith("no variance estimate")
+    assert resampling.status_of(observed, 0.5, 0.1, "else") == "else"
+    assert resampling.status_of(observed, 0.5, 0.1, "ok") == "ok"
 
 
 def test_sizes_of_learning_sets_in_words():
-    words = [sizes_in_words(sizes) for sizes in ((3,), (3, 4), (3, 4, 8))]
-    assert words == ["3", "3 or 4", "3 to 8"]
+    found = [learn_size(sizes) for sizes in ((3,), (3, 4), (3, 4, 8))]
+    assert found == [3, "3 or 4", "3 to 8"]
 
 
 def test_a_single_learner_without_null_value_has_an_interval_and_no_pvalue(losses):

@@ -13,7 +13,7 @@ import ucvtest as uv
 from tests.contracts.resampling_contract import ResamplingContract
 from tests.oracles import resampling_wald as oracle
 from ucvtest.designs.schemes import NestedKFold
-from ucvtest.methods.classical.nested_cross_validation import bias_factor
+from ucvtest.stats.nested_cross_validation import bias_factor
 
 
 class TestContract(ResamplingContract):

@@ -16,7 +16,6 @@ from sklearn.tree import DecisionTreeClassifier
 import ucvtest as uv
 from studies.reproductions import influence
 from tests.oracles import influence as oracle
-from tests.support.jax_flags import printed_with_and_without_x64
 from ucvtest.common.execution import Execution
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.loss_source import FittedLosses
@@ -449,15 +448,6 @@ class TestReproducible:
         found = test.fit(120 if scheme != "repeated" else 12, scheme, rng=4)
         assert found.estimate == pytest.approx(expected.estimate, abs=1e-14)
         assert found.variance == pytest.approx(expected.variance, rel=1e-12)
-
-    def test_same_result_with_the_x64_flag_on(self):
-        code = (
-            "import ucvtest as uv; from tests.methods.influence.test_influence import mixed;"
-            "X, y = mixed(14, 13, seed=6);"
-            "r = uv.InfluenceFunctionTest(X, y, 'lda', 'ridge:1').fit(200, rng=1);"
-            "print(repr(r.estimate), repr(r.variance))"
-        )
-        assert len(printed_with_and_without_x64(code)) == 1
 
     def test_a_seed_decides_the_splits_whatever_the_learners(self):
         seen = []

@@ -25,6 +25,7 @@ from ucvtest.codes.null_distributions import (
 )
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.data.sample import make_sample
+from ucvtest.evaluation import slow_fits
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
 from ucvtest.learners.adapters.coerce import as_learner
@@ -517,13 +518,19 @@ class TestForecast:
         X, y = problem(10, 4, 12)
         assert 0 < uv.LeavePairOutTest(X, y, "ridge:1.0").forecast().seconds < 1000
 
-    @pytest.mark.parametrize("learner", [DecisionTreeClassifier(), "lda"])
-    def test_long_fits_are_announced_before_they_start(self, monkeypatch, learner):
+    @pytest.mark.parametrize(
+        ("learner", "message"),
+        [
+            (DecisionTreeClassifier(), r"fits are left, .* each with .*: about .* n_jobs="),
+            ("lda", r"^600 fits of lda: about .* A smaller n_permutations"),
+        ],
+    )
+    def test_long_fits_are_announced_before_they_start(self, monkeypatch, learner, message):
         X, y = problem(10, 4, 12)
         test = uv.LeavePairOutTest(X, y, learner)
         quiet = test.fit(n_permutations=24, rng=0)
-        monkeypatch.setattr(forecast, "LONG", 1e-9)
-        with pytest.warns(UcvtestWarning, match=r"^600 fits of .*, about \d+ s: a smaller") as seen:
+        monkeypatch.setattr(slow_fits, "LONG_SECONDS", 1e-9)
+        with pytest.warns(UcvtestWarning, match=message) as seen:
             result = test.fit(n_permutations=24, rng=0)
         assert [warning.filename for warning in seen] == [__file__]
         # Looking ahead changes no draw.

@@ -11,7 +11,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 from tests.oracles import ustatistic as oracle
-from tests.support.jax_flags import printed_with_and_without_x64
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.methods.ustatistic.estimation import Sampler, UStatisticEstimates
@@ -287,16 +286,6 @@ class TestSampling:
         found = test.fit(n_pairs=30, rng=4, **options)
         assert found.estimate == pytest.approx(expected.estimate, rel=1e-12)
         assert found.variance == pytest.approx(expected.variance, rel=1e-9)
-
-    def test_same_result_with_the_x64_flag_on(self):
-        code = (
-            "import numpy as np, ucvtest as uv;"
-            "from tests.methods.ustatistic.test_ustatistic import normal_problem;"
-            "X, y = normal_problem(30, 0);"
-            "r = uv.UStatisticTest(X, y, 'lda', 'ridge:1').fit(n_pairs=100, rng=1);"
-            "print(repr(r.estimate), repr(r.variance))"
-        )
-        assert len(printed_with_and_without_x64(code)) == 1
 
     def test_a_seed_decides_the_draws_whatever_the_learners(self):
         X, y = normal_problem(30, 0)

@@ -42,13 +42,10 @@ from ucvtest_mlflow.comparison import Rows, compare_predictions
 from ucvtest_mlflow.content import OWN_VALUES
 from ucvtest_mlflow.evaluator import UcvtestEvaluator
 
+from tests.support.mlflow_runs import WARNINGS
+
 pytestmark = [
-    # MLflow's dependencies, not this package, speak of their own deprecations.
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SADeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    *WARNINGS,
     pytest.mark.filterwarnings("ignore:Saving scikit-learn models:FutureWarning"),
     # MLflow's import hook, for what is imported after it.
     pytest.mark.filterwarnings("ignore:_ImportHookChainedLoader.exec_module:ImportWarning"),

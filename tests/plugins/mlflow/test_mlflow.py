@@ -70,6 +70,7 @@ from tests.support.mlflow_runs import (
     forwarding,
     free_port,
     hanging_server,
+    interrupt,
     keep,
     new_run,
     runs,
@@ -847,9 +848,6 @@ def test_interruption_keeps_the_result(
     client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     um.autolog(spool_dir=spool)
-
-    def interrupt(*args: Any, **kwargs: Any) -> None:
-        raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(MlflowClient, "log_batch", interrupt)

@@ -29,7 +29,17 @@ from ucvtest_mlflow.keys import keys_of
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool
 
-from tests.support.mlflow_runs import RESULT, WARNINGS, X, closed_port, finish, keep, runs, same
+from tests.support.mlflow_runs import (
+    RESULT,
+    WARNINGS,
+    X,
+    closed_port,
+    finish,
+    interrupt,
+    keep,
+    runs,
+    same,
+)
 
 pytestmark = [
     *WARNINGS,
@@ -95,9 +105,6 @@ def test_a_full_disk_and_an_interruption_make_no_second_run(
     client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     um.autolog(spool_dir=spool)
-
-    def interrupt(*args: Any, **kwargs: Any) -> None:
-        raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         fill_the_disk(patch, after=1)

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
@@ -113,8 +113,7 @@ class BayesianTTest(ResamplingTest):
     admits = SPLITS
     default_design = KFold(10)
 
-    def _check_design(self, design: Design) -> None:
-        check_splits(design)
+    _check_design = staticmethod(check_splits)
 
     def fit(
         self,
@@ -152,7 +151,9 @@ class BayesianTTest(ResamplingTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        return self._fit(self.fit_options(rope), rng, n_jobs, batch_size, progress, max_seconds)
+        options = self.fit_options(rope)
+        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        return self._fit(options, execution, progress)
 
     def fit_options(self, rope: float | None = None) -> Options:
         """The options of `fit`, validated."""
@@ -182,7 +183,7 @@ class BayesianTTest(ResamplingTest):
             observed,
             method="Correlated Bayesian t test",
             estimand=self._in_words(observed, "unconditional"),
-            estimator=corrected_mean(ratio),
+            estimator=partial(corrected_mean, ratio),
             reference="t",
             df=len(means) - 1.0,
             settings={"rope": None if math.isnan(rope) else rope},

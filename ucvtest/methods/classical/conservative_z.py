@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ucvtest.designs.design import Design
+from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.schemes import SplitHalves
 from ucvtest.designs.structure import halves_of
 from ucvtest.losses.table import LossDifference
@@ -76,9 +76,9 @@ class ConservativeZTest(ResamplingTest):
     def _check_design(self, design: Design) -> None:
         halves_of(design)
 
-    def _learn_sizes(self, design: Design) -> tuple[int, ...]:
+    def _learn_size(self, design: Design) -> int | str:
         n_splits, _ = halves_of(design)
-        return design.rows(slice(n_splits)).learn_sizes
+        return learn_size(design.rows(slice(n_splits)).learn_sizes)
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         n_splits, n_bisections = halves_of(observed.design)

@@ -1,5 +1,6 @@
 """The corrected resampled t test (Nadeau and Bengio), for splits and repeated cross-validation."""
 
+from functools import partial
 from math import ceil
 
 import numpy as np
@@ -8,7 +9,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import random_splits_of
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.resampling import Estimator, ResamplingTest
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -34,6 +35,13 @@ SPLITS = (
     "K-fold cross-validation, also repeated, and random splits, with test sets of about one size"
 )
 """The designs of tests on several splits of the whole sample in one proportion."""
+
+
+def check_splits(design: Design) -> None:
+    """Refuse other designs than `SPLITS`."""
+    if design.n_resamples < 2:
+        raise ValueError("design has one resample, and a spread needs two: use more splits")
+    random_splits_of(design, UNEVENNESS)
 
 
 class CorrectedTTest(ResamplingTest):
@@ -98,8 +106,7 @@ class CorrectedTTest(ResamplingTest):
     admits = SPLITS
     default_design = KFold(10)
 
-    def _check_design(self, design: Design) -> None:
-        check_splits(design)
+    _check_design = staticmethod(check_splits)
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         means = observed.means
@@ -108,7 +115,7 @@ class CorrectedTTest(ResamplingTest):
             observed,
             method="Corrected resampled t test",
             estimand=self._in_words(observed, "unconditional"),
-            estimator=corrected_mean(ratio),
+            estimator=partial(corrected_mean, ratio),
             reference="t",
             df=len(means) - 1.0,
             diagnostics={
@@ -121,13 +128,6 @@ class CorrectedTTest(ResamplingTest):
         )
 
 
-def check_splits(design: Design) -> None:
-    """Refuse other designs than `SPLITS`."""
-    if design.n_resamples < 2:
-        raise ValueError("design has one resample, and a spread needs two: use more splits")
-    random_splits_of(design, UNEVENNESS)
-
-
 def corrected_variance(means: np.ndarray, ratio: float) -> np.ndarray:
     """Variance of the mean of J means (..., J) that share learning observations.
 
@@ -137,13 +137,9 @@ def corrected_variance(means: np.ndarray, ratio: float) -> np.ndarray:
     return means.var(axis=-1, ddof=1) * (1 / means.shape[-1] + ratio)
 
 
-def corrected_mean(ratio: float) -> Estimator:
+def corrected_mean(ratio: float, observed: LossDifference) -> tuple[float, float]:
     """The mean over the resamples, with `corrected_variance`."""
-
-    def estimator(observed: LossDifference) -> tuple[float, float]:
-        return float(observed.means.mean()), float(corrected_variance(observed.means, ratio))
-
-    return estimator
+    return float(observed.means.mean()), float(corrected_variance(observed.means, ratio))
 
 
 def tested_per_learnt(design: Design) -> float:
@@ -153,26 +149,19 @@ def tested_per_learnt(design: Design) -> float:
 
 def size_notes(design: Design) -> tuple[str, ...]:
     """What is to be said of test sets that are uneven, or large beside the learning sets."""
-    return (*_uneven_note(design), *_large_note(design))
-
-
-def _uneven_note(design: Design) -> tuple[str, ...]:
+    notes: tuple[str, ...] = ()
     sizes = design.test_sizes
-    if sizes[-1] - sizes[0] < 2:
-        return ()
-    return (
-        f"The test sets have {sizes[0]} to {sizes[-1]} observations; each counts the same, and "
-        "rho is that of their mean size.",
-    )
-
-
-def _large_note(design: Design) -> tuple[str, ...]:
+    if sizes[-1] - sizes[0] >= 2:
+        notes += (
+            f"The test sets have {sizes[0]} to {sizes[-1]} observations; each counts the same, and "
+            "rho is that of their mean size.",
+        )
     ratio = tested_per_learnt(design)
     # A tenth of the sample, rounded up, is what is meant by 10-fold cross-validation.
     tenth = ceil(design.n_obs / 10)
-    if ratio <= tenth / (design.n_obs - tenth) * (1 + 1e-9):
-        return ()
-    return (
-        f"{ratio:.2g} observations are tested for each one learnt from, more than in 10-fold "
-        "cross-validation (1/9): use smaller test sets.",
-    )
+    if ratio > tenth / (design.n_obs - tenth) * (1 + 1e-9):
+        notes += (
+            f"{ratio:.2g} observations are tested for each one learnt from, more than in 10-fold "
+            "cross-validation (1/9): use smaller test sets.",
+        )
+    return notes

@@ -129,7 +129,9 @@ class CrossValidationWaldTest(ResamplingTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             fold.
         """
-        return self._fit(self.fit_options(variance), rng, n_jobs, batch_size, progress, max_seconds)
+        options = self.fit_options(variance)
+        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        return self._fit(options, execution, progress)
 
     def fit_options(self, variance: Variance = "all_pairs") -> Variance:
         """The option of `fit`, validated."""

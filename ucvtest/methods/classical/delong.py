@@ -2,33 +2,29 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.stats import rankdata
 
 from ucvtest.common.checks import check_choice
-from ucvtest.data.groups import Clusters, GroupWeight
+from ucvtest.data.groups import GroupWeight
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.notes import in_clusters
-from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.resampling import THESE_RULES, ResamplingTest
+from ucvtest.methods.classical.fixed_rules import THESE_RULES, results_together
+from ucvtest.methods.classical.resampling import ResamplingTest
+from ucvtest.methods.classical.several_aucs import TestedLabels, joint_test, several_names
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.results.wording import SAME_RANKING
 from ucvtest.stats.placements import (
     AreaUnderCurve,
-    Equality,
     auc_table,
-    clustered_placements,
-    covariance,
-    equality,
-    placements,
 )
 from ucvtest.stats.wald import reference_of
 
@@ -183,28 +179,14 @@ class DeLongTest(ResamplingTest):
         >>> found.df, round(found.statistic, 3), round(found.pvalue, 4)
         (2, 2.586, 0.2744)
         """
-        names = _several(losses, learners)
+        names = several_names(losses, learners)
         # Two of them go through all checks of the test.
         test = cls.from_losses(losses, *names[:2], group_weight=group_weight)
         observed = test.question.observed
         assert observed is not None
-        clusters = test.tested_clusters(observed)
-        n_folds, tested = n_folds_of(observed.design), _Tested(observed.tested_target, clusters)
-        rows = [losses.known_values[losses.number_of(name)] for name in names]
-        parts = [] if tested.few else [tested.placements(row) for row in rows]
-        found = equality(parts) if parts else Equality(math.nan, 0, False)
-        k = len(names)
-        return JointResult(
-            learners=names,
-            estimates=tuple(part.mean for part in parts) if parts else (math.nan,) * k,
-            covariance=covariance(parts) if parts else np.full((k, k), math.nan),
-            statistic=found.statistic,
-            df=found.df,
-            pvalue=found.pvalue,
-            method="DeLong joint test of several AUCs" + tested.by_clusters,
-            estimand=in_clusters(f"AUCs{_pooled(n_folds)}", tested.clusters),
-            status=_joint_status(found, tested),
-        )
+        tested = TestedLabels(observed.tested_target, test.tested_clusters(observed))
+        pooled = _pooled(n_folds_of(observed.design))
+        return joint_test(losses, names, tested, in_clusters(f"AUCs{pooled}", tested.clusters))
 
     @classmethod
     def joint_result(
@@ -214,8 +196,11 @@ class DeLongTest(ResamplingTest):
         return cls.joint(losses, group_weight=group_weight)
 
     @classmethod
-    def _covariance(cls, losses: Losses) -> np.ndarray:
-        return cls.joint(losses).covariance
+    def simultaneous_results(
+        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
+        """See `HypothesisTest.simultaneous_results`."""
+        return results_together(tests, losses, options, cls.joint(losses).covariance)
 
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)
@@ -255,7 +240,9 @@ class DeLongTest(ResamplingTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        return self._fit(self.fit_options(interval), rng, n_jobs, batch_size, progress, max_seconds)
+        options = self.fit_options(interval)
+        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        return self._fit(options, execution, progress)
 
     def fit_options(self, interval: IntervalName = "auto") -> IntervalName:
         """The option of `fit`, validated."""
@@ -277,7 +264,10 @@ class DeLongTest(ResamplingTest):
     def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
         interval = options
         clusters = self.tested_clusters(observed)
-        n_folds, tested = n_folds_of(observed.design), _Tested(observed.tested_target, clusters)
+        n_folds, tested = (
+            n_folds_of(observed.design),
+            TestedLabels(observed.tested_target, clusters),
+        )
         places = (observed.learner, observed.other)
         scores = zip(places, observed.each.values(), strict=False)
         parts = {} if tested.few else {place: tested.placements(row) for place, row in scores}
@@ -310,59 +300,6 @@ class DeLongTest(ResamplingTest):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Tested:
-    """Labels of the tested observations, and their clusters where they have any."""
-
-    labels: np.ndarray
-    clusters: Clusters | None
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Tested observations of either class, and clusters that hold any."""
-        positive = self.labels == 1
-        counts = {"n_positive": int(positive.sum()), "n_negative": int((~positive).sum())}
-        if self.clusters is None:
-            return counts
-        index = self.clusters.groups.index
-        return counts | {
-            "n_positive_groups": len(np.unique(index[positive])),
-            "n_negative_groups": len(np.unique(index[~positive])),
-        }
-
-    @property
-    def few(self) -> bool:
-        """Whether there are too few for a variance."""
-        return min(self.counts.values()) < 2
-
-    @property
-    def too_few(self) -> str:
-        """The status of a test with too few of a class."""
-        *_, n_positive, n_negative = self.counts.values()
-        if self.clusters is not None:
-            return (
-                f"no estimate: {n_positive} groups with positive and {n_negative} with negative "
-                "observations were tested, and a variance needs two of each; test more groups"
-            )
-        return (
-            f"no estimate: {n_positive} positive and {n_negative} negative observations were "
-            "tested, and a variance needs two of each; test more, or use a splitter that keeps the "
-            "classes in proportion"
-        )
-
-    @property
-    def by_clusters(self) -> str:
-        """What the method adds to its name."""
-        return "" if self.clusters is None else " by clusters"
-
-    def placements(self, scores: np.ndarray) -> AreaUnderCurve:
-        """The placement values of one rule."""
-        if self.clusters is None:
-            return placements(self.labels, scores)
-        equal = self.clusters.weight == "group"
-        return clustered_placements(self.labels, scores, self.clusters.groups.index, equal=equal)
-
-
 Parts = Mapping[int | None, AreaUnderCurve]
 """The placement values of learners, by their places; none where a class has too few."""
 
@@ -379,41 +316,7 @@ def _estimator(parts: Parts, observed: LossDifference) -> tuple[float, float]:
     return (math.nan, math.nan) if found is None else (found.mean, found.variance)
 
 
-def _several(losses: Losses, learners: Sequence[str | int] | None) -> tuple[str, ...]:
-    """The names of the learners that are meant, which must be two different ones at least."""
-    check_losses(losses)
-    if learners is None:
-        asked: Sequence[str | int] = losses.learners
-    elif isinstance(learners, str) or not isinstance(learners, Sequence):
-        raise ValueError(
-            f"learners must be a sequence of names or places, got {learners!r:.60}: pass, for "
-            f"example, {list(losses.learners[:3])}"
-        )
-    else:
-        asked = learners
-    names = tuple(losses.learners[losses.number_of(learner)] for learner in asked)
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise ValueError(
-            f"a joint test needs two different learners or more, got {list(names)}: DeLongTest "
-            "tests the AUC of one"
-        )
-    return names
-
-
-def _joint_status(found: Equality, tested: _Tested) -> str:
-    if tested.few:
-        return tested.too_few
-    if found.differ:
-        return (
-            "degenerate: AUCs differ by what has no error, as where a rule ranks perfectly, or "
-            "nothing at all; leave it out, or test more observations"
-        )
-    if not found.df:
-        return "degenerate: all learners rank alike, so there is no difference to test"
-    return "ok"
-
-
-def _status(observed: LossDifference, found: AreaUnderCurve | None, tested: _Tested) -> str:
+def _status(observed: LossDifference, found: AreaUnderCurve | None, tested: TestedLabels) -> str:
     if found is None:
         return tested.too_few
     if found.variance == 0 and not observed.identical:

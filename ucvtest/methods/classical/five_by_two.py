@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -9,6 +10,7 @@ from scipy import stats
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of
+from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
@@ -197,13 +199,15 @@ class FiveByTwoFTest(_FiveByTwoTest):
     without_interval = "gives no interval"
     unused_arguments = ("alternative",)
 
-    def _check_hypothesis(self) -> None:
-        if self.alternative != "two-sided":
+    def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
+        super()._ask(question, design, cv)
+        hypothesis = question.hypothesis
+        if hypothesis.alternative != "two-sided":
             raise ValueError(
-                f"alternative={self.alternative!r} cannot be tested by a sum of squares: use "
+                f"alternative={hypothesis.alternative!r} cannot be tested by a sum of squares: use "
                 "'two-sided', or FiveByTwoTTest"
             )
-        if math.isnan(self.null_value):
+        if math.isnan(hypothesis.null_value):
             raise ValueError(
                 "null_value must be given for one learner: this test has a p-value and no "
                 "interval; for an interval use FiveByTwoTTest"

@@ -1,6 +1,7 @@
 """The test on one held-out set: about two rules that have been learnt, not about learners."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,16 @@ from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.resampling import (
+from ucvtest.methods.classical.fixed_rules import (
     THESE_RULES,
-    ResamplingTest,
     mean_with_variance,
     of_these_rules,
+    results_together,
 )
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
@@ -100,9 +103,12 @@ class HoldOutTest(ResamplingTest):
     takes_auc = False
 
     @classmethod
-    def _covariance(cls, losses: Losses) -> np.ndarray:
+    def simultaneous_results(
+        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
+        """See `HypothesisTest.simultaneous_results`."""
         values = losses.known_values
-        return np.cov(values) / values.shape[1]
+        return results_together(tests, losses, options, np.cov(values) / values.shape[1])
 
     def _check_design(self, design: Design) -> None:
         if design.n_resamples != 1:

@@ -1,6 +1,7 @@
 """McNemar's exact test of two rules on the same observations."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -9,8 +10,10 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.notes import few_clusters
+from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.resampling import THESE_RULES, ResamplingTest, mean_with_variance
+from ucvtest.methods.classical.fixed_rules import THESE_RULES, mean_with_variance
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 from ucvtest.stats.discordance import discordance
 
@@ -107,10 +110,12 @@ class McNemarTest(ResamplingTest):
     takes_rows = True
     needs_other = True
 
-    def _check_hypothesis(self) -> None:
-        if self.null_value != 0:
+    def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
+        super()._ask(question, design, cv)
+        null_value = question.hypothesis.null_value
+        if null_value != 0:
             raise ValueError(
-                f"null_value must be 0, got {self.null_value:g}: McNemar's test is about equal "
+                f"null_value must be 0, got {null_value:g}: McNemar's test is about equal "
                 "error rates; use CrossValidationWaldTest for another difference"
             )
 

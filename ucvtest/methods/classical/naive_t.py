@@ -1,6 +1,7 @@
 """The t test that takes resamples for independent: here to be compared with, not to be used."""
 
-from ucvtest.designs.design import Design
+from functools import partial
+
 from ucvtest.designs.schemes import KFold
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import SPLITS, check_splits, corrected_mean
@@ -75,8 +76,7 @@ class NaiveTTest(ResamplingTest):
     admits = SPLITS
     default_design = KFold(10)
 
-    def _check_design(self, design: Design) -> None:
-        check_splits(design)
+    _check_design = staticmethod(check_splits)
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         means = observed.means
@@ -84,7 +84,7 @@ class NaiveTTest(ResamplingTest):
             observed,
             method="Naive t test of resamples (not valid)",
             estimand=self._in_words(observed, "unconditional"),
-            estimator=corrected_mean(0.0),
+            estimator=partial(corrected_mean, 0.0),
             reference="t",
             df=len(means) - 1.0,
             settings={"warning": NOT_VALID},

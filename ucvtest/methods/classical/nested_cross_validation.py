@@ -1,11 +1,7 @@
 """Nested cross-validation (Bates, Hastie and Tibshirani): its own error is estimated as well."""
 
 import math
-from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
-
-import numpy as np
 
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NestedKFold
@@ -14,8 +10,9 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 from ucvtest.stats.monte_carlo import mean_error
+from ucvtest.stats.nested_cross_validation import NestedTerms, bias_factor
 
-__all__ = ["NestedCrossValidationTest", "bias_factor"]
+__all__ = ["NestedCrossValidationTest"]
 
 LARGEST_MC_ERROR = 0.25
 """Monte-Carlo error of the variance, relative to it, above which a note asks for repetitions."""
@@ -112,8 +109,8 @@ class NestedCrossValidationTest(ResamplingTest):
                 "use fewer folds"
             )
 
-    def _learn_sizes(self, design: Design) -> tuple[int, ...]:
-        return (design.n_obs,)
+    def _learn_size(self, design: Design) -> int | str:
+        return design.n_obs
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         terms = _terms(observed)
@@ -143,85 +140,10 @@ class NestedCrossValidationTest(ResamplingTest):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Terms:
-    """What algorithm 1 collects in R repetitions.
-
-    a, b (R, K): squared differences of the mean losses of the inner cross-validation and of fold j,
-    and the estimated variance of the latter. inner (R, (K - 1) n), outer (R, n): losses of the
-    rules learnt without two folds, and without one.
-    """
-
-    n_obs: int
-    a: np.ndarray
-    b: np.ndarray
-    inner: np.ndarray
-    outer: np.ndarray
-
-    @property
-    def n_repeats(self) -> int:
-        """Repetitions."""
-        return len(self.a)
-
-    @property
-    def n_folds(self) -> int:
-        """K."""
-        return int(self.a.shape[1])
-
-    @property
-    def mse(self) -> np.ndarray:
-        """Estimates of the mean squared error with n(K - 1)/K observations, (R,)."""
-        return self.a.mean(axis=1) - self.b.mean(axis=1)
-
-    @property
-    def naive_variance(self) -> float:
-        """As if the losses were independent."""
-        return float(self.inner.var(ddof=1)) / self.n_obs
-
-    @property
-    def rescaled_mse(self) -> float:
-        """For n observations, not restricted."""
-        return float(self.mse.mean()) * (self.n_folds - 1) / self.n_folds
-
-    @property
-    def variance(self) -> tuple[float, str]:
-        """The restricted variance, and which bound it is: "none", "lower" or "upper"."""
-        low = self.naive_variance
-        high = self.n_folds * low
-        if self.rescaled_mse < low:
-            return low, "lower"
-        if self.rescaled_mse > high:
-            return high, "upper"
-        return self.rescaled_mse, "none"
-
-    @property
-    def mc_se_mse(self) -> float:
-        """Monte-Carlo error of `rescaled_mse`; NaN with one repetition."""
-        return mean_error(self.mse) * (self.n_folds - 1) / self.n_folds
-
-    def estimates(self, factor: float) -> np.ndarray:
-        """The mean inner loss less `factor` times its distance to the outer one, (R,)."""
-        inner = self.inner.mean(axis=1)
-        return inner - factor * (inner - self.outer.mean(axis=1))
-
-    def estimate(self, factor: float) -> float:
-        """The mean of `estimates` over the repetitions."""
-        return float(self.estimates(factor).mean())
-
-
-def _terms(observed: LossDifference) -> _Terms:
+def _terms(observed: LossDifference) -> NestedTerms:
     """The terms of algorithm 1, repetition by repetition."""
-    folds = nested_folds_of(observed.design)
-    n_repeats, n_obs = folds.shape
-    n_folds = int(folds.max()) + 1
-    # Every repetition tests n observations without one fold, then (K - 1) n without two.
-    values = observed.values.reshape(n_repeats, n_folds * n_obs)
-    testing = observed.design.testing.reshape(n_repeats, -1, n_obs)
-    found = [
-        _squared_differences(*parts, n_folds) for parts in zip(folds, testing, values, strict=True)
-    ]
-    a, b = (np.array(part) for part in zip(*found, strict=True))
-    return _Terms(n_obs, a, b, inner=values[:, n_obs:], outer=values[:, :n_obs])
+    design = observed.design
+    return NestedTerms.of(nested_folds_of(design), design.testing, observed.values)
 
 
 def _estimator(observed: LossDifference) -> tuple[float, float]:
@@ -229,35 +151,7 @@ def _estimator(observed: LossDifference) -> tuple[float, float]:
     return terms.estimate(bias_factor(terms.n_folds)), terms.variance[0]
 
 
-def _squared_differences(
-    fold: np.ndarray, testing: np.ndarray, values: np.ndarray, n_folds: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """a and b of one repetition, (K,) each."""
-    table = np.full(testing.shape, np.nan)
-    table[testing] = values
-    single, pairs = table[:n_folds], table[n_folds:]
-    row = np.zeros((n_folds, n_folds), dtype=int)
-    for place, (first, second) in enumerate(combinations(range(n_folds), 2)):
-        row[first, second] = row[second, first] = place
-    others = fold != np.arange(n_folds)[:, None]
-    # inner[j, i]: the loss at i of the rule learnt without fold j and the fold of i.
-    inner = np.where(others, pairs[row[:, fold], np.arange(len(fold))], 0.0)
-    mean_inner = inner.sum(axis=1) / others.sum(axis=1)
-    outer = [losses[~rest] for losses, rest in zip(single, others, strict=True)]
-    mean_outer = np.array([losses.mean() for losses in outer])
-    noise = np.array([losses.var(ddof=1) / len(losses) for losses in outer])
-    return (mean_inner - mean_outer) ** 2, noise
-
-
-def bias_factor(n_folds: int, power: float = 1.0) -> float:
-    """How many times the step from K - 2 to K - 1 folds is the step from K - 2 to all K.
-
-    `power` is 1 for a learning curve e + c/m.
-    """
-    return 1 + ((n_folds - 2) / n_folds) ** power
-
-
-def _diagnostics(terms: _Terms, bound: str) -> dict[str, Any]:
+def _diagnostics(terms: NestedTerms, bound: str) -> dict[str, Any]:
     factor = bias_factor(terms.n_folds)
     inner, outer = float(terms.inner.mean()), float(terms.outer.mean())
     errors = {}
@@ -278,7 +172,7 @@ def _diagnostics(terms: _Terms, bound: str) -> dict[str, Any]:
     }
 
 
-def _notes(terms: _Terms, bound: str) -> tuple[str, ...]:
+def _notes(terms: NestedTerms, bound: str) -> tuple[str, ...]:
     notes = [
         "Assumes independent observations, and for the correction of bias that the expected loss "
         "falls with the learning-set size m as a constant plus c/m."
@@ -299,7 +193,7 @@ def _notes(terms: _Terms, bound: str) -> tuple[str, ...]:
     return (*notes, *_repetitions_note(terms, bound))
 
 
-def _repetitions_note(terms: _Terms, bound: str) -> list[str]:
+def _repetitions_note(terms: NestedTerms, bound: str) -> list[str]:
     """Whether chance in the folds still decides the standard error."""
     if terms.n_repeats == 1:
         return ["One repetition does not show how much chance in the folds there is: use more."]

@@ -4,56 +4,42 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import Clusters, Groups, GroupWeight, refuse_groups
+from ucvtest.data.groups import Clusters, Groups, GroupWeight
 from ucvtest.data.missing import Missing
-from ucvtest.designs.adapters import as_design, design_or_cv
-from ucvtest.designs.design import Design
+from ucvtest.designs.adapters import as_design
+from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.schemes import NamedDesign
-from ucvtest.designs.structure import folds_of
 from ucvtest.evaluation.evaluate import draw_design
-from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
-from ucvtest.inference.notes import (
-    learn_size,
-    one_class_and_tie_notes,
-    own_diagnostics,
-    own_tables,
-    sizes_in_words,
-)
+from ucvtest.inference.notes import one_class_and_tie_notes
 from ucvtest.inference.question import DataQuestion, Question
-from ucvtest.inference.studentise import on_logit_scale, studentise
+from ucvtest.inference.studentise import PerLearnerEstimates, on_logit_scale, studentise
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.status import status_of
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.fixed_rules import of_these_rules
+from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.metrics.base import plural
-from ucvtest.metrics.names import wants_every_class
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import JointEstimates
+from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.per_learner import PerLearnerEstimates
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance", "of_these_rules"]
+__all__ = ["Estimator", "ResamplingTest", "status_of"]
 
 Estimator = Callable[[LossDifference], tuple[float, float]]
 """From losses to the estimate and its variance, of one learner or of the difference of two."""
 
-THESE_RULES = (
-    "Assumes independent observations. The rules are taken as they are: the answer is about these "
-    "on new observations, not about the learners with another sample."
-)
-"""Note of tests that are conditional on the sample."""
-
 LOSSES_OF_CLASSES = ("zero_one", "log")
 
-ROUNDING = 1e-12
-"""Variances of differences, as a share of those of what differs, that are rounding error."""
+ROUNDING = 1e-10
+"""Standard errors that are taken for rounding, relative to the losses themselves."""
 
 
 class ResamplingTest(HypothesisTest):
@@ -92,7 +78,6 @@ class ResamplingTest(HypothesisTest):
     default_design: ClassVar[NamedDesign]
     pools_scores: ClassVar[bool] = False
     """Whether the AUC is that of the scores of all test sets together, not the mean of theirs."""
-    design: NamedDesign
 
     def __init__(
         self,
@@ -129,9 +114,8 @@ class ResamplingTest(HypothesisTest):
 
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question)
-        self._check_hypothesis()
         if isinstance(question, DataQuestion):
-            self.design = self._scheme(question, design, cv)
+            self.design = scheme_of(question, design, cv, self.default_design)
             # A trial draw, so that a design is refused before the first fit; what is drawn then is
             # judged again, because a splitter may make sets of other sizes.
             trial = self._draw(np.random.default_rng(0))
@@ -140,31 +124,12 @@ class ResamplingTest(HypothesisTest):
             if self.needs_values:
                 question.check_values()
             assert question.design is not None
-            self.design = as_design(question.design)
             self._refuse_design(question.design)
 
-    @classmethod
-    def _scheme(cls, question: DataQuestion, design: Any, cv: Any) -> NamedDesign:
-        """What is drawn: the design or splitter that a user names, or the test's own."""
-        sample, has_classes = question.sample, question.sample.n_classes > 0
-        if question.metric.ranks_pairs:
-            check_two_classes(sample)
-        chosen = design_or_cv(
-            design,
-            cv,
-            sample.response,
-            has_classes=has_classes,
-            n_dropped=question.n_dropped,
-            groups=sample.groups,
-        )
-        # The sample's own copies: data that change later must not change the splits.
-        return as_design(
-            cls.default_design if chosen is None else chosen,
-            sample.features,
-            sample.response,
-            auc=wants_every_class(question.metric, has_classes=has_classes),
-            groups=question.problem.given_groups,
-        )
+    @cached_property
+    def design(self) -> NamedDesign:
+        """What is drawn, or was where losses are given."""
+        return as_design(self.question.design)
 
     def _draw(self, rng: np.random.Generator) -> Design:
         """Draw the design, if the test can use it and its losses fit into memory."""
@@ -190,33 +155,8 @@ class ResamplingTest(HypothesisTest):
 
     def check_test_sets(self, design: Design) -> None:
         """Refuse test sets without an AUC of their own, where the mean over them is asked for."""
-        if not self.question.metric.ranks_pairs or self.pools_scores:
-            return
-        codes = self.question.target
-        lacking = [~design.testing[:, codes == code].any(axis=1) for code in (0, 1)]
-        if not np.any(lacking):
-            return
-        code = int(np.any(lacking[1]))
-        label = np.asarray(self.question.data("a design").sample.classes).tolist()[code]
-        raise ValueError(
-            f"design ({self.design.words}) has {int(lacking[code].sum())} test sets without the "
-            f"label {label!r}, which have no AUC: {self._remedy_for_auc(design)}"
-        )
-
-    def _remedy_for_auc(self, design: Design) -> str:
-        """What to do about test sets without one of the classes."""
-        fewest = int(min((self.target == each).sum() for each in (0, 1)))
-        another_loss = "a loss that needs no two classes, such as loss='zero_one'"
-        if fewest < 2:
-            return f"use {another_loss}: the smaller class has a single observation"
-        most = f" with at most {fewest} folds" if _count_folds(design) > fewest else ""
-        if getattr(self.design, "stratify", None) and not most:
-            return f"use another design, with larger test sets, or {another_loss}"
-        ours = "(uv.designs are stratified for the AUC unless stratify=False)"
-        return f"use a stratified design{most} {ours}, or {another_loss}"
-
-    def _check_hypothesis(self) -> None:
-        """Refuse null values and alternatives that the test is not about."""
+        if self.question.metric.ranks_pairs and not self.pools_scores:
+            refuse_single_classes(self.question, self.design, design)
 
     def _refuse_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use, and say which it can."""
@@ -258,37 +198,8 @@ class ResamplingTest(HypothesisTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        return self._fit(self.fit_options(), rng, n_jobs, batch_size, progress, max_seconds)
-
-    @classmethod
-    def simultaneous_results(
-        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], JointEstimates]:
-        """See `HypothesisTest.simultaneous_results`."""
-        if losses.groups is not None:
-            refuse_groups(losses.groups)
-        results = {
-            key: test.run(test.fit_options(**options), Execution.without_draws())
-            for key, test in tests.items()
-        }
-        covariance = cls._covariance(losses)
-        variances = np.diag(covariance)
-        squares = variances[:, None] + variances - 2 * covariance
-        # What is no more than rounding error tells nothing apart.
-        known = squares > ROUNDING * (variances[:, None] + variances)
-        df = min(each.df for key, each in results.items() if not isinstance(key, str))
-        together = JointEstimates(
-            own={name: results[name] for name in losses.learners},
-            se=np.sqrt(np.where(known, squares, np.nan)),
-            covariance=covariance,
-            df=math.inf if math.isnan(df) else df,
-        )
-        return results, together
-
-    @classmethod
-    def _covariance(cls, losses: Losses) -> np.ndarray:
-        """The covariance matrix of the estimates of all learners, where it is known."""
-        raise NotImplementedError(f"{cls.__name__} has none")
+        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        return self._fit(None, execution, progress)
 
     # --------------------------------------------------------------- from losses to a result
 
@@ -307,10 +218,12 @@ class ResamplingTest(HypothesisTest):
         refuse_shared_seconds(self.method_name, fit_options)
         return self.design, fit_options
 
-    def _learn_sizes(self, design: Design) -> tuple[int, ...]:
-        """The sizes of the learning sets that the estimand is about; of clusters, their number."""
+    def _learn_size(self, design: Design) -> int | str:
+        """The size of the learning sets that the estimand is about; of clusters, their number."""
         clusters = self.question.clusters if self.takes_rows else None
-        return (design if clusters is None else design.by_groups(clusters.groups)).learn_sizes
+        return learn_size(
+            (design if clusters is None else design.by_groups(clusters.groups)).learn_sizes
+        )
 
     def _result(
         self,
@@ -360,7 +273,7 @@ class ResamplingTest(HypothesisTest):
         if not has_se:
             one = replace(one, se=math.nan, variance=math.nan)
         settings = self._settings_of(observed) | dict(settings or {})
-        own = self._own_values(observed, estimator, settings, has_se=has_se)
+        own = _of_each_learner(observed, estimator, has_se=has_se)
         return TestResult(
             **vars(one),
             method=method,
@@ -373,45 +286,27 @@ class ResamplingTest(HypothesisTest):
                 **observed.diagnostics,
                 **({} if assumption is None else {"assumption": assumption}),
                 **diagnostics,
-                **own_diagnostics(own),
+                **own.diagnostics,
             },
             notes=(
                 *notes,
-                *one_class_and_tie_notes(observed.diagnostics),
-                *_unlearnt_class_notes(losses),
+                *_learning_notes(observed),
                 *self.question.reuse_notes,
             ),
-            tables=own_tables(own) | dict(tables or {}),
+            tables={**own.tables, **(tables or {})},
             pictures=pictures or {},
             better="higher" if losses.greater_is_better else "lower",
             interval_name=interval_name,
             assumption=assumption,
         )
 
-    def _own_values(
-        self,
-        observed: LossDifference,
-        estimator: Estimator,
-        settings: Mapping[str, Any],
-        *,
-        has_se: bool,
-    ) -> PerLearnerEstimates | None:
-        """What the test would estimate for each of two learners alone, from the same losses."""
-        if observed.other is None:
-            return None
-        places = (observed.learner, observed.other)
-        values = [estimator(observed.losses.difference(place)) for place in places]
-        if not has_se:
-            values = [(estimate, math.nan) for estimate, _ in values]
-        return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
-
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
         losses = observed.losses
-        learns, sizes = observed.design.learns, self._learn_sizes(observed.design)
+        design, exist = observed.design, self.question.observed is not None
         common = {
-            "design": self.design.words,
-            **({"learn_size": learn_size(sizes)} if learns else {}),
+            "design": (design if exist else self.design).words,
+            **({"learn_size": self._learn_size(design)} if design.learns else {}),
             **losses.settings,
         }
         common.pop("backends", None)
@@ -421,57 +316,76 @@ class ResamplingTest(HypothesisTest):
         """The estimand: the loss, conditional or not, and at which learning-set size."""
         if not observed.design.learns:
             return of_these_rules(observed)
-        sizes = sizes_in_words(self._learn_sizes(observed.design))
-        words = observed.losses.in_words
+        size, words = self._learn_size(observed.design), observed.losses.in_words
         if observed.paired:
-            return f"difference of {kind} {plural(words)} at learning-set size {sizes}"
-        return f"{kind} {words} at learning-set size {sizes}"
+            return f"difference of {kind} {plural(words)} at learning-set size {size}"
+        return f"{kind} {words} at learning-set size {size}"
 
 
-def of_these_rules(observed: LossDifference) -> str:
-    """The estimand where rules are fixed and nothing is learnt."""
-    words = observed.losses.in_words
-    if observed.paired:
-        return f"difference of the {plural(words)} of these rules"
-    return f"{words} of this rule"
+def status_of(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
+    """What is said instead of an answer, "ok" where there is one; `status` is what is known."""
+    if status != "ok":
+        return status
+    if observed.identical:
+        return SAME_LOSSES
+    if math.isnan(estimate + variance) and np.isnan(observed.means).any():
+        return (
+            "no estimate: a resample tests one class only, which leaves its AUC without a value; "
+            "use fewer folds, or a splitter that keeps the classes in proportion"
+        )
+    if math.isnan(variance):
+        return "no variance estimate: too few resamples to tell their spread; use more"
+    if variance < 0:
+        return (
+            f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: use "
+            "more resamples, or another test"
+        )
+    # Differences can be tiny where what they are of is not.
+    places = [place for place in (observed.learner, observed.other) if place is not None]
+    rounding = ROUNDING * float(np.abs(np.nan_to_num(observed.losses.means[places])).max())
+    if not variance > rounding**2:
+        if observed.paired and 0 < np.nanmax(np.abs(observed.means)) <= rounding:
+            return (
+                "degenerate: the losses of the two learners differ by no more than rounding, so "
+                "there is no difference to test; compare learners that differ"
+            )
+        return (
+            "degenerate: the losses do not vary between resamples, which leaves no variance to "
+            "estimate; use more resamples, or a loss that varies"
+        )
+    return "ok"
 
 
-def _count_folds(design: Design) -> int:
-    """The number of folds; 0 for designs that have none."""
-    try:
-        return int(folds_of(design).max()) + 1
-    except ValueError:
-        return 0
+def _of_each_learner(
+    observed: LossDifference, estimator: Estimator, *, has_se: bool
+) -> PerLearnerEstimates:
+    """What the test would estimate for each of two learners alone, from the same losses."""
+    if observed.other is None:
+        return PerLearnerEstimates()
+    losses, places = observed.losses, (observed.learner, observed.other)
+    values = [estimator(losses.difference(place)) for place in places]
+    if not has_se:
+        values = [(estimate, math.nan) for estimate, _ in values]
+    return PerLearnerEstimates.of_variances([losses.learners[place] for place in places], values)
 
 
-def mean_with_variance(
-    observed: LossDifference, clusters: Clusters | None = None
-) -> tuple[float, float]:
-    """The mean of all losses, and its variance as if they were independent; 0 for a single one.
-
-    With clusters these are independent, not their rows: K.-Y. Liang and S. Zeger (1986),
-    Longitudinal data analysis using generalized linear models, Biometrika 73, times G/(G - 1).
-    """
-    values = observed.values if clusters is None else clusters.values(observed.values)
-    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
-    return float(values.mean()), variance
-
-
-def _unlearnt_class_notes(losses: Losses) -> list[str]:
-    """The note that a class could not be predicted, as happens where rows are sorted by class."""
-    known = losses.loss in LOSSES_OF_CLASSES and losses.design.learns
-    if losses.target is None or not known:
-        return []
-    design, unlearnt = losses.design, np.zeros(losses.design.n_resamples, dtype=bool)
+def _learning_notes(observed: LossDifference) -> list[str]:
+    """Notes on learning sets that lack classes, as where rows are sorted by class, and on ties."""
+    notes = one_class_and_tie_notes(observed.diagnostics) if observed.diagnostics else []
+    losses, design = observed.losses, observed.design
+    if losses.target is None or losses.loss not in LOSSES_OF_CLASSES or not design.learns:
+        return notes
+    unlearnt = np.zeros(design.n_resamples, dtype=bool)
     for code in np.unique(losses.target):
         members = losses.target == code
         unlearnt |= design.testing[:, members].any(axis=1) & ~design.learning[:, members].any(
             axis=1
         )
     if not unlearnt.any():
-        return []
+        return notes
     return [
+        *notes,
         f"In {unlearnt.sum()} of {len(unlearnt)} resamples a class is tested that was not learnt "
         "from, and so cannot be predicted. Where rows are sorted, shuffle them (shuffle=True); "
-        "where a class is rare, use a stratified splitter."
+        "where a class is rare, use a stratified splitter.",
     ]

@@ -8,9 +8,9 @@ import numpy as np
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import GroupWeight, units_of
 from ucvtest.data.missing import Missing
+from ucvtest.designs.design import learn_size
 from ucvtest.designs.schemes import KFold, NamedDesign
 from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
-from ucvtest.inference.notes import sizes_in_words
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.methods.fold_covariance.estimation import estimate
@@ -181,7 +181,7 @@ class FoldCovarianceTest(HypothesisTest):
     def estimand(self) -> str:
         """The estimand in words."""
         loss, scheme = self.question.metric, self._scheme
-        size = sizes_in_words(scheme.learn_sizes)
+        size = learn_size(scheme.learn_sizes)
         if scheme.jackknife:
             size = f"{scheme.n_units}, by the jackknife"
         if not self.question.paired:
@@ -231,7 +231,8 @@ class FoldCovarianceTest(HypothesisTest):
             split.
         """
         options = self.fit_options(rho, n_repeats)
-        return self._fit(options, rng, n_jobs, batch_size, progress, max_seconds)
+        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        return self._fit(options, execution, progress)
 
     def fit_options(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1) -> FoldCovarianceOptions:
         """The options of `fit`, validated."""

@@ -8,10 +8,9 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice, is_number
-from ucvtest.designs.design import Design
+from ucvtest.designs.design import Design, learn_size
 from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.structure import folds_of
-from ucvtest.inference.notes import learn_size
 
 __all__ = [
     "Estimator",

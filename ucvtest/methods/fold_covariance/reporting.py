@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.inference.notes import one_class_and_tie_notes, own_diagnostics, own_tables
-from ucvtest.inference.studentise import TABLE_ALPHA, variance_table
+from ucvtest.inference.notes import one_class_and_tie_notes
+from ucvtest.inference.studentise import TABLE_ALPHA, PerLearnerEstimates, variance_table
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
 from ucvtest.methods.fold_covariance.estimation import FoldCovarianceEstimates
 from ucvtest.methods.fold_covariance.options import Estimator
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = ["result_from"]
 
@@ -58,9 +57,9 @@ def result_from(
         n_fits=source.n_fits,
         elapsed=math.nan,
         settings=settings,
-        diagnostics=_diagnostics(found) | own_diagnostics(own) | source.counts,
+        diagnostics=_diagnostics(found) | own.diagnostics | source.counts,
         notes=(*_notes(found), *one_class_and_tie_notes(source.counts), *reuse_notes),
-        tables=own_tables(own) | _tables(found),
+        tables={**own.tables, **_tables(found)},
         pictures=_pictures(found),
         assumption=_assumption(found),
     )
@@ -122,10 +121,10 @@ def _diagnostics(found: Decomposition) -> dict[str, Any]:
 
 def _own_values(
     found: Decomposition, each: Sequence[np.ndarray], settings: Mapping[str, Any]
-) -> PerLearnerEstimates | None:
+) -> PerLearnerEstimates:
     """What the losses (R, n) of each of two learners tell alone, under the same assumption."""
     if not each:
-        return None
+        return PerLearnerEstimates()
     alone = [replace(found, e=e) for e in each]
     values = [(one.mean, one.variance(one.rho)) for one in alone]
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)

@@ -200,7 +200,7 @@ def estimates_from(
             each.add(rows, values.astype(float, copy=False))
             all_tied = all_tied and _tied(values, _of_rows(layout, rows.tested))
     found = [each.influence(parts()) for each in sums]
-    if layout.metric == "error" and layout.clusters is not None:
+    if not layout.ranks_pairs and layout.clusters is not None:
         found = [with_offset(each, layout.clusters.offset) for each in found]
     return InfluenceEstimates(
         influence=found[0] if len(found) == 1 else found[0].minus(found[1]),
@@ -214,12 +214,12 @@ def estimates_from(
 def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -> list[np.ndarray]:
     """Losses of what is resampled, or scores of the observations, by learner."""
     clusters = layout.clusters
-    if clusters is None or (layout.metric == "error" and not isinstance(source, PrecomputedLosses)):
+    if clusters is None or (not layout.ranks_pairs and not isinstance(source, PrecomputedLosses)):
         return source.losses_for(rows.counts, rows.tested, seeds)
     # Scores, and losses that exist, are those of the rows of clusters.
     index = clusters.groups.index
     found = source.losses_for(rows.counts[:, index], rows.tested[:, index], seeds)
-    return found if layout.metric == "auc" else [clusters.sums(values) for values in found]
+    return found if layout.ranks_pairs else [clusters.sums(values) for values in found]
 
 
 def _of_rows(layout: Layout, of_units: np.ndarray) -> np.ndarray:
@@ -229,7 +229,7 @@ def _of_rows(layout: Layout, of_units: np.ndarray) -> np.ndarray:
 
 def _counts(layout: Layout, n_repeats: int, parts: Iterable[Rows]) -> PairCounts | LossCounts:
     """How often everything is tested."""
-    if layout.metric == "error":
+    if not layout.ranks_pairs:
         return LossCounts.of(layout.n_obs, n_repeats, parts)
     if layout.pairs is not None:
         return ClusterPairCounts.of_pairs(layout.pairs, n_repeats, parts)

@@ -298,7 +298,8 @@ class InfluenceFunctionTest(HypothesisTest):
             If an argument cannot be used, or a learner fails on a split.
         """
         options = self.fit_options(n_repeats, scheme, variance, max_fits, max_seconds)
-        return self._fit(options, rng, n_jobs, batch_size, progress)
+        execution = self.question.execution(rng, n_jobs, batch_size)
+        return self._fit(options, execution, progress)
 
     def fit_options(
         self,

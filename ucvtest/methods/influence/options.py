@@ -22,10 +22,8 @@ from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
-from ucvtest.metrics.base import Metric
-from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.names import is_auc
-from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.names import metric_of
+from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.scorers import chosen_loss
 
 __all__ = [
@@ -62,7 +60,7 @@ Variance = Literal[
 ]
 
 METRICS: tuple[MetricName, ...] = get_args(MetricName)
-LOSS_OF_METRIC: dict[MetricName, str] = {"auc": AUC, "error": "zero_one"}
+LOSS_OF_METRIC: dict[MetricName, str] = {"auc": AUC_NAME, "error": "zero_one"}
 VARIANCES: tuple[Variance, ...] = get_args(Variance)
 FITS_JITTED, FITS_OTHERWISE = 4000, 2000
 """Fits of each learner that "auto" repeats come to. With 4000 the Monte-Carlo error of the
@@ -91,9 +89,8 @@ SCHEME_WORDS = {
 
 def is_known(loss: Any) -> bool:
     """Whether the test is about it: the AUC, or the zero-one loss."""
-    if isinstance(loss, Metric):
-        return loss.ranks_pairs or loss.counts_errors
-    return is_auc(loss) or (isinstance(loss, str) and loss == "zero_one")
+    metric = metric_of(loss)
+    return metric is not None and (metric.ranks_pairs or metric.counts_errors)
 
 
 def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_value: Any) -> str:
@@ -105,7 +102,7 @@ def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_v
     if loss is None and scoring is None:
         return LOSS_OF_METRIC["auc" if metric is None else metric]
     found = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
-    if scoring is not None and not is_auc(found) and found is not LOSSES["zero_one"]:
+    if scoring is not None and not is_known(found):
         raise ValueError(
             f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' or "
             "'accuracy'"
@@ -114,7 +111,8 @@ def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_v
         raise ValueError(
             f"loss={loss!r:.60} is not known to InfluenceFunctionTest: use 'auc' or 'zero_one'"
         )
-    name = AUC if is_auc(found) else "zero_one"
+    estimated = metric_of(found)
+    name = AUC_NAME if estimated is not None and estimated.ranks_pairs else "zero_one"
     if metric is not None and LOSS_OF_METRIC[metric] != name:
         raise ValueError(
             f"loss={loss!r:.60} and metric={metric!r} name two different things: pass one of them"
@@ -201,16 +199,21 @@ class Layout:
         return self.pairs is not None and self.pairs.mixed
 
     @property
+    def ranks_pairs(self) -> bool:
+        """Whether two classes are compared, by the AUC; the error rate knows one of all."""
+        return len(self.classes) == 2 or self.mixed
+
+    @property
     def metric(self) -> MetricName:
-        """What is estimated: the AUC compares two classes, the error rate knows one of all."""
-        return "auc" if len(self.classes) == 2 or self.mixed else "error"
+        """What settings call what is estimated."""
+        return "auc" if self.ranks_pairs else "error"
 
     @property
     def unit(self) -> str:
         """What is tested: a pair, or an observation."""
         if self.clusters is not None:
-            return "pair of clusters" if self.metric == "auc" else "cluster"
-        return "pair" if self.metric == "auc" else "observation"
+            return "pair of clusters" if self.ranks_pairs else "cluster"
+        return "pair" if self.ranks_pairs else "observation"
 
     @property
     def units(self) -> str:
@@ -294,7 +297,7 @@ class Layout:
 
     def check_memory(self, n_learners: int) -> None:
         """Refuse samples whose sums over pairs take more than `MAX_BYTES`; nothing is drawn yet."""
-        if self.metric == "error":
+        if not self.ranks_pairs:
             return
         sizes = [self.n_obs] * 2 if self.mixed else list(map(len, self.classes))
         # At least two groups of repeats, each with counts, sums of each learner, and what is added.
@@ -319,7 +322,7 @@ class Layout:
         """The variance that is asked for, or that "auto" stands for; refused if it is none."""
         offered = self.variances(scheme)
         if isinstance(variance, str) and variance == "auto":
-            small = self.metric == "auc" or self.clusters is not None
+            small = self.ranks_pairs or self.clusters is not None
             return "jackknife" if small and "jackknife" in offered else "influence"
         if isinstance(variance, str) and variance in offered:
             return variance
@@ -341,7 +344,7 @@ class Layout:
 
     def no_share(self, scheme: str) -> str:
         """Why there is no share of the jackknife variance; empty if there is one."""
-        if self.metric != "auc":
+        if not self.ranks_pairs:
             return "it is about the AUC"
         if self.clusters is not None:
             return "it is not derived for clusters"
@@ -366,7 +369,7 @@ class Layout:
             return ()
         if scheme == "monte_carlo":
             return ("adhoc_monte_carlo",)
-        if self.metric == "error":
+        if not self.ranks_pairs:
             # The first three ad-hoc forms are one and the same for a single sample.
             return ("adhoc_1", "adhoc_3_mle")
         if scheme == "leave_one_out" and len(set(map(len, self.classes))) > 1:

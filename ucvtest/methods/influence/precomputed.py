@@ -119,7 +119,7 @@ def _read_design(
     found.check_scheme(found.scheme)
     untested = int((times_tested(found, found.resamples) == 0).sum())
     if untested:
-        what = "observations" if found.metric == "error" else "pairs of a positive and a negative"
+        what = "observations" if not found.ranks_pairs else "pairs of a positive and a negative"
         raise ValueError(
             f"the design of the losses never tests {untested} {what} (together): use more repeats, "
             "as in StratifiedShuffleSplit(n_splits=1000) or RepeatedStratifiedKFold"

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ucvtest.inference.notes import one_class_and_tie_notes, own_diagnostics, own_tables
+from ucvtest.inference.notes import one_class_and_tie_notes
 from ucvtest.inference.studentise import Hypothesis, variance_table
 from ucvtest.methods.influence.estimation import InfluenceEstimates
 from ucvtest.methods.influence.options import SCHEME_WORDS, SINGLE, InfluenceOptions, Layout
@@ -74,23 +74,23 @@ def result_from(
         n_fits=source.n_fits,
         elapsed=math.nan,
         settings=settings,
-        diagnostics=_diagnostics(options, estimates, studied) | own_diagnostics(own),
+        diagnostics=_diagnostics(options, estimates, studied) | own.diagnostics,
         notes=(*_notes(layout, options, estimates, tested=tested), *reuse_notes),
-        tables={**own_tables(own), "Variances": table},
-        better="higher" if layout.metric == "auc" else "lower",
+        tables={**own.tables, "Variances": table},
+        better="higher" if layout.ranks_pairs else "lower",
     )
 
 
 def _method(layout: Layout, scheme: str) -> str:
     """The test and its scheme."""
-    pairs = scheme == "bootstrap" and layout.metric == "auc"
+    pairs = scheme == "bootstrap" and layout.ranks_pairs
     words = "leave-pair-out bootstrap" if pairs else SCHEME_WORDS[scheme]
     return f"Influence-function test by {words}"
 
 
 def _estimand(layout: Layout, scheme: str, *, paired: bool) -> str:
     """What is estimated, at which learning-set size."""
-    name = "AUC" if layout.metric == "auc" else "error rate"
+    name = "AUC" if layout.ranks_pairs else "error rate"
     subject = f"difference of {name}s" if paired else name
     if scheme == "bootstrap":
         return f"{subject} with bootstrap learning sets of {layout.n_obs}"
@@ -197,7 +197,7 @@ def _notes(
 
 def _class_notes(layout: Layout, options: InfluenceOptions) -> list[str]:
     """Whether classes are too small, and why an AUC has the paper's variance, if it has."""
-    if layout.metric != "auc":
+    if not layout.ranks_pairs:
         return []
     listed = []
     jackknife, smallest = options.variance in JACKKNIFES, min(map(len, layout.classes))

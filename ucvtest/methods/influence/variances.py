@@ -7,14 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.inference.studentise import Hypothesis, Studentised, on_logit_scale, studentise
+from ucvtest.inference.studentise import (
+    Hypothesis,
+    PerLearnerEstimates,
+    Studentised,
+    on_logit_scale,
+    studentise,
+)
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
 from ucvtest.kernels.influence.estimate import Influence
 from ucvtest.methods.influence.estimation import MIN_REPEATS, InfluenceEstimates
 from ucvtest.methods.influence.options import SINGLE, InfluenceOptions, Layout
 from ucvtest.methods.influence.resamples import Folds
 from ucvtest.stats.monte_carlo import mean_error
-from ucvtest.stats.per_learner import PerLearnerEstimates
 from ucvtest.stats.wald import reference_of
 
 __all__ = ["JACKKNIFES", "Studied", "mc_se_of_estimate", "own_values", "study_variances"]
@@ -58,7 +63,7 @@ def study_variances(
     One AUC has the interval and the p-value of the logit scale, where its variance is made for
     small samples.
     """
-    one_auc = layout.metric == "auc" and not estimates.source.paired
+    one_auc = layout.ranks_pairs and not estimates.source.paired
     studied = {}
     for name, one in _variances(layout, scheme, estimates).items():
         test = studentise(
@@ -80,10 +85,10 @@ def own_values(
     options: InfluenceOptions,
     estimates: InfluenceEstimates,
     settings: Mapping[str, Any],
-) -> PerLearnerEstimates | None:
+) -> PerLearnerEstimates:
     """What each of two learners reaches alone, with the error that the same variance gives."""
     if not estimates.source.paired:
-        return None
+        return PerLearnerEstimates()
     hypothesis = Hypothesis(math.nan, "two-sided")
     alone = [
         study_variances(
@@ -95,8 +100,8 @@ def own_values(
         for k, one in enumerate(estimates.each, start=1)
     ]
     tests = [studied[options.variance].test for studied in alone]
-    (a, b), (error_a, error_b) = ([t.estimate for t in tests], [t.se for t in tests])
-    return PerLearnerEstimates((settings["learner"], settings["other"]), (a, b), (error_a, error_b))
+    names = (settings["learner"], settings["other"])
+    return PerLearnerEstimates.of_errors(names, [t.estimate for t in tests], [t.se for t in tests])
 
 
 def mc_se_of_estimate(scheme: str, estimates: InfluenceEstimates) -> float:
@@ -206,7 +211,7 @@ def _status(
 
 
 def _why_zero(layout: Layout, estimates: InfluenceEstimates) -> str:
-    if layout.metric == "error":
+    if not layout.ranks_pairs:
         return "every observation was predicted equally well"
     if estimates.all_tied:
         return "all scores were equal: the learner tells no observation from another"

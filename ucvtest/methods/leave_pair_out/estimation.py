@@ -77,8 +77,7 @@ def estimate(
     sequence = None
     if permuted:
         if not execution.progress.duration_announced:
-            announce(errors, labels, options, seconds, learner)
-            execution.progress.duration_checked = True
+            announce(errors, labels, options, seconds, learner, execution)
             # To announce it may have taken another labeling.
             execution.announce_total(more * sizes.n_fits, at_most=at_most)
         null, sequence = _permutations(errors, labels, n_errors, options, execution)

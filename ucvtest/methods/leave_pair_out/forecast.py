@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.execution import Execution
+from ucvtest.evaluation.slow_fits import announce_duration, is_long
 from ucvtest.evaluation.time_budget import decided_fits, rounds_within, warm_up
 from ucvtest.inference.question import Question
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
@@ -14,9 +14,6 @@ from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
 
 __all__ = ["Forecast", "affordable_labelings", "announce", "forecast"]
-
-LONG = 60.0
-"""Seconds from which a forecast is announced before the fits start."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +73,20 @@ def announce(
     options: LeavePairOutOptions,
     seconds: float,
     learner: str,
+    execution: Execution,
 ) -> None:
     """Warn if the fits will take long; `seconds` is what the observed labeling took."""
     sizes = errors.sizes(labels)
     n_labelings = options.n_labelings(sizes)
-    if errors.how != "fits" and n_labelings * seconds > LONG:
+    if errors.how != "fits" and is_long(n_labelings * seconds):
         # The first call compiled, and a closed form counts many labelings in one.
         seconds = _seconds(errors, labels)
-    if n_labelings * seconds <= LONG:
-        return
-    warn_caller(
-        f"{n_labelings * sizes.n_fits} fits of {learner}, about "
-        f"{_duration(n_labelings * seconds)}: a smaller n_permutations, max_seconds, more "
-        "n_jobs, or a learner with a closed form (ridge, kernel_ridge, knn) takes less"
+    announce_duration(
+        execution.progress,
+        f"{n_labelings * sizes.n_fits} fits of {learner}",
+        n_labelings * seconds,
+        "A smaller n_permutations, max_seconds, more n_jobs, or a learner with a closed form "
+        "(ridge, kernel_ridge, knn) takes less",
     )
 
 
@@ -102,11 +100,3 @@ def _seconds(errors: PairErrors, labels: np.ndarray) -> float:
     seconds = (time.perf_counter() - start) / size
     errors.ties = ties
     return seconds
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.0f} h"

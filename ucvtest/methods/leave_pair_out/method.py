@@ -28,8 +28,8 @@ from ucvtest.methods.leave_pair_out.options import (
 )
 from ucvtest.methods.leave_pair_out.reporting import result_from
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.names import is_auc
-from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.names import metric_of
+from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.result import TestResult
 
@@ -112,7 +112,7 @@ class LeavePairOutTest(HypothesisTest):
     takes_rows = True
     takes_auc = True
     compares = False
-    only_loss = AUC
+    only_loss = AUC_NAME
     admits = "every pair of a positive and a negative left out once (LeavePairOut), with scores"
     needs_values = True
 
@@ -230,7 +230,8 @@ class LeavePairOutTest(HypothesisTest):
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool = False, scoring: Any = None) -> None:
         """Refuse what is not the AUC."""
-        if is_auc(loss):
+        metric = metric_of(loss)
+        if metric is not None and metric.ranks_pairs:
             return
         if scoring is not None:
             raise ValueError(
@@ -329,7 +330,13 @@ class LeavePairOutTest(HypothesisTest):
             stop_after=stop_after,
             max_seconds=max_seconds,
         )
-        return self._fit(options, rng, n_jobs, batch_size, progress)
+        if options.pvalue == "empirical":
+            # The settings that are simulated need draws, also where nothing is fitted.
+            self.question.refuse_budget(n_jobs=n_jobs, batch_size=batch_size)
+            execution = Execution.of(rng, n_jobs, batch_size)
+        else:
+            execution = self.question.execution(rng, n_jobs, batch_size)
+        return self._fit(options, execution, progress)
 
     def fit_options(
         self,
@@ -363,20 +370,6 @@ class LeavePairOutTest(HypothesisTest):
             )
         return options
 
-    def _execution(
-        self,
-        options: LeavePairOutOptions,
-        rng: Any,
-        n_jobs: Any,
-        batch_size: Any,
-        max_seconds: Any,
-    ) -> Execution:
-        if options.pvalue != "empirical":
-            return super()._execution(options, rng, n_jobs, batch_size, max_seconds)
-        # The settings that are simulated need draws, also where nothing is fitted.
-        self.question.refuse_budget(n_jobs=n_jobs, batch_size=batch_size)
-        return Execution.of(rng, n_jobs, batch_size, max_seconds)
-
     def _answer(self, options: LeavePairOutOptions, execution: Execution) -> TestResult:
         question = self.question
         labels = question.target == 1.0
@@ -395,7 +388,7 @@ class LeavePairOutTest(HypothesisTest):
             estimate(errors, labels, options, execution, settings["learner"]),
             estimand=self.estimand,
             settings=settings,
-            given=question.observed,
+            reuse_notes=question.reuse_notes,
             exchangeable=errors.exchangeable,
         )
 

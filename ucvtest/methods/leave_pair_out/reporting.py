@@ -1,13 +1,12 @@
 """What a leave-pair-out test says: p-value, status, notes, tables, and the null distribution."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ucvtest.codes.critical_values import supremum_critical_value, supremum_pvalue
 from ucvtest.codes.null_distributions import NullDistribution
-from ucvtest.inference.notes import INDEPENDENCE, budget_notes, reuse_notes
-from ucvtest.losses.table import LossDifference
+from ucvtest.inference.notes import INDEPENDENCE, budget_notes
 from ucvtest.methods.leave_pair_out.estimation import LeavePairOutEstimates
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, PValue, Sizes
 from ucvtest.results.plot_data import Layer, Picture
@@ -44,7 +43,7 @@ def result_from(
     *,
     estimand: str,
     settings: Mapping[str, Any],
-    given: LossDifference | None,
+    reuse_notes: Sequence[str],
     exchangeable: ExchangeableLabels | None = None,
 ) -> TestResult:
     """The result of a test, but for its seconds."""
@@ -74,7 +73,7 @@ def result_from(
         elapsed=math.nan,
         settings={key: value for key, value in settings.items() if key not in NOT_SET},
         diagnostics=_diagnostics(sizes, estimates, pvalue, null, hypothesis),
-        notes=(*_notes(options, sizes, estimates, pvalue, worst), *reuse_notes(given)),
+        notes=(*_notes(options, sizes, estimates, pvalue, worst), *reuse_notes),
         tables=_tables(options, sizes, estimates),
         pictures={} if null is None else {"null": _picture(sizes, null, u)},
         better="higher",

@@ -152,8 +152,8 @@ class PermutationComplexityTest(HypothesisTest):
         ValueError
             Always.
         """
-        if isinstance(losses, Losses):
-            cls.check_learning(losses.design)
+        if isinstance(losses, Losses) and not losses.design.learns:
+            cls.refuse_fixed_rules()
         raise ValueError(
             f"{cls.__name__} admits no losses: it needs fits to permuted labels; make the test "
             "from X and y"
@@ -223,7 +223,8 @@ class PermutationComplexityTest(HypothesisTest):
         options = self.fit_options(
             n_permutations, sampling, delta, stop_after=stop_after, max_seconds=max_seconds
         )
-        return self._fit(options, rng, n_jobs, batch_size, progress)
+        execution = self.question.execution(rng, n_jobs, batch_size)
+        return self._fit(options, execution, progress)
 
     def fit_options(
         self,

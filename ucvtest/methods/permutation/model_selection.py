@@ -1,5 +1,6 @@
 """Choosing among learners by the permutation estimate, cross-validation and penalties."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion,
 from ucvtest.methods.permutation.options import check_response
 from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
 from ucvtest.metrics.scorers import chosen_loss
-from ucvtest.results.serialising import Saved, freeze
+from ucvtest.results.serialising import Saved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,8 +87,7 @@ class ModelSelection(Saved):
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("columns", "complexity", "settings"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
+        super().__post_init__()
         names = self.names or tuple(learner.name for learner in self.learners)
         object.__setattr__(self, "names", names)
 
@@ -370,7 +370,7 @@ def select_model(
         n_left_out=n_left_out,
     )
     given = _checked_complexity(complexity, len(task.learners))
-    execution = Execution.of(rng, n_jobs, batch_size)
+    started, execution = time.perf_counter(), Execution.of(rng, n_jobs, batch_size)
     check_seconds(max_seconds)
     asked = task
     with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
@@ -408,7 +408,7 @@ def select_model(
         np.array(places, dtype=float),
         task.sample.n_obs,
         n_fits,
-        execution.stopwatch.seconds,
+        time.perf_counter() - started,
         settings,
         names,
     )

@@ -385,7 +385,8 @@ class UStatisticTest(HypothesisTest):
             split.
         """
         options = self.fit_options(n_pairs, variance, tol, max_fits, interval, max_seconds)
-        return self._fit(options, rng, n_jobs, batch_size, progress)
+        execution = self.question.execution(rng, n_jobs, batch_size)
+        return self._fit(options, execution, progress)
 
     def fit_options(
         self,

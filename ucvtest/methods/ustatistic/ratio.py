@@ -13,7 +13,6 @@ import numpy as np
 
 from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.inference.notes import own_diagnostics, own_tables
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
@@ -212,7 +211,7 @@ def parts(
             "one_class_fits": source.one_class_fits,
             **source.ties,
             **options.interval.diagnostics(shape),
-            **own_diagnostics(own),
+            **own.diagnostics,
         },
         "notes": (
             reporting.ORDER,
@@ -220,7 +219,7 @@ def parts(
             "The standard error and the variance are those of the logarithm of the ratio.",
             *options.interval.notes(shape, tested, source.one_class_fits),
         ),
-        "tables": own_tables(own),
+        "tables": own.tables,
     }
 
 

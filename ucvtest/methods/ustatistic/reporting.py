@@ -6,9 +6,14 @@ from typing import Any
 
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.inference.notes import own_diagnostics, own_tables, tie_notes
+from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.question import Question
-from ucvtest.inference.studentise import Studentised, studentise, variance_table
+from ucvtest.inference.studentise import (
+    PerLearnerEstimates,
+    Studentised,
+    studentise,
+    variance_table,
+)
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import (
     RELIABLE,
@@ -21,7 +26,6 @@ from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, VARIANCES
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = [
     "ORDER",
@@ -72,12 +76,12 @@ def parts(
         "method": "U-statistic test of the complete error estimate",
         "diagnostics": _diagnostics(found, source)
         | options.interval.diagnostics(shape)
-        | own_diagnostics(own),
+        | own.diagnostics,
         "notes": (
             *_notes(question, options, found, source),
             *options.interval.notes(shape, chosen, source.one_class_fits),
         ),
-        "tables": {**own_tables(own), "Variances": _table(found, tested)},
+        "tables": {**own.tables, "Variances": _table(found, tested)},
     }
 
 
@@ -146,10 +150,10 @@ def _diagnostics(found: UStatisticEstimates, source: LossSource) -> dict[str, An
 
 def own_values(
     own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]
-) -> PerLearnerEstimates | None:
+) -> PerLearnerEstimates:
     """The mean losses of two learners, with the jackknife's standard errors."""
     if not own:
-        return None
+        return PerLearnerEstimates()
     values = [(one.mean, _own_variance(one)) for one in own]
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.inference.notes import own_diagnostics, own_tables, tie_notes
+from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.studentise import (
     Hypothesis,
+    PerLearnerEstimates,
     Studentised,
     studentise,
     variance_table,
@@ -22,7 +23,6 @@ from ucvtest.methods.ustatistic.auc.estimation import Found
 from ucvtest.methods.ustatistic.auc.estimation import Sizes as AnySizes
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.reporting import ORDER, REMEDY_PAIRS, max_fits_notes
-from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = ["parts"]
 
@@ -49,12 +49,12 @@ def parts(
         "method": "U-statistic test of the AUC",
         "diagnostics": _diagnostics(sizes, options, found, source)
         | options.interval.diagnostics(None)
-        | own_diagnostics(own),
+        | own.diagnostics,
         "notes": (
             *_notes(hypothesis, sizes, options, found, source),
             *options.interval.notes(None, tested[options.variance]),
         ),
-        "tables": {**own_tables(own), "Variances": table},
+        "tables": {**own.tables, "Variances": table},
         "better": "higher",
     }
 
@@ -102,10 +102,10 @@ def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
 
 def _own_values(
     sizes: AnySizes, options: Options, found: Found, settings: Mapping[str, Any]
-) -> PerLearnerEstimates | None:
+) -> PerLearnerEstimates:
     """The AUCs of two learners, with the standard errors that the same variance gives."""
     if not found.own:
-        return None
+        return PerLearnerEstimates()
     values = [(one.auc, _own_variance(one, options.variance)) for one in found.own]
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 

@@ -1,0 +1,73 @@
+"""What a test on resamples draws, and the drawn designs on which an AUC has no value."""
+
+from typing import Any
+
+import numpy as np
+
+from ucvtest.designs.adapters import as_design, design_or_cv
+from ucvtest.designs.design import Design
+from ucvtest.designs.schemes import NamedDesign
+from ucvtest.designs.structure import folds_of
+from ucvtest.evaluation.problem import check_two_classes
+from ucvtest.inference.question import DataQuestion, Question
+from ucvtest.metrics.names import wants_every_class
+
+__all__ = ["refuse_single_classes", "scheme_of"]
+
+
+def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign) -> NamedDesign:
+    """What is drawn: the design or splitter that a user names, or the test's own."""
+    sample, has_classes = question.sample, question.sample.n_classes > 0
+    if question.metric.ranks_pairs:
+        check_two_classes(sample)
+    chosen = design_or_cv(
+        design,
+        cv,
+        sample.response,
+        has_classes=has_classes,
+        n_dropped=question.n_dropped,
+        groups=sample.groups,
+    )
+    # The sample's own copies: data that change later must not change the splits.
+    return as_design(
+        default if chosen is None else chosen,
+        sample.features,
+        sample.response,
+        auc=wants_every_class(question.metric, has_classes=has_classes),
+        groups=question.problem.given_groups,
+    )
+
+
+def refuse_single_classes(question: Question, scheme: NamedDesign, drawn: Design) -> None:
+    """Refuse test sets that lack one of two classes, and so have no AUC of their own."""
+    codes = question.target
+    lacking = [~drawn.testing[:, codes == code].any(axis=1) for code in (0, 1)]
+    if not np.any(lacking):
+        return
+    code = int(np.any(lacking[1]))
+    label = np.asarray(question.data("a design").sample.classes).tolist()[code]
+    raise ValueError(
+        f"design ({scheme.words}) has {int(lacking[code].sum())} test sets without the "
+        f"label {label!r}, which have no AUC: {_remedy(codes, scheme, drawn)}"
+    )
+
+
+def _remedy(codes: np.ndarray, scheme: NamedDesign, drawn: Design) -> str:
+    """What to do about test sets without one of the classes."""
+    fewest = int(min((codes == each).sum() for each in (0, 1)))
+    another_loss = "a loss that needs no two classes, such as loss='zero_one'"
+    if fewest < 2:
+        return f"use {another_loss}: the smaller class has a single observation"
+    most = f" with at most {fewest} folds" if _count_folds(drawn) > fewest else ""
+    if getattr(scheme, "stratify", None) and not most:
+        return f"use another design, with larger test sets, or {another_loss}"
+    ours = "(uv.designs are stratified for the AUC unless stratify=False)"
+    return f"use a stratified design{most} {ours}, or {another_loss}"
+
+
+def _count_folds(design: Design) -> int:
+    """The number of folds; 0 for designs that have none."""
+    try:
+        return int(folds_of(design).max()) + 1
+    except ValueError:
+        return 0

@@ -1,0 +1,130 @@
+"""The AUCs of several rules on the same observations, and DeLong's test that they are equal."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
+from ucvtest.inference.question import check_losses
+from ucvtest.losses.table import Losses
+from ucvtest.results.joint_result import JointResult
+from ucvtest.stats.placements import (
+    AreaUnderCurve,
+    Equality,
+    clustered_placements,
+    covariance,
+    equality,
+    placements,
+)
+
+__all__ = ["TestedLabels", "joint_test", "several_names"]
+
+
+@dataclass(frozen=True, eq=False)
+class TestedLabels:
+    """Labels of the tested observations, and their clusters where they have any."""
+
+    labels: np.ndarray
+    clusters: Clusters | None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Tested observations of either class, and clusters that hold any."""
+        positive = self.labels == 1
+        counts = {"n_positive": int(positive.sum()), "n_negative": int((~positive).sum())}
+        if self.clusters is None:
+            return counts
+        index = self.clusters.groups.index
+        return counts | {
+            "n_positive_groups": len(np.unique(index[positive])),
+            "n_negative_groups": len(np.unique(index[~positive])),
+        }
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few for a variance."""
+        return min(self.counts.values()) < 2
+
+    @property
+    def too_few(self) -> str:
+        """The status of a test with too few of a class."""
+        *_, n_positive, n_negative = self.counts.values()
+        if self.clusters is not None:
+            return (
+                f"no estimate: {n_positive} groups with positive and {n_negative} with negative "
+                "observations were tested, and a variance needs two of each; test more groups"
+            )
+        return (
+            f"no estimate: {n_positive} positive and {n_negative} negative observations were "
+            "tested, and a variance needs two of each; test more, or use a splitter that keeps the "
+            "classes in proportion"
+        )
+
+    @property
+    def by_clusters(self) -> str:
+        """What the method adds to its name."""
+        return "" if self.clusters is None else " by clusters"
+
+    def placements(self, scores: np.ndarray) -> AreaUnderCurve:
+        """The placement values of one rule."""
+        if self.clusters is None:
+            return placements(self.labels, scores)
+        equal = self.clusters.weight == "group"
+        return clustered_placements(self.labels, scores, self.clusters.groups.index, equal=equal)
+
+
+def several_names(losses: Losses, learners: Sequence[str | int] | None) -> tuple[str, ...]:
+    """The names of the learners that are meant, which must be two different ones at least."""
+    check_losses(losses)
+    if learners is None:
+        asked: Sequence[str | int] = losses.learners
+    elif isinstance(learners, str) or not isinstance(learners, Sequence):
+        raise ValueError(
+            f"learners must be a sequence of names or places, got {learners!r:.60}: pass, for "
+            f"example, {list(losses.learners[:3])}"
+        )
+    else:
+        asked = learners
+    names = tuple(losses.learners[losses.number_of(learner)] for learner in asked)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ValueError(
+            f"a joint test needs two different learners or more, got {list(names)}: DeLongTest "
+            "tests the AUC of one"
+        )
+    return names
+
+
+def joint_test(
+    losses: Losses, names: tuple[str, ...], tested: TestedLabels, estimand: str
+) -> JointResult:
+    """The test that the AUCs of these rules are equal, all at once; see `DeLongTest.joint`."""
+    rows = [losses.known_values[losses.number_of(name)] for name in names]
+    parts = [] if tested.few else [tested.placements(row) for row in rows]
+    found = equality(parts) if parts else Equality(math.nan, 0, False)
+    k = len(names)
+    return JointResult(
+        learners=names,
+        estimates=tuple(part.mean for part in parts) if parts else (math.nan,) * k,
+        covariance=covariance(parts) if parts else np.full((k, k), math.nan),
+        statistic=found.statistic,
+        df=found.df,
+        pvalue=found.pvalue,
+        method="DeLong joint test of several AUCs" + tested.by_clusters,
+        estimand=estimand,
+        status=_status(found, tested),
+    )
+
+
+def _status(found: Equality, tested: TestedLabels) -> str:
+    if tested.few:
+        return tested.too_few
+    if found.differ:
+        return (
+            "degenerate: AUCs differ by what has no error, as where a rule ranks perfectly, or "
+            "nothing at all; leave it out, or test more observations"
+        )
+    if not found.df:
+        return "degenerate: all learners rank alike, so there is no difference to test"
+    return "ok"
