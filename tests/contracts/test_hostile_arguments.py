@@ -53,6 +53,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "replace_logging, no hook": (lambda: uv.hooks.replace_logging(1), "hook must have the methods"),
     "warn_caller": (lambda: uv.hooks.warn_caller(1), "message must be text"),
     "warn_caller, category": (lambda: uv.hooks.warn_caller("a", int), "class of warnings"),
+    "Design": (lambda: uv.designs.Design(None, FOLDS), "learning must be an array of bool"),
+    "Design, folds": (lambda: uv.designs.Design(FOLDS, PAIR), "testing must be an array of bool"),
     "check": (lambda: uv.designs.KFold(3).check(24, Y), "groups must be the Groups of 24 rows"),
     "check, rows": (lambda: uv.designs.KFold(3).check(9, GROUPS), "got those of 24"),
     "draw": (

@@ -35,6 +35,14 @@ class Design:
     """Whether anything is learnt; False for rules that were there before."""
 
     def __post_init__(self) -> None:
+        for name in ("learning", "testing"):
+            matrix = getattr(self, name)
+            known = isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf"
+            if not known or matrix.ndim != 2:
+                raise ValueError(
+                    f"{name} must be an array of bool of shape (R, n), got {matrix!r:.60}: "
+                    "Design.checked makes one of other matrices"
+                )
         n_resamples, n_obs = self.learning.shape
         object.__setattr__(self, "n_obs", n_obs)
         object.__setattr__(self, "n_resamples", n_resamples)
