@@ -72,11 +72,7 @@ _changing = threading.Lock()
 
 def add_hook(hook: FitHook) -> None:
     """Have a hook told about every later fit; adding it twice has no effect."""
-    if not _is_hook(hook):
-        raise ValueError(
-            f"hook must have the methods fitting and fitted, got {hook!r:.60}: see "
-            "ucvtest.hooks.FitHook"
-        )
+    _check_hook(hook)
     with _changing:
         if hook not in _hooks:
             _hooks.append(hook)
@@ -90,6 +86,20 @@ def remove_hook(hook: FitHook) -> None:
             _hooks.remove(hook)
 
 
+def _check_hook(hook: Any) -> None:
+    if not _is_hook(hook):
+        raise ValueError(
+            f"hook must have the methods fitting and fitted, got {hook!r:.60}: see "
+            "ucvtest.hooks.FitHook"
+        )
+
+
+def _check_place(name: str, place: Any) -> None:
+    """Refuse anything but a word: an array would be compared element by element."""
+    if not isinstance(place, str):
+        raise ValueError(f'{name} must be the name of a place, such as "mlflow", got {place!r:.60}')
+
+
 def _is_hook(hook: Any) -> bool:
     """Whether it has the methods that are called around a fit."""
     return hasattr(hook, "fitting") and hasattr(hook, "fitted")
@@ -97,6 +107,7 @@ def _is_hook(hook: Any) -> bool:
 
 def remove_logging(logs_to: str) -> None:
     """Remove every hook that logs to this place, such as "mlflow"."""
+    _check_place("logs_to", logs_to)
     _put(logs_to, ())
 
 
@@ -105,6 +116,8 @@ def replace_logging(hook: LoggingHook) -> None:
 
     A fit in another thread that begins meanwhile finds the ones before or this one, never none.
     """
+    _check_hook(hook)
+    _check_place("hook.logs_to", getattr(hook, "logs_to", None))
     _put(hook.logs_to, (hook,))
 
 

@@ -145,3 +145,12 @@ def test_hooks_are_told_of_the_comparison_as_a_whole():
 def test_what_cannot_be_used_is_refused_before_the_first_test(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_no_test_with_a_joint_covariance_is_refused_with_the_reason():
+    y = np.arange(24) % 2
+    X = np.random.default_rng(0).normal(size=(24, 2))
+    losses = uv.evaluate(["lda", "knn:3", "majority"], X, y, 4, rng=0)
+    reason = "test 'corrected_t': correction='simultaneous' needs the joint covariance"
+    with pytest.raises(ValueError, match=reason):
+        uv.compare_losses(losses, correction="simultaneous")

@@ -149,3 +149,27 @@ def test_an_infinite_response_is_refused_in_our_words(rng, loss):
     y = np.append(rng.normal(size=11), np.inf)
     with pytest.raises(ValueError, match=r"y must hold finite numbers|needs class labels"):
         uv.UStatisticTest(rng.normal(size=(12, 2)), y, "ridge:1", loss=loss)
+
+
+@pytest.mark.parametrize(
+    ("test", "loss"),
+    [
+        (uv.FoldCovarianceTest, "auc"),
+        (uv.CrossValidationWaldTest, "auc"),
+        (uv.NestedCrossValidationTest, "auc"),
+        (uv.LeavePairOutTest, "squared"),
+        (uv.InfluenceFunctionTest, "squared"),
+    ],
+)
+def test_fixed_rules_are_told_of_before_their_loss(test, loss):
+    y = np.arange(20) % 2
+    rules = uv.Losses.from_predictions(y, {"a": y[::-1] * 0.5}, loss=loss)
+    with pytest.raises(ValueError, match="losses are of fixed rules, which have learnt nothing"):
+        test.from_losses(rules)
+
+
+def test_fold_covariance_tells_of_a_wrong_design_before_the_loss():
+    X, y = np.random.default_rng(0).normal(size=(24, 2)), np.arange(24) % 2
+    losses = uv.evaluate(["lda"], X, y, uv.designs.RandomSplits(3, 0.3), "auc", rng=0)
+    with pytest.raises(ValueError, match="the design is no K-fold cross-validation"):
+        uv.FoldCovarianceTest.from_losses(losses)

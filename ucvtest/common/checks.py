@@ -14,6 +14,7 @@ __all__ = [
     "check_format_version",
     "check_number",
     "check_seconds",
+    "check_switch",
     "check_workers",
     "is_integer",
     "is_number",
@@ -73,6 +74,12 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name}={value!r:.60} is unknown: use one of {', '.join(known)}")
+
+
+def check_switch(name: str, value: Any) -> None:
+    """Refuse anything but True and False: an array is neither."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r:.60}")
 
 
 def check_seconds(max_seconds: Any) -> None:

@@ -53,7 +53,18 @@ def warn_caller(message: str, category: type[Warning] = UcvtestWarning) -> None:
     -----
     The user's code is the first that belongs neither to this package, nor to the one that calls
     this function, nor to the libraries through which they call themselves.
+
+    Raises
+    ------
+    ValueError
+        If the message is not text, or the category is not a class of warnings.
     """
+    if not isinstance(message, str):
+        raise ValueError(f"message must be text, got {message!r:.60}")
+    if not (isinstance(category, type) and issubclass(category, Warning)):
+        raise ValueError(
+            f"category must be a class of warnings, got {category!r:.60}: use UcvtestWarning"
+        )
     # Python 3.12 has `skip_file_prefixes` for this; with 3.11 frames must be looked at.
     frame, level = sys._getframe(1), 2
     skipped = {"ucvtest", "contextlib", "joblib", _package(frame)}

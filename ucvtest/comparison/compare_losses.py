@@ -149,11 +149,13 @@ def _admitting(asked: LossesToCompare) -> dict[str, TestSpec]:
         spec = TestSpec(name)
         try:
             TestOnLosses(name, spec, asked, spec.fit).of(*asked.pairs[0])
+            if asked.simultaneous:
+                with naming_test(name):
+                    check_simultaneous(spec)
         except ValueError as error:
             reasons.append(str(error))
         else:
-            if cls.judges_several or not asked.simultaneous:
-                found[name] = spec
+            found[name] = spec
     if not found:
         raise ValueError(f"no test admits these losses: {'; '.join(reasons)}")
     return found

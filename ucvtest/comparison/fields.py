@@ -1,7 +1,7 @@
 """What a comparison holds: results by test and pair, fits, tables of them, and JSON."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
+from ucvtest.common.checks import check_choice
 from ucvtest.results.fields import Contrast, check_alpha, quiet_interval
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
@@ -140,7 +141,14 @@ class ComparisonFields(Saved):
         return MappingProxyType({key: adjusted[key] for key in self.results})
 
     def of_test(self, test: str) -> dict[Pair, TestResult]:
-        """The results of a test by pair."""
+        """The results of a test by pair.
+
+        Raises
+        ------
+        ValueError
+            If there is no test of this label.
+        """
+        check_choice("test", test, self.tests)
         return {key[1:]: each for key, each in self.results.items() if key[0] == test}
 
     def intervals(self, alpha: float = 0.05) -> Mapping[tuple[str, str, str], tuple[float, float]]:
@@ -241,7 +249,7 @@ class ComparisonFields(Saved):
         return frame.iloc[joined.order].reset_index(drop=True)
 
     def _joined(self, test: str | None) -> JointEstimates:
-        found = [key for key in self.together if test is None or key == test]
+        found = _labelled(self.together, test)
         if len(found) != 1:
             known = ", ".join(self.together)
             raise ValueError(
@@ -304,7 +312,7 @@ class ComparisonFields(Saved):
         ValueError
             If there is none, or more than one.
         """
-        found = [key for key in self.joint if test is None or key == test]
+        found = _labelled(self.joint, test)
         if len(found) != 1:
             known = ", ".join(self.joint)
             raise ValueError(
@@ -387,6 +395,11 @@ class ComparisonFields(Saved):
                 test: JointEstimates.from_dict(each) for test, each in data["together"].items()
             },
         }
+
+
+def _labelled(tests: Iterable[str], test: Any) -> list[str]:
+    """The tests of this label, or all; an array, compared element by element, is no label."""
+    return [key for key in tests if test is None or (isinstance(test, str) and key == test)]
 
 
 def check_correction(correction: Any) -> None:

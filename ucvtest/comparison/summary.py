@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from string import ascii_uppercase
 
+from ucvtest.common.checks import check_switch
 from ucvtest.comparison.fields import ComparisonFields, Fits
 from ucvtest.inference.notes import is_reuse_note
 from ucvtest.results.fields import check_alpha
@@ -184,6 +185,7 @@ class ComparisonSummary(GridSummary):
         self, comparison: ComparisonFields, alpha: float, *, with_verdict: bool = True
     ) -> None:
         super().__init__()
+        check_switch("with_verdict", with_verdict)
         self._comparison, self._alpha = comparison, alpha
         self._verdict = verdict(comparison, alpha)
         grids = [

@@ -39,6 +39,8 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
     OSError, ImportError
         If it cannot be opened, or what reads it is not installed.
     """
+    if str(source) != STDIN and Path(source).is_dir():
+        raise ValueError(f"{Path(source)} is a folder: name a file")
     content = sys.stdin.buffer.read() if str(source) == STDIN else Path(source).read_bytes()
     name = "standard input" if str(source) == STDIN else str(source)
     for magic, module in COMPRESSED.items():

@@ -16,6 +16,7 @@ __all__ = [
     "Groups",
     "as_groups",
     "check_group_weight",
+    "check_known_groups",
     "clusters_of",
     "refuse_groups",
     "units_of",
@@ -234,6 +235,18 @@ def as_groups(groups: Any, n_obs: int) -> Groups | None:
         raise ValueError(f"groups names one group only ({names[0]!r}): at least two are needed")
     index = np.array([place[name] for name in names])
     return Groups(given[np.unique(index, return_index=True)[1]], index)
+
+
+def check_known_groups(groups: Any, n: int, *, units: str = "rows") -> None:
+    """Refuse anything but `Groups` of as many rows, or as many groups."""
+    known = isinstance(groups, Groups)
+    number = getattr(groups, "n_obs" if units == "rows" else "n_groups", None)
+    if not known or number != n:
+        got = f"those of {number}" if known else f"{groups!r:.60}"
+        raise ValueError(
+            f"groups must be the Groups of {n} {units}, got {got}: make them of one label for each "
+            "row by ucvtest.data.groups.as_groups(labels, n_obs)"
+        )
 
 
 def refuse_groups(groups: Any, what: str = "the test") -> None:

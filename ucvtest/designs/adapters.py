@@ -12,7 +12,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import is_integer
-from ucvtest.data.groups import Groups
+from ucvtest.data.groups import Groups, check_known_groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold, NamedDesign, StratifiedDesign
 
@@ -77,10 +77,14 @@ class _Splitter(NamedDesign):
             return int(count(self.X, self.y, *labels))
 
     def check(self, n_obs: int, groups: Groups | None = None) -> None:
+        if groups is not None:
+            check_known_groups(groups, n_obs)
         with self._explaining():
             next(iter(self._splits(np.random.default_rng(0), groups)))
 
     def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
+        if groups is not None:
+            check_known_groups(groups, n_obs)
         design = Design.from_indices(self._splits(rng, groups), n_obs)
         if groups is not None:
             design.check_groups(groups)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import at_least, check_number
-from ucvtest.data.groups import Groups
+from ucvtest.data.groups import Groups, check_known_groups
 
 __all__ = ["Design", "folds_in_words", "learn_size"]
 
@@ -35,6 +35,14 @@ class Design:
     """Whether anything is learnt; False for rules that were there before."""
 
     def __post_init__(self) -> None:
+        for name in ("learning", "testing"):
+            matrix = getattr(self, name)
+            known = isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf"
+            if not known or matrix.ndim != 2:
+                raise ValueError(
+                    f"{name} must be an array of bool of shape (R, n), got {matrix!r:.60}: "
+                    "Design.checked makes one of other matrices"
+                )
         n_resamples, n_obs = self.learning.shape
         object.__setattr__(self, "n_obs", n_obs)
         object.__setattr__(self, "n_resamples", n_resamples)
@@ -133,10 +141,12 @@ class Design:
 
     def of_groups(self, groups: Groups) -> "Design":
         """The design of observations, where this one is about their groups."""
+        check_known_groups(groups, self.n_obs, units="groups")
         return Design(self.learning[:, groups.index], self.testing[:, groups.index])
 
     def by_groups(self, groups: Groups) -> "Design":
         """The design of groups, where this one is about observations and divides no group."""
+        check_known_groups(groups, self.n_obs)
         return Design(self.learning[:, groups.first], self.testing[:, groups.first])
 
     def check_groups(self, groups: Groups) -> None:
@@ -146,6 +156,7 @@ class Design:
         ------
         ValueError
         """
+        check_known_groups(groups, self.n_obs)
         for sets, verb in ((self.learning, "learns from"), (self.testing, "tests")):
             divided = sets != sets[:, groups.first[groups.index]]
             if divided.any():

@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import as_integer
-from ucvtest.data.groups import Groups, units_of
+from ucvtest.data.groups import Groups, check_known_groups, units_of
 from ucvtest.designs.design import Design
 
 __all__ = ["NamedDesign", "OfUnits", "StratifiedDesign", "check_stratify"]
@@ -67,7 +68,10 @@ class OfUnits(NamedDesign):
 
     def check(self, n_obs: int, groups: Groups | None = None) -> None:
         """Refuse samples with too few observations (groups)."""
-        number = as_integer("n_obs", n_obs) if groups is None else groups.n_groups
+        number = as_integer("n_obs", n_obs)
+        if groups is not None:
+            check_known_groups(groups, number)
+            number = groups.n_groups
         self._check(number, units_of(groups))
 
     def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
@@ -141,6 +145,7 @@ class StratifiedDesign(OfUnits):
             )
         self.check(n_obs, groups)
         _check_generator(rng)
+        strata = _as_strata(strata, n_obs)
         if groups is None:
             return self._draw(n_obs, rng, strata)
         of_groups = groups.strata(strata, fine=self._deals)
@@ -163,8 +168,23 @@ class StratifiedDesign(OfUnits):
 
 def check_stratify(stratify: Any) -> None:
     """Refuse what does not say whether to keep the classes in proportion."""
-    if stratify not in (None, False, True):
-        raise ValueError(f"stratify must be True, False or None, got {stratify!r}")
+    # An array would be compared element by element.
+    known = isinstance(stratify, (int, np.bool_)) and stratify in (False, True)
+    if stratify is not None and not known:
+        raise ValueError(f"stratify must be True, False or None, got {stratify!r:.60}")
+
+
+def _as_strata(strata: Any, n_obs: int) -> np.ndarray:
+    """Numbers of classes, one for each observation."""
+    found = as_array("strata", strata)
+    # Not above n, or counting the members of each class would take memory without end.
+    known = found.shape == (n_obs,) and found.dtype.kind in "iu"
+    if not known or not 0 <= found.min() <= found.max() < n_obs:
+        raise ValueError(
+            f"strata must be the classes of {n_obs} observations as integers from 0, got "
+            f"{strata!r:.60}: use numpy.unique(y, return_inverse=True)[1]"
+        )
+    return found
 
 
 def _check_generator(rng: Any) -> None:

@@ -321,6 +321,9 @@ class HypothesisTest(ABC):
         A constructor takes data, and there are other ways to a question: `from_losses`, and
         comparisons, which validate data once for all their tests.
         """
+        # Rules that learnt nothing are told of first: with another loss they would be as wrong.
+        if question.design is not None and not question.design.learns:
+            cls.refuse_fixed_rules()
         test = object.__new__(cls)
         test._ask(question, **own)
         return test
@@ -332,8 +335,6 @@ class HypothesisTest(ABC):
         """
         cls = type(self)
         cls.check_loss(question.metric, paired=question.paired)
-        if question.design is not None and not question.design.learns:
-            cls.refuse_fixed_rules()
         if not cls.takes_groups and question.clusters is not None:
             refuse_groups(question.clusters)
         self.question = question

@@ -354,7 +354,8 @@ class LossesQuestion(Question):
     ) -> Self:
         """About losses; of the rows of clusters with `by_rows`, otherwise of clusters."""
         losses, clusters = given.losses, None
-        if losses.groups is not None or weight != "group":
+        # An array as weight would be compared element by element.
+        if losses.groups is not None or not isinstance(weight, str) or weight != "group":
             check_group_weight(weight, grouped=losses.groups is not None)
             clusters = clusters_of(as_groups(losses.groups, losses.design.n_obs), weight)
         question = cls(

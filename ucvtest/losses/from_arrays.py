@@ -278,6 +278,8 @@ def _bounds(metric: Metric | None) -> tuple[float, float] | None:
 def _scores_of(
     result: Mapping[str, Any], name: str, score: str, test_score: str | None
 ) -> np.ndarray:
+    if test_score is not None and not isinstance(test_score, str):
+        raise ValueError(f"test_score must be a key of the results, got {test_score!r:.60}")
     keys = ("test_score", f"test_{score}") if test_score is None else (test_score,)
     for key in keys:
         if key in result:

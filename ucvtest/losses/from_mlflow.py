@@ -55,6 +55,10 @@ def _of_runs(
     run_id: Any, table: str, y: str, predictions: Any, groups: Any
 ) -> tuple[Any, Any, Any]:
     """Response, predictions by name and groups, as `Losses.from_predictions` takes them."""
+    runs = list(run_id.values()) if isinstance(run_id, Mapping) else [run_id]
+    for name, value in [("table", table), ("y", y)] + [("run_id", run) for run in runs]:
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"{name} must be a name, got {value!r:.60}: see the run in MLflow")
     if isinstance(run_id, Mapping):
         if not isinstance(predictions, str):
             raise ValueError(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import at_least, check_number, is_number
+from ucvtest.common.checks import at_least, check_number, check_switch, is_number
 from ucvtest.common.execution import make_generator
 from ucvtest.data.groups import refuse_groups
 from ucvtest.losses.table import Losses
@@ -204,8 +204,7 @@ def plan(
     goal = _goal(difference, ratio, width, power, alpha)
     requested = _requested_sizes(n)
     generator, seed = make_generator(rng)
-    if not isinstance(curve, bool):
-        raise ValueError(f"curve must be True or False, got {curve!r:.60}")
+    check_switch("curve", curve)
     if not callable(X):
         _refuse_arguments(pilot_size=pilot_size, n_pilots=n_pilots)
     if isinstance(X, Losses):
@@ -470,7 +469,9 @@ def _check_sizes(requested: tuple[int, ...], least: int) -> None:
 def _requested_sizes(n: Any) -> tuple[int, ...]:
     if n is None:
         return ()
-    sizes = n if isinstance(n, (list, tuple, np.ndarray, range)) else [n]
+    # An array without a dimension is one size, and no integer.
+    several = isinstance(n, (list, tuple, range)) or (isinstance(n, np.ndarray) and n.ndim > 0)
+    sizes = n if several else [n]
     return tuple(sorted({at_least("n", size, 1) for size in sizes}))
 
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from ucvtest.common.checks import check_switch
 from ucvtest.planning.fields import PlanFields
 from ucvtest.results.text_tables import (
     Grid,
@@ -71,6 +72,7 @@ class PlanSummary(GridSummary):
 
     def __init__(self, plan: PlanFields, *, with_verdict: bool = True) -> None:
         super().__init__()
+        check_switch("with_verdict", with_verdict)
         self._plan = plan
         words = Grid(wrapped_rows(_words(plan)), aligns="l", title=TITLE)
         facts = Grid(in_two_columns(_facts(plan)), aligns="rlr")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ucvtest.common.checks import check_number, is_number
+from ucvtest.common.checks import check_number, check_switch, is_number
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import ResultFields, quiet_interval
 from ucvtest.results.serialising import Saved, to_plain
@@ -81,6 +81,7 @@ class _MarginResult(Saved):
         """A table and the verdict: ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
         from ucvtest.results.text_tables import Grid, GridSummary, hanging, wrapped_rows
 
+        check_switch("with_verdict", with_verdict)
         rows = [
             *self._numbers,
             ("Estimate", f"{self.estimate:.4g}"),

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ucvtest.common.checks import check_switch
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
 from ucvtest.results.text_tables import (
     Grid,
@@ -59,6 +60,7 @@ class ResultSummary(GridSummary):
 
     def __init__(self, result: ResultFields, alpha: float, *, with_verdict: bool = True) -> None:
         super().__init__()
+        check_switch("with_verdict", with_verdict)
         self._result, self._alpha = result, alpha
         grids = [
             Grid(wrapped_rows(_words(result)), aligns="l", title=result.method),

@@ -3,8 +3,7 @@
 from math import nan
 from typing import Any
 
-import numpy as np
-
+from ucvtest.common.arrays import as_array
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,
@@ -156,10 +155,10 @@ def from_scores(
     >>> bool(0 < found["variance"] <= found["jackknife"])
     True
     """
-    several = np.ndim(scores) == 3
+    several = as_array("scores", scores).ndim == 3
     check_flags(exact=exact, pos_label=pos_label, several=several)
     check_group_weight(group_weight, grouped=groups is not None)
-    width = np.shape(learnt)[-1] if np.ndim(learnt) else 0
+    width = (0, *as_array("learnt", learnt).shape)[-1]
     clusters = clusters_of(as_groups(groups, width), group_weight)
     rows = checked_rows(
         learnt, y, cluster, several=several, exact=bool(exact), grouped=clusters is not None

@@ -15,6 +15,9 @@ from ucvtest.learners.jitted.ridge import Ridge, ridge
 
 __all__ = ["lasso_path", "on_paths", "ridge_path"]
 
+MOST = 2000
+"""Penalties of a path: more would share their names, which have four digits."""
+
 FEWEST = 3
 """Penalties from which on a path is worth while."""
 
@@ -96,6 +99,8 @@ def _penalties(lams: Any, largest: float, smallest: float) -> list[float]:
     if isinstance(lams, int) and not isinstance(lams, bool):
         if lams < 2:
             raise ValueError(f"lams must be at least 2 penalties, got {lams}: use 100")
+        if lams > MOST:
+            raise ValueError(f"lams must be at most {MOST} penalties, got {lams:.3g}: use 100")
         # Few digits, for names.
         return [float(f"{lam:.4g}") for lam in np.geomspace(largest, smallest, lams)]
     found = as_numbers("lams", lams)

@@ -135,6 +135,10 @@ class FoldCovarianceTest(HypothesisTest):
     def _ask(
         self, question: Question, n_folds: int = 10, estimator: Estimator = "cross_validation"
     ) -> None:
+        scheme = None
+        if question.design is not None:
+            # A wrong design is told of first: with another loss it would be as wrong.
+            scheme = FoldScheme.of_design(question.design)
         question.check_losses()
         super()._ask(question)
         if isinstance(question, DataQuestion):
@@ -143,8 +147,8 @@ class FoldCovarianceTest(HypothesisTest):
             fewest = self._scheme.learn_sizes[0]
             self.question = question.ready(question.problem.learnt_rows(fewest))
         else:
-            assert question.design is not None
-            self._scheme = FoldScheme.of_design(question.design)
+            assert scheme is not None
+            self._scheme = scheme
 
     def shared_design(
         self, fit_options: Mapping[str, Any]
