@@ -12,8 +12,13 @@ NEED_DATA = {"many_penalties"}
 """Examples that have nothing to show without data that are not part of the project."""
 
 
+NEED_R = {"r_learner"}
+"""Examples whose learners live in R."""
+
+
 def marks(example: Path) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.requires_data] if example.stem in NEED_DATA else []
+    needs = ((pytest.mark.requires_data, NEED_DATA), (pytest.mark.requires_r, NEED_R))
+    return [mark for mark, examples in needs if example.stem in examples]
 
 
 @pytest.mark.parametrize(
