@@ -368,6 +368,7 @@ def _run_test(
     """
     from ucvtest.common.execution import Execution
     from ucvtest.comparison.default import affordable_within, recommended
+    from ucvtest.data.rows import Reported
     from ucvtest.evaluation.problem import Problem
 
     shared = dict(common)
@@ -384,8 +385,9 @@ def _run_test(
         of_rows = {name: shared[name] for name in names if name in shared}
 
         def problem() -> Problem:
+            # The test that is made then warns of what is striking about the rows.
             return Problem.of_loss_or_auc(
-                X, y, list(learners), asked, several_classes=True, **of_rows
+                Reported(X), y, list(learners), asked, several_classes=True, **of_rows
             )
 
         default = recommended(problem, len(learners), asked, affordable=affordable)

@@ -144,11 +144,6 @@ class Problem:
         metric: Any = self.metric
         return None if metric.ranks_pairs else metric
 
-    @property
-    def loss_name(self) -> str:
-        """What tables call the metric."""
-        return self.metric.name
-
 
 def _check_classes_of_groups(sample: Sample) -> None:
     """Refuse classes that are in one group only, which is learnt from or tested.
