@@ -661,3 +661,15 @@ def test_a_plan_from_the_shell(csv: Path, table: pd.DataFrame, tmp_path: Path) -
     assert "one of --difference, --ratio and --width must be given" in refused.stderr
     by_class = CliRunner().invoke(cli.app, [*command, "--width", "0.2", "--learn-size", "5,6"])
     assert "--learn-size must be an integer, got (5, 6)" in by_class.stderr
+
+
+def test_rows_that_repeat_are_warned_of_once(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(np.repeat(rng.normal(size=(30, 3)), 2, axis=0), columns=list("abc"))
+    path = tmp_path / "rows.csv"
+    rows.assign(y=np.repeat(rng.integers(0, 2, 30), 2)).to_csv(path, index=False)
+    learners = ("--learner", "lda", "--other", "nearest_centroid")
+    command = [sys.executable, "-m", "ucvtest", "compare", str(path), "--target", "y", *learners]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr.lower().count("warning:") == 1, finished.stderr
