@@ -184,7 +184,7 @@ def compare(
     kept = None if checkpoint is None else Checkpoint.open(checkpoint)
     generator, seed = make_generator(rng if kept is None else kept.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
-    loss = chosen_loss(loss, scoring, alternative=alternative)
+    loss = chosen_loss(loss, scoring)
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     question = ComparisonQuestion(
         *(X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast),
@@ -273,7 +273,7 @@ def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
     return {
         "learners": list(asked.learners),
         "tests": {label: spec.words for label, spec in plan.specs.items()},
-        "loss": question.metric.name,
+        "loss": question.metric.reported_name,
         "alternative": asked.alternative,
         "correction": correction,
         "pos_label": plan.first.first.positive,

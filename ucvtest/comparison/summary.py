@@ -262,10 +262,12 @@ def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
 
 
 def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
+    loss = comparison.settings.get("loss")
+    scores = {each.better for each in comparison.results.values()} == {"higher"}
     facts = [
         ("Observations", str(comparison.n_obs)),
         ("Model fits in all", str(comparison.n_fits)),
-        ("Loss", str(comparison.settings.get("loss"))),
+        ("Score" if scores and loss != "auc" else "Loss", str(loss)),
         ("Alternative", str(comparison.settings.get("alternative"))),
         ("Seconds", f"{comparison.elapsed:.2f}"),
     ]

@@ -279,16 +279,24 @@ def _losses(
 ) -> Losses:
     """The losses of learners, from the values kept of each."""
     sample, metric = problem.sample, problem.metric
+    means, bounds = resample_values(kept, design, metric, sample.target), metric.bounds
+    if metric.score is not None:
+        means = metric.score.of(means)
+        # In place: a second table would double the memory.
+        np.subtract(metric.score.intercept, kept, out=kept)
+        bounds = (
+            None if bounds is None else (metric.score.of(bounds[1]), metric.score.of(bounds[0]))
+        )
     kept.flags.writeable = False
     return Losses(
         design=design,
         learners=tuple(problem.learners),
-        loss=metric.name,
-        means=resample_values(kept, design, metric, sample.target),
+        loss=metric.reported_name,
+        means=means,
         values=None if metric.per_test_set else kept,
         target=sample.target,
         in_words=metric.in_words,
-        bounds=metric.bounds if metric.is_mean else None,
+        bounds=bounds if metric.is_mean else None,
         settings={
             **settings,
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
@@ -296,7 +304,7 @@ def _losses(
         diagnostics=counts,
         elapsed=elapsed,
         groups=None if sample.groups is None else sample.groups.index,
-        greater_is_better=metric.greater_is_better,
+        greater_is_better=metric.greater_is_better or metric.score is not None,
     )
 
 

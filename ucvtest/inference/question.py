@@ -38,6 +38,9 @@ from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.refusals import refuse_set_score
+from ucvtest.results.result import TestResult
+from ucvtest.results.score_units import in_units_of, row_in_units_of
+from ucvtest.stats.wald import OTHER_SIDE
 
 __all__ = [
     "DataQuestion",
@@ -55,8 +58,9 @@ class Question(ABC):
     """What a test is asked, validated: a sample, one learner or two, a loss, a hypothesis."""
 
     hypothesis: Hypothesis
+    """About what is computed; of a score that is a constant less a loss it is about the loss."""
     metric: Metric
-    """What is estimated."""
+    """What is computed."""
     paired: bool
     """Whether two learners are compared."""
     n_obs: int
@@ -113,9 +117,28 @@ class Question(ABC):
         """The positive class, as JSON knows it; None where there is none, or losses are given."""
         return None
 
+    @property
+    def asked_hypothesis(self) -> Hypothesis:
+        """The hypothesis in the units of results, as it was asked."""
+        return in_units(self.hypothesis, self.metric, paired=self.paired)
+
     def with_hypothesis(self, hypothesis: Hypothesis) -> Self:
-        """The same question with another hypothesis."""
+        """The same question with another hypothesis about what is computed."""
         return replace(self, hypothesis=hypothesis)
+
+    def untested(self) -> Self:
+        """The same question without a value that is tested."""
+        return self.with_hypothesis(replace(self.hypothesis, null_value=math.nan))
+
+    def reported(self, result: TestResult) -> TestResult:
+        """A result in the units in which the question was asked."""
+        score = self.metric.score
+        return result if score is None else in_units_of(score, result, paired=self.paired)
+
+    def reported_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The same of a row with an estimate and its interval."""
+        score = self.metric.score
+        return dict(row) if score is None else row_in_units_of(score, row, paired=self.paired)
 
     @abstractmethod
     def data(self, what: str) -> Problem:
@@ -219,10 +242,11 @@ class DataQuestion(Question):
             group_weight=group_weight,
             backend=backend,
         )
+        paired = len(problem.learners) > 1
         return cls(
-            hypothesis=hypothesis,
+            hypothesis=in_units(hypothesis, problem.metric, paired=paired),
             metric=problem.metric,
-            paired=len(problem.learners) > 1,
+            paired=paired,
             n_obs=problem.sample.n_obs,
             labels=problem.sample.target,
             clusters=problem.clusters,
@@ -293,7 +317,7 @@ class DataQuestion(Question):
         drawn = draw(execution.generator)
         refuse_seconds(self.problem, drawn, execution)
         losses = evaluate_problem(self.problem, drawn, execution, {"rng": execution.seed})
-        found = losses.difference(0, 1 if self.paired else None)
+        found = losses.in_losses.difference(0, 1 if self.paired else None)
         return found if by_rows else of_units(found, self.clusters)
 
     def settings(self, test: str) -> dict[str, Any]:
@@ -353,15 +377,18 @@ class LossesQuestion(Question):
         cls, given: LossDifference, hypothesis: Hypothesis, weight: GroupWeight, *, by_rows: bool
     ) -> Self:
         """About losses; of the rows of clusters with `by_rows`, otherwise of clusters."""
+        metric = given.losses.metric.of_loss or given.losses.metric
+        given = given.in_losses
         losses, clusters = given.losses, None
         # An array as weight would be compared element by element.
         if losses.groups is not None or not isinstance(weight, str) or weight != "group":
             check_group_weight(weight, grouped=losses.groups is not None)
             clusters = clusters_of(as_groups(losses.groups, losses.design.n_obs), weight)
+        paired = given.other is not None
         question = cls(
-            hypothesis=hypothesis,
-            metric=losses.metric,
-            paired=given.other is not None,
+            hypothesis=in_units(hypothesis, metric, paired=paired),
+            metric=metric,
+            paired=paired,
             n_obs=losses.design.n_obs,
             labels=losses.target,
             clusters=clusters,
@@ -476,6 +503,19 @@ class LossesQuestion(Question):
             f"{REUSED}: its {given.n_fits} fits are those behind the losses that it was given"
             f"{took}, and may be shared with other tests."
         ]
+
+
+def in_units(hypothesis: Hypothesis, metric: Metric, *, paired: bool) -> Hypothesis:
+    """A hypothesis about a score as one about the loss behind it, and the way back.
+
+    Of the score more is better, of the loss less, so that a side becomes the other one.
+    """
+    if metric.score is None:
+        return hypothesis
+    return Hypothesis(
+        metric.score.of(hypothesis.null_value, paired=paired),
+        OTHER_SIDE[hypothesis.alternative],
+    )
 
 
 def of_units(observed: LossDifference, clusters: Clusters | None) -> LossDifference:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from ucvtest.losses import files
 from ucvtest.losses.from_arrays import FromArrays
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_scores import FromScores
+from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.recorded import known_metric, recorded_metric
@@ -140,6 +141,28 @@ class Losses(FromArrays, FromMlflow, FromScores):
             bounds=self.bounds,
             greater_is_better=bool(self.greater_is_better),
             of_test_sets=self.values is None,
+        )
+
+    @cached_property
+    def in_losses(self) -> "Losses":
+        """The same in losses, of which tests know more than of scores that are a constant less one.
+
+        Itself, unless it holds such scores. The words remain those of the score.
+        """
+        loss = self.metric.of_loss
+        if loss is None or loss.score is None:
+            return self
+        means, values = loss.score.of(self.means), None
+        if self.values is not None:
+            values = loss.score.of(self.values)
+            means = resample_values(values, self.design, loss, self.target)
+        return replace(
+            self,
+            loss=loss.name,
+            means=means,
+            values=values,
+            bounds=loss.bounds,
+            greater_is_better=False,
         )
 
     @property
@@ -328,6 +351,12 @@ class LossDifference:
         if self.losses.target is None:
             raise ValueError("these losses came without y: pass it to Losses.from_arrays")
         return np.broadcast_to(self.losses.target, self.design.testing.shape)[self.design.testing]
+
+    @property
+    def in_losses(self) -> "LossDifference":
+        """The same in losses: see `Losses`."""
+        losses = self.losses.in_losses
+        return self if losses is self.losses else replace(self, losses=losses)
 
     @property
     def table(self) -> np.ndarray:

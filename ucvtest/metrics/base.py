@@ -1,7 +1,7 @@
 """What every metric declares, so that nobody asks for its name."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,9 +12,26 @@ from ucvtest.data.output import OUTPUTS, Output
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["Metric", "Scale", "plural"]
+__all__ = ["Metric", "Scale", "ScoreOfLoss", "plural"]
 
 Scale = Literal["identity", "logit", "log"]
+
+
+@dataclass(frozen=True)
+class ScoreOfLoss:
+    """A score that is a constant less a loss, such as the accuracy: greater values are better.
+
+    The loss is what is computed; its values become those of the score where they are reported.
+    """
+
+    name: str
+    intercept: float
+    estimand: str
+
+    def of(self, values: Any, *, paired: bool = False) -> Any:
+        """The score of values of the loss, or the difference of two scores; and the way back."""
+        # Never -0.0, and exact: 1 less 0, 1/2 or 1, or a change of sign.
+        return (0.0 if paired else self.intercept) - values
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,8 @@ class Metric:
         The expected value in words.
     bounds : tuple of float, optional
         The smallest and the largest value, where there are both.
+    score : ScoreOfLoss, optional
+        The score that was asked for, and is reported, where a loss is computed in its place.
     """
 
     name: str
@@ -42,6 +61,7 @@ class Metric:
     original_labels: bool = False
     estimand: str = ""
     bounds: tuple[float, float] | None = None
+    score: ScoreOfLoss | None = field(default=None, kw_only=True)
 
     ranks_pairs: ClassVar[bool] = False
     """Whether it compares the scores of two observations, so that none has a value alone: then the
@@ -88,8 +108,26 @@ class Metric:
         return False
 
     @property
+    def of_loss(self) -> "Metric | None":
+        """The loss that tests compute with, where the values are those of a score of it."""
+        return None
+
+    @property
+    def reported_name(self) -> str:
+        """What results call it: the score that was asked for."""
+        return self.name if self.score is None else self.score.name
+
+    def reported(self, value: Any, *, paired: bool) -> Any:
+        """A value of the estimand in the units of results; and the way back."""
+        return value if self.score is None else self.score.of(value, paired=paired)
+
+    @property
     def in_words(self) -> str:
         """The expected value, as summaries name it."""
+        return self.score.estimand if self.score else self._own_words
+
+    @property
+    def _own_words(self) -> str:
         return self.estimand or f"expected {self.name}"
 
     @property
@@ -110,4 +148,6 @@ class Metric:
 
 def plural(words: str) -> str:
     """The expected values of two learners, from that of one."""
+    if words.endswith("accuracy"):
+        return f"{words[:-1]}ies"
     return words + ("es" if words.endswith("s") else "s")

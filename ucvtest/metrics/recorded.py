@@ -1,11 +1,12 @@
 """Metrics that were computed elsewhere, and are known by what tables of losses keep of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 
@@ -20,11 +21,12 @@ class RecordedMetric(Metric):
     """Numbers of which the metric's function is not known: they are taken as they are.
 
     `rises` is whether higher numbers are better; `of_test_sets` whether they are those of test
-    sets, and not of observations.
+    sets, and not of observations; `of_loss` the loss of which they are a score.
     """
 
     rises: bool = False
     of_test_sets: bool = False
+    of_loss: Metric | None = None
 
     @property
     def is_mean(self) -> bool:
@@ -69,6 +71,7 @@ def recorded_metric(
         or (known.bounds == bounds and known.greater_is_better == greater_is_better)
     ):
         return known
+    loss = _loss_behind(name, bounds) if greater_is_better else None
     return RecordedMetric(
         name,
         _as_given,
@@ -76,8 +79,28 @@ def recorded_metric(
         estimand=in_words,
         bounds=bounds,
         rises=greater_is_better,
-        of_test_sets=of_test_sets,
+        of_test_sets=of_test_sets and loss is None,
+        of_loss=loss,
     )
+
+
+def _loss_behind(name: str, bounds: tuple[float, float] | None) -> Metric | None:
+    """The loss of which a score is called so, with what the bounds of the score leave it."""
+    loss = SCORES_OF_LOSSES.get(name)
+    if loss is None or loss.score is None:
+        return None
+    low, high = (None, None) if bounds is None else (loss.score.of(end) for end in bounds)
+    ends = None if low is None or high is None else (high, low)
+    if ends == loss.bounds:
+        return loss
+    own = recorded_metric(
+        loss.name,
+        in_words=loss.in_words,
+        bounds=ends,
+        greater_is_better=False,
+        of_test_sets=False,
+    )
+    return replace(own, score=loss.score)
 
 
 def _as_given(y: np.ndarray, numbers: np.ndarray) -> np.ndarray:

@@ -118,7 +118,9 @@ def _facts(result: ResultFields) -> list[tuple[str, str]]:
     if "learn_size" in result.settings:
         facts.append(("Learning-set size", number_text(result.settings["learn_size"])))
     if result.settings.get("loss") is not None:
-        facts.append(("Loss", str(result.settings["loss"])))
+        ranks = result.settings["loss"] == "auc"
+        kind = "Score" if result.better == "higher" and not ranks else "Loss"
+        facts.append((kind, str(result.settings["loss"])))
     if "variance" in result.diagnostics:
         facts.append(("Variance estimator", number_text(result.diagnostics["variance"])))
     name = "Posterior" if result.interval_name == "credible interval" else "Reference"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, PlusFour
 from ucvtest.stats.logit import LogitT
+from ucvtest.stats.mirrored import Mirrored
 from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import Alternative
 
@@ -44,7 +45,7 @@ class StudentRule(Rule, Protocol):
         """The distribution: "t" or "normal"."""
 
 
-TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT)
+TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT, Mirrored)
 
 KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
 """What can stand in the field `rule` of a result, by the names that files have for it."""
@@ -52,6 +53,8 @@ KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
 
 def rule_to_dict(rule: Rule) -> dict[str, Any]:
     """The rule with the name of its kind, for JSON."""
+    if isinstance(rule, Mirrored):
+        return {"kind": rule.kind, "rule": rule_to_dict(rule.rule), "centre": rule.centre}
     return {"kind": rule.kind, **asdict(rule)}  # type: ignore[call-overload]
 
 
@@ -69,4 +72,6 @@ def rule_from_dict(data: Mapping[str, Any]) -> Rule:
         raise ValueError(
             f"data has a rule of kind {kind!r}, which is unknown here: upgrade ucvtest"
         )
+    if "rule" in rest:
+        rest["rule"] = rule_from_dict(rest["rule"])
     return KINDS[kind](**rest)

@@ -191,7 +191,7 @@ class BayesianTTest(ResamplingTest):
                 "tested_per_learnt": ratio,
                 "resample_means": means,
                 "rope": rope,
-                "rope_center": self.null_value,
+                "rope_center": self.question.hypothesis.null_value,
                 **dict.fromkeys(REGIONS, math.nan),
             },
             notes=(
