@@ -12,9 +12,11 @@ from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.rows import Remark, remarks_on
+from ucvtest.data.survival import refuse_survival
 
 __all__ = [
     "Sample",
+    "as_column",
     "as_response",
     "code_labels",
     "count_missing",
@@ -194,7 +196,14 @@ def as_response(y: Any) -> np.ndarray:
         Numbers that are stored as Python objects, as in columns of mixed origin, get a
         numeric type, so that they are not mistaken for labels.
     """
-    array = as_array("y", y)
+    array = as_column("y", y)
+    refuse_survival(array)
+    return array
+
+
+def as_column(name: str, value: Any) -> np.ndarray:
+    """The same of anything with a value for each observation."""
+    array = as_array(name, value)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.dtype == object and array.ndim == 1:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.arrays import as_numbers
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import (
     Sample,
+    as_column,
     as_response,
     code_labels,
     count_missing,
@@ -215,7 +216,9 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
     own, so that nothing counts them as errors. The effective size is Kish's.
     """
-    weights = _vector("sample_weight", as_numbers("sample_weight", as_response(sample_weight)))
+    weights = _vector(
+        "sample_weight", as_numbers("sample_weight", as_column("sample_weight", sample_weight))
+    )
     values = found["values"]
     if weights.shape != values.shape[1:]:
         raise ValueError(
@@ -369,7 +372,7 @@ def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarr
     place = {label: number for number, label in enumerate(classes)}
     rows = {}
     for name, given in rules.items():
-        predicted = _vector(_named(name), as_response(as_array(_named(name), given)))
+        predicted = _vector(_named(name), as_column(_named(name), given))
         n_missing = count_missing(predicted)
         if n_missing:
             raise ValueError(
@@ -444,7 +447,7 @@ def _check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
 
 
 def _numbers(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
-    column = as_response(as_array(_named(name), given))
+    column = as_column(_named(name), given)
     found = _vector(_named(name), as_numbers(_named(name), column))
     _check_finite(_named(name), found, infinite=infinite)
     return found
