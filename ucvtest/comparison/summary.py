@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from ucvtest.common.checks import check_switch
 from ucvtest.comparison.fields import ComparisonFields, Fits
 from ucvtest.inference.notes import is_reuse_note
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
 from ucvtest.results.text_tables import (
@@ -267,7 +268,7 @@ def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
     facts = [
         ("Observations", str(comparison.n_obs)),
         ("Model fits in all", str(comparison.n_fits)),
-        ("Score" if scores and loss != "auc" else "Loss", str(loss)),
+        ("Score" if scores and known_metric(loss) is None else "Loss", str(loss)),
         ("Alternative", str(comparison.settings.get("alternative"))),
         ("Seconds", f"{comparison.elapsed:.2f}"),
     ]

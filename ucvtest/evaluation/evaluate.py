@@ -279,14 +279,11 @@ def _losses(
 ) -> Losses:
     """The losses of learners, from the values kept of each."""
     sample, metric = problem.sample, problem.metric
-    means, bounds = resample_values(kept, design, metric, sample.target), metric.bounds
+    means = resample_values(kept, design, metric, sample.target)
     if metric.score is not None:
         means = metric.score.of(means)
         # In place: a second table would double the memory.
         np.subtract(metric.score.intercept, kept, out=kept)
-        bounds = (
-            None if bounds is None else (metric.score.of(bounds[1]), metric.score.of(bounds[0]))
-        )
     kept.flags.writeable = False
     return Losses(
         design=design,
@@ -296,7 +293,7 @@ def _losses(
         values=None if metric.per_test_set else kept,
         target=sample.target,
         in_words=metric.in_words,
-        bounds=bounds if metric.is_mean else None,
+        bounds=metric.reported_bounds if metric.is_mean else None,
         settings={
             **settings,
             "backends": {name: learner.backend for name, learner in problem.learners.items()},

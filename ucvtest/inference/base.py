@@ -535,7 +535,8 @@ class HypothesisTest(ABC):
             result = self._answer(options, replace(execution, bar=bar))
         given = question.observed
         rises = given is not None and given.losses.greater_is_better
-        result = question.reported(result)
+        if question.metric.score is not None:
+            result = question.reported(result)
         result = replace(
             result,
             notes=(*result.notes, *question.row_notes),

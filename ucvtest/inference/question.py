@@ -35,7 +35,7 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
-from ucvtest.metrics.base import Metric
+from ucvtest.metrics.base import Metric, ScoreOfLoss
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.refusals import refuse_set_score
 from ucvtest.results.result import TestResult
@@ -120,7 +120,10 @@ class Question(ABC):
     @property
     def asked_hypothesis(self) -> Hypothesis:
         """The hypothesis in the units of results, as it was asked."""
-        return in_units(self.hypothesis, self.metric, paired=self.paired)
+        score = self.metric.score
+        if score is None:
+            return self.hypothesis
+        return in_units(self.hypothesis, score, paired=self.paired)
 
     def with_hypothesis(self, hypothesis: Hypothesis) -> Self:
         """The same question with another hypothesis about what is computed."""
@@ -242,10 +245,12 @@ class DataQuestion(Question):
             group_weight=group_weight,
             backend=backend,
         )
-        paired = len(problem.learners) > 1
+        paired, metric = len(problem.learners) > 1, problem.metric
+        if metric.score is not None:
+            hypothesis = in_units(hypothesis, metric.score, paired=paired)
         return cls(
-            hypothesis=in_units(hypothesis, problem.metric, paired=paired),
-            metric=problem.metric,
+            hypothesis=hypothesis,
+            metric=metric,
             paired=paired,
             n_obs=problem.sample.n_obs,
             labels=problem.sample.target,
@@ -377,18 +382,20 @@ class LossesQuestion(Question):
         cls, given: LossDifference, hypothesis: Hypothesis, weight: GroupWeight, *, by_rows: bool
     ) -> Self:
         """About losses; of the rows of clusters with `by_rows`, otherwise of clusters."""
-        metric = given.losses.metric.of_loss or given.losses.metric
-        given = given.in_losses
+        metric = given.losses.metric
+        if metric.of_loss is not None:
+            metric, given = metric.of_loss, given.in_losses
+        if metric.score is not None:
+            hypothesis = in_units(hypothesis, metric.score, paired=given.paired)
         losses, clusters = given.losses, None
         # An array as weight would be compared element by element.
         if losses.groups is not None or not isinstance(weight, str) or weight != "group":
             check_group_weight(weight, grouped=losses.groups is not None)
             clusters = clusters_of(as_groups(losses.groups, losses.design.n_obs), weight)
-        paired = given.other is not None
         question = cls(
-            hypothesis=in_units(hypothesis, metric, paired=paired),
+            hypothesis=hypothesis,
             metric=metric,
-            paired=paired,
+            paired=given.paired,
             n_obs=losses.design.n_obs,
             labels=losses.target,
             clusters=clusters,
@@ -505,17 +512,13 @@ class LossesQuestion(Question):
         ]
 
 
-def in_units(hypothesis: Hypothesis, metric: Metric, *, paired: bool) -> Hypothesis:
+def in_units(hypothesis: Hypothesis, score: ScoreOfLoss, *, paired: bool) -> Hypothesis:
     """A hypothesis about a score as one about the loss behind it, and the way back.
 
     Of the score more is better, of the loss less, so that a side becomes the other one.
     """
-    if metric.score is None:
-        return hypothesis
-    return Hypothesis(
-        metric.score.of(hypothesis.null_value, paired=paired),
-        OTHER_SIDE[hypothesis.alternative],
-    )
+    null_value = score.of(hypothesis.null_value, paired=paired)
+    return Hypothesis(null_value, OTHER_SIDE[hypothesis.alternative])
 
 
 def of_units(observed: LossDifference, clusters: Clusters | None) -> LossDifference:

@@ -20,7 +20,8 @@ from ucvtest.losses.from_scores import FromScores
 from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.recorded import known_metric, recorded_metric
+from ucvtest.metrics.directions import direction_of
+from ucvtest.metrics.recorded import recorded_metric
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
@@ -74,7 +75,7 @@ class Losses(FromArrays, FromMlflow, FromScores):
         which they first appear; by default each observation is by itself.
     greater_is_better : bool, optional
         Whether `means` and `values` are scores, of which greater ones are better; by default for
-        the AUC alone. It decides what verdicts say, and no number.
+        the AUC alone, and needed for names of scores. It decides what verdicts say, and no number.
 
     Raises
     ------
@@ -100,8 +101,7 @@ class Losses(FromArrays, FromMlflow, FromScores):
     def __post_init__(self) -> None:
         greater = self.greater_is_better
         if greater is None:
-            known = known_metric(self.loss)
-            greater = known is not None and known.greater_is_better
+            greater = direction_of(self.loss)
         object.__setattr__(self, "greater_is_better", bool(greater))
         for name in ("means", "values", "target", "groups"):
             array = getattr(self, name)

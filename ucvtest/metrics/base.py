@@ -117,6 +117,14 @@ class Metric:
         """What results call it: the score that was asked for."""
         return self.name if self.score is None else self.score.name
 
+    @property
+    def reported_bounds(self) -> tuple[float, float] | None:
+        """The smallest and the largest value of what results are about."""
+        if self.bounds is None or self.score is None:
+            return self.bounds
+        low, high = self.bounds
+        return self.score.of(high), self.score.of(low)
+
     def reported(self, value: Any, *, paired: bool) -> Any:
         """A value of the estimand in the units of results; and the way back."""
         return value if self.score is None else self.score.of(value, paired=paired)

@@ -1,11 +1,13 @@
 """Losses from a matrix: what it costs to predict one class for another."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
 
 __all__ = ["matrix_loss"]
 
@@ -21,6 +23,7 @@ def matrix_loss(matrix: Any) -> Loss:
     Returns
     -------
     Loss
+        The zero-one loss where every error costs 1.
 
     Raises
     ------
@@ -49,6 +52,9 @@ def matrix_loss(matrix: Any) -> Loss:
     if not np.isfinite(costs).all():
         raise ValueError("loss is a matrix with NaN or infinity: every cost must be finite")
     costs.flags.writeable = False
+    if np.array_equal(costs, 1 - np.eye(len(costs))):
+        # The same question has the same answer: this is the error rate.
+        return replace(LOSSES["zero_one"], matrix=costs)
 
     def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         true = y.astype(int)

@@ -7,7 +7,9 @@ import numpy as np
 
 from ucvtest.data.output import Output
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.directions import names_a_score
 from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.matrix import matrix_loss
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
@@ -26,6 +28,7 @@ __all__ = [
 
 ALIASES = {
     "accuracy": "zero_one",
+    "error": "zero_one",
     "mae": "absolute",
     "mse": "squared",
     "log_loss": "log",
@@ -64,10 +67,51 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
         name = "custom" if name == "<lambda>" else name
+        if _is_of_sklearn(loss):
+            return _of_sklearn(name)
+        if names_a_score(name):
+            raise ValueError(
+                f"loss is the function {name}, which is called like a score, and losses are what a "
+                "learner should have little of: pass scoring=make_scorer(...) for a score, or name "
+                "a loss otherwise"
+            )
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
     if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
         return LOSSES[ALIASES.get(loss, loss)]
     raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")
+
+
+OF_SKLEARN = {
+    "zero_one_loss": LOSSES["zero_one"],
+    "hamming_loss": LOSSES["zero_one"],
+    "mean_squared_error": LOSSES["squared"],
+    "mean_absolute_error": LOSSES["absolute"],
+    "log_loss": LOSSES["log"],
+    "brier_score_loss": LOSSES["brier"],
+    **{
+        name.removeprefix("neg_"): replace(loss, score=None)
+        for name, loss in SCORES_OF_LOSSES.items()
+        if name.removeprefix("neg_mean_") in ("squared_log_error", "absolute_percentage_error")
+        or name.endswith("_deviance")
+    },
+}
+"""Losses by the names of scikit-learn's functions."""
+
+
+def _is_of_sklearn(loss: Any) -> bool:
+    return getattr(loss, "__module__", None) is not None and loss.__module__.startswith(
+        "sklearn.metrics."
+    )
+
+
+def _of_sklearn(name: str) -> Loss:
+    """The loss behind one of scikit-learn's functions, which return one number for all rows."""
+    if name not in OF_SKLEARN:
+        raise ValueError(
+            f"loss is scikit-learn's function {name}, which is a score, or no mean over "
+            "observations: pass the name of the score, or make_scorer(...), as scoring"
+        )
+    return OF_SKLEARN[name]
 
 
 def as_metric(loss: Any, *, has_classes: bool) -> Metric:
@@ -92,6 +136,8 @@ def output_of(loss: Any) -> Output | None:
     """
     if loss is None or (isinstance(loss, SetScore) and not loss.fixed_output):
         return None
+    if callable(loss) and _is_of_sklearn(loss):
+        return _of_sklearn(loss.__name__).output
     if callable(loss) and not isinstance(loss, Metric):
         return None
     return as_metric(loss, has_classes=True).output

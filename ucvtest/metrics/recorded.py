@@ -71,7 +71,8 @@ def recorded_metric(
         or (known.bounds == bounds and known.greater_is_better == greater_is_better)
     ):
         return known
-    loss = _loss_behind(name, bounds) if greater_is_better else None
+    scored = greater_is_better and name in SCORES_OF_LOSSES
+    loss = _loss_behind(SCORES_OF_LOSSES[name], bounds) if scored else None
     return RecordedMetric(
         name,
         _as_given,
@@ -84,13 +85,11 @@ def recorded_metric(
     )
 
 
-def _loss_behind(name: str, bounds: tuple[float, float] | None) -> Metric | None:
-    """The loss of which a score is called so, with what the bounds of the score leave it."""
-    loss = SCORES_OF_LOSSES.get(name)
-    if loss is None or loss.score is None:
-        return None
-    low, high = (None, None) if bounds is None else (loss.score.of(end) for end in bounds)
-    ends = None if low is None or high is None else (high, low)
+def _loss_behind(loss: Metric, bounds: tuple[float, float] | None) -> Metric:
+    """The loss of a score, with what the bounds of the score leave it."""
+    ends = None
+    if bounds is not None and loss.score is not None:
+        ends = loss.score.of(bounds[1]), loss.score.of(bounds[0])
     if ends == loss.bounds:
         return loss
     own = recorded_metric(
