@@ -21,6 +21,8 @@ __all__ = [
     "code_labels",
     "count_missing",
     "difference_of_indices",
+    "difference_of_names",
+    "has_index",
     "make_sample",
     "response_has_classes",
     "taken_for_classes",
@@ -403,10 +405,24 @@ def count_missing(response: np.ndarray) -> int:
 
 def difference_of_indices(X: Any, other: Any) -> str:
     """How the indices of both differ, in words; nothing where one has none, or they are equal."""
-    have_index = all(_is_pandas(each, "DataFrame", "Series") for each in (X, other))
-    if not have_index or X.index.equals(other.index):
+    if not has_index(X) or not has_index(other) or X.index.equals(other.index):
         return ""
-    same = X.index.sort_values().equals(other.index.sort_values())
+    return difference_of_names(X.index, other.index)
+
+
+def has_index(given: Any) -> bool:
+    """Whether rows have names, as in pandas."""
+    return _is_pandas(given, "DataFrame", "Series")
+
+
+def difference_of_names(names: Any, other: Any) -> str:
+    """How two indices of pandas differ, in words; nothing where they are equal."""
+    if names.equals(other):
+        return ""
+    try:
+        same = names.sort_values().equals(other.sort_values())
+    except TypeError:
+        same = False
     return "the same index in another order" if same else "different indices"
 
 

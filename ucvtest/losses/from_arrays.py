@@ -12,11 +12,12 @@ from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_values
-from ucvtest.losses.validation import as_names
+from ucvtest.losses.validation import as_names, refuse_other_rows
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import ALIASES
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import known_metric, recorded_metric
 
@@ -65,7 +66,8 @@ class FromArrays:
         learning, testing : array of 0/1, shape (R, n)
             Which observations were learnt from and which tested; by default all others are tested.
             A single row that learns from nothing is about rules that are fixed: see
-            `from_predictions`.
+            `from_predictions`. Of data frames the columns are the observations, whose names must
+            be those of `values`, `y` and `groups` where these have names too.
         learners : sequence of str, optional
             By default "learner 1", "learner 2", ...
         loss : str
@@ -191,6 +193,13 @@ def _of_arrays(
     if not isinstance(loss, str):
         raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
     greater = direction_of(loss, greater_is_better)
+    if not greater and known_metric(ALIASES.get(loss, loss)) is not None:
+        # Of more than one spelling one is what tests know.
+        loss = ALIASES.get(loss, loss)
+    several = isinstance(values, (list, tuple))
+    each = {f"values[{k}]": x for k, x in enumerate(values)} if several else {"values": values}
+    tables = {**each, "learning": learning, "testing": testing}
+    refuse_other_rows({"y": y, "groups": groups}, tables)
     design = Design.checked(learning, testing)
     array = as_numbers("values", values)
     array = array[None] if array.ndim == 2 else array

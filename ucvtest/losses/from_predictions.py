@@ -17,6 +17,7 @@ from ucvtest.data.sample import (
     code_labels,
     count_missing,
     difference_of_indices,
+    has_index,
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
@@ -255,8 +256,10 @@ def _known_metric(loss: Any) -> Any:
 
 
 def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
-    """Refuse rows that do not belong to those of `y`, or without it to those of the first other."""
-    named = {name: given for name, given in {"y": y, **others}.items() if given is not None}
+    """Refuse rows that do not belong to those of `y`, or of the first other where it has no index."""
+    named = {name: given for name, given in {"y": y, **others}.items() if has_index(given)}
+    if not named:
+        return
     (first, reference), *rest = named.items()
     for name, given in rest:
         difference = difference_of_indices(reference, given)

@@ -9,7 +9,7 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import at_least, check_choice
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
-from ucvtest.losses.validation import by_name
+from ucvtest.losses.validation import by_name, refuse_other_rows
 from ucvtest.metrics.directions import direction_of_scores
 
 __all__ = ["FromScores"]
@@ -96,6 +96,7 @@ class FromScores:
         rows = {
             name: _row(name, given) for name, given in by_name("fold_scores", fold_scores).items()
         }
+        refuse_other_rows({f"fold_scores[{name!r:.60}]": x for name, x in fold_scores.items()})
         n_resamples = len(next(iter(rows.values())))
         for name, row in rows.items():
             if len(row) != n_resamples:

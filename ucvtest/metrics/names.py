@@ -20,6 +20,7 @@ __all__ = [
     "ALIASES",
     "as_loss",
     "as_metric",
+    "canonical",
     "is_auc",
     "metric_of",
     "output_of",
@@ -58,7 +59,7 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     ValueError
         If the name is unknown, or a matrix not square.
     """
-    if isinstance(loss, (np.ndarray, list, tuple)) or hasattr(loss, "to_numpy"):
+    if is_matrix(loss):
         return matrix_loss(loss)
     if loss is None:
         return LOSSES["zero_one" if has_classes else "squared"]
@@ -112,6 +113,20 @@ def _of_sklearn(name: str) -> Loss:
             "observations: pass the name of the score, or make_scorer(...), as scoring"
         )
     return OF_SKLEARN[name]
+
+
+def canonical(loss: Any) -> Any:
+    """One way to say the same: names without aliases, and the loss that a matrix or function is."""
+    if isinstance(loss, str):
+        return ALIASES.get(loss, loss)
+    if is_matrix(loss):
+        return matrix_loss(loss)
+    return _of_sklearn(loss.__name__) if callable(loss) and _is_of_sklearn(loss) else loss
+
+
+def is_matrix(loss: Any) -> bool:
+    """Whether a loss is given as a matrix of costs."""
+    return isinstance(loss, (np.ndarray, list, tuple)) or hasattr(loss, "to_numpy")
 
 
 def as_metric(loss: Any, *, has_classes: bool) -> Metric:

@@ -13,7 +13,7 @@ import numpy as np
 from ucvtest.data.output import Output
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
-from ucvtest.metrics.names import ALIASES
+from ucvtest.metrics.names import canonical
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.set_scores import SetScore
 
@@ -47,7 +47,7 @@ def chosen_loss(loss: Any, scoring: Any = None) -> Any:
         If both are given, or the score is unknown.
     """
     if scoring is None:
-        return ALIASES.get(loss, loss) if isinstance(loss, str) else loss
+        return canonical(loss)
     if loss is not None:
         raise ValueError("loss and scoring exclude each other: pass one of them")
     if isinstance(scoring, str) and scoring in MEANS:
