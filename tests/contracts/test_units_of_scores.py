@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import ucvtest as uv
 from ucvtest.cli import app
-from ucvtest.results.score_units import WITH_ESTIMATES
+from ucvtest.results.units import WITH_ESTIMATES
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(48, 2))

@@ -11,8 +11,8 @@ from ucvtest.methods.influence.options import Scheme
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.citations import all_papers, cite
 from ucvtest.results.methods_text import INTERVALS, SCHEMES
+from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.interval_rules import KINDS
-from ucvtest.stats.mirrored import Mirrored
 
 Y = np.tile([0, 1], 15)
 RULES = {"a": np.where(np.arange(30) % 7 == 0, 1 - Y, Y), "b": np.zeros(30, int)}
@@ -148,7 +148,7 @@ def test_paragraph_of_posterior_probabilities(data):
 
 def test_every_rule_and_every_scheme_has_words():
     # A mirror image is called what the rule in it is.
-    assert set(INTERVALS) == set(KINDS) - {Mirrored.kind}
+    assert set(INTERVALS) == set(KINDS) - {ChangedUnits.kind}
     assert {*SCHEMES, "monte_carlo"} == set(get_args(Scheme))
 
 

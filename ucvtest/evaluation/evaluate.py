@@ -26,6 +26,7 @@ from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
 from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.recorded import COST_OF_ERRORS
 from ucvtest.metrics.refusals import refuse_name_of_auc
 from ucvtest.metrics.scorers import chosen_loss
 
@@ -279,11 +280,15 @@ def _losses(
 ) -> Losses:
     """The losses of learners, from the values kept of each."""
     sample, metric = problem.sample, problem.metric
-    means = resample_values(kept, design, metric, sample.target)
-    if metric.score is not None:
-        means = metric.score.of(means)
+    means, greater = resample_values(kept, design, metric, sample.target), metric.greater_is_better
+    settings = dict(settings)
+    if metric.units is not None:
+        means, greater = metric.units.of(means), metric.units.greater_is_better
+        if not greater:
+            settings[COST_OF_ERRORS] = metric.units.slope
         # In place: a second table would double the memory.
-        np.subtract(metric.score.intercept, kept, out=kept)
+        kept *= metric.units.slope
+        kept += metric.units.intercept
     kept.flags.writeable = False
     return Losses(
         design=design,
@@ -301,7 +306,7 @@ def _losses(
         diagnostics=counts,
         elapsed=elapsed,
         groups=None if sample.groups is None else sample.groups.index,
-        greater_is_better=metric.greater_is_better or metric.score is not None,
+        greater_is_better=greater,
     )
 
 

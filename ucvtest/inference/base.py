@@ -535,7 +535,7 @@ class HypothesisTest(ABC):
             result = self._answer(options, replace(execution, bar=bar))
         given = question.observed
         rises = given is not None and given.losses.greater_is_better
-        if question.metric.score is not None:
+        if question.metric.units is not None:
             result = question.reported(result)
         result = replace(
             result,

@@ -35,11 +35,11 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
-from ucvtest.metrics.base import Metric, ScoreOfLoss
+from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.refusals import refuse_set_score
 from ucvtest.results.result import TestResult
-from ucvtest.results.score_units import in_units_of, row_in_units_of
+from ucvtest.results.units import in_units_of, row_in_units_of
 from ucvtest.stats.wald import OTHER_SIDE
 
 __all__ = [
@@ -120,10 +120,12 @@ class Question(ABC):
     @property
     def asked_hypothesis(self) -> Hypothesis:
         """The hypothesis in the units of results, as it was asked."""
-        score = self.metric.score
-        if score is None:
+        units = self.metric.units
+        if units is None:
             return self.hypothesis
-        return in_units(self.hypothesis, score, paired=self.paired)
+        return hypothesis_about(
+            self.hypothesis, units.of(self.hypothesis.null_value, paired=self.paired), units
+        )
 
     def with_hypothesis(self, hypothesis: Hypothesis) -> Self:
         """The same question with another hypothesis about what is computed."""
@@ -135,13 +137,13 @@ class Question(ABC):
 
     def reported(self, result: TestResult) -> TestResult:
         """A result in the units in which the question was asked."""
-        score = self.metric.score
-        return result if score is None else in_units_of(score, result, paired=self.paired)
+        units = self.metric.units
+        return result if units is None else in_units_of(units, result, paired=self.paired)
 
     def reported_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The same of a row with an estimate and its interval."""
-        score = self.metric.score
-        return dict(row) if score is None else row_in_units_of(score, row, paired=self.paired)
+        units = self.metric.units
+        return dict(row) if units is None else row_in_units_of(units, row, paired=self.paired)
 
     @abstractmethod
     def data(self, what: str) -> Problem:
@@ -246,8 +248,9 @@ class DataQuestion(Question):
             backend=backend,
         )
         paired, metric = len(problem.learners) > 1, problem.metric
-        if metric.score is not None:
-            hypothesis = in_units(hypothesis, metric.score, paired=paired)
+        if metric.units is not None:
+            null_value = metric.units.back(hypothesis.null_value, paired=paired)
+            hypothesis = hypothesis_about(hypothesis, null_value, metric.units)
         return cls(
             hypothesis=hypothesis,
             metric=metric,
@@ -385,8 +388,9 @@ class LossesQuestion(Question):
         metric = given.losses.metric
         if metric.of_loss is not None:
             metric, given = metric.of_loss, given.in_losses
-        if metric.score is not None:
-            hypothesis = in_units(hypothesis, metric.score, paired=given.paired)
+        if metric.units is not None:
+            null_value = metric.units.back(hypothesis.null_value, paired=given.paired)
+            hypothesis = hypothesis_about(hypothesis, null_value, metric.units)
         losses, clusters = given.losses, None
         # An array as weight would be compared element by element.
         if losses.groups is not None or not isinstance(weight, str) or weight != "group":
@@ -512,13 +516,13 @@ class LossesQuestion(Question):
         ]
 
 
-def in_units(hypothesis: Hypothesis, score: ScoreOfLoss, *, paired: bool) -> Hypothesis:
-    """A hypothesis about a score as one about the loss behind it, and the way back.
+def hypothesis_about(hypothesis: Hypothesis, null_value: float, units: Units) -> Hypothesis:
+    """A hypothesis in other units, in which the null value is another number.
 
-    Of the score more is better, of the loss less, so that a side becomes the other one.
+    Of a score more is better, of the loss behind it less, so that a side becomes the other one.
     """
-    null_value = score.of(hypothesis.null_value, paired=paired)
-    return Hypothesis(null_value, OTHER_SIDE[hypothesis.alternative])
+    alternative = hypothesis.alternative
+    return Hypothesis(null_value, OTHER_SIDE[alternative] if units.slope < 0 else alternative)
 
 
 def of_units(observed: LossDifference, clusters: Clusters | None) -> LossDifference:

@@ -25,10 +25,11 @@ from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_name
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.matrix import cost_of_errors
 from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.names import ALIASES, as_loss, output_of
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import WEIGHTED, recorded_metric
+from ucvtest.metrics.recorded import COST_OF_ERRORS, WEIGHTED, recorded_metric
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
@@ -256,7 +257,7 @@ def _known_metric(loss: Any) -> Any:
 
 
 def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
-    """Refuse rows that do not belong to those of `y`, or of the first other where it has no index."""
+    """Refuse rows that do not belong to those of `y`, or of the first other that has an index."""
     named = {name: given for name, given in {"y": y, **others}.items() if has_index(given)}
     if not named:
         return
@@ -345,7 +346,14 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         "target": target,
         "in_words": scored.in_words,
         "bounds": scored.bounds,
+        "settings": _costs(scored),
     }
+
+
+def _costs(loss: Loss) -> dict[str, float]:
+    """What every error costs, where a matrix says that all cost the same."""
+    cost = None if loss.matrix is None else cost_of_errors(loss.matrix)
+    return {} if cost in (None, 1) else {COST_OF_ERRORS: cost}
 
 
 def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:

@@ -21,7 +21,8 @@ from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
-from ucvtest.metrics.recorded import recorded_metric
+from ucvtest.metrics.matrix import MATRIX, errors_at
+from ucvtest.metrics.recorded import COST_OF_ERRORS, RecordedMetric, recorded_metric
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
@@ -135,13 +136,17 @@ class Losses(FromArrays, FromMlflow, FromScores):
     @cached_property
     def metric(self) -> Metric:
         """What is estimated: the metric called `loss`, or what is known of it."""
-        return recorded_metric(
+        metric = recorded_metric(
             self.loss,
             in_words=self.in_words,
             bounds=self.bounds,
             greater_is_better=bool(self.greater_is_better),
             of_test_sets=self.values is None,
         )
+        cost = self.settings.get(COST_OF_ERRORS)
+        if cost is None or self.loss != MATRIX or not isinstance(metric, RecordedMetric):
+            return metric
+        return replace(metric, of_loss=errors_at(float(cost)))
 
     @cached_property
     def in_losses(self) -> "Losses":
@@ -150,11 +155,11 @@ class Losses(FromArrays, FromMlflow, FromScores):
         Itself, unless it holds such scores. The words remain those of the score.
         """
         loss = self.metric.of_loss
-        if loss is None or loss.score is None:
+        if loss is None or loss.units is None:
             return self
-        means, values = loss.score.of(self.means), None
+        means, values = loss.units.back(self.means), None
         if self.values is not None:
-            values = loss.score.of(self.values)
+            values = loss.units.back(self.values)
             means = resample_values(values, self.design, loss, self.target)
         return replace(
             self,

@@ -36,8 +36,8 @@ def by_name(argument: str, given: Any) -> dict[str, Any]:
 def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:
     """Refuse columns with the names of other rows, or of the same in another order.
 
-    `rows` have a value in each row, `tables` a column for each. Rows that pandas numbers from 0 have
-    names only where others have the same numbers.
+    `rows` have a value in each row, `tables` a column for each. Rows that pandas numbers from 0
+    have names only where others have the same numbers.
 
     Raises
     ------

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ucvtest.metrics.base import ScoreOfLoss
+from ucvtest.metrics.base import Units
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import LOSSES
 
@@ -48,9 +48,9 @@ NEGATIVE = {
 }
 
 SCORES_OF_LOSSES: dict[str, Loss] = {
-    "accuracy": replace(LOSSES["zero_one"], score=ScoreOfLoss("accuracy", 1.0, "accuracy")),
+    "accuracy": replace(LOSSES["zero_one"], units=Units("accuracy", 1.0, "accuracy")),
     **{
-        name: replace(loss, score=ScoreOfLoss(name, 0.0, f"negative {loss.estimand}"))
+        name: replace(loss, units=Units(name, 0.0, f"negative {loss.estimand}"))
         for name, loss in NEGATIVE.items()
     },
 }

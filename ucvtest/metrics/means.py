@@ -72,7 +72,7 @@ def for_classes(loss: Loss, n_classes: int) -> Loss:
     ValueError
         If it scores the probability of one of two classes, and there are more.
     """
-    plain = replace(loss, score=None)
+    plain = replace(loss, units=None)
     if loss.output != "probability" or n_classes <= 2 or plain in OF_SEVERAL.values():
         return loss
     if plain != LOSSES.get(loss.name):
@@ -81,4 +81,4 @@ def for_classes(loss: Loss, n_classes: int) -> Loss:
             "use loss='log' or 'brier', or merge classes"
         )
     found = OF_SEVERAL[loss.name]
-    return found if loss.score is None else replace(found, score=loss.score)
+    return found if loss.units is None else replace(found, units=loss.units)

@@ -10,7 +10,7 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import names_a_score
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
-from ucvtest.metrics.matrix import matrix_loss
+from ucvtest.metrics.matrix import cost_of_errors, errors_at, matrix_loss
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 from ucvtest.metrics.recorded import known_metric
@@ -90,7 +90,7 @@ OF_SKLEARN = {
     "log_loss": LOSSES["log"],
     "brier_score_loss": LOSSES["brier"],
     **{
-        name.removeprefix("neg_"): replace(loss, score=None)
+        name.removeprefix("neg_"): replace(loss, units=None)
         for name, loss in SCORES_OF_LOSSES.items()
         if name.removeprefix("neg_mean_") in ("squared_log_error", "absolute_percentage_error")
         or name.endswith("_deviance")
@@ -120,7 +120,10 @@ def canonical(loss: Any) -> Any:
     if isinstance(loss, str):
         return ALIASES.get(loss, loss)
     if is_matrix(loss):
-        return matrix_loss(loss)
+        found = matrix_loss(loss)
+        assert found.matrix is not None
+        cost = cost_of_errors(found.matrix)
+        return found if cost is None else errors_at(cost, found.matrix)
     return _of_sklearn(loss.__name__) if callable(loss) and _is_of_sklearn(loss) else loss
 
 

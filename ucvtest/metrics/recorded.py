@@ -10,7 +10,10 @@ from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 
-__all__ = ["WEIGHTED", "RecordedMetric", "known_metric", "recorded_metric"]
+__all__ = ["COST_OF_ERRORS", "WEIGHTED", "RecordedMetric", "known_metric", "recorded_metric"]
+
+COST_OF_ERRORS = "cost_of_errors"
+"""The setting with what each error costs, where all cost the same."""
 
 WEIGHTED = "weighted_"
 """What names of losses begin with whose rows have weights."""
@@ -88,8 +91,9 @@ def recorded_metric(
 def _loss_behind(loss: Metric, bounds: tuple[float, float] | None) -> Metric:
     """The loss of a score, with what the bounds of the score leave it."""
     ends = None
-    if bounds is not None and loss.score is not None:
-        ends = loss.score.of(bounds[1]), loss.score.of(bounds[0])
+    if bounds is not None and loss.units is not None:
+        low, high = sorted(loss.units.back(end) for end in bounds)
+        ends = low, high
     if ends == loss.bounds:
         return loss
     own = recorded_metric(
@@ -99,7 +103,7 @@ def _loss_behind(loss: Metric, bounds: tuple[float, float] | None) -> Metric:
         greater_is_better=False,
         of_test_sets=False,
     )
-    return replace(own, score=loss.score)
+    return replace(own, units=loss.units)
 
 
 def _as_given(y: np.ndarray, numbers: np.ndarray) -> np.ndarray:

@@ -96,13 +96,22 @@ def _scorer(scoring: Any) -> Any:
 def _name_of(scorer: Any) -> str:
     """The name that scikit-learn has for such a scorer; otherwise that of its function."""
     metrics = _metrics()
-
-    parts = ("_score_func", "_sign", "_kwargs", "_response_method")
     for name in metrics.get_scorer_names():
-        known = metrics.get_scorer(name)
-        if all(getattr(known, part) == getattr(scorer, part, None) for part in parts):
+        if _what_it_does(metrics.get_scorer(name)) == _what_it_does(scorer):
             return name
     return getattr(scorer._score_func, "__name__", "score")
+
+
+def _what_it_does(scorer: Any) -> tuple[Any, ...]:
+    """What makes two scorers the same: also where one names what is the default anyway."""
+    function, given = scorer._score_func, dict(scorer._kwargs)
+    defaults = {
+        name: each.default
+        for name, each in inspect.signature(function).parameters.items()
+        if name in given and each.default is not inspect.Parameter.empty
+    }
+    own = {name: x for name, x in given.items() if name not in defaults or x != defaults[name]}
+    return function, scorer._sign, own, getattr(scorer, "_response_method", None)
 
 
 def _in_words(name: str) -> str:

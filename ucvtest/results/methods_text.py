@@ -7,8 +7,8 @@ from typing import Any
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import ResultFields
+from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.mirrored import Mirrored
 
 __all__ = ["methods_text"]
 
@@ -168,7 +168,7 @@ def _uncertainty(result: ResultFields) -> str:
 
 def _of_rule(rule: Rule, reference: str) -> str:
     """The interval of a rule, which may refer to the normal distribution instead of Student's t."""
-    by = INTERVALS[rule.rule.kind if isinstance(rule, Mirrored) else rule.kind]
+    by = INTERVALS[rule.rule.kind if isinstance(rule, ChangedUnits) else rule.kind]
     return by.replace("Student's t", "normal") if reference == "normal" else by
 
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar, Protocol
 
+from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, PlusFour
 from ucvtest.stats.logit import LogitT
-from ucvtest.stats.mirrored import Mirrored
 from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import Alternative
 
@@ -45,7 +45,7 @@ class StudentRule(Rule, Protocol):
         """The distribution: "t" or "normal"."""
 
 
-TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT, Mirrored)
+TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT, ChangedUnits)
 
 KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
 """What can stand in the field `rule` of a result, by the names that files have for it."""
@@ -53,8 +53,13 @@ KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
 
 def rule_to_dict(rule: Rule) -> dict[str, Any]:
     """The rule with the name of its kind, for JSON."""
-    if isinstance(rule, Mirrored):
-        return {"kind": rule.kind, "rule": rule_to_dict(rule.rule), "centre": rule.centre}
+    if isinstance(rule, ChangedUnits):
+        return {
+            "kind": rule.kind,
+            "rule": rule_to_dict(rule.rule),
+            "shift": rule.shift,
+            "slope": rule.slope,
+        }
     return {"kind": rule.kind, **asdict(rule)}  # type: ignore[call-overload]
 
 

@@ -385,9 +385,9 @@ def select_model(
         )
     places, axis = _axis(given, columns)
     metric = task.loss
-    if metric.score is not None:
+    if metric.units is not None:
         columns = {
-            name: values if name == "degrees" else metric.score.of(values)
+            name: values if name == "degrees" else metric.units.of(values)
             for name, values in columns.items()
         }
     settings: dict[str, Any] = {
@@ -396,7 +396,7 @@ def select_model(
         "complexity": axis,
         "loss": metric.reported_name,
         "loss_in_words": metric.in_words,
-        **({} if metric.score is None else {"better": "higher"}),
+        **({"better": "higher"} if metric.units and metric.units.greater_is_better else {}),
         "n_permutations": task.n_permutations,
         "n_folds": n_folds,
         "n_left_out": n_left_out if task.n_left_out == asked.n_left_out else task.n_left_out,

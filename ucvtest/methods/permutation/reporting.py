@@ -243,10 +243,10 @@ def _notes(
             "The bounds hold for a learner that minimises the in-sample error over a class of "
             "rules that contains the negation of each of its rules; a bound above 1 says nothing."
         )
-    if loss.score is not None:
+    if loss.units is not None:
         notes.append(
-            "Estimate and parts are those of the score; P_in, and what has an upper bound, are "
-            "about the loss behind it."
+            f"Estimate and parts are in units of {loss.units.name!r}; what has an upper bound is "
+            "about the error rate or loss behind it."
         )
     if sample.n_classes == 2 and loss.name in ("squared", "absolute"):
         notes.append("The classes are coded 0 and 1.")

@@ -19,9 +19,9 @@ def check_ratio(metric: Metric, *, paired: bool) -> None:
             "contrast='ratio' is about mean losses, and an AUC is none (1/2 is chance): use "
             "contrast='difference'"
         )
-    if metric.score is not None:
+    if metric.units is not None and metric.units.greater_is_better:
         raise ValueError(
-            f"contrast='ratio' is about losses, and scoring={metric.score.name!r} is a score, of "
+            f"contrast='ratio' is about losses, and scoring={metric.units.name!r} is a score, of "
             f"which a ratio says nothing: use loss={metric.name!r} in the place of scoring, or "
             "contrast='difference'"
         )

@@ -178,7 +178,8 @@ class Interval:
         if self.asked != "auto" or not self.paired or self.name != "wald":
             listed.append(f"Interval {self.name!r}: {WORDS[self.name]}; {self.reason}.")
         if self.name == "stabilised" and shape and shape.slope_error * one.se > NOTABLE_BEND:
-            slope = self.metric.reported(shape.slope, paired=True)
+            units = self.metric.units
+            slope = shape.slope if units is None else shape.slope / units.slope
             listed.append(
                 f"The slope of the logarithm of the standard error, {slope:.2g}, has a "
                 f"Monte-Carlo standard error of {shape.slope_error:.2g}, which can move an end of "

@@ -160,13 +160,13 @@ class JointRun:
             for key, test in self.tests.items()
         }
         statistics = estimates.statistics(options.interval)
-        if statistics is not None:
-            metric = next(iter(self.tests.values())).question.metric
-            statistics = metric.reported(statistics, paired=True)
+        metric = next(iter(self.tests.values())).question.metric
+        if statistics is not None and metric.units is not None:
+            statistics = statistics * np.sign(metric.units.slope) + 0.0
         together = JointEstimates(
             own={name: results[name] for name in self.names},
-            se=estimates.standard_errors(),
-            covariance=estimates.covariance,
+            se=metric.unit * estimates.standard_errors(),
+            covariance=metric.unit**2 * estimates.covariance,
             df=estimates.df,
             seed=0 if seed is None else seed,
             statistics=statistics,
