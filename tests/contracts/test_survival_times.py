@@ -30,8 +30,8 @@ DURATIONS = {
     "of pandas": pd.Series(pd.to_timedelta(TIME, unit="D")),
     "of numpy": TIME.astype("timedelta64[D]"),
     "of Python": [datetime.timedelta(days=each) for each in TIME],
+    "objects of pandas": list(pd.to_timedelta(TIME, unit="D")),
     "dates": pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(TIME, unit="D")),
-    "periods": pd.Series(pd.period_range("2020", periods=N, freq="M")),
     "texts": [f"{each:g} days" for each in TIME],
     "texts of pandas": pd.Series(pd.to_timedelta(TIME, unit="D")).astype(str) + " 04:00:00",
 }

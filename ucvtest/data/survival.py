@@ -1,11 +1,12 @@
 """Survival times, which no test can use yet, are not taken for labels."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
-from ucvtest.common.arrays import NO_TIMES, other_than_numbers
+from ucvtest.common.arrays import NO_TIMES
 
 __all__ = ["refuse_survival"]
 
@@ -37,7 +38,7 @@ def refuse_survival(array: np.ndarray) -> None:
     first = array[0]
     if isinstance(first, (tuple, np.void)):
         raise ValueError(SURVIVAL.format("a tuple for each observation"))
-    if other_than_numbers(array) == "dates or times" or hasattr(first, "asfreq"):
+    if isinstance(first, (timedelta, np.timedelta64)):
         raise ValueError(NO_TIMES.format("y"))
     texts = array.tolist()
     # A few different ones may be labels, as which dates and times can be given.

@@ -96,7 +96,9 @@ class FromScores:
         rows = {
             name: _row(name, given) for name, given in by_name("fold_scores", fold_scores).items()
         }
-        refuse_other_rows({f"fold_scores[{name!r:.60}]": x for name, x in fold_scores.items()})
+        named = {name: each for name, each in fold_scores.items() if hasattr(each, "iloc")}
+        if len(named) > 1:
+            refuse_other_rows({f"fold_scores[{name!r:.60}]": each for name, each in named.items()})
         n_resamples = len(next(iter(rows.values())))
         for name, row in rows.items():
             if len(row) != n_resamples:
