@@ -262,6 +262,17 @@ def test_a_checkpoint_of_losses_is_not_one_of_scores(tmp_path):
         uv.compare(X, Y, [SINGLE, "majority"], loss="zero_one", **options)
 
 
+def test_mlflow_logs_scores():
+    content = pytest.importorskip("ucvtest_mlflow.content")
+    score, loss, _ = mirrored(uv.HoldOutTest, "accuracy")
+    one, other = (
+        {each.key: each.value for each in content.metrics(result, "")} for result in (score, loss)
+    )
+    assert one["estimate"] == -other["estimate"]
+    assert (one["conf_low"], one["pvalue"]) == (-other["conf_high"], other["pvalue"])
+    assert one["estimate_learner"] == 1 - other["estimate_learner"]
+
+
 def test_the_shell_speaks_of_scores(tmp_path):
     path = tmp_path / "table.csv"
     rows = np.column_stack([X, Y])

@@ -99,7 +99,8 @@ def compare(
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
         "ustatistic" alone.
     alternative : {"two-sided", "less", "greater"}
-        H1: the first learner's loss (or AUC) differs from, is below, or is above the second's.
+        H1: the first learner's loss (with `scoring` its score, or its AUC) differs from, is below,
+        or is above the second's.
     correction : str or None
         How p-values are adjusted for the number of pairs within each test, as
         `statsmodels.stats.multitest.multipletests` names it; None leaves them. "simultaneous"
