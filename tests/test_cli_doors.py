@@ -202,9 +202,11 @@ def test_select_takes_scores_and_leaves_out_rows(tmp_path: Path) -> None:
     expected = uv.select_model(
         *(kept[FEATURES], kept["ill"], ["lda", "knn:3"]), loss="log", n_permutations=5, rng=0
     )
-    assert [row["permutation"] for row in shown["table"]] == pytest.approx(
+    # In the units of the score, of which greater is better.
+    assert [-row["permutation"] for row in shown["table"]] == pytest.approx(
         expected.table["permutation"].tolist(), rel=1e-9
     )
+    assert shown["best"] == expected.names[expected.choices["permutation"]]
     refused = run("select", path, *options, "--missing", "drop", "--scoring", "f1")
     assert "--scoring f1 is one number for each test set" in refused.stderr
 

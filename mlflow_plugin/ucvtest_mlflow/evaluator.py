@@ -161,6 +161,8 @@ def _rows(
 
     features, baseline = dataset.features_data, config.get("baseline")
     groups = config.get("groups")
+    for option in ("baseline", "groups"):
+        _check_row_names(features, config.get(option), option)
     if isinstance(groups, str):
         features, groups = _without_column(
             features, groups, "groups", "pass one label for each row"
@@ -184,6 +186,19 @@ def _rows(
             "its predictions in predictions"
         )
     return Rows(y, own, np.asarray(baseline), (own_name, name), groups)
+
+
+def _check_row_names(features: Any, given: Any, option: str) -> None:
+    """Refuse rows in another order than those of the data, where both have names."""
+    known = pd.DataFrame, pd.Series
+    if not isinstance(features, known) or not isinstance(given, known):
+        return
+    names, other = features.index, given.index
+    if len(names) == len(other) and not names.equals(other) and set(names) == set(other):
+        raise ValueError(
+            f"the data and {option} have the same index in another order, but rows are matched by "
+            f"place: pass {option}.loc[data.index]"
+        )
 
 
 def _one_for_each_row(groups: Any, n_rows: int) -> np.ndarray:

@@ -99,7 +99,7 @@ def resampled_losses(
     values[:, design[1].astype(bool)] = each.values
     made = uv.Losses.from_arrays(
         values, *design, learners=each.learners, loss=each.loss, y=vector(y),
-        pos_label=pos_label, groups=groups,
+        pos_label=pos_label, groups=groups, greater_is_better=each.greater_is_better,
     )  # fmt: skip
     return _losses(made)
 

@@ -117,7 +117,10 @@ def compare(
     ] = "difference",
     alternative: Annotated[
         AlternativeName,
-        typer.Option(help="What to show; less: the first learner has the smaller loss."),
+        typer.Option(
+            help="What to show; less: the first learner has the smaller loss. With --scoring it is "
+            "about the score: greater means that the first is better."
+        ),
     ] = "two-sided",
     margin: Annotated[
         float | None,
@@ -207,7 +210,7 @@ def compare(
     another, --tests several, which are then fitted once for each different design.
     Without --other, the error of one learner and its confidence interval. The verdict is
     the first line; estimates are the first learner minus the second, so that a negative
-    one speaks for the first (with --loss auc a positive one).
+    one speaks for the first (with --loss auc or --scoring a positive one).
 
     \b
     Tests:
@@ -278,7 +281,7 @@ def compare(
         if mlflow:
             uv.autolog()
         learners = [learner, *(other or [])]
-        asked = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+        asked = chosen_loss(loss, scoring)
         common: dict[str, Any] = {
             "loss": asked,
             "alternative": alternative,

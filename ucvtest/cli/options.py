@@ -84,7 +84,10 @@ OneHotOption = Annotated[
 ]
 ScoringOption = Annotated[
     str | None,
-    typer.Option(help="scikit-learn's name of a score instead of --loss, such as f1 or r2."),
+    typer.Option(
+        help="scikit-learn's name of a score instead of --loss, such as accuracy, f1 or r2: all "
+        "numbers are then scores, of which greater is better."
+    ),
 ]
 MissingOption = Annotated[
     Literal["raise", "drop"],

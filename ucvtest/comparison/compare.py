@@ -99,7 +99,8 @@ def compare(
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
         "ustatistic" alone.
     alternative : {"two-sided", "less", "greater"}
-        H1: the first learner's loss (or AUC) differs from, is below, or is above the second's.
+        H1: the first learner's loss (with `scoring` its score, or its AUC) differs from, is below,
+        or is above the second's.
     correction : str or None
         How p-values are adjusted for the number of pairs within each test, as
         `statsmodels.stats.multitest.multipletests` names it; None leaves them. "simultaneous"
@@ -184,7 +185,7 @@ def compare(
     kept = None if checkpoint is None else Checkpoint.open(checkpoint)
     generator, seed = make_generator(rng if kept is None else kept.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
-    loss = chosen_loss(loss, scoring, alternative=alternative)
+    loss = chosen_loss(loss, scoring)
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     question = ComparisonQuestion(
         *(X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast),
@@ -273,7 +274,7 @@ def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
     return {
         "learners": list(asked.learners),
         "tests": {label: spec.words for label, spec in plan.specs.items()},
-        "loss": question.metric.name,
+        "loss": question.metric.reported_name,
         "alternative": asked.alternative,
         "correction": correction,
         "pos_label": plan.first.first.positive,

@@ -3,7 +3,6 @@
 Everything that can be refused is refused here, before the first fit.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -129,7 +128,7 @@ class Questions:
         """The question about a loss as a user names it, or the usual one."""
         name = loss if isinstance(loss, str) else None
         for question in self._known:
-            if loss is None or name == question.metric.name or loss is question.metric:
+            if loss is None or name == question.metric.reported_name or loss is question.metric:
                 return question
         self._known.append(self._asked.validated(loss))
         return self._known[-1]
@@ -265,9 +264,8 @@ def _joint_run(
 ) -> Any:
     """One run for all tests and for each learner, ready, alone, of which nothing is tested."""
     first: Any = next(iter(tests.values()))
-    untested = Hypothesis(math.nan, first.alternative)
     alone: dict[Any, Any] = {
-        name: first.asking(_about(ready, name).with_hypothesis(untested)) for name in ready.learners
+        name: first.asking(_about(ready, name).untested()) for name in ready.learners
     }
     return first.joint_run({**alone, **tests}, tuple(ready.learners), options)
 
@@ -370,7 +368,7 @@ def _as_design(given: Any, asked: ComparisonQuestion) -> NamedDesign:
 
 def _check_losses(planned: Sequence[PlannedTest]) -> None:
     """Refuse tests of different things, whose estimates belong in no common table."""
-    losses = {test.label: test.question.metric.name for test in planned}
+    losses = {test.label: test.question.metric.reported_name for test in planned}
     if len(set(losses.values())) > 1:
         listed = ", ".join(f"{label}: {loss}" for label, loss in losses.items())
         raise ValueError(

@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from ucvtest.common.checks import check_switch
 from ucvtest.comparison.fields import ComparisonFields, Fits
 from ucvtest.inference.notes import is_reuse_note
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
 from ucvtest.results.text_tables import (
@@ -262,10 +263,12 @@ def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
 
 
 def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
+    loss = comparison.settings.get("loss")
+    scores = {each.better for each in comparison.results.values()} == {"higher"}
     facts = [
         ("Observations", str(comparison.n_obs)),
         ("Model fits in all", str(comparison.n_fits)),
-        ("Loss", str(comparison.settings.get("loss"))),
+        ("Score" if scores and known_metric(loss) is None else "Loss", str(loss)),
         ("Alternative", str(comparison.settings.get("alternative"))),
         ("Seconds", f"{comparison.elapsed:.2f}"),
     ]

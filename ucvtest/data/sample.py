@@ -12,13 +12,17 @@ from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.rows import Remark, remarks_on
+from ucvtest.data.survival import refuse_survival
 
 __all__ = [
     "Sample",
+    "as_column",
     "as_response",
     "code_labels",
     "count_missing",
     "difference_of_indices",
+    "difference_of_names",
+    "has_index",
     "make_sample",
     "response_has_classes",
     "taken_for_classes",
@@ -194,7 +198,14 @@ def as_response(y: Any) -> np.ndarray:
         Numbers that are stored as Python objects, as in columns of mixed origin, get a
         numeric type, so that they are not mistaken for labels.
     """
-    array = as_array("y", y)
+    array = as_column("y", y)
+    refuse_survival(array)
+    return array
+
+
+def as_column(name: str, value: Any) -> np.ndarray:
+    """The same of anything with a value for each observation."""
+    array = as_array(name, value)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.dtype == object and array.ndim == 1:
@@ -394,10 +405,24 @@ def count_missing(response: np.ndarray) -> int:
 
 def difference_of_indices(X: Any, other: Any) -> str:
     """How the indices of both differ, in words; nothing where one has none, or they are equal."""
-    have_index = all(_is_pandas(each, "DataFrame", "Series") for each in (X, other))
-    if not have_index or X.index.equals(other.index):
+    if not has_index(X) or not has_index(other) or X.index.equals(other.index):
         return ""
-    same = X.index.sort_values().equals(other.index.sort_values())
+    return difference_of_names(X.index, other.index)
+
+
+def has_index(given: Any) -> bool:
+    """Whether rows have names, as in pandas."""
+    return _is_pandas(given, "DataFrame", "Series")
+
+
+def difference_of_names(names: Any, other: Any) -> str:
+    """How two indices of pandas differ, in words; nothing where they are equal."""
+    if names.equals(other):
+        return ""
+    try:
+        same = names.sort_values().equals(other.sort_values())
+    except TypeError:
+        same = False
     return "the same index in another order" if same else "different indices"
 
 

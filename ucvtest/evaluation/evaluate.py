@@ -26,6 +26,7 @@ from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
 from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.recorded import COST_OF_ERRORS
 from ucvtest.metrics.refusals import refuse_name_of_auc
 from ucvtest.metrics.scorers import chosen_loss
 
@@ -279,16 +280,25 @@ def _losses(
 ) -> Losses:
     """The losses of learners, from the values kept of each."""
     sample, metric = problem.sample, problem.metric
+    means, greater = resample_values(kept, design, metric, sample.target), metric.greater_is_better
+    settings = dict(settings)
+    if metric.units is not None:
+        means, greater = metric.units.of(means), metric.units.greater_is_better
+        if not greater:
+            settings[COST_OF_ERRORS] = metric.units.slope
+        # In place: a second table would double the memory.
+        kept *= metric.units.slope
+        kept += metric.units.intercept
     kept.flags.writeable = False
     return Losses(
         design=design,
         learners=tuple(problem.learners),
-        loss=metric.name,
-        means=resample_values(kept, design, metric, sample.target),
+        loss=metric.reported_name,
+        means=means,
         values=None if metric.per_test_set else kept,
         target=sample.target,
         in_words=metric.in_words,
-        bounds=metric.bounds if metric.is_mean else None,
+        bounds=metric.reported_bounds if metric.is_mean else None,
         settings={
             **settings,
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
@@ -296,7 +306,7 @@ def _losses(
         diagnostics=counts,
         elapsed=elapsed,
         groups=None if sample.groups is None else sample.groups.index,
-        greater_is_better=metric.greater_is_better,
+        greater_is_better=greater,
     )
 
 

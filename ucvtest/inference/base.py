@@ -78,7 +78,8 @@ class HypothesisTest(ABC):
     null_value : float, optional
         Value of the estimand under H0; 0 for two learners, none for one.
     alternative : {"two-sided", "less", "greater"}
-        H1: the estimand differs from, is below, or is above `null_value`.
+        H1: the estimand differs from, is below, or is above `null_value`. That the first learner
+        is the better one is "less" for losses, and "greater" for the AUC and with `scoring`.
     loss : str, callable, Loss or matrix, optional
         By default zero_one for classes and squared error for a real response. Whole numbers are
         amounts where the loss scores numbers, or without a loss a learner is a regressor;
@@ -99,11 +100,11 @@ class HypothesisTest(ABC):
         What fits scikit-learn estimators. "auto" takes the jitted learner with the same
         predictions where there is one; "jax" insists on it; "sklearn" never takes it.
     scoring : str or scorer, optional
-        scikit-learn's name of a score, or a scorer, in the place of `loss`. Scores that are means
-        over observations become losses: "accuracy" the error rate, "neg_log_loss" the log loss,
-        "roc_auc" the AUC; one-sided hypotheses about them are stated by `loss`. Others, such as
-        "f1" or "r2", are one number for each test set, for the tests that need no more; estimates
-        are then in their units, and greater ones are better.
+        scikit-learn's name of a score, or a scorer, in the place of `loss`. All results are in
+        the score's own units and with its sign, of which greater is better, and hypotheses are
+        about them. Scores that are means over observations ("accuracy", "neg_log_loss", ...) are
+        computed as losses, so that p-values are those with this loss. Others, such as "f1" or
+        "r2", are one number for each test set, for the tests that need no more.
     missing : {"raise", "drop"}
         What to do with missing values: refuse them, where the learner cannot use them, or leave
         their observations out, with a note.
@@ -220,7 +221,7 @@ class HypothesisTest(ABC):
         **data: Any,
     ) -> DataQuestion:
         """Validate what is common to all tests: the arguments of the class, but for its own."""
-        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+        loss = chosen_loss(loss, scoring)
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
         cls.check_loss(loss, paired=paired, scoring=scoring)
@@ -461,18 +462,18 @@ class HypothesisTest(ABC):
 
     @property
     def hypothesis(self) -> Hypothesis:
-        """The null value and the alternative."""
-        return self.question.hypothesis
+        """The null value and the alternative, in the units of results."""
+        return self.question.asked_hypothesis
 
     @property
     def null_value(self) -> float:
         """The value of the estimand under H0; NaN where nothing is tested."""
-        return self.question.hypothesis.null_value
+        return self.hypothesis.null_value
 
     @property
     def alternative(self) -> Alternative:
         """H1: "two-sided", "less" or "greater"."""
-        return self.question.hypothesis.alternative
+        return self.hypothesis.alternative
 
     # ------------------------------------------------------------------------------- the fit
 
@@ -534,6 +535,8 @@ class HypothesisTest(ABC):
             result = self._answer(options, replace(execution, bar=bar))
         given = question.observed
         rises = given is not None and given.losses.greater_is_better
+        if question.metric.units is not None:
+            result = question.reported(result)
         result = replace(
             result,
             notes=(*result.notes, *question.row_notes),

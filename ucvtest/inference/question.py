@@ -35,9 +35,12 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
-from ucvtest.metrics.base import Metric
+from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.refusals import refuse_set_score
+from ucvtest.results.result import TestResult
+from ucvtest.results.units import in_units_of, row_in_units_of
+from ucvtest.stats.wald import OTHER_SIDE
 
 __all__ = [
     "DataQuestion",
@@ -55,8 +58,9 @@ class Question(ABC):
     """What a test is asked, validated: a sample, one learner or two, a loss, a hypothesis."""
 
     hypothesis: Hypothesis
+    """About what is computed; of a score that is a constant less a loss it is about the loss."""
     metric: Metric
-    """What is estimated."""
+    """What is computed."""
     paired: bool
     """Whether two learners are compared."""
     n_obs: int
@@ -113,9 +117,33 @@ class Question(ABC):
         """The positive class, as JSON knows it; None where there is none, or losses are given."""
         return None
 
+    @property
+    def asked_hypothesis(self) -> Hypothesis:
+        """The hypothesis in the units of results, as it was asked."""
+        units = self.metric.units
+        if units is None:
+            return self.hypothesis
+        return hypothesis_about(
+            self.hypothesis, units.of(self.hypothesis.null_value, paired=self.paired), units
+        )
+
     def with_hypothesis(self, hypothesis: Hypothesis) -> Self:
-        """The same question with another hypothesis."""
+        """The same question with another hypothesis about what is computed."""
         return replace(self, hypothesis=hypothesis)
+
+    def untested(self) -> Self:
+        """The same question without a value that is tested."""
+        return self.with_hypothesis(replace(self.hypothesis, null_value=math.nan))
+
+    def reported(self, result: TestResult) -> TestResult:
+        """A result in the units in which the question was asked."""
+        units = self.metric.units
+        return result if units is None else in_units_of(units, result, paired=self.paired)
+
+    def reported_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The same of a row with an estimate and its interval."""
+        units = self.metric.units
+        return dict(row) if units is None else row_in_units_of(units, row, paired=self.paired)
 
     @abstractmethod
     def data(self, what: str) -> Problem:
@@ -219,10 +247,14 @@ class DataQuestion(Question):
             group_weight=group_weight,
             backend=backend,
         )
+        paired, metric = len(problem.learners) > 1, problem.metric
+        if metric.units is not None:
+            null_value = metric.units.back(hypothesis.null_value, paired=paired)
+            hypothesis = hypothesis_about(hypothesis, null_value, metric.units)
         return cls(
             hypothesis=hypothesis,
-            metric=problem.metric,
-            paired=len(problem.learners) > 1,
+            metric=metric,
+            paired=paired,
             n_obs=problem.sample.n_obs,
             labels=problem.sample.target,
             clusters=problem.clusters,
@@ -293,7 +325,7 @@ class DataQuestion(Question):
         drawn = draw(execution.generator)
         refuse_seconds(self.problem, drawn, execution)
         losses = evaluate_problem(self.problem, drawn, execution, {"rng": execution.seed})
-        found = losses.difference(0, 1 if self.paired else None)
+        found = losses.in_losses.difference(0, 1 if self.paired else None)
         return found if by_rows else of_units(found, self.clusters)
 
     def settings(self, test: str) -> dict[str, Any]:
@@ -353,6 +385,12 @@ class LossesQuestion(Question):
         cls, given: LossDifference, hypothesis: Hypothesis, weight: GroupWeight, *, by_rows: bool
     ) -> Self:
         """About losses; of the rows of clusters with `by_rows`, otherwise of clusters."""
+        metric = given.losses.metric
+        if metric.of_loss is not None:
+            metric, given = metric.of_loss, given.in_losses
+        if metric.units is not None:
+            null_value = metric.units.back(hypothesis.null_value, paired=given.paired)
+            hypothesis = hypothesis_about(hypothesis, null_value, metric.units)
         losses, clusters = given.losses, None
         # An array as weight would be compared element by element.
         if losses.groups is not None or not isinstance(weight, str) or weight != "group":
@@ -360,8 +398,8 @@ class LossesQuestion(Question):
             clusters = clusters_of(as_groups(losses.groups, losses.design.n_obs), weight)
         question = cls(
             hypothesis=hypothesis,
-            metric=losses.metric,
-            paired=given.other is not None,
+            metric=metric,
+            paired=given.paired,
             n_obs=losses.design.n_obs,
             labels=losses.target,
             clusters=clusters,
@@ -476,6 +514,15 @@ class LossesQuestion(Question):
             f"{REUSED}: its {given.n_fits} fits are those behind the losses that it was given"
             f"{took}, and may be shared with other tests."
         ]
+
+
+def hypothesis_about(hypothesis: Hypothesis, null_value: float, units: Units) -> Hypothesis:
+    """A hypothesis in other units, in which the null value is another number.
+
+    Of a score more is better, of the loss behind it less, so that a side becomes the other one.
+    """
+    alternative = hypothesis.alternative
+    return Hypothesis(null_value, OTHER_SIDE[alternative] if units.slope < 0 else alternative)
 
 
 def of_units(observed: LossDifference, clusters: Clusters | None) -> LossDifference:

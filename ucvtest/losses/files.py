@@ -17,6 +17,7 @@ import numpy as np
 from ucvtest.common.checks import check_format_version, is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.designs.design import Design
+from ucvtest.metrics.directions import names_a_score
 
 __all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
 
@@ -266,7 +267,7 @@ def _words_of(losses: Any) -> dict[str, Any]:
         "settings": dict(losses.settings),
         "diagnostics": {name: dict(counts) for name, counts in losses.diagnostics.items()},
         "elapsed": None if math.isnan(losses.elapsed) else losses.elapsed,
-        **({"greater_is_better": True} if _says_greater(losses) else {}),
+        **({"greater_is_better": losses.greater_is_better} if _says_direction(losses) else {}),
     }
 
 
@@ -293,9 +294,11 @@ def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _says_greater(losses: Any) -> bool:
-    """Whether greater values are better, and the name of the loss does not say so."""
-    return bool(losses.greater_is_better) and not losses.metric.ranks_pairs
+def _says_direction(losses: Any) -> bool:
+    """Whether the name of the loss does not say by itself what is better."""
+    if losses.metric.ranks_pairs:
+        return False
+    return losses.greater_is_better or names_a_score(losses.loss)
 
 
 def _numbers(array: np.ndarray) -> list[list[Any]]:

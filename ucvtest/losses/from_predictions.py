@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.arrays import as_numbers
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import (
     Sample,
+    as_column,
     as_response,
     code_labels,
     count_missing,
     difference_of_indices,
+    has_index,
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
@@ -23,10 +25,11 @@ from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_name
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.matrix import cost_of_errors
 from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.names import ALIASES, as_loss, output_of
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import WEIGHTED, recorded_metric
+from ucvtest.metrics.recorded import COST_OF_ERRORS, WEIGHTED, recorded_metric
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
@@ -215,7 +218,9 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
     own, so that nothing counts them as errors. The effective size is Kish's.
     """
-    weights = _vector("sample_weight", as_numbers("sample_weight", as_response(sample_weight)))
+    weights = _vector(
+        "sample_weight", as_numbers("sample_weight", as_column("sample_weight", sample_weight))
+    )
     values = found["values"]
     if weights.shape != values.shape[1:]:
         raise ValueError(
@@ -252,8 +257,10 @@ def _known_metric(loss: Any) -> Any:
 
 
 def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
-    """Refuse rows that do not belong to those of `y`, or without it to those of the first other."""
-    named = {name: given for name, given in {"y": y, **others}.items() if given is not None}
+    """Refuse rows that do not belong to those of `y`, or of the first other that has an index."""
+    named = {name: given for name, given in {"y": y, **others}.items() if has_index(given)}
+    if not named:
+        return
     (first, reference), *rest = named.items()
     for name, given in rest:
         difference = difference_of_indices(reference, given)
@@ -339,7 +346,14 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         "target": target,
         "in_words": scored.in_words,
         "bounds": scored.bounds,
+        "settings": _costs(scored),
     }
+
+
+def _costs(loss: Loss) -> dict[str, float]:
+    """What every error costs, where a matrix says that all cost the same."""
+    cost = None if loss.matrix is None else cost_of_errors(loss.matrix)
+    return {} if cost in (None, 1) else {COST_OF_ERRORS: cost}
 
 
 def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
@@ -369,7 +383,7 @@ def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarr
     place = {label: number for number, label in enumerate(classes)}
     rows = {}
     for name, given in rules.items():
-        predicted = _vector(_named(name), as_response(as_array(_named(name), given)))
+        predicted = _vector(_named(name), as_column(_named(name), given))
         n_missing = count_missing(predicted)
         if n_missing:
             raise ValueError(
@@ -444,7 +458,7 @@ def _check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
 
 
 def _numbers(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
-    column = as_response(as_array(_named(name), given))
+    column = as_column(_named(name), given)
     found = _vector(_named(name), as_numbers(_named(name), column))
     _check_finite(_named(name), found, infinite=infinite)
     return found

@@ -71,8 +71,7 @@ class Loss(Metric):
         return self.name == "zero_one"
 
     @property
-    def in_words(self) -> str:
-        """The expected loss, as summaries name it."""
+    def _own_words(self) -> str:
         return self.estimand or f"expected {self.name} loss"
 
     def kept(

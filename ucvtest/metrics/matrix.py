@@ -1,13 +1,19 @@
 """Losses from a matrix: what it costs to predict one class for another."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.metrics.base import Units
 from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
 
-__all__ = ["matrix_loss"]
+__all__ = ["COST", "MATRIX", "cost_of_errors", "errors_at", "matrix_loss"]
+
+MATRIX, COST = "matrix", "expected cost"
+"""What a loss by a matrix is called."""
 
 
 def matrix_loss(matrix: Any) -> Loss:
@@ -21,6 +27,7 @@ def matrix_loss(matrix: Any) -> Loss:
     Returns
     -------
     Loss
+        The zero-one loss where every error costs 1.
 
     Raises
     ------
@@ -49,6 +56,9 @@ def matrix_loss(matrix: Any) -> Loss:
     if not np.isfinite(costs).all():
         raise ValueError("loss is a matrix with NaN or infinity: every cost must be finite")
     costs.flags.writeable = False
+    if cost_of_errors(costs) == 1:
+        # The same question has the same answer: this is the error rate.
+        return replace(LOSSES["zero_one"], matrix=costs)
 
     def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         true = y.astype(int)
@@ -58,4 +68,18 @@ def matrix_loss(matrix: Any) -> Loss:
 
     low, high = float(costs.min()), float(costs.max())
     bounds = (low, high) if low < high else None
-    return Loss("matrix", cost, "label", estimand="expected cost", bounds=bounds, matrix=costs)
+    return Loss(MATRIX, cost, "label", estimand=COST, bounds=bounds, matrix=costs)
+
+
+def cost_of_errors(costs: np.ndarray) -> float | None:
+    """What every error costs, where all cost the same, and what is right costs nothing."""
+    errors = costs[~np.eye(len(costs), dtype=bool)]
+    if not len(errors) or not errors[0] > 0 or costs.diagonal().any():
+        return None
+    return float(errors[0]) if (errors == errors[0]).all() else None
+
+
+def errors_at(cost: float, matrix: np.ndarray | None = None) -> Loss:
+    """The zero-one loss, reported as so many times the error rate."""
+    units = None if cost == 1 else Units(MATRIX, 0.0, COST, slope=cost)
+    return replace(LOSSES["zero_one"], matrix=matrix, units=units)

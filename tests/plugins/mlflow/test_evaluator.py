@@ -410,6 +410,17 @@ def test_groups_are_a_column_or_labels(client: MlflowClient, data: pd.DataFrame,
         assert client.get_run(found.run_id).data.params[f"{key}.n_groups"] == "40"
 
 
+@pytest.mark.parametrize("option", ["baseline", "groups"])
+def test_rows_in_another_order_are_refused(
+    client: MlflowClient, data: pd.DataFrame, option: str
+) -> None:
+    rows = data.set_index(pd.Index([f"patient {k}" for k in range(len(data))]))
+    config = {"baseline": rows.old, "groups": pd.Series(np.arange(len(rows)) // 2, rows.index)}
+    evaluate(rows, config, predictions="new")
+    with pytest.raises(ValueError, match=f"the data and {option} have the same index in another"):
+        evaluate(rows, config | {option: config[option].iloc[::-1]}, predictions="new")
+
+
 def test_models_do_not_see_the_groups(client: MlflowClient, data: pd.DataFrame) -> None:
     names: list[list[str]] = []
 

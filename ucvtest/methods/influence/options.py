@@ -93,15 +93,18 @@ def is_known(loss: Any) -> bool:
     return metric is not None and (metric.ranks_pairs or metric.counts_errors)
 
 
-def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_value: Any) -> str:
-    """The loss, "auc" or "zero_one", whichever of three words a user names it by."""
+def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
+    """The loss, "auc" or "zero_one", whichever of three words a user names it by.
+
+    With `scoring` the loss remembers the score.
+    """
     if metric is not None:
         if scoring is not None:
             raise ValueError("metric and scoring exclude each other: pass one of them")
         check_choice("metric", metric, METRICS)
     if loss is None and scoring is None:
         return LOSS_OF_METRIC["auc" if metric is None else metric]
-    found = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+    found = chosen_loss(loss, scoring)
     if scoring is not None and not is_known(found):
         raise ValueError(
             f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' or "
@@ -117,7 +120,7 @@ def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_v
         raise ValueError(
             f"loss={loss!r:.60} and metric={metric!r} name two different things: pass one of them"
         )
-    return name
+    return name if scoring is None else found
 
 
 def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray, ...]:

@@ -62,7 +62,7 @@ class ModelSelection(Saved):
         None of a selection that was read from a file, which keeps their names alone.
     columns : mapping of str to ndarray, shape (K,)
         e_in, the degrees of freedom of linear smoothers, and every criterion, for each of the K
-        learners; NaN where a learner has none.
+        learners; NaN where a learner has none. With `scoring` all but the degrees are scores.
     complexity : ndarray, shape (K,)
         What the plot has on its horizontal axis.
     n_obs, n_fits : int
@@ -134,7 +134,8 @@ class ModelSelection(Saved):
         for name in self.criteria:
             values = self.columns[name]
             if not np.isnan(values).all():
-                found[name] = int(np.nanargmin(values))
+                best = np.nanargmax if self.settings.get("better") == "higher" else np.nanargmin
+                found[name] = int(best(values))
         return found
 
     @property
@@ -383,12 +384,19 @@ def select_model(
             "kernel_ridge or smoother with loss='squared', or another criterion"
         )
     places, axis = _axis(given, columns)
+    metric = task.loss
+    if metric.units is not None:
+        columns = {
+            name: values if name == "degrees" else metric.units.of(values)
+            for name, values in columns.items()
+        }
     settings: dict[str, Any] = {
         "criterion": criterion,
         "criteria": list(task.criteria),
         "complexity": axis,
-        "loss": task.loss.name,
-        "loss_in_words": task.loss.in_words,
+        "loss": metric.reported_name,
+        "loss_in_words": metric.in_words,
+        **({"better": "higher"} if metric.units and metric.units.greater_is_better else {}),
         "n_permutations": task.n_permutations,
         "n_folds": n_folds,
         "n_left_out": n_left_out if task.n_left_out == asked.n_left_out else task.n_left_out,

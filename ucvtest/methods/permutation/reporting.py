@@ -243,6 +243,11 @@ def _notes(
             "The bounds hold for a learner that minimises the in-sample error over a class of "
             "rules that contains the negation of each of its rules; a bound above 1 says nothing."
         )
+    if loss.units is not None:
+        notes.append(
+            f"Estimate and parts are in units of {loss.units.name!r}; what has an upper bound is "
+            "about the error rate or loss behind it."
+        )
     if sample.n_classes == 2 and loss.name in ("squared", "absolute"):
         notes.append("The classes are coded 0 and 1.")
     if estimates.one_class_fits:

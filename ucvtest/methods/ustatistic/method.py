@@ -240,7 +240,7 @@ class UStatisticTest(HypothesisTest):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+        loss = chosen_loss(loss, scoring)
         question = self.question_of(
             *(X, y, learner, other),
             null_value=null_value_of(contrast, null_value),

@@ -147,23 +147,29 @@ class JointRun:
         options = next(each.options for each in self.tests.values() if len(each.places) == 2)
         estimates = self._estimates(source, options, generator)
         results = {
-            key: result_from(
-                test.question,
-                test.learning_sets,
-                test.options,
-                estimates.of(test.places, test.options),
-                source.of(test.places),
-                seed,
+            key: test.question.reported(
+                result_from(
+                    test.question,
+                    test.learning_sets,
+                    test.options,
+                    estimates.of(test.places, test.options),
+                    source.of(test.places),
+                    seed,
+                )
             )
             for key, test in self.tests.items()
         }
+        statistics = estimates.statistics(options.interval)
+        metric = next(iter(self.tests.values())).question.metric
+        if statistics is not None and metric.units is not None:
+            statistics = statistics * np.sign(metric.units.slope) + 0.0
         together = JointEstimates(
             own={name: results[name] for name in self.names},
-            se=estimates.standard_errors(),
-            covariance=estimates.covariance,
+            se=metric.unit * estimates.standard_errors(),
+            covariance=metric.unit**2 * estimates.covariance,
             df=estimates.df,
             seed=0 if seed is None else seed,
-            statistics=estimates.statistics(options.interval),
+            statistics=statistics,
         )
         return results, together
 

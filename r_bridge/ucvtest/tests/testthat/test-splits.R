@@ -100,7 +100,13 @@ test_that("scores are names or functions, and greater is better", {
              design = k_fold(3, stratify = TRUE))
   expect_match(names(own$estimate), "unconditional expected scores at")
   expect_equal(of(own)[3], of(run(design = k_fold(3, stratify = TRUE)))[3])
-  expect_equal(of(run(scoring = "neg_log_loss")), of(run(loss = "log")))
+  # The same question, in the units of the score, of which greater is better.
+  score <- run(scoring = "neg_log_loss")
+  lost <- run(loss = "log")
+  expect_equal(c(score$estimate, score$p.value), c(-lost$estimate, lost$p.value),
+               ignore_attr = TRUE)
+  expect_equal(as.numeric(score$conf.int), -rev(as.numeric(lost$conf.int)))
+  expect_equal(score$better, "higher")
   expect_match(message_of(run(scoring = "f1", loss = "zero_one")), "exclude each other")
   expect_match(message_of(run(scoring = 3)), "'scoring' must be the name of a score")
   expect_match(message_of(run(scoring = "nothing")), "or a function\\(truth, prediction\\)$")
