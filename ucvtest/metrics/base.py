@@ -83,6 +83,11 @@ class Metric:
         return False
 
     @property
+    def of_one_class(self) -> bool:
+        """Whether the value is about one of two classes, the positive one: results then name it."""
+        return self.output in ("score", "probability")
+
+    @property
     def counts_errors(self) -> bool:
         """Whether it is the share of wrong labels, so that sums are counts."""
         return False

@@ -66,6 +66,11 @@ class Loss(Metric):
         return False
 
     @property
+    def of_one_class(self) -> bool:
+        """Whether it scores a probability, or a score, of one class, or has costs for each."""
+        return self.matrix is not None or super().of_one_class
+
+    @property
     def counts_errors(self) -> bool:
         """Whether it is the share of wrong labels."""
         return self.name == "zero_one"

@@ -35,6 +35,11 @@ class SetScore(Metric):
         return True
 
     @property
+    def of_one_class(self) -> bool:
+        """Whether the scorer's function is about a class that it can be told."""
+        return super().of_one_class or "pos_label" in self.parameters
+
+    @property
     def needs_every_class(self) -> bool:
         """Scores of classes are often undefined where one of them is missing."""
         return self.output != "number"
