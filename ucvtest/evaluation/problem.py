@@ -10,6 +10,7 @@ from ucvtest.common.checks import check_choice
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
+from ucvtest.data.positive_class import plain_label
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
@@ -129,9 +130,12 @@ class Problem:
     def positive(self) -> Any:
         """The positive class, as JSON knows it; None for a real response."""
         classes = self.sample.classes
-        if classes is None:
-            return None
-        return classes[-1].item() if isinstance(classes[-1], np.generic) else classes[-1]
+        return None if classes is None else plain_label(classes[-1])
+
+    @property
+    def positive_class(self) -> Any:
+        """The positive class of two, where the metric depends on which it is; otherwise None."""
+        return self.positive if self.sample.n_classes == 2 and self.metric.of_one_class else None
 
     @property
     def output(self) -> Output:

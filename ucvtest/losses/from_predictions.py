@@ -184,7 +184,7 @@ def _of_predictions(
             if ranks
             else resample_means(values, design)
         ),
-        "settings": settings | positive_setting(found.pop("positive", pos_label)),
+        "settings": settings | positive_setting(found.pop("positive", None)),
         "groups": None if clusters is None else clusters.index,
         **found,
     }
@@ -339,6 +339,8 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     target, labels = sample.target, sample.classes
     positive: dict[str, Any] = {}
     if scored.output == "label":
+        if scored.of_one_class and sample.n_classes == 2:
+            positive = {"positive": np.asarray(labels)[-1]}
         rows, sample = _coded(rules, sample)
         _check_matrix(scored, labels, sample)
     else:
