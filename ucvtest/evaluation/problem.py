@@ -21,6 +21,7 @@ from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.set_scores import SetScore, check_positive_of
 
 __all__ = ["Problem", "check_two_classes", "named_learners"]
 
@@ -79,6 +80,8 @@ class Problem:
         if isinstance(metric, Loss):
             check_matrix(metric, sample)
             metric = for_classes(metric, sample.n_classes)
+        if isinstance(metric, SetScore):
+            check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
         return cls(sample, named, metric, backend, weight, given)
@@ -135,7 +138,7 @@ class Problem:
     @property
     def positive_class(self) -> Any:
         """The positive class of two, where the metric depends on which it is; otherwise None."""
-        return self.positive if self.sample.n_classes == 2 and self.metric.of_one_class else None
+        return self.metric.positive_class(self.sample)
 
     @property
     def output(self) -> Output:

@@ -67,8 +67,10 @@ class Loss(Metric):
 
     @property
     def of_one_class(self) -> bool:
-        """Whether it scores a probability, or a score, of one class, or has costs for each."""
-        return self.matrix is not None or super().of_one_class
+        """Whether it scores a probability, or a score, of one class, or costs that differ."""
+        costs = self.matrix
+        turned = costs is not None and not np.array_equal(costs, costs[::-1, ::-1])
+        return turned or super().of_one_class
 
     @property
     def counts_errors(self) -> bool:
