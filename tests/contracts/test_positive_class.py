@@ -142,3 +142,81 @@ def test_a_function_with_pos_label_is_not_turned() -> None:
     plain = means(TRUTH, None).means
     np.testing.assert_array_equal(means(CASE, "case").means, plain)
     np.testing.assert_allclose(means(CASE, "control").means, 1 - plain)
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "delong": lambda: uv.DeLongTest.from_losses(from_cases("auc")).fit(),
+    "brier": lambda: uv.HoldOutTest.from_losses(from_cases("brier")).fit(),
+    "weighted": lambda: uv.HoldOutTest.from_losses(
+        uv.Losses.from_predictions(
+            CASE, TWO, loss="log", pos_label="case", sample_weight=np.arange(1.0, 25)
+        )
+    ).fit(),
+    "groups": lambda: uv.DeLongTest.from_losses(
+        uv.Losses.from_predictions(
+            CASE, TWO, loss="auc", pos_label="case", groups=np.repeat(range(8), 3)
+        )
+    ).fit(),
+    "fitted": lambda: uv.DeLongTest(X, CASE, "majority", ranks, pos_label="case").fit(rng=0),
+    "noninferiority": lambda: (
+        uv.DeLongTest.from_losses(from_cases("auc")).fit().noninferiority(0.9)
+    ),
+    "several": lambda: uv.compare_losses(from_cases("auc")),
+    "several together": lambda: uv.compare_losses(
+        from_cases("auc", third=X[:, 1] ** 2), "delong", correction="simultaneous"
+    ),
+    "joint": lambda: uv.DeLongTest.joint(from_cases("auc", third=X[:, 1] ** 2)),
+}
+
+
+def from_cases(loss: str, **more: Any) -> uv.Losses:
+    return uv.Losses.from_predictions(CASE, TWO | more, loss=loss, pos_label="case")
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_the_positive_class_is_always_named(kind: str) -> None:
+    found = RESULTS[kind]()
+    words = [found.verdict, str(found.to_dict())]
+    words += [
+        str(getattr(found, name)()) for name in ("summary", "methods_text") if hasattr(found, name)
+    ]
+    for text in words:
+        assert "ositive class" in " ".join(text.split())
+        assert "'case'" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("loss", ["zero_one", [[0, 2], [2, 0]]], ids=["zero_one", "costs"])
+def test_what_does_not_depend_on_it_names_none(loss: Any) -> None:
+    rules = {"a": CASE, "b": np.roll(CASE, 1)}
+    losses = uv.Losses.from_predictions(CASE, rules, loss=loss, pos_label="case")
+    assert "ositive class" not in str(uv.HoldOutTest.from_losses(losses).fit().to_dict())
+
+
+def test_it_survives_a_file(tmp_path: Any) -> None:
+    path = tmp_path / "losses.json"
+    from_cases("auc").save(path)
+    result = uv.DeLongTest.from_losses(uv.Losses.load(path)).fit()
+    assert result.diagnostics["positive_class"] == "case"
+    assert uv.TestResult.from_dict(result.to_dict()).verdict == result.verdict
+
+
+TURNED = "An AUC below 0.5, with its whole interval, was found for good: its high scores go with "
+
+
+def test_an_auc_below_one_half_has_a_note_with_the_remedy() -> None:
+    def notes(pos_label: str, *names: str, **more: Any) -> list[str]:
+        losses = uv.Losses.from_predictions(CASE, TWO | more, loss="auc", pos_label=pos_label)
+        result = uv.DeLongTest.from_losses(losses, *names).fit()
+        return [note for note in result.notes if note.startswith(TURNED)]
+
+    for names in (("good",), ("good", "poor")):
+        (note,) = notes("control", *names)
+        assert note.endswith("not 'control'. If they are meant to, name that class by pos_label.")
+        assert not notes("case", *names)
+    compared = uv.compare_losses(
+        uv.Losses.from_predictions(
+            CASE, TWO | {"third": X[:, 1] ** 2}, loss="auc", pos_label="control"
+        ),
+        "delong",
+    )
+    assert TURNED in " ".join(str(compared.summary()).split())

@@ -11,6 +11,7 @@ __all__ = [
     "COLUMN_ORDER",
     "COSTS",
     "COST_ORDER",
+    "ORDERS",
     "by_class",
     "check_order",
     "listed_labels",
@@ -23,6 +24,8 @@ __all__ = [
 COST_ORDER, COLUMN_ORDER = "cost_order", "column_order"
 """The settings of losses with the classes in the order in which a matrix of costs, or columns of
 probabilities, had them that came without names."""
+
+ORDERS = frozenset({COST_ORDER, COLUMN_ORDER})
 
 COSTS, COLUMNS = "Rows and columns of the costs", "Columns of probabilities or scores"
 

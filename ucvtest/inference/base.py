@@ -545,7 +545,8 @@ class HypothesisTest(ABC):
             better="higher" if rises else result.better,
             elapsed=time.perf_counter() - started,
         )
-        result = about_positive(result, question)
+        if question.positive_class is not None:
+            result = about_positive(result, question)
         return result if question.clusters is None else about_clusters(result, question.clusters)
 
     @abstractmethod

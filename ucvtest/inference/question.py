@@ -15,7 +15,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution, NoBar, progress_bar
-from ucvtest.data.class_order import order_notes
+from ucvtest.data.class_order import ORDERS, order_notes
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,
@@ -70,6 +70,8 @@ class Question(ABC):
     """The resamples that losses are given for; None where a test draws them itself."""
     observed: LossDifference | None = None
     """The losses that are given, if they are."""
+    positive_class: Any = None
+    """The positive class of two, as JSON knows it, where the metric depends on which it is."""
 
     @property
     def loss(self) -> Loss:
@@ -113,11 +115,6 @@ class Question(ABC):
     def positive(self) -> Any:
         """The positive class, as JSON knows it; None where there is none, or losses are given."""
         return None
-
-    @property
-    @abstractmethod
-    def positive_class(self) -> Any:
-        """The positive class of two, as JSON knows it, where the metric depends on which it is."""
 
     def with_hypothesis(self, hypothesis: Hypothesis) -> Self:
         """The same question with another hypothesis."""
@@ -230,6 +227,7 @@ class DataQuestion(Question):
             n_obs=problem.sample.n_obs,
             labels=problem.sample.target,
             clusters=problem.clusters,
+            positive_class=problem.positive_class,
             problem=problem,
             n_dropped=n_dropped,
         )
@@ -259,11 +257,6 @@ class DataQuestion(Question):
         """See `Question`."""
         return self.problem.positive
 
-    @property
-    def positive_class(self) -> Any:
-        """See `Question`."""
-        return self.problem.positive_class
-
     def ready(self, learn_size: int) -> Self:
         """The question with learners that can learn from so few rows, jitted where they can be."""
         return replace(self, problem=self.problem.fitting(learn_size), learn_size=learn_size)
@@ -283,6 +276,7 @@ class DataQuestion(Question):
             labels=self.labels,
             clusters=self.clusters,
             design=design,
+            positive_class=self.positive_class,
         )
         return question if by_rows else question.by_clusters()
 
@@ -376,6 +370,7 @@ class LossesQuestion(Question):
             clusters=clusters,
             design=losses.design,
             observed=given,
+            positive_class=losses.settings.get("pos_label"),
             has_values=losses.values is not None,
         )
         return question if by_rows or clusters is None else question.by_clusters()
@@ -393,11 +388,6 @@ class LossesQuestion(Question):
             has_values=self.has_values and not self.metric.ranks_pairs,
             observed=None if observed is None else of_units(observed, self.clusters),
         )
-
-    @property
-    def positive_class(self) -> Any:
-        """See `Question`: losses keep it where it matters."""
-        return None if self.observed is None else self.known.losses.settings.get("pos_label")
 
     @property
     def known(self) -> LossDifference:
@@ -481,7 +471,8 @@ class LossesQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        return [] if self.observed is None else order_notes(self.known.losses.settings)
+        settings = {} if self.observed is None else self.known.losses.settings
+        return order_notes(settings) if ORDERS.intersection(settings) else []
 
     @property
     def reuse_notes(self) -> list[str]:
