@@ -131,3 +131,11 @@ def test_two_costs_with_a_named_class_follow_names() -> None:
     ]
     np.testing.assert_array_equal(found, [found[0]] * 3)
     assert found[0][0, 0] == 1.5
+
+
+def test_sizes_of_learning_sets_for_each_class() -> None:
+    y = pd.Series(pd.Categorical(np.where(np.arange(24) % 3, "many", "few"), ["many", "few"]))
+    with pytest.raises(ValueError, match=r"^learn_size has no names for .* pass y.to_numpy\(\)"):
+        uv.UStatisticTest(X, y, "majority", loss="auc", learn_size=(3, 5))
+    for plain in (y.to_numpy(), y.cat.set_categories(["many", "few"], ordered=True)):
+        uv.UStatisticTest(X, plain, "majority", loss="auc", learn_size=(3, 3))

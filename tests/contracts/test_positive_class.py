@@ -185,6 +185,13 @@ def test_the_positive_class_is_always_named(kind: str) -> None:
         assert "'case'" in " ".join(text.split())
 
 
+def test_a_plan_names_it_with_its_estimand() -> None:
+    # Its verdict is a number of observations.
+    plan = uv.plan(from_cases("auc"), width=0.5)
+    assert "(positive class 'case')" in " ".join(str(plan.summary()).split())
+    assert plan.settings["estimand"].endswith("(positive class 'case')")
+
+
 @pytest.mark.parametrize("loss", ["zero_one", [[0, 2], [2, 0]]], ids=["zero_one", "costs"])
 def test_what_does_not_depend_on_it_names_none(loss: Any) -> None:
     rules = {"a": CASE, "b": np.roll(CASE, 1)}

@@ -29,8 +29,16 @@ ORDERS = frozenset({COST_ORDER, COLUMN_ORDER})
 
 COSTS, COLUMNS = "Rows and columns of the costs", "Columns of probabilities or scores"
 
+NAMED_TABLE = "pass a DataFrame with columns, and rows of costs, named by the labels"
 
-def check_order(what: str, used: Sequence[Any], declared: Sequence[Any], positive: Any) -> None:
+
+def check_order(
+    what: str,
+    used: Sequence[Any],
+    declared: Sequence[Any],
+    positive: Any,
+    remedy: str = NAMED_TABLE,
+) -> None:
     """Refuse an array without names where a categorical declares another order than is used.
 
     Parameters
@@ -43,6 +51,8 @@ def check_order(what: str, used: Sequence[Any], declared: Sequence[Any], positiv
         The labels in the order of the categories; empty where nothing is declared.
     positive
         The class that is put last in any case; None for none.
+    remedy : str
+        How the order can be said.
 
     Raises
     ------
@@ -56,7 +66,7 @@ def check_order(what: str, used: Sequence[Any], declared: Sequence[Any], positiv
     raise ValueError(
         f"{what} has no names for the classes, and y declares them in the order "
         f"{listed_labels(expected)}, where {listed_labels(used)} is the order without a "
-        f"declaration: pass a DataFrame with columns, and rows of costs, named by the labels"
+        f"declaration: {remedy}"
     )
 
 
