@@ -11,6 +11,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
+from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
 from ucvtest.data.survival import refuse_survival
 
@@ -20,6 +21,7 @@ __all__ = [
     "as_response",
     "code_labels",
     "count_missing",
+    "declared_order",
     "difference_of_indices",
     "difference_of_names",
     "has_index",
@@ -48,6 +50,10 @@ class Sample:
         Position of each label in `classes`.
     groups : Groups, optional
         Which observations belong together; by default each is by itself.
+    positive_named : bool
+        Whether a user named the positive class, which then is told from several others.
+    declared : tuple
+        The labels in the order of the categories, where the response was a categorical of pandas.
     """
 
     features: Any
@@ -55,6 +61,8 @@ class Sample:
     classes: np.ndarray | None
     class_index: np.ndarray | None
     groups: Groups | None = None
+    positive_named: bool = False
+    declared: tuple[Any, ...] = ()
 
     @property
     def n_obs(self) -> int:
@@ -159,6 +167,17 @@ class Sample:
                 f"X has columns that are not numeric ({which}), which {learner} cannot use: "
                 "encode them, or pass a scikit-learn pipeline as the learner"
             )
+
+    def check_positive(self, learner: str, output: Output) -> None:
+        """Refuse one score of two classes from a learner that does not say which class it is of.
+
+        Raises
+        ------
+        ValueError
+            If nobody named the positive class, and the labels do not say it themselves.
+        """
+        if self.classes is not None and output in ("score", "probability"):
+            check_positive(self.classes, self.positive_named or None, f"{learner} returns")
 
     def relabeled(self, labels: np.ndarray) -> "Sample":
         """The same features with another response: labels 0, 1, ..., or real values, (n,)."""
@@ -346,7 +365,12 @@ def make_sample(
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None, clusters)
     classes, class_index = code_labels(y, pos_label)
-    return Sample(features, response, classes, class_index, clusters)
+    named = pos_label is not None
+    return Sample(
+        *(features, response, classes, class_index, clusters),
+        positive_named=named,
+        declared=declared_order(y),
+    )
 
 
 def _holds_texts(X: Any) -> bool:
@@ -433,6 +457,14 @@ def _is_categorical(y: Any) -> bool:
 def _ordered_categories(y: Any) -> list[Any]:
     """The categories of an ordered categorical in its own order; empty for anything else."""
     return list(y.dtype.categories) if _is_categorical(y) and y.dtype.ordered else []
+
+
+def declared_order(y: Any) -> tuple[Any, ...]:
+    """The labels of a categorical of pandas in the order of its categories; nothing for others."""
+    if not _is_categorical(y):
+        return ()
+    present = set(np.asarray(y).tolist())
+    return tuple(label for label in y.dtype.categories.tolist() if label in present)
 
 
 def _finite_numbers(response: np.ndarray) -> np.ndarray:

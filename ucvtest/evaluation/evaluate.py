@@ -14,7 +14,9 @@ from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_seconds, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
+from ucvtest.data.class_order import COST_ORDER, order_setting
 from ucvtest.data.missing import Missing, complete_rows
+from ucvtest.data.positive_class import positive_setting
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
@@ -301,6 +303,8 @@ def _losses(
         bounds=metric.reported_bounds if metric.is_mean else None,
         settings={
             **settings,
+            **positive_setting(problem.positive_class),
+            **order_setting(COST_ORDER, problem.cost_order),
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
         },
         diagnostics=counts,

@@ -15,6 +15,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution, NoBar, progress_bar
+from ucvtest.data.class_order import ORDERS, order_notes
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,
@@ -73,6 +74,8 @@ class Question(ABC):
     """The resamples that losses are given for; None where a test draws them itself."""
     observed: LossDifference | None = None
     """The losses that are given, if they are."""
+    positive_class: Any = None
+    """The positive class of two, as JSON knows it, where the metric depends on which it is."""
 
     @property
     def loss(self) -> Loss:
@@ -213,8 +216,6 @@ class DataQuestion(Question):
     """Observations that were left out for missing values."""
     learn_size: int = 0
     """Observations in the smallest learning set, for which the learners are ready to be fitted."""
-    positive_named: bool = False
-    """Whether a user named the positive class, which then is told from several others."""
 
     @classmethod
     def of(
@@ -258,9 +259,9 @@ class DataQuestion(Question):
             n_obs=problem.sample.n_obs,
             labels=problem.sample.target,
             clusters=problem.clusters,
+            positive_class=problem.positive_class,
             problem=problem,
             n_dropped=n_dropped,
-            positive_named=pos_label is not None,
         )
 
     @property
@@ -307,6 +308,7 @@ class DataQuestion(Question):
             labels=self.labels,
             clusters=self.clusters,
             design=design,
+            positive_class=self.positive_class,
         )
         return question if by_rows else question.by_clusters()
 
@@ -366,7 +368,8 @@ class DataQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        return [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
+        notes = [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
+        return [*notes, *self.problem.order_notes]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -405,6 +408,7 @@ class LossesQuestion(Question):
             clusters=clusters,
             design=losses.design,
             observed=given,
+            positive_class=losses.settings.get("pos_label"),
             has_values=losses.values is not None,
         )
         return question if by_rows or clusters is None else question.by_clusters()
@@ -501,6 +505,12 @@ class LossesQuestion(Question):
     ) -> AbstractContextManager[Any]:
         """See `Question`: nothing is fitted."""
         return nullcontext(NoBar())
+
+    @property
+    def row_notes(self) -> list[str]:
+        """See `Question`."""
+        settings = {} if self.observed is None else self.known.losses.settings
+        return order_notes(settings) if ORDERS.intersection(settings) else []
 
     @property
     def reuse_notes(self) -> list[str]:
