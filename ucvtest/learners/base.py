@@ -1,5 +1,6 @@
 """What every learner is: jitted, for many learning sets at once, or fitted to one at a time."""
 
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -24,6 +25,10 @@ __all__ = [
     "margins",
     "no_class_scores",
 ]
+
+MOST_PAIR_BYTES = 2**33
+"""Memory that all pairs of observations of a sample may take: 8.6 GB. Estimators that would need
+more when translated are fitted by scikit-learn."""
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
 
@@ -132,6 +137,8 @@ class JittedLearner(Learner):
     batch_rows: ClassVar[int] = 1024
     """Learning sets fitted in one call: large enough to fill the processor, small enough to stay
     in its cache."""
+    pair_bytes: ClassVar[int] = 0
+    """Memory that `prepare` takes for each pair of observations, about; 0 where it needs none."""
     no_solution: ClassVar[str] = "the fit has no solution"
     """Why a fit can end in NaN, and what to do about it; part of the error."""
 
@@ -221,8 +228,20 @@ class JittedLearner(Learner):
             )
         elif output not in self._outputs():
             raise ValueError(self._no_output(output))
+        self._refuse_memory(sample.n_obs)
         if self.needs_features:
             sample.matrix_for(f"learner {self.name}")
+
+    def _refuse_memory(self, n_obs: int) -> None:
+        """Refuse samples whose pairs of observations have no room."""
+        needed = self.pair_bytes * n_obs**2
+        if needed > MOST_PAIR_BYTES:
+            most = math.isqrt(MOST_PAIR_BYTES // self.pair_bytes)
+            raise ValueError(
+                f"learner {self.name} keeps all pairs of observations, which for {n_obs} of them "
+                f"take {needed / 1e9:.3g} GB, and at most {MOST_PAIR_BYTES / 1e9:.2g} GB are "
+                f"allowed: use at most {most} observations, or the scikit-learn estimator"
+            )
 
     def _no_output(self, output: Output) -> str:
         return (
