@@ -21,7 +21,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.problem import Problem, warn_of_learners
 from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
 from ucvtest.losses.resample_means import resample_values
@@ -168,6 +168,7 @@ def evaluate(
     n_learners = len(problem.learners)
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
     ready = problem.fitting(drawn.learn_sizes[0])
+    warn_of_learners(ready.learners.values())
     settings = {"design": plan.words, "rng": execution.seed}
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
     if kept is not None:

@@ -1,6 +1,6 @@
 """The question that a test answers: data, learners and loss, validated once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.translate import Backend, choose_backend
+from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import Learner
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
@@ -21,7 +22,7 @@ from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
 
-__all__ = ["Problem", "check_two_classes", "named_learners"]
+__all__ = ["Problem", "check_two_classes", "named_learners", "warn_of_learners"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +161,13 @@ def warn_of(sample: Sample) -> None:
     for remark in sample.remarks:
         if remark.warns:
             warn_caller(remark.text)
+
+
+def warn_of_learners(learners: Iterable[Learner]) -> None:
+    """Warn the user of learners that predict something else than the estimators they stand for."""
+    for learner in learners:
+        if isinstance(learner, TranslatedLearner) and learner.remark:
+            warn_caller(learner.remark)
 
 
 def named_learners(learners: Any) -> dict[str, Learner]:

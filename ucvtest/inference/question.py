@@ -29,7 +29,7 @@ from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
 from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
-from ucvtest.inference.notes import REUSED, sample_notes
+from ucvtest.inference.notes import REUSED, learner_notes, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
@@ -334,7 +334,8 @@ class DataQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        return [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
+        about_learners = learner_notes(self.learners.values())
+        return [*dropped_note(self.n_dropped), *sample_notes(self.sample), *about_learners]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
