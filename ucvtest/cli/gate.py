@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.errors import one_line_errors, to_reader
 from ucvtest.cli.files import as_label, read_table
 from ucvtest.cli.options import (
     STDOUT,
@@ -73,7 +73,8 @@ def gate(
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
         result = _run_test(data, target, names, loss, pos_label, sep)
         judged = result.noninferiority(margin, alpha=alpha)
-        _print(judged, result, json)
+        with to_reader():
+            _print(judged, result, json)
         raise typer.Exit(EXIT_STATUS[judged.decision])
 
 
@@ -111,8 +112,10 @@ def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | No
     if json == STDOUT:
         typer.echo(text)
         return
+    if json is not None:
+        # Before anything is printed, as the reader may leave.
+        json.write_text(text + "\n", encoding="utf-8")
     typer.echo(textwrap.fill(judged.verdict, width()) + "\n")
     typer.echo(judged.summary(with_verdict=False).as_text())
     if json is not None:
-        json.write_text(text + "\n", encoding="utf-8")
         typer.echo(f"Result: {json}")

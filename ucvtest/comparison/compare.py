@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, check_seconds, check_workers
+from ucvtest.common.checks import check_choice, check_seconds, check_workers, named_options
 from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.execution import Execution, Progress, make_generator, progress_bar
 from ucvtest.comparison.compare_losses import baseline_of
@@ -52,6 +52,7 @@ SHARED_BY_ALL = "random pairs of learning sets, the same for all learners"
 """That of a test that fits all learners together."""
 
 
+@named_options
 def compare(
     X: Any,
     y: Any,

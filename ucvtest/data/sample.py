@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
+from ucvtest.common.checks import check_size, check_text
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.rows import Remark, remarks_on
@@ -107,6 +108,7 @@ class Sample:
                 f"({bad.sum()} such values in all), which {learner} cannot use: drop or impute "
                 "them, or pass a scikit-learn pipeline that imputes as the learner"
             )
+        check_size("X", matrix)
         # Kept where the cached property looks for it.
         vars(self)["matrix"] = matrix
         return matrix
@@ -200,6 +202,8 @@ def as_response(y: Any) -> np.ndarray:
     if array.dtype == object and array.ndim == 1:
         import pandas as pd
 
+        for label in {each for each in array.tolist() if isinstance(each, str)}:
+            check_text("y has the label", label)
         inferred = pd.Series(array).infer_objects().to_numpy()
         return inferred if inferred.dtype.kind in "iuf" else array
     return array
@@ -297,6 +301,8 @@ def make_sample(
     # layout in memory, which decides how sums are rounded, is always the same.
     if _is_pandas(X, "DataFrame"):
         check_whole("X", X)
+        for column in X.columns:
+            check_text("X has the column", column)
         features = X.copy()
     elif hasattr(X, "toarray"):
         features = X.tocsr(copy=True)
@@ -415,7 +421,9 @@ def _finite_numbers(response: np.ndarray) -> np.ndarray:
         raise ValueError(
             "y must hold finite numbers for this loss: pass loss='zero_one' for labels"
         )
-    return response.astype(float)
+    numbers = response.astype(float)
+    check_size("y", numbers)
+    return numbers
 
 
 def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -423,6 +431,8 @@ def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.nd
         classes, class_index = np.unique(response, return_inverse=True)
     except TypeError as error:
         raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
+    for label in classes.tolist():
+        check_text("y has the label", label)
     if len(classes) < 2:
         raise ValueError(
             f"y has one class only ({_listed(classes)}): a comparison needs at least two"

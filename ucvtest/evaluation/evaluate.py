@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import as_integer, check_seconds, is_integer
+from ucvtest.common.checks import as_integer, check_seconds, is_integer, named_options
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
@@ -40,6 +40,7 @@ MAX_BYTES = 2**32
 """Memory that a design and its losses may take, unless more is allowed: 4.3 GB."""
 
 
+@named_options
 def evaluate(
     learners: Any,
     X: Any,

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice
+from ucvtest.common.checks import check_choice, check_text
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
@@ -176,6 +176,7 @@ def named_learners(learners: Any) -> dict[str, Learner]:
         for name in learners:
             if not isinstance(name, str) or not name.strip():
                 raise ValueError(f"learners has the key {name!r}: names must be strings with text")
+            check_text("learners has the key", name)
         named = {name: as_learner(learner) for name, learner in learners.items()}
         if not named:
             raise ValueError("learners is empty: pass at least one")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, is_number
+from ucvtest.common.checks import check_choice, is_number, named_options
 from ucvtest.common.execution import Execution
 from ucvtest.data.formula import read_formula
 from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
@@ -167,10 +167,15 @@ class HypothesisTest(ABC):
         super().__init_subclass__(**options)
         if "method_name" in vars(cls) and "r_function" not in vars(cls):
             cls.r_function = f"{cls.method_name}_test"
+        # Here, as a class that inherits them is the one that the user called.
+        for name in ("__init__", "fit"):
+            if name in vars(cls):
+                setattr(cls, name, named_options(vars(cls)[name]))
 
     question: Question
     """What is asked; the same whether it is about data or about losses that exist."""
 
+    @named_options
     def __init__(
         self,
         X: Any,
@@ -271,6 +276,7 @@ class HypothesisTest(ABC):
         return cls(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
 
     @classmethod
+    @named_options
     def from_losses(
         cls,
         losses: Losses,

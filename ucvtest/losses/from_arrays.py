@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_choice
+from ucvtest.common.checks import check_choice, check_size, named_options
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
@@ -40,6 +40,7 @@ class FromArrays:
         def __init__(self, **fields: Any) -> None: ...
 
     @classmethod
+    @named_options
     def from_arrays(
         cls,
         values: Any,
@@ -188,6 +189,8 @@ def _of_arrays(
         raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
     known = known_metric(loss)
     kept = array[:, design.testing]
+    if known is None or not known.ranks_pairs:
+        check_size("values", kept)
     if not np.isfinite(kept).all():
         raise ValueError(
             "values holds NaN or infinity where observations are tested: every tested "

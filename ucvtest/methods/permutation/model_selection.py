@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_seconds
+from ucvtest.common.checks import check_seconds, named_options
 from ucvtest.common.execution import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
@@ -249,6 +249,7 @@ class ModelSelection(Saved):
         return {**super()._values(data), "learners": (), "names": tuple(data["names"])}
 
 
+@named_options
 def select_model(
     X: Any,
     y: Any,
