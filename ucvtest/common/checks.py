@@ -1,6 +1,7 @@
 """Checks of arguments that several functions share."""
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import wraps
@@ -10,6 +11,8 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 __all__ = [
+    "HALF_A_PAIR",
+    "LARGEST",
     "as_integer",
     "at_least",
     "check_choice",
@@ -57,7 +60,8 @@ def as_integer(name: str, value: Any) -> int:
 
 def at_least(name: str, value: Any, least: int, remedy: str = "") -> int:
     """The value as an int, refused below `least`."""
-    if as_integer(name, value) < least:
+    if not is_integer(value) or value < least:
+        as_integer(name, value)
         more = f": {remedy}" if remedy else ""
         raise ValueError(f"{name} must be at least {least}, got {value}{more}")
     return int(value)
@@ -108,9 +112,12 @@ def check_size(name: str, values: np.ndarray) -> None:
         )
 
 
+HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+
+
 def check_text(name: str, value: Any) -> None:
     """Refuse strings with half a surrogate pair, which no file and no terminal takes."""
-    if isinstance(value, str) and any("\ud800" <= each <= "\udfff" for each in value):
+    if isinstance(value, str) and HALF_A_PAIR.search(value):
         raise ValueError(
             f"{name} {value!a:.60} holds half a surrogate pair, which cannot be written as "
             "UTF-8: decode the text with the encoding in which it was written"

@@ -448,6 +448,8 @@ def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.nd
 def _positive_last(classes: np.ndarray, places: np.ndarray, pos_label: Any) -> np.ndarray:
     # A list or an array would be compared element by element.
     single = isinstance(pos_label, (str, bytes)) or not hasattr(pos_label, "__len__")
+    # Nor do records, such as times with events, compare with anything else.
+    single &= classes.dtype.names is None
     found = classes[places] == pos_label if single else np.zeros(len(places), bool)
     if np.sum(found) != 1:
         raise ValueError(f"pos_label={pos_label!r:.60} is none of the labels {_listed(classes)}")

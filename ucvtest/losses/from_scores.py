@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import at_least, check_choice, check_size, named_options
+from ucvtest.common.checks import LARGEST, at_least, check_choice, check_size, named_options
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
 from ucvtest.losses.validation import by_name
@@ -135,7 +135,8 @@ def _row(name: str, given: Any) -> np.ndarray:
             f"{label} must hold one score for each split, got shape {row.shape}: use .ravel() of "
             "an array (repeats, folds)"
         )
-    check_size(label, row)
+    if not (np.abs(row) <= LARGEST).all():
+        check_size(label, row)
     if not np.isfinite(row).all():
         raise ValueError(
             f"{label} has {row[~np.isfinite(row)][0]} for split {int((~np.isfinite(row)).argmax())}"
