@@ -97,7 +97,8 @@ class HypothesisTest(ABC):
         same. "row": the loss is the mean over rows, a ratio of means over clusters.
     backend : {"auto", "jax", "sklearn"}
         What fits scikit-learn estimators. "auto" takes the jitted learner with the same
-        predictions where there is one; "jax" insists on it; "sklearn" never takes it.
+        predictions where there is one; "jax" insists on it; "sklearn" never takes it. Logistic
+        regression that scikit-learn stops early is fitted to the end, which a note says.
     scoring : str or scorer, optional
         scikit-learn's name of a score, or a scorer, in the place of `loss`. Scores that are means
         over observations become losses: "accuracy" the error rate, "neg_log_loss" the log loss,

@@ -66,7 +66,10 @@ class Saved(ByValue):
             # Text for a list would be read letter by letter.
             texts = {name: each for name, each in data.items() if isinstance(each, str)}
             _check_types(cls, values | {name: texts[name] for name in values.keys() & texts.keys()})
-            return cls(**values)
+            found = cls(**values)
+            # What is nested deeper, such as settings and tables, is used where it is shown.
+            str(found.summary() if hasattr(found, "summary") else found)
+            return found
 
     def _plain(self) -> dict[str, Any]:
         """What is written of the fields."""
@@ -83,7 +86,7 @@ def reading(what: str) -> Iterator[None]:
     """Say in our words what Python raises over parts of the wrong kind."""
     try:
         yield
-    except UNUSABLE as error:
+    except (*UNUSABLE, StopIteration) as error:
         raise ValueError(f"data holds no {what} that can be used: {error}") from error
 
 
