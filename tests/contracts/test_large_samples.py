@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,6 +25,8 @@ LARGE = make_sample(X, Y, as_classes=True)
         KNeighborsClassifier(),
         KNeighborsRegressor(3),
         KernelRidge(),
+        Ridge(),
+        RidgeClassifier(),
         make_pipeline(StandardScaler(), KNeighborsClassifier()),
     ],
 )
@@ -34,7 +37,7 @@ def test_estimators_are_fitted_by_scikit_learn(estimator):
         choose_backend(learner, "jax", LARGE, "label", 100)
 
 
-@pytest.mark.parametrize("learner", ["knn:3", "kernel_ridge:1.0,kernel=rbf"])
+@pytest.mark.parametrize("learner", ["knn:3", "kernel_ridge:1.0,kernel=rbf", "ridge:1"])
 def test_own_learners_say_how_much_memory_they_need(learner):
     with pytest.raises(ValueError, match=r"take \d+ GB, .* use at most \d+ observations"):
         uv.evaluate(learner, X, Y, 2, rng=0)
@@ -43,3 +46,12 @@ def test_own_learners_say_how_much_memory_they_need(learner):
 def test_tests_of_many_observations():
     losses = uv.Losses.from_predictions(Y, {"a": X[:, 0], "b": X[:, 1]}, loss="auc")
     assert uv.DeLongTest.from_losses(losses).fit().n_obs == N
+
+
+def test_closed_forms_say_how_much_memory_they_need():
+    for call in (
+        lambda: uv.learners.hat_matrix(uv.learners.ridge(1.0), X),
+        lambda: uv.learners.knn_leave_p_out(X, Y, 3, 1000),
+    ):
+        with pytest.raises(ValueError, match=r"take \d+ GB, .* use at most \d+ observations"):
+            call()

@@ -1,6 +1,5 @@
 """What every learner is: jitted, for many learning sets at once, or fitted to one at a time."""
 
-import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,7 +11,7 @@ from scipy.special import expit, softmax
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.batching import RESULT_NUMBERS, Margin, power_of_two
+from ucvtest.learners.batching import RESULT_NUMBERS, Margin, power_of_two, refuse_pairs
 
 __all__ = [
     "JittedLearner",
@@ -25,10 +24,6 @@ __all__ = [
     "margins",
     "no_class_scores",
 ]
-
-MOST_PAIR_BYTES = 2**33
-"""Memory that all pairs of observations of a sample may take: 8.6 GB. Estimators that would need
-more when translated are fitted by scikit-learn."""
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
 
@@ -234,14 +229,7 @@ class JittedLearner(Learner):
 
     def _refuse_memory(self, n_obs: int) -> None:
         """Refuse samples whose pairs of observations have no room."""
-        needed = self.pair_bytes * n_obs**2
-        if needed > MOST_PAIR_BYTES:
-            most = math.isqrt(MOST_PAIR_BYTES // self.pair_bytes)
-            raise ValueError(
-                f"learner {self.name} keeps all pairs of observations, which for {n_obs} of them "
-                f"take {needed / 1e9:.3g} GB, and at most {MOST_PAIR_BYTES / 1e9:.2g} GB are "
-                f"allowed: use at most {most} observations, or the scikit-learn estimator"
-            )
+        refuse_pairs(f"learner {self.name}", n_obs, self.pair_bytes)
 
     def _no_output(self, output: Output) -> str:
         return (
