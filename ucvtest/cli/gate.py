@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ucvtest.cli.errors import in_options, one_line_errors, show_warning
+from ucvtest.cli.errors import in_options, one_line_errors, show_warning, to_reader
 from ucvtest.cli.files import as_label, read_table
 from ucvtest.cli.options import (
     STDOUT,
@@ -77,7 +77,8 @@ def gate(
 
         for note in filter(is_turned_note, result.notes):
             show_warning(in_options(note, {"pos_label": "--pos-label"}))
-        _print(judged, result, json)
+        with to_reader():
+            _print(judged, result, json)
         raise typer.Exit(EXIT_STATUS[judged.decision])
 
 
@@ -115,8 +116,10 @@ def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | No
     if json == STDOUT:
         typer.echo(text)
         return
+    if json is not None:
+        # Before anything is printed, as the reader may leave.
+        json.write_text(text + "\n", encoding="utf-8")
     typer.echo(textwrap.fill(judged.verdict, width()) + "\n")
     typer.echo(judged.summary(with_verdict=False).as_text())
     if json is not None:
-        json.write_text(text + "\n", encoding="utf-8")
         typer.echo(f"Result: {json}")

@@ -11,6 +11,7 @@ __all__ = [
     "UNUSABLE",
     "ForkedProcessError",
     "Interrupted",
+    "MissingPlatformError",
     "UcvtestWarning",
     "naming",
     "warn_caller",
@@ -30,6 +31,10 @@ UNUSABLE = (
 
 class ForkedProcessError(RuntimeError):
     """The process was forked when it was too late, so JAX cannot be used in it."""
+
+
+class MissingPlatformError(RuntimeError):
+    """JAX was told to use a platform that this machine does not have."""
 
 
 class UcvtestWarning(UserWarning):

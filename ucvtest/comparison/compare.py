@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, check_seconds, check_workers
+from ucvtest.common.checks import check_choice, check_seconds, check_workers, named_options
 from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.execution import Execution, Progress, make_generator, progress_bar
 from ucvtest.comparison.compare_losses import baseline_of
@@ -30,8 +30,8 @@ from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluate import evaluate_problem
-from ucvtest.evaluation.problem import named_learners
-from ucvtest.inference.notes import sample_notes
+from ucvtest.evaluation.problem import Problem, named_learners
+from ucvtest.inference.notes import learner_notes, sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import Losses
@@ -52,6 +52,7 @@ SHARED_BY_ALL = "random pairs of learning sets, the same for all learners"
 """That of a test that fits all learners together."""
 
 
+@named_options
 def compare(
     X: Any,
     y: Any,
@@ -343,7 +344,7 @@ class _Run:
             if together is not None:
                 self.together[planned.label] = together
             for pair, result in results.items():
-                notes = (*result.notes, *sample_notes(shared.problem.sample))
+                notes = (*result.notes, *_data_notes(shared.problem, pair))
                 yield (planned.label, pair), replace(result, notes=notes)
 
     def _losses(self, shared: SharedDesign) -> Losses:
@@ -378,7 +379,7 @@ class _Run:
         n_sets = n_fits // len(ready.learners)
         self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
         for pair in self.plan.asked.pairs:
-            notes = (*results[pair].notes, *sample_notes(ready.sample))
+            notes = (*results[pair].notes, *_data_notes(ready.problem, pair))
             changed = replace(results[pair], notes=notes, elapsed=time.perf_counter() - started)
             yield (label, pair), changed
 
@@ -406,3 +407,8 @@ class _Run:
         if kept is not None:
             kept.keep_result(key, result.to_dict())
         return result
+
+
+def _data_notes(problem: Problem, pair: Pair) -> list[str]:
+    """Notes on the rows, and on the two learners."""
+    return [*sample_notes(problem.sample), *learner_notes(problem.learners[each] for each in pair)]

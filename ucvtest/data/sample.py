@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
+from ucvtest.common.checks import check_size, check_text
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import check_positive
@@ -119,6 +120,7 @@ class Sample:
                 f"({bad.sum()} such values in all), which {learner} cannot use: drop or impute "
                 "them, or pass a scikit-learn pipeline that imputes as the learner"
             )
+        check_size("X", matrix)
         # Kept where the cached property looks for it.
         vars(self)["matrix"] = matrix
         return matrix
@@ -230,6 +232,8 @@ def as_column(name: str, value: Any) -> np.ndarray:
     if array.dtype == object and array.ndim == 1:
         import pandas as pd
 
+        for label in {each for each in array.tolist() if isinstance(each, str)}:
+            check_text("y has the label", label)
         inferred = pd.Series(array).infer_objects().to_numpy()
         return inferred if inferred.dtype.kind in "iuf" else array
     return array
@@ -327,6 +331,8 @@ def make_sample(
     # layout in memory, which decides how sums are rounded, is always the same.
     if _is_pandas(X, "DataFrame"):
         check_whole("X", X)
+        for column in X.columns:
+            check_text("X has the column", column)
         features = X.copy()
     elif hasattr(X, "toarray"):
         features = X.tocsr(copy=True)
@@ -472,7 +478,9 @@ def _finite_numbers(response: np.ndarray) -> np.ndarray:
         raise ValueError(
             "y must hold finite numbers for this loss: pass loss='zero_one' for labels"
         )
-    return response.astype(float)
+    numbers = response.astype(float)
+    check_size("y", numbers)
+    return numbers
 
 
 def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -480,6 +488,8 @@ def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.nd
         classes, class_index = np.unique(response, return_inverse=True)
     except TypeError as error:
         raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
+    for label in classes.tolist():
+        check_text("y has the label", label)
     if len(classes) < 2:
         raise ValueError(
             f"y has one class only ({_listed(classes)}): a comparison needs at least two"
@@ -495,6 +505,8 @@ def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.nd
 def _positive_last(classes: np.ndarray, places: np.ndarray, pos_label: Any) -> np.ndarray:
     # A list or an array would be compared element by element.
     single = isinstance(pos_label, (str, bytes)) or not hasattr(pos_label, "__len__")
+    # Nor do records, such as times with events, compare with anything else.
+    single &= classes.dtype.names is None
     found = classes[places] == pos_label if single else np.zeros(len(places), bool)
     if np.sum(found) != 1:
         raise ValueError(f"pos_label={pos_label!r:.60} is none of the labels {_listed(classes)}")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import as_integer, check_seconds, is_integer
+from ucvtest.common.checks import as_integer, check_seconds, is_integer, named_options
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
 from ucvtest.data.class_order import COST_ORDER, order_setting
@@ -23,7 +23,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.problem import Problem, warn_of_learners
 from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
 from ucvtest.losses.resample_means import resample_values
@@ -43,6 +43,7 @@ MAX_BYTES = 2**32
 """Memory that a design and its losses may take, unless more is allowed: 4.3 GB."""
 
 
+@named_options
 def evaluate(
     learners: Any,
     X: Any,
@@ -171,6 +172,7 @@ def evaluate(
     n_learners = len(problem.learners)
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
     ready = problem.fitting(drawn.learn_sizes[0])
+    warn_of_learners(ready.learners.values())
     settings = {"design": plan.words, "rng": execution.seed}
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
     if kept is not None:

@@ -1,12 +1,12 @@
 """The question that a test answers: data, learners and loss, validated once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice
+from ucvtest.common.checks import check_choice, check_text
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.class_order import COSTS, order_note
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
@@ -17,6 +17,7 @@ from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.estimators import CallableLearner
 from ucvtest.learners.adapters.translate import Backend, choose_backend
+from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import Learner
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
@@ -26,7 +27,7 @@ from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.set_scores import SetScore, check_positive_of
 
-__all__ = ["Problem", "check_two_classes", "named_learners"]
+__all__ = ["Problem", "check_two_classes", "named_learners", "warn_of_learners"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,12 +188,20 @@ def warn_of(sample: Sample) -> None:
             warn_caller(remark.text)
 
 
+def warn_of_learners(learners: Iterable[Learner]) -> None:
+    """Warn the user of learners that predict something else than the estimators they stand for."""
+    for learner in learners:
+        if isinstance(learner, TranslatedLearner) and learner.remark:
+            warn_caller(learner.remark)
+
+
 def named_learners(learners: Any) -> dict[str, Learner]:
     """Names and learners in their order; the names of jitted ones are their own."""
     if isinstance(learners, Mapping):
         for name in learners:
             if not isinstance(name, str) or not name.strip():
                 raise ValueError(f"learners has the key {name!r}: names must be strings with text")
+            check_text("learners has the key", name)
         named = {name: as_learner(learner) for name, learner in learners.items()}
         if not named:
             raise ValueError("learners is empty: pass at least one")

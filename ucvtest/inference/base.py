@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, is_number
+from ucvtest.common.checks import check_choice, is_number, named_options
 from ucvtest.common.execution import Execution
 from ucvtest.data.formula import read_formula
 from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
@@ -103,7 +103,8 @@ class HypothesisTest(ABC):
         same. "row": the loss is the mean over rows, a ratio of means over clusters.
     backend : {"auto", "jax", "sklearn"}
         What fits scikit-learn estimators. "auto" takes the jitted learner with the same
-        predictions where there is one; "jax" insists on it; "sklearn" never takes it.
+        predictions where there is one; "jax" insists on it; "sklearn" never takes it. Logistic
+        regression that scikit-learn stops early is fitted to the end, which a note says.
     scoring : str or scorer, optional
         scikit-learn's name of a score, or a scorer, in the place of `loss`. All results are in
         the score's own units and with its sign, of which greater is better, and hypotheses are
@@ -173,10 +174,15 @@ class HypothesisTest(ABC):
         super().__init_subclass__(**options)
         if "method_name" in vars(cls) and "r_function" not in vars(cls):
             cls.r_function = f"{cls.method_name}_test"
+        # Here, as a class that inherits them is the one that the user called.
+        for name in ("__init__", "fit"):
+            if name in vars(cls):
+                setattr(cls, name, named_options(vars(cls)[name]))
 
     question: Question
     """What is asked; the same whether it is about data or about losses that exist."""
 
+    @named_options
     def __init__(
         self,
         X: Any,
@@ -277,6 +283,7 @@ class HypothesisTest(ABC):
         return cls(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
 
     @classmethod
+    @named_options
     def from_losses(
         cls,
         losses: Losses,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_choice
+from ucvtest.common.checks import check_choice, check_size, named_options
 from ucvtest.data.groups import as_groups
 from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
@@ -44,6 +44,7 @@ class FromArrays:
         def __init__(self, **fields: Any) -> None: ...
 
     @classmethod
+    @named_options
     def from_arrays(
         cls,
         values: Any,
@@ -214,6 +215,8 @@ def _of_arrays(
     known = known_metric(loss)
     score = SCORES_OF_LOSSES.get(loss) if greater else None
     kept = array[:, design.testing]
+    if known is None or not known.ranks_pairs:
+        check_size("values", kept)
     if not np.isfinite(kept).all():
         raise ValueError(
             "values holds NaN or infinity where observations are tested: every tested "

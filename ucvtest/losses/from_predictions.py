@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_size, named_options
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.class_order import (
     COLUMN_ORDER,
@@ -76,6 +77,7 @@ class FromPredictions:
         def __init__(self, **fields: Any) -> None: ...
 
     @classmethod
+    @named_options
     def from_predictions(
         cls,
         y: Any,
@@ -420,6 +422,7 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool) -> Sample:
             declared=declared_order(y),
         )
     numbers = as_numbers("y", response)
+    check_size("y", numbers)
     _check_finite("y", numbers, infinite=False)
     return Sample(features, numbers, None, None)
 
@@ -509,6 +512,9 @@ def _numbers(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
     column = as_column(_named(name), given)
     found = _vector(_named(name), as_numbers(_named(name), column))
     _check_finite(_named(name), found, infinite=infinite)
+    if not infinite:
+        # Scores that may be infinite are ranked, and never squared.
+        check_size(_named(name), found)
     return found
 
 

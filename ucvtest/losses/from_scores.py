@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import at_least, check_choice
+from ucvtest.common.checks import LARGEST, at_least, check_choice, check_size, named_options
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
 from ucvtest.losses.validation import by_name, refuse_other_rows
@@ -31,6 +31,7 @@ class FromScores:
         def __init__(self, **fields: Any) -> None: ...
 
     @classmethod
+    @named_options
     def from_scores(
         cls,
         fold_scores: Mapping[str, Any],
@@ -148,6 +149,8 @@ def _row(name: str, given: Any) -> np.ndarray:
             f"{label} must hold one score for each split, got shape {row.shape}: use .ravel() of "
             "an array (repeats, folds)"
         )
+    if not (np.abs(row) <= LARGEST).all():
+        check_size(label, row)
     if not np.isfinite(row).all():
         raise ValueError(
             f"{label} has {row[~np.isfinite(row)][0]} for split {int((~np.isfinite(row)).argmax())}"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.checks import HALF_A_PAIR, check_text
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import difference_of_names, has_index
 from ucvtest.designs.design import Design
@@ -76,6 +77,9 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
     )
     if not strings or len(names) != n_learners or len(set(names)) < n_learners:
         raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
+    if HALF_A_PAIR.search("".join(names)):
+        for name in names:
+            check_text("learners has the name", name)
     return names
 
 

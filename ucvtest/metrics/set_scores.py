@@ -43,10 +43,14 @@ class SetScore(Metric):
         return super().of_one_class or "pos_label" in self.parameters
 
     def positive_class(self, sample: "Sample") -> Any:
-        """The class of two that the function is about: that of scikit-learn, or a user's."""
+        """The class of two that the function is about: that of scikit-learn, or a user's.
+
+        A function that cannot be told a class takes the last one of the sorted labels.
+        """
         if not self.of_one_class or sample.classes is None or len(sample.classes) != 2:
             return None
-        named = sample.positive_named and not self.scorer_names_positive
+        can_be_told = "pos_label" in self.parameters and not self.scorer_names_positive
+        named = sample.positive_named and can_be_told
         if named or self.positive is None:
             return plain_label(sample.classes[-1] if named else np.sort(sample.classes)[-1])
         return plain_label(self.positive)

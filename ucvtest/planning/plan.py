@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import at_least, check_number, check_switch, is_number
+from ucvtest.common.checks import at_least, check_number, check_switch, is_number, named_options
 from ucvtest.common.execution import make_generator
 from ucvtest.data.groups import refuse_groups
 from ucvtest.data.positive_class import with_positive
@@ -84,6 +84,7 @@ class _Goal:
         return predictor.power(n, self.effect, self.alpha, scale) >= self.power
 
 
+@named_options
 def plan(
     X: Any,
     y: Any = None,

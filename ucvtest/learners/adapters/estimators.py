@@ -12,15 +12,23 @@ from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.class_order import by_class, check_order, names_classes
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, difference_of_indices
+from ucvtest.learners.adapters.declared import estimator_kind, validate_parameters
 from ucvtest.learners.base import SplitLearner, no_class_scores
 
-__all__ = ["CallableLearner", "SklearnLearner"]
+__all__ = ["CallableLearner", "RefusedEstimator", "SklearnLearner"]
 
 NAME_LENGTH = 200
 """Longest name of an estimator, in characters."""
 
 PREDICTIONS = "what it predicts"
 """How errors call predictions, after the name of the learner."""
+
+
+class RefusedEstimator(ValueError):
+    """scikit-learn refuses to fit an estimator with these parameters."""
+
+    def __init__(self, name: str, error: Exception) -> None:
+        super().__init__(f"learner {name} is refused by scikit-learn: {error}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +50,18 @@ class SklearnLearner(SplitLearner):
     estimator: Any
 
     def __post_init__(self) -> None:
-        from sklearn.base import is_classifier, is_regressor
-
         import ucvtest.common.quiet_imports  # noqa: F401  (see there)
 
-        if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
+        predicts = hasattr(self.estimator, "predict")
+        if self._kind not in ("classifier", "regressor") and (self._kind or not predicts):
             raise ValueError(
                 f"learner {self.name} is neither a classifier nor a regressor: pass one, or a "
                 "callable (X_train, y_train, X_test) -> predictions"
             )
+        try:
+            validate_parameters(self.estimator)
+        except ValueError as error:
+            raise RefusedEstimator(self.name, error) from error
 
     @cached_property
     def name(self) -> str:
@@ -63,7 +74,7 @@ class SklearnLearner(SplitLearner):
         if self._reads_numbers_alone:
             sample.check_numeric(f"learner {self.name}")
         if sample.classes is None:
-            if not self.regresses:
+            if self._kind == "classifier":
                 raise ValueError(
                     f"learner {self.name} is a classifier, but y holds real values: use a "
                     "regressor, or a loss for labels such as loss='zero_one'"
@@ -125,12 +136,26 @@ class SklearnLearner(SplitLearner):
         fitted = clone(self.estimator)
         if self._unseeded:
             fitted.set_params(**dict.fromkeys(self._unseeded, int(seed) % 2**32))
-        response = sample.target if self.regresses else sample.response
+        response = self._response(sample)
         fitted.fit(sample.rows(learning), response[learning])
         return self._predict(fitted, sample, sample.rows(testing), output)
 
+    def fit_all(self, sample: Sample, **parameters: Any) -> None:
+        """Fit a copy, in which some parameters are others, to all observations."""
+        from sklearn.base import clone
+
+        fitted = clone(self.estimator)
+        last = f"{fitted.steps[-1][0]}__" if hasattr(fitted, "steps") else ""
+        seeds = dict.fromkeys(self._unseeded, 0)
+        fitted.set_params(**seeds, **{f"{last}{name}": each for name, each in parameters.items()})
+        fitted.fit(sample.features, self._response(sample))
+
+    def _response(self, sample: Sample) -> np.ndarray:
+        """What is learnt: labels as the user gave them, numbers by regressors."""
+        return sample.target if self.regresses else sample.response
+
     def _predict(self, fitted: Any, sample: Sample, features: Any, output: Output) -> np.ndarray:
-        if self.regresses:
+        if self.regresses or sample.classes is None:
             number = as_numbers(PREDICTIONS, fitted.predict(features))
             return _cut(number) if output == "label" else number
         if output == "label":
@@ -149,9 +174,12 @@ class SklearnLearner(SplitLearner):
     @cached_property
     def regresses(self) -> bool:
         """Whether it is a regressor."""
-        from sklearn.base import is_regressor
+        return self._kind == "regressor"
 
-        return bool(is_regressor(self.estimator))
+    @cached_property
+    def _kind(self) -> str:
+        """What it declares itself to be; "" where it says nothing, and predicts what it learnt."""
+        return estimator_kind(self.estimator)
 
     @cached_property
     def _reads_numbers_alone(self) -> bool:

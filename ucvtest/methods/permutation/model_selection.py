@@ -10,11 +10,11 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_seconds
+from ucvtest.common.checks import check_seconds, named_options
 from ucvtest.common.execution import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
-from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.problem import Problem, warn_of_learners
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
@@ -250,6 +250,7 @@ class ModelSelection(Saved):
         return {**super()._values(data), "learners": (), "names": tuple(data["names"])}
 
 
+@named_options
 def select_model(
     X: Any,
     y: Any,
@@ -370,6 +371,7 @@ def select_model(
         n_folds=n_folds,
         n_left_out=n_left_out,
     )
+    warn_of_learners(task.learners)
     given = _checked_complexity(complexity, len(task.learners))
     started, execution = time.perf_counter(), Execution.of(rng, n_jobs, batch_size)
     check_seconds(max_seconds)
