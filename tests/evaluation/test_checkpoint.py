@@ -253,14 +253,14 @@ def test_the_number_of_fits_that_a_clock_decided_is_kept(tmp_path, monkeypatch):
     path = tmp_path / "run.json"
     learners = {"one": Counted(), "two": Counted(1)}
     test = uv.TestSpec("ustatistic", fit={"max_seconds": 30})
-    allowed = iter([40, 90])
+    allowed = iter([80, 90])
     monkeypatch.setattr(
         "ucvtest.evaluation.time_budget.fits_within", lambda *arguments: next(allowed)
     )
     first = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
     again = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
     assert values(first) == values(again)
-    assert first.result().settings["max_fits"] == 40
+    assert first.result().settings["max_fits"] == 80
 
 
 def test_a_design_that_takes_longer_is_refused_before_it_is_begun(monkeypatch, counting):
