@@ -34,6 +34,10 @@ class Counted(ClassifierMixin, BaseEstimator):
     def __init__(self, column=0, random_state=None):
         self.column, self.random_state = column, random_state
 
+    @classmethod
+    def reset(cls):
+        cls.n_fits, cls.stops_after = 0, None
+
     def fit(self, X, y):
         cls = type(self)
         if cls.stops_after is not None and cls.n_fits >= cls.stops_after:
@@ -56,9 +60,9 @@ class Counted(ClassifierMixin, BaseEstimator):
 
 @pytest.fixture(autouse=True)
 def counting():
-    Counted.n_fits, Counted.stops_after = 0, None
+    Counted.reset()
     yield Counted
-    Counted.n_fits, Counted.stops_after = 0, None
+    Counted.reset()
 
 
 LEARNERS = {"one": Counted(), "two": Counted(1), "jitted": "lda"}
@@ -404,7 +408,12 @@ def test_fingerprints_tell_apart_what_predicts_otherwise():
 def test_an_open_checkpoint_knows_nothing_of_other_labels(tmp_path):
     kept = Checkpoint.open(tmp_path / "run.json")
     learner = as_learner(Counted())
-    kept.begin({"call": "this test"}, {"one": learner}, 0)
+    with kept:
+        kept.begin({"call": "this test"}, {"one": learner}, 0)
+        labelings_are_kept(kept, learner)
+
+
+def labelings_are_kept(kept, learner):
     execution = Execution(np.random.default_rng(0), 0, 1, progress=Progress(kept))
     evaluator = Evaluator.run_by(execution, SAMPLE, learner, "score")
     labels = np.random.default_rng(0).permuted(np.tile(SAMPLE.target, (6, 1)), axis=1)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -144,7 +145,11 @@ def compare(
         draws of their own. After an interrupt, or a crash, the same call goes on from there to the
         results of an uninterrupted one, but for the seconds they took; with ``rng=None`` it goes on
         with the seed of then. A file of other data, learners, tests, seed or versions of packages
-        is refused; global variables that a function reads are not looked at.
+        is refused, and so is one that was changed, or that another call is writing. A learner is
+        known by its parameters, by the code of its class and functions, and by the functions and
+        constants of your own modules that these read. Not seen are global variables that can change
+        (lists, dictionaries, arrays), what a function imports while it runs, files, and the
+        environment.
 
     Returns
     -------
@@ -197,25 +202,26 @@ def compare(
         simultaneous=correction == "simultaneous",
     )
     tests = question.on_splits(tests, cv, n_dropped)
-    if kept is not None:
-        kept.begin(_asked(question, tests, max_seconds), named, seed)
-    call_progress = Progress(kept)
-    if max_seconds is not None:
-        execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
-        affordable = affordable_within(max_seconds, question.pairs, execution)
-        question = replace(question, affordable=affordable)
-    plan = Plan(question, tests, seed)
-    if max_seconds is not None and (plan.default is None or plan.default.advice is None):
-        plan = within_seconds(plan, max_seconds, execution)
-    for spec in plan.specs.values():
-        refuse_row_numbers(spec.constructor.get("design"), n_dropped)
-    run = _Run(plan, n_jobs, batch_size, progress, call_progress)
-    notes = dropped_note(n_dropped)
-    try:
-        run.results()
-    except KeyboardInterrupt as stop:
-        done = {(label, *pair): result for (label, pair), result in run.found.items()}
-        raise Interrupted(done, f"{len(done)} results by test and pair") from stop
+    with nullcontext() if kept is None else kept:
+        if kept is not None:
+            kept.begin(_asked(question, tests, max_seconds), named, seed)
+        call_progress = Progress(kept)
+        if max_seconds is not None:
+            execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
+            affordable = affordable_within(max_seconds, question.pairs, execution)
+            question = replace(question, affordable=affordable)
+        plan = Plan(question, tests, seed)
+        if max_seconds is not None and (plan.default is None or plan.default.advice is None):
+            plan = within_seconds(plan, max_seconds, execution)
+        for spec in plan.specs.values():
+            refuse_row_numbers(spec.constructor.get("design"), n_dropped)
+        run = _Run(plan, n_jobs, batch_size, progress, call_progress)
+        notes = dropped_note(n_dropped)
+        try:
+            run.results()
+        except KeyboardInterrupt as stop:
+            done = {(label, *pair): result for (label, pair), result in run.found.items()}
+            raise Interrupted(done, f"{len(done)} results by test and pair") from stop
     results = {
         key: replace(result, notes=(*result.notes, *notes)) if notes else result
         for key, result in run.found.items()
