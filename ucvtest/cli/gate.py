@@ -18,6 +18,7 @@ from ucvtest.cli.options import (
     check_options,
 )
 from ucvtest.cli.report import width
+from ucvtest.common.whole_files import write_whole
 
 if TYPE_CHECKING:
     from ucvtest.results.margins import Decision, NoninferiorityResult
@@ -114,5 +115,5 @@ def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | No
     typer.echo(textwrap.fill(judged.verdict, width()) + "\n")
     typer.echo(judged.summary(with_verdict=False).as_text())
     if json is not None:
-        json.write_text(text + "\n", encoding="utf-8")
+        write_whole(json, text + "\n")
         typer.echo(f"Result: {json}")

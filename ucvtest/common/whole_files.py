@@ -34,23 +34,33 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         return
     beside = target.with_name(f".{target.stem[:100]}-{secrets.token_hex(6)}{target.suffix}")
     try:
-        os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-    except PermissionError:
-        yield target
-        return
-    try:
+        if not _made(beside):
+            yield target
+            return
         if target.exists():
             os.chmod(beside, stat.S_IMODE(target.stat().st_mode))
         yield beside
         _to_disk(beside)
         beside.replace(target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink()
+        if isinstance(error, OSError):
+            # Nobody knows the file beside.
+            error.filename, error.filename2 = str(path), None
         raise
     with suppress(OSError):
         # Some systems open no folder.
         _to_disk(target.parent)
+
+
+def _made(path: Path) -> bool:
+    """Make an empty file, if its folder takes any."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except PermissionError:
+        return False
+    return True
 
 
 def _to_disk(path: Path) -> None:
