@@ -8,7 +8,6 @@ import pytest
 
 import ucvtest as uv
 from tests.support.clock import Clock
-from tests.support.clock import clock as clock
 from tests.support.samples import breast_cancer
 from ucvtest import UcvtestWarning
 from ucvtest.common.execution import Execution, Progress
@@ -23,6 +22,14 @@ X, Y = SAMPLE.matrix, SAMPLE.response
 @pytest.fixture(autouse=True)
 def minutes_are_long(monkeypatch):
     monkeypatch.setattr(slow_fits, "LONG_SECONDS", 60.0)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Every call's clock, moved on by learners alone."""
+    found = Clock()
+    monkeypatch.setattr("ucvtest.common.execution.CLOCK", found)
+    return found
 
 
 def learner(clock, *seconds, process=None):

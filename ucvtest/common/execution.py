@@ -20,6 +20,9 @@ __all__ = [
     "row_batches",
 ]
 
+CLOCK = time.monotonic
+"""By which the duration of fits is foreseen."""
+
 LINE_SECONDS = 60.0
 """Seconds between two lines about progress where they are asked for and there is no terminal."""
 
@@ -93,7 +96,7 @@ class Progress:
 
     checkpoint: Any = None
     """Keeps what is finished, where one is wanted."""
-    clock: Callable[[], float] = field(default_factory=lambda: time.monotonic)
+    clock: Callable[[], float] = field(default_factory=lambda: CLOCK)
     """Tests pass one of their own."""
     n_fits: int = 0
     total: int | None = None
