@@ -36,6 +36,8 @@ class RFunctionLearner(SplitLearner):
         and returns a list of what `predict` does.
     response : array, shape (n,)
         The response as the session has it.
+    code : str
+        What the user's function does, by which a checkpoint knows it.
 
     Notes
     -----
@@ -46,11 +48,19 @@ class RFunctionLearner(SplitLearner):
     backend: ClassVar[str] = "R"
     calling_thread_only: ClassVar[bool] = True
 
-    def __init__(self, name: str, predict: Any, response: np.ndarray, many: Any = None) -> None:
+    def __init__(
+        self, name: str, predict: Any, response: np.ndarray, many: Any = None, code: str = ""
+    ) -> None:
         self._name = name
         self._predict = predict
         self._response = response
         self._many = many
+        self._code = code
+
+    @property
+    def fingerprint_parts(self) -> tuple[Any, ...]:
+        """What decides predictions, for a checkpoint; processes that share out fits do not."""
+        return self._name, self._code, self._response
 
     @property
     def name(self) -> str:

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperCommand
 
 from ucvtest.cli.errors import one_line_errors
+from ucvtest.common.whole_files import write_whole
 
 EXAMPLE = Path(__file__).parent / "example.csv"
 
@@ -63,5 +64,5 @@ def example(
     with one_line_errors(example):
         if file.exists() and not force:
             raise ValueError(f"{file} exists: name another file, or use --force")
-        file.write_bytes(EXAMPLE.read_bytes())
+        write_whole(file, EXAMPLE.read_bytes())
         typer.echo(f"Written: {file}")

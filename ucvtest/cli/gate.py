@@ -19,6 +19,7 @@ from ucvtest.cli.options import (
     check_options,
 )
 from ucvtest.cli.report import width
+from ucvtest.common.whole_files import write_whole
 
 if TYPE_CHECKING:
     from ucvtest.results.margins import Decision, NoninferiorityResult
@@ -118,7 +119,7 @@ def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | No
         return
     if json is not None:
         # Before anything is printed, as the reader may leave.
-        json.write_text(text + "\n", encoding="utf-8")
+        write_whole(json, text + "\n")
     typer.echo(textwrap.fill(judged.verdict, width()) + "\n")
     typer.echo(judged.summary(with_verdict=False).as_text())
     if json is not None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_format_version, is_integer
 from ucvtest.common.exceptions import UNUSABLE
+from ucvtest.common.whole_files import replacing, write_whole
 from ucvtest.designs.design import Design
 from ucvtest.metrics.directions import names_a_score
 
@@ -104,7 +105,7 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
 
 
 def write(losses: Any, path: str | Path) -> None:
-    """Write losses to a .json or .npz file.
+    """Write losses to a .json or .npz file; an older one stays until the new one is whole.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def write(losses: Any, path: str | Path) -> None:
     """
     path = _as_path(path)
     if _suffix(path) == ".json":
-        path.write_text(json.dumps(to_dict(losses), allow_nan=False))
+        write_whole(path, json.dumps(to_dict(losses), allow_nan=False))
         return
     words = {"format": FORMAT, "version": FORMAT_VERSION, **_words_of(losses)}
     arrays: dict[str, Any] = {
@@ -126,7 +127,7 @@ def write(losses: Any, path: str | Path) -> None:
         "groups": losses.groups,
     }
     known = {name: array for name, array in arrays.items() if array is not None}
-    with path.open("wb") as file:
+    with replacing(path) as beside, beside.open("wb") as file:
         np.savez_compressed(file, **known)
 
 
