@@ -14,6 +14,7 @@ as_losses.default <- function(x, ...)
 as_losses.list <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
   if (is.null(names(x)) || !all(nzchar(names(x))) || !length(x))
     stop_user("'x' must have a name for each learner: list(a = , b = )")
+  for (each in x) if (inherits(each, c("smooth.roc", "multiclass.roc"))) as_losses(each)
   curves <- vapply(x, inherits, NA, "roc")
   if (all(curves)) return(losses_of_curves(x, groups, ...))
   # What they score depends on the loss, so that is decided first.
@@ -49,16 +50,66 @@ as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, pos_label =
 # ROC curves of pROC: scores of rules that learnt elsewhere.
 as_losses.roc <- function(x, groups = NULL, ...) losses_of_curves(list(score = x), groups, ...)
 
+# They keep sensitivities, or curves of several classes, and no score of any observation.
+as_losses.smooth.roc <- function(x, ...)
+  stop_user("'x' is a ", class(x)[1L], " of pROC, which keeps no score of any observation: give the ",
+            "curve that pROC::roc() made before it was smoothed")
+as_losses.multiclass.roc <- function(x, ...)
+  stop_user("'x' is a ", class(x)[1L], " of pROC, which is of several curves: give one that ",
+            "pROC::roc(levels = ) made of two classes")
+
 losses_of_curves <- function(curves, groups, ...) {
   refuse_unknown(...)
+  for (learner in names(curves)) refuse_partial_area(curves[[learner]], learner)
   first <- curves[[1L]]
-  for (curve in curves)
-    if (!identical(as.character(curve$response), as.character(first$response)))
-      stop_user("the ROC curves are of different responses: compare rules on the same observations")
-  scores <- lapply(curves, function(curve)
-    if (curve$direction == "<") as.numeric(curve$predictor) else -as.numeric(curve$predictor))
+  named <- all(vapply(curves, function(curve) !is.null(names(curve$predictor)), NA))
+  id <- lapply(curves, rows_of_curve, named)
+  place <- list()
+  for (learner in names(curves)) {
+    curve <- curves[[learner]]
+    of <- paste0("ROC curves ", names(curves)[1L], " and ", learner)
+    if (!identical(as.character(curve$levels), as.character(first$levels)))
+      stop_user(of, " have other cases: ", last(first$levels), " and ", last(curve$levels),
+                ": draw both with the same levels =, which names controls and then cases")
+    if (!setequal(id[[learner]], id[[1L]]))
+      stop_user(of, " are of different observations: draw both from the rows that have all ",
+                "predictors, or give pROC::roc() predictors with the names of the rows")
+    place[[learner]] <- match(id[[1L]], id[[learner]])
+    if (!same_values(curve$response[place[[learner]]], first$response))
+      stop_user(of, " are of different responses: compare rules on the same observations, in the ",
+                "same order or with predictors that have the names of the rows")
+  }
+  scores <- Map(function(curve, rows) {
+    score <- as.numeric(curve$predictor)[rows]
+    if (curve$direction == "<") score else -score
+  }, curves, place)
   losses_of_rules(factor(as.character(first$response), first$levels), scores, "ROC curves", "auc",
                   groups)
+}
+
+refuse_partial_area <- function(curve, learner) {
+  part <- attr(curve$auc, "partial.auc")
+  if (is.null(part) || identical(part, FALSE)) return(invisible())
+  stop_user("ROC curve ", learner, " has a partial area (partial.auc = c(",
+            paste(part, collapse = ", "), ")), and no test here is about a part of the curve: draw ",
+            "it without partial.auc for the whole area, or see pROC::roc.test()")
+}
+
+# Which observations a curve is of: by the names of the predictor, or by their places among those
+# that pROC was given, of which it drops the ones without a value and of other levels.
+rows_of_curve <- function(curve, named) {
+  if (named) return(names(curve$predictor))
+  kept <- which(!is.na(curve$original.predictor) &
+                  as.character(curve$original.response) %in% as.character(curve$levels))
+  if (length(kept) == length(curve$predictor)) kept else seq_along(curve$predictor)
+}
+
+last <- function(values) as.character(values)[length(values)]
+
+same_values <- function(a, b) {
+  if (length(a) != length(b)) return(FALSE)
+  if (is.numeric(a) && is.numeric(b)) isTRUE(all.equal(as.numeric(a), as.numeric(b)))
+  else identical(as.character(a), as.character(b))
 }
 
 # riskRegression: predicted risks, where it kept them.
@@ -143,8 +194,8 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
 }
 
 # Predictions of one learner: the resample and the row of each, the truth, the predictions that a
-# loss needs; and where the object has them, the rows that were learnt from and the response of all
-# rows, tested or not.
+# loss needs; and where the object has them, the rows that were learnt from, the response of all
+# rows, tested or not, their names and their columns, by which those of two learners are matched.
 records_of <- function(x, ...) UseMethod("records_of")
 
 records_of.default <- function(x, ...)
@@ -164,7 +215,8 @@ records_of.train <- function(x, ...) {
   each_row <- is.null(kept$Resample)
   list(resample = if (each_row) factor(kept$rowIndex) else as_resample(kept["Resample"], names(index)),
        row = kept$rowIndex, obs = kept$obs, learning = if (!each_row) index,
-       response = x$trainingData$.outcome,
+       response = x$trainingData$.outcome, id = own_row_names(x$trainingData),
+       columns = x$trainingData,
        pred = function(loss, positive) {
          if (is_of_labels(loss) || !is.factor(kept$obs)) return(kept$pred)
          probability(kept, positive, "classProbs = TRUE in trainControl()")
@@ -204,6 +256,7 @@ records_of.ResampleResult <- function(x, ...) {
   sets <- lapply(seq_along(predictions), x$resampling$train_set)
   list(resample = factor(rep(seq_along(sizes), sizes)), row = place(each("row_ids")), obs = obs,
        learning = lapply(sets, place), response = x$task$truth(),
+       id = as.character(x$task$row_ids),
        pred = function(loss, positive) {
          if (is_of_labels(loss) || !labels) return(each("response"))
          tables <- do.call(rbind, lapply(predictions, function(p) p$prob))
@@ -251,18 +304,93 @@ refuse_repeated_rows <- function(sets) {
   if (any(vapply(sets, anyDuplicated, 1L) > 0L)) refuse_bootstrap()
 }
 
-losses_of_records <- function(found, loss, groups, pos_label, name) {
+# Names of rows that somebody gave, and not the numbers that every data frame has.
+own_row_names <- function(data)
+  if (is.data.frame(data) && .row_names_info(data) > 0L) rownames(data)
+
+# Those of each learner with the rows numbered as the first has them.
+matched_records <- function(found) {
   first <- found[[1L]]
-  row <- as.integer(first$row)
-  order <- order(first$resample, row)
+  for (learner in names(found)[-1L]) {
+    pair <- paste("learners", names(found)[1L], "and", learner)
+    each <- in_order_of(first, found[[learner]], pair)
+    if (!is.null(first$response) && !is.null(each$response) &&
+        !same_values(each$response, first$response))
+      stop_user(pair, " learnt from other responses, or from the same rows in another order, and ",
+                remedy_of_order)
+    found[[learner]] <- each
+  }
+  found
+}
+
+in_order_of <- function(first, each, pair) {
+  if (is.null(first$id) || is.null(each$id)) {
+    if (any_permuted(first$columns, each$columns))
+      stop_user(pair, " have the same rows in another order, and ", remedy_of_order)
+    return(each)
+  }
+  if (!setequal(first$id, each$id))
+    stop_user(pair, " are of different rows, such as the row named ",
+              c(setdiff(each$id, first$id), setdiff(first$id, each$id))[1L],
+              ": train both on the same rows")
+  place <- match(each$id, first$id)
+  each$row <- place[each$row]
+  if (!is.null(each$learning)) each$learning <- lapply(each$learning, function(set) place[set])
+  each$response <- each$response[match(first$id, each$id)]
+  each
+}
+
+remedy_of_order <- paste("nothing says which belong together: train both on the same data, or on",
+                         "data frames with the same names of rows")
+
+# Whether a column that both have holds the same values in another order. Columns that differ in
+# their values say nothing: one of the learners may have scaled them.
+any_permuted <- function(first, each) {
+  permuted <- function(name) {
+    a <- as.vector(first[[name]])
+    b <- as.vector(each[[name]])
+    length(a) == length(b) && !identical(a, b) && identical(sort(a), sort(b))
+  }
+  any(vapply(intersect(names(first), names(each)), permuted, NA))
+}
+
+# Every learner has to be tested on the same rows of the same resamples, with the same truth, and
+# to have learnt from the same.
+places_of <- function(found, order) {
+  first <- found[[1L]]
   key <- function(each) paste(each$resample, each$row)
   if (anyDuplicated(key(first)))
     stop_user("a row is tested twice in one resample: name row = , or keep one setting")
-  places <- lapply(found, function(each) match(key(first)[order], key(each)))
-  for (learner in names(found))
-    if (anyNA(places[[learner]]) || length(places[[learner]]) != length(found[[learner]]$row))
+  named <- !is.null(names(first$learning))
+  sets_of <- function(each) {
+    sets <- lapply(each$learning, function(set) sort(as.integer(set)))
+    if (named && !is.null(names(sets))) sets[names(first$learning)] else sets
+  }
+  lapply(structure(names(found), names = names(found)), function(learner) {
+    each <- found[[learner]]
+    place <- match(key(first)[order], key(each))
+    other_sets <- !is.null(first$learning) && !is.null(each$learning) &&
+      !identical(unname(sets_of(each)), unname(sets_of(first)))
+    if (anyNA(place) || length(place) != length(each$row) || other_sets)
       stop_user("learner ", learner, " has other splits than ", names(found)[1L],
                 ": use the same folds for all, such as trainControl(index = )")
+    if (!same_values(each$obs[place], first$obs[order]))
+      stop_user("learners ", names(found)[1L], " and ", learner, " have other truths for the same ",
+                "rows, the first in row ",
+                first$row[order][!same_each(each$obs[place], first$obs[order])][1L], ", and ",
+                remedy_of_order)
+    place
+  })
+}
+
+same_each <- function(a, b) if (is.numeric(a)) a == b else as.character(a) == as.character(b)
+
+losses_of_records <- function(found, loss, groups, pos_label, name) {
+  found <- matched_records(found)
+  first <- found[[1L]]
+  row <- as.integer(first$row)
+  order <- order(first$resample, row)
+  places <- places_of(found, order)
   learning <- first$learning
   refuse_repeated_rows(learning)
   y <- whole_response(first, row)
