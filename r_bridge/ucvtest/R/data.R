@@ -53,8 +53,7 @@ feature_matrix <- function(x) {
   if (is.data.frame(x)) {
     refuse_lists(x, "x")
     refuse_other_units(x, "x")
-    frame <- model.frame(~ ., data = x, na.action = na.pass, drop.unused.levels = TRUE)
-    x <- design_matrix(terms(frame), frame)
+    x <- dummy_matrix(with_factors(x))
     refuse_infinite(x, "x")
     return(x)
   }
@@ -64,14 +63,6 @@ feature_matrix <- function(x) {
               if (is.complex(x)) " of complex numbers: pass Re(x), or cbind(Re(x), Im(x))")
   storage.mode(x) <- "double"
   refuse_infinite(x, "x")
-  x
-}
-
-# As R's modelling functions do it: dummy variables, and no intercept, which learners add.
-design_matrix <- function(terms, frame) {
-  x <- model.matrix(terms, frame)
-  x <- x[, colnames(x) != "(Intercept)", drop = FALSE]
-  attr(x, "assign") <- attr(x, "contrasts") <- NULL
   x
 }
 
