@@ -47,11 +47,12 @@ class RLearner(SplitLearner):
     Notes
     -----
     R runs in this process, on the main thread alone, whatever `n_jobs` says. It gets a numeric
-    matrix, or a data frame where columns are not numeric (text becomes a factor, and dummy variables
-    for "glmnet", "MASS::lda", "MASS::qda" and "e1071::svm"), and the labels as a factor whose last level is the positive class. A function of your own returns labels for
-    the loss zero_one, numbers, the probability of the positive class for the loss log, or scores
-    that rise with it. Random numbers of R follow from the seed of the test. Warnings of R arrive
-    as `RWarning`, errors with R's message.
+    matrix, or a data frame where columns are not numeric (text becomes a factor, and dummy
+    variables for "glmnet", "MASS::lda", "MASS::qda" and "e1071::svm"), and the labels as a factor
+    whose last level is the positive class. A function of your own returns labels for the loss
+    zero_one, numbers, the probability of the positive class for the loss log, or scores that rise
+    with it. Random numbers of R follow from the seed of the test. Warnings of R arrive as
+    `RWarning`, errors with R's message.
 
     Examples
     --------
