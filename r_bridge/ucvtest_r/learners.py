@@ -58,7 +58,8 @@ class RFunctionLearner(SplitLearner):
         return self._name
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
-        """Refuse nothing: what the function can do is known when it runs."""
+        """Refuse scores of a class that nobody named; all else is known when the function runs."""
+        sample.check_positive(f"learner {self.name}", output)
 
     def fit_predict(
         self,

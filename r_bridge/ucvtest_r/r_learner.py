@@ -89,6 +89,8 @@ class RLearner(SplitLearner):
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
         """Refuse functions that R does not have, and what no R function could mean."""
+        if self.is_function:
+            sample.check_positive(f"learner {self.name}", output)
         if sample.n_classes > 2 and output == "score":
             raise ValueError(
                 f"learner {self.name} has no score for each of {sample.n_classes} classes: use "

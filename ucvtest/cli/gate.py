@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.errors import in_options, one_line_errors, show_warning
 from ucvtest.cli.files import as_label, read_table
 from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
     LossName,
+    PositiveOption,
     SepOption,
     check_margin,
     check_options,
@@ -43,9 +44,7 @@ def gate(
             "decision scores, squared and absolute numbers."
         ),
     ] = "zero_one",
-    pos_label: Annotated[
-        str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
-    ] = None,
+    pos_label: PositiveOption = None,
     sep: SepOption = None,
     alpha: Annotated[float, typer.Option(help="Level of the one-sided test.")] = 0.05,
     json: Annotated[
@@ -73,6 +72,11 @@ def gate(
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
         result = _run_test(data, target, names, loss, pos_label, sep)
         judged = result.noninferiority(margin, alpha=alpha)
+
+        from ucvtest.inference.positive_class import is_turned_note
+
+        for note in filter(is_turned_note, result.notes):
+            show_warning(in_options(note, {"pos_label": "--pos-label"}))
         _print(judged, result, json)
         raise typer.Exit(EXIT_STATUS[judged.decision])
 

@@ -52,6 +52,13 @@ LossOption = Annotated[
 LabelOption = Annotated[
     str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
 ]
+PositiveOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The positive class, which columns of scores and probabilities are about. Labels "
+        "other than 0 and 1, false and true, or -1 and 1 need it."
+    ),
+]
 AlphaOption = Annotated[float, typer.Option(help="One minus the confidence level of the interval.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")]
 DropOption = Annotated[

@@ -13,10 +13,10 @@ from ucvtest.cli.options import (
     CorrectionName,
     DataArgument,
     JsonOption,
-    LabelOption,
     LossName,
     MethodsTextOption,
     PlotOption,
+    PositiveOption,
     QuietOption,
     SepOption,
     check_options,
@@ -41,7 +41,7 @@ def predictions(
             "class, auc decision scores, squared and absolute numbers."
         ),
     ] = "zero_one",
-    pos_label: LabelOption = None,
+    pos_label: PositiveOption = None,
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
     ] = None,

@@ -11,6 +11,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
+from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
 
 __all__ = [
@@ -44,6 +45,8 @@ class Sample:
         Position of each label in `classes`.
     groups : Groups, optional
         Which observations belong together; by default each is by itself.
+    positive_named : bool
+        Whether a user named the positive class, which then is told from several others.
     """
 
     features: Any
@@ -51,6 +54,7 @@ class Sample:
     classes: np.ndarray | None
     class_index: np.ndarray | None
     groups: Groups | None = None
+    positive_named: bool = False
 
     @property
     def n_obs(self) -> int:
@@ -155,6 +159,17 @@ class Sample:
                 f"X has columns that are not numeric ({which}), which {learner} cannot use: "
                 "encode them, or pass a scikit-learn pipeline as the learner"
             )
+
+    def check_positive(self, learner: str, output: Output) -> None:
+        """Refuse one score of two classes from a learner that does not say which class it is of.
+
+        Raises
+        ------
+        ValueError
+            If nobody named the positive class, and the labels do not say it themselves.
+        """
+        if self.classes is not None and output in ("score", "probability"):
+            check_positive(self.classes, self.positive_named or None, f"{learner} returns")
 
     def relabeled(self, labels: np.ndarray) -> "Sample":
         """The same features with another response: labels 0, 1, ..., or real values, (n,)."""
@@ -335,7 +350,8 @@ def make_sample(
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None, clusters)
     classes, class_index = code_labels(y, pos_label)
-    return Sample(features, response, classes, class_index, clusters)
+    named = pos_label is not None
+    return Sample(features, response, classes, class_index, clusters, positive_named=named)
 
 
 def _holds_texts(X: Any) -> bool:

@@ -15,6 +15,7 @@ from ucvtest.common.checks import as_integer, check_seconds, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
+from ucvtest.data.positive_class import positive_setting
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
@@ -291,6 +292,7 @@ def _losses(
         bounds=metric.bounds if metric.is_mean else None,
         settings={
             **settings,
+            **positive_setting(problem.positive_class),
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
         },
         diagnostics=counts,

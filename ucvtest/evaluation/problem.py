@@ -10,6 +10,7 @@ from ucvtest.common.checks import check_choice
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
+from ucvtest.data.positive_class import plain_label
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
@@ -20,6 +21,7 @@ from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.set_scores import SetScore, check_positive_of
 
 __all__ = ["Problem", "check_two_classes", "named_learners"]
 
@@ -78,6 +80,8 @@ class Problem:
         if isinstance(metric, Loss):
             check_matrix(metric, sample)
             metric = for_classes(metric, sample.n_classes)
+        if isinstance(metric, SetScore):
+            check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
         return cls(sample, named, metric, backend, weight, given)
@@ -129,9 +133,12 @@ class Problem:
     def positive(self) -> Any:
         """The positive class, as JSON knows it; None for a real response."""
         classes = self.sample.classes
-        if classes is None:
-            return None
-        return classes[-1].item() if isinstance(classes[-1], np.generic) else classes[-1]
+        return None if classes is None else plain_label(classes[-1])
+
+    @property
+    def positive_class(self) -> Any:
+        """The positive class of two, where the metric depends on which it is; otherwise None."""
+        return self.metric.positive_class(self.sample)
 
     @property
     def output(self) -> Output:

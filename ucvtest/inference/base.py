@@ -25,6 +25,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign
 from ucvtest.inference.notes import about_clusters
+from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import (
     DataQuestion,
     LossesQuestion,
@@ -540,6 +541,7 @@ class HypothesisTest(ABC):
             better="higher" if rises else result.better,
             elapsed=time.perf_counter() - started,
         )
+        result = about_positive(result, question)
         return result if question.clusters is None else about_clusters(result, question.clusters)
 
     @abstractmethod

@@ -113,6 +113,11 @@ class Question(ABC):
         """The positive class, as JSON knows it; None where there is none, or losses are given."""
         return None
 
+    @property
+    @abstractmethod
+    def positive_class(self) -> Any:
+        """The positive class of two, as JSON knows it, where the metric depends on which it is."""
+
     def with_hypothesis(self, hypothesis: Hypothesis) -> Self:
         """The same question with another hypothesis."""
         return replace(self, hypothesis=hypothesis)
@@ -185,8 +190,6 @@ class DataQuestion(Question):
     """Observations that were left out for missing values."""
     learn_size: int = 0
     """Observations in the smallest learning set, for which the learners are ready to be fitted."""
-    positive_named: bool = False
-    """Whether a user named the positive class, which then is told from several others."""
 
     @classmethod
     def of(
@@ -228,7 +231,6 @@ class DataQuestion(Question):
             clusters=problem.clusters,
             problem=problem,
             n_dropped=n_dropped,
-            positive_named=pos_label is not None,
         )
 
     @property
@@ -255,6 +257,11 @@ class DataQuestion(Question):
     def positive(self) -> Any:
         """See `Question`."""
         return self.problem.positive
+
+    @property
+    def positive_class(self) -> Any:
+        """See `Question`."""
+        return self.problem.positive_class
 
     def ready(self, learn_size: int) -> Self:
         """The question with learners that can learn from so few rows, jitted where they can be."""
@@ -384,6 +391,11 @@ class LossesQuestion(Question):
             has_values=self.has_values and not self.metric.ranks_pairs,
             observed=None if observed is None else of_units(observed, self.clusters),
         )
+
+    @property
+    def positive_class(self) -> Any:
+        """See `Question`: losses keep it where it matters."""
+        return None if self.observed is None else self.known.losses.settings.get("pos_label")
 
     @property
     def known(self) -> LossDifference:

@@ -9,6 +9,7 @@ import numpy as np
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_choice
 from ucvtest.data.groups import as_groups
+from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_values
@@ -71,7 +72,8 @@ class FromArrays:
         y : array-like, shape (n,), optional
             Labels of any type, or real values; two classes are needed for "auc".
         pos_label : optional
-            The positive class; by default the largest label.
+            The positive class, which scores are about. Of the labels 0 and 1, False and True, or
+            -1 and 1 it is the larger one; of others it must be named for "auc".
         groups : array-like, shape (n,), optional
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
@@ -200,7 +202,7 @@ def _of_arrays(
             f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
         )
     clusters = as_groups(groups, design.n_obs)
-    target = None if y is None else _target(y, pos_label, known)
+    target, positive = (None, None) if y is None else _target(y, pos_label, known)
     if target is not None and target.shape != (design.n_obs,):
         raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
     in_words = f"expected {loss} loss" if known is None else known.in_words
@@ -218,7 +220,7 @@ def _of_arrays(
         "target": target,
         "in_words": in_words,
         "bounds": bounds,
-        "settings": {"source": "arrays"},
+        "settings": {"source": "arrays"} | positive_setting(positive),
         "groups": None if clusters is None else clusters.index,
     }
 
@@ -260,14 +262,18 @@ def _of_sklearn(
     }
 
 
-def _target(y: Any, pos_label: Any, known: Metric | None) -> np.ndarray:
-    """Labels 0, 1, ..., or the real response, as `Sample` has them."""
+def _target(y: Any, pos_label: Any, known: Metric | None) -> tuple[np.ndarray, Any]:
+    """Labels 0, 1, ..., or the real response, as `Sample` has them; the class that scores rank."""
     response = as_response(y)
     # A loss of the user's own may score either, so that whole numbers remain labels.
     output = "label" if known is None else known.output
     if response.ndim == 1 and taken_for_classes(y, output, pos_label=pos_label):
-        return code_labels(y, pos_label)[1].astype(float)
-    return as_numbers("y", response)
+        classes, codes = code_labels(y, pos_label)
+        ranked = known is not None and known.ranks_pairs
+        if ranked:
+            check_positive(classes, pos_label, "values holds")
+        return codes.astype(float), classes[-1] if ranked else None
+    return as_numbers("y", response), None
 
 
 def _bounds(metric: Metric | None) -> tuple[float, float] | None:

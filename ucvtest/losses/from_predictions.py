@@ -10,6 +10,7 @@ from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
+from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import (
     Sample,
     as_response,
@@ -88,7 +89,8 @@ class FromPredictions:
             Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
             a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
             of the positive class for "log" and "brier"; decision scores or probabilities for
-            "auc". Of more than two classes "log" and "brier" take (n, C), with columns in the
+            "auc"; or a DataFrame for each rule with a column for each class, named by it. Of more
+            than two classes "log" and "brier" take such a DataFrame or an array (n, C) in the
             order of the sorted labels, and "auc" is that of `pos_label` against the rest. A path
             is that of a CSV or parquet file with a column for each rule.
         loss : str, callable, Loss or matrix
@@ -98,7 +100,9 @@ class FromPredictions:
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
         pos_label : optional
-            The positive class; by default the largest label.
+            The positive class, which scores and probabilities are about. Of the labels 0 and 1,
+            False and True, or -1 and 1 it is the larger one; of others it must be named, unless
+            DataFrames name their columns.
         sample_weight : array-like, shape (n,), or str, optional
             What each observation counts, for means: `HoldOutTest` then is about the weighted mean,
             a ratio, whose standard error is that of weighted least squares (HC1). Not for the AUC
@@ -180,7 +184,7 @@ def _of_predictions(
             if ranks
             else resample_means(values, design)
         ),
-        "settings": settings | ({} if pos_label is None else {"pos_label": str(pos_label)}),
+        "settings": settings | positive_setting(found.pop("positive", None)),
         "groups": None if clusters is None else clusters.index,
         **found,
     }
@@ -290,16 +294,35 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
     classes, codes = code_labels(y, pos_label)
     if pos_label is None:
         _check_two(AUC, classes)
-    if len(classes) > 2:
-        # One class against the rest: of scores for each class those of this one.
-        rules = {name: _column_of(name, given, classes) for name, given in rules.items()}
+    rules = _of_positive(rules, classes, pos_label)
     rows = {name: _numbers(name, given, infinite=True) for name, given in rules.items()}
     return {
         "loss": AUC.name,
         "values": _stacked(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
+        "positive": classes[-1],
     }
+
+
+def _of_positive(rules: Mapping[str, Any], classes: np.ndarray, pos_label: Any) -> dict[str, Any]:
+    """The column of the positive class, of scores for each class; a single column as it is.
+
+    It is the last one of `classes`. A single column does not say which class it is about.
+    """
+    found = {}
+    for name, given in rules.items():
+        if np.ndim(given) == 2 and (len(classes) > 2 or _names_classes(given, classes)):
+            found[name] = _matrix(name, given, classes)[:, -1]
+        else:
+            check_positive(classes, pos_label, f"{_named(name)} holds")
+            found[name] = given
+    return found
+
+
+def _names_classes(given: Any, classes: np.ndarray) -> bool:
+    """Whether it is a table with more than one column, which then are named by the classes."""
+    return hasattr(given, "columns") and len(given.columns) == len(classes)
 
 
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
@@ -314,7 +337,10 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
             "loss='squared' or 'absolute'"
         )
     target, labels = sample.target, sample.classes
+    positive: dict[str, Any] = {}
     if scored.output == "label":
+        if scored.of_one_class and sample.n_classes == 2:
+            positive = {"positive": np.asarray(labels)[-1]}
         rows, sample = _coded(rules, sample)
         _check_matrix(scored, labels, sample)
     else:
@@ -327,6 +353,8 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         else:
             if labels is not None:
                 _check_two(scored, labels)
+                positive = {"positive": labels[-1]}
+                rules = _of_positive(rules, labels, pos_label)
             rows = {name: _numbers(name, given) for name, given in rules.items()}
         if scored.output == "probability":
             _check_probabilities(rows)
@@ -339,6 +367,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         "target": target,
         "in_words": scored.in_words,
         "bounds": scored.bounds,
+        **positive,
     }
 
 
@@ -483,11 +512,6 @@ def _probabilities(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
             "the probabilities of all classes sum to 1"
         )
     return found
-
-
-def _column_of(name: str, given: Any, classes: np.ndarray) -> Any:
-    """The scores of the last class, of scores for each; a single column as it is."""
-    return _matrix(name, given, classes)[:, -1] if np.ndim(given) == 2 else given
 
 
 def _check_finite(name: str, numbers: np.ndarray, *, infinite: bool) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice
 from ucvtest.data.output import OUTPUTS, Output
+from ucvtest.data.positive_class import plain_label
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
@@ -81,6 +82,17 @@ class Metric:
     def needs_every_class(self) -> bool:
         """Whether a test set without one of the classes has no value."""
         return False
+
+    @property
+    def of_one_class(self) -> bool:
+        """Whether the value is about one of two classes, the positive one: results then name it."""
+        return self.output in ("score", "probability")
+
+    def positive_class(self, sample: "Sample") -> Any:
+        """The class of two that the value is about, if it is about one."""
+        if self.of_one_class and sample.classes is not None and len(sample.classes) == 2:
+            return plain_label(sample.classes[-1])
+        return None
 
     @property
     def counts_errors(self) -> bool:

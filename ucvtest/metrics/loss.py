@@ -66,6 +66,13 @@ class Loss(Metric):
         return False
 
     @property
+    def of_one_class(self) -> bool:
+        """Whether it scores a probability, or a score, of one class, or costs that differ."""
+        costs = self.matrix
+        turned = costs is not None and not np.array_equal(costs, costs[::-1, ::-1])
+        return turned or super().of_one_class
+
+    @property
     def counts_errors(self) -> bool:
         """Whether it is the share of wrong labels."""
         return self.name == "zero_one"

@@ -186,6 +186,11 @@ def _set_score(name: str, scorer: Any) -> SetScore:
         return float(sign * function(y, prediction, **(known | given)))
 
     output, fixed = _output_of(scorer, name)
+    parameters = inspect.signature(function).parameters
+    asked = {name: each.default for name, each in parameters.items()} | given
+    # Of labels an average over classes has no positive one.
+    if asked.get("average", "binary") != "binary" and output == "label":
+        asked.pop("pos_label", None)
     return SetScore(
         name,
         score,
@@ -193,9 +198,16 @@ def _set_score(name: str, scorer: Any) -> SetScore:
         original_labels=True,
         estimand=_in_words(name),
         fixed_output=fixed,
-        parameters=frozenset(inspect.signature(function).parameters),
-        positive=given.get("pos_label"),
+        parameters=frozenset(asked),
+        positive=_default_positive(asked),
+        scorer_names_positive="pos_label" in given,
     )
+
+
+def _default_positive(asked: dict[str, Any]) -> Any:
+    """The positive class of a scorer: what it says, or what its function takes by default."""
+    label = asked.get("pos_label")
+    return None if label is inspect.Parameter.empty else label
 
 
 def _output_of(scorer: Any, name: str) -> tuple[Output, bool]:

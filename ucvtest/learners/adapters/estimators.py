@@ -181,8 +181,10 @@ class CallableLearner(SplitLearner):
     """A function ``(X_train, y_train, X_test)`` that learns and returns what the loss scores.
 
     `y_train` holds the user's own labels; numbers where the loss scores numbers. Scores of more
-    than two classes are (n_test, C), with columns in the order of ``np.unique(y)``. Randomness
-    inside the function is its own: seed it there.
+    than two classes are (n_test, C), with columns in the order of ``np.unique(y)``. Of two classes
+    a score or a probability is about the positive one: labels other than 0 and 1, False and True,
+    or -1 and 1 need `pos_label` in the test. Randomness inside the function is its own: seed it
+    there.
     """
 
     function: Callable[[Any, np.ndarray, Any], Any]
@@ -193,7 +195,8 @@ class CallableLearner(SplitLearner):
         return _function_name(self.function)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse only what no function can return."""
+        """Refuse what no function can return, and scores of a class that nobody named."""
+        sample.check_positive(f"learner {self.name}", output)
         if sample.n_classes > 2 and output == "number":
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "

@@ -61,7 +61,7 @@ class LearningSets:
             units = units_of(question.clusters)
             size = Sizes.checked(question.n_units, learn_size, units).learn_size
             return cls(_sizes_for_means(question, size), size)
-        sample, against_rest = question.sample, question.positive_named
+        sample, against_rest = question.sample, question.sample.positive_named
         sizes: AucSizes
         if question.clusters is not None:
             sizes = cluster_sizes(sample, question.clusters, learn_size, against_rest=against_rest)
