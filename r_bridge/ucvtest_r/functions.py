@@ -56,10 +56,12 @@ def test_of_losses(
         Further arguments of `from_losses` and of the method `fit`, by name.
     conf_level : R number
     """
+    kept = _result_from_json(losses)
     made = getattr(uv, test[0]).from_losses(
-        _result_from_json(losses), **arguments_of(learners), **arguments_of(constructor)
+        kept, **arguments_of(learners), **arguments_of(constructor)
     )
-    return _result_to_r(made.fit(**arguments_of(fit)), float(conf_level[0]))
+    result = _noted(made.fit(**arguments_of(fit)), kept)
+    return _result_to_r(result, float(conf_level[0]))
 
 
 def evaluate_learners(*, x: Any, y: Any, learners: Any, names: Any, arguments: Any) -> Any:
@@ -69,13 +71,30 @@ def evaluate_learners(*, x: Any, y: Any, learners: Any, names: Any, arguments: A
     return _losses(uv.evaluate(given, matrix(x), response, **arguments_of(arguments), n_jobs=1))
 
 
-def prediction_losses(*, y: Any, predictions: Any, arguments: Any) -> Any:
-    """What fixed rules predicted, a list of R vectors (or matrices) by name, as losses."""
-    return _losses(_of_predictions(y, predictions, arguments_of(arguments)))
+def prediction_losses(*, y: Any, predictions: Any, arguments: Any, remarks: Any) -> Any:
+    """What fixed rules predicted, a list of R vectors by name, as losses.
+
+    Parameters
+    ----------
+    y : R vector or NULL
+    predictions : R list
+    arguments : R list
+        Further arguments of `Losses.from_predictions`.
+    remarks : R text or NULL
+        What results say of where these come from.
+    """
+    return _losses(_with_remark(_of_predictions(y, predictions, arguments_of(arguments)), remarks))
 
 
 def resampled_losses(
-    *, y: Any, tested: Any, predictions: Any, learning: Any, testing: Any, arguments: Any
+    *,
+    y: Any,
+    tested: Any,
+    predictions: Any,
+    learning: Any,
+    testing: Any,
+    arguments: Any,
+    remarks: Any,
 ) -> Any:
     """Predictions for the test sets of a design, as losses.
 
@@ -90,6 +109,8 @@ def resampled_losses(
     learning, testing : R matrix of 0/1, shape (R, n)
     arguments : R list
         `loss`, `pos_label` and `groups`.
+    remarks : R text or NULL
+        What results say of where these come from.
     """
     given = arguments_of(arguments)
     groups, pos_label = given.pop("groups", None), given.get("pos_label")
@@ -101,7 +122,24 @@ def resampled_losses(
         values, *design, learners=each.learners, loss=each.loss, y=vector(y),
         pos_label=pos_label, groups=groups,
     )  # fmt: skip
-    return _losses(made)
+    # What `from_predictions` knows of the positive class, arrays of losses do not tell.
+    named = {name: each.settings[name] for name in ("pos_label",) if name in each.settings}
+    return _losses(_with_remark(replace(made, settings={**made.settings, **named}), remarks))
+
+
+REMARK = "remark"
+"""The setting of losses that holds what results have to say of them."""
+
+
+def _with_remark(losses: uv.Losses, remarks: Any) -> uv.Losses:
+    text = scalar("remarks", remarks)
+    return losses if text is None else replace(losses, settings={**losses.settings, REMARK: text})
+
+
+def _noted(result: uv.TestResult, losses: uv.Losses) -> uv.TestResult:
+    """A result with the remark on its losses among its notes."""
+    remark = losses.settings.get(REMARK)
+    return result if remark is None else replace(result, notes=(*result.notes, remark))
 
 
 def score_losses(*, scores: Any, arguments: Any) -> Any:
@@ -130,6 +168,8 @@ def _losses(losses: uv.Losses) -> Any:
             "learns": losses.design.learns,
             "n_groups": clusters,
             "each": losses.values is not None,
+            "positive": losses.settings.get("pos_label"),
+            "remarks": losses.settings.get(REMARK),
             "n_fits": losses.n_fits,
             "json": json_module.dumps(losses.to_dict()),
         }
@@ -207,7 +247,10 @@ def compare_losses(*, losses: Any, tests: Any, arguments: Any, conf_level: Any) 
     import rpy2.rinterface as ri
 
     chosen = None if tests is ri.NULL else tests_of(tests)
-    comparison = uv.compare_losses(_result_from_json(losses), chosen, **arguments_of(arguments))
+    kept = _result_from_json(losses)
+    comparison = uv.compare_losses(kept, chosen, **arguments_of(arguments))
+    noted = {key: _noted(result, kept) for key, result in comparison.results.items()}
+    comparison = replace(comparison, results=noted)
     return _comparison(comparison, float(conf_level[0]))
 
 

@@ -82,8 +82,14 @@ def learner_of(learner: Any, response: np.ndarray) -> Any:
     import rpy2.rinterface as ri
 
     if isinstance(learner, ri.ListSexpVector):
-        name, predict, *many = learner
-        return RFunctionLearner(name[0], predict, response, *many)
+        parts = dict(zip(learner.names, learner, strict=True))
+        return RFunctionLearner(
+            parts["name"][0],
+            parts["predict"],
+            response,
+            parts.get("many"),
+            asks_for_class="asks" in parts,
+        )
     return scalar("learner", learner)
 
 

@@ -63,10 +63,13 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b(?P<name>[A-Z]\w*)\b(?P<call>\()?", _class),
     (r"\bTestSpec\((\"\w+\"), fit=\{\"(\w+)\": \.\.\.\}\)", r"list(\1, \2 = )"),
     (r"\ba scorer from sklearn\.metrics\.make_scorer", "a function(truth, prediction)"),
-    (r"^(\w+)\['([^']+)'\]", r"\1$\2"),
+    (r"\b(\w+)\['([^']+)'\]", r"\1$\2"),
     (r"\b(\w+)=\(([\d., ]+)\)", r"\1 = c(\2)"),
     (r"\b([a-z]\w*)=(?=[\d.])", r"\1 = "),
     (r"\bgot \(([\d., ]+)\)", r"got c(\1)"),
+    (r"\bpos_label\b", "positive"),
+    # R writes whole numbers as labels without a fraction.
+    (r"((?:labels|and|mean|positive=|positive =) ?-?\d+)\.0\b", r"\1"),
     # What is in quotes is R's either way; single ones are Python's habit.
     (r"\b\w+='[^']*'(?:(?:, | or |, or )'[^']*')*", _quoted),
     (r"\ba callable \(X_train, y_train, X_test\) -> predictions", "a function(x, y, xnew)"),

@@ -11,7 +11,7 @@ as_losses.default <- function(x, ...)
             "prediction, got ", describe(x))
 
 # Several by name, on the same splits.
-as_losses.list <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
+as_losses.list <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL, ...) {
   if (is.null(names(x)) || !all(nzchar(names(x))) || !length(x))
     stop_user("'x' must have a name for each learner: list(a = , b = )")
   for (each in x) if (inherits(each, c("smooth.roc", "multiclass.roc"))) as_losses(each)
@@ -22,29 +22,32 @@ as_losses.list <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...)
   name <- if (inherits(x[[1L]], "train")) "resamples of caret"
           else if (inherits(x[[1L]], "ResampleResult")) x[[1L]]$task$id
           else "predictions of tidymodels"
-  losses_of_records(found, loss, groups, pos_label, name)
+  losses_of_records(found, loss, groups, as_positive(positive, pos_label), name)
 }
 
-as_losses.train <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
+as_losses.train <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL, ...) {
   refuse_unknown(...)
-  losses_of_records(structure(list(records_of(x)), names = x$method), loss, groups, pos_label,
-                    paste("caret's", x$method))
+  losses_of_records(structure(list(records_of(x)), names = x$method), loss, groups,
+                    as_positive(positive, pos_label), paste("caret's", x$method))
 }
 
-as_losses.ResampleResult <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
+as_losses.ResampleResult <- function(x, loss = NULL, groups = NULL, positive = NULL,
+                                     pos_label = NULL, ...) {
   refuse_unknown(...)
-  losses_of_records(structure(list(records_of(x)), names = x$learner$id), loss, groups, pos_label,
-                    x$task$id)
+  losses_of_records(structure(list(records_of(x)), names = x$learner$id), loss, groups,
+                    as_positive(positive, pos_label), x$task$id)
 }
 
-as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
+as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, positive = NULL,
+                                      pos_label = NULL, ...) {
   refuse_unknown(...)
   results <- lapply(seq_len(x$n_resample_results), function(i) x$resample_result(i))
   tasks <- unique(vapply(results, function(each) each$task$id, ""))
   if (length(tasks) > 1L)
     stop_user("'x' has several tasks (", paste(tasks, collapse = ", "), "): filter one of them")
   names(results) <- vapply(results, function(each) each$learner$id, "")
-  losses_of_records(lapply(results, records_of), loss, groups, pos_label, tasks)
+  losses_of_records(lapply(results, records_of), loss, groups, as_positive(positive, pos_label),
+                    tasks)
 }
 
 # ROC curves of pROC: scores of rules that learnt elsewhere.
@@ -83,8 +86,30 @@ losses_of_curves <- function(curves, groups, ...) {
     score <- as.numeric(curve$predictor)[rows]
     if (curve$direction == "<") score else -score
   }, curves, place)
+  cases <- last(first$levels)
+  warn_of_chosen_directions(curves, cases)
+  remarks <- c(paste0("The positive class is ", dQuote(cases, FALSE), ", the cases of pROC."),
+               unlist(Map(remark_on_direction, curves, names(curves), cases)))
   losses_of_rules(factor(as.character(first$response), first$levels), scores, "ROC curves", "auc",
-                  groups)
+                  groups, positive = cases, remarks = paste(remarks, collapse = " "))
+}
+
+remark_on_direction <- function(curve, learner, cases)
+  if (curve$direction == ">")
+    paste0("Low values of ", learner, " mean ", dQuote(cases, FALSE), ", by the direction \">\" of ",
+           "its curve.")
+
+# A direction that pROC chose by the medians makes areas below 0.5 ones above it.
+warn_of_chosen_directions <- function(curves, cases) {
+  chosen <- vapply(curves, function(curve) {
+    said <- as.list(curve$call)$direction
+    curve$direction == ">" && (is.null(said) || identical(said, "auto"))
+  }, NA)
+  if (!any(chosen)) return(invisible())
+  warning(warningCondition(call = user_call(), class = "ucvtest_direction", paste0(
+    "pROC::roc() chose by the medians that low values of ", paste(names(curves)[chosen], collapse = ", "),
+    " mean ", dQuote(cases, FALSE), ": if high values are meant to, its area is one minus what is ",
+    "reported. Say direction = \"<\" or \">\" in pROC::roc()")))
 }
 
 refuse_partial_area <- function(curve, learner) {
@@ -127,18 +152,20 @@ as_losses.Score <- function(x, loss = "auc", groups = NULL, ...) {
   of_model <- split(risks, risks$model, drop = TRUE)
   in_order <- lapply(of_model, function(rows) rows[order(rows$ID), ])
   # Its second value is the event.
-  losses_of_rules(factor(in_order[[1L]]$ReSpOnSe), lapply(in_order, `[[`, "risk"),
-                  "riskRegression::Score()", loss, groups)
+  event <- factor(in_order[[1L]]$ReSpOnSe)
+  losses_of_rules(event, lapply(in_order, `[[`, "risk"), "riskRegression::Score()", loss, groups,
+                  positive = last(levels(event)))
 }
 
 # A table with a row for each tested observation of each fold: the columns are named.
 as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row = NULL,
-                                 loss = NULL, groups = NULL, pos_label = NULL, splits = NULL,
-                                 learner = "learner", ...) {
+                                 loss = NULL, groups = NULL, positive = NULL, splits = NULL,
+                                 learner = "learner", pos_label = NULL, ...) {
   refuse_unknown(...)
+  positive <- as_positive(positive, pos_label)
   if (".row" %in% names(x)) {
     found <- structure(list(records_of(x, truth = truth, splits = splits)), names = learner)
-    return(losses_of_records(found, loss, groups, pos_label, "tidymodels"))
+    return(losses_of_records(found, loss, groups, positive, "tidymodels"))
   }
   if (missing(truth) || is.null(predictions) || is.null(fold))
     stop_user("name the columns: truth = , predictions = c(), fold = , and row = where rows are ",
@@ -150,9 +177,9 @@ as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row 
   found <- lapply(structure(predictions, names = learners),
                   function(column)
                     list(resample = as_resample(x[fold]), row = tested, obs = x[[truth]],
-                         pred = function(loss, positive) x[[column]],
+                         pred = function(loss, positive) x[[column]], column = column,
                          learning = learning_of(splits), response = response_of(splits, truth)))
-  losses_of_records(found, loss, groups, pos_label, "table of folds")
+  losses_of_records(found, loss, groups, positive, "table of folds")
 }
 
 # What caret's own summary functions compute.
@@ -217,6 +244,7 @@ records_of.train <- function(x, ...) {
        row = kept$rowIndex, obs = kept$obs, learning = if (!each_row) index,
        response = x$trainingData$.outcome, id = own_row_names(x$trainingData),
        columns = x$trainingData,
+       declared = list(class = levels(kept$obs)[1L], by = "the first level, as caret has it"),
        pred = function(loss, positive) {
          if (is_of_labels(loss) || !is.factor(kept$obs)) return(kept$pred)
          probability(kept, positive, "classProbs = TRUE in trainControl()")
@@ -235,7 +263,7 @@ records_of.data.frame <- function(x, truth, splits = NULL, ...) {
   resample <- as_resample(x[intersect(c("id", "id2"), names(x))])
   if (is.null(splits) && any(startsWith(levels(resample), "Bootstrap"))) refuse_bootstrap()
   list(resample = resample, row = x$.row, obs = x[[truth]], learning = learning_of(splits),
-       response = response_of(splits, truth),
+       response = response_of(splits, truth), declared = yardstick_event(x[[truth]]),
        pred = function(loss, positive) {
          if (!is.factor(x[[truth]])) return(x$.pred)
          if (is_of_labels(loss)) return(x$.pred_class)
@@ -257,12 +285,21 @@ records_of.ResampleResult <- function(x, ...) {
   list(resample = factor(rep(seq_along(sizes), sizes)), row = place(each("row_ids")), obs = obs,
        learning = lapply(sets, place), response = x$task$truth(),
        id = as.character(x$task$row_ids),
+       declared = list(class = x$task$positive, by = "as the task of mlr3 has it"),
        pred = function(loss, positive) {
          if (is_of_labels(loss) || !labels) return(each("response"))
          tables <- do.call(rbind, lapply(predictions, function(p) p$prob))
          probability(as.data.frame(tables, optional = TRUE), positive,
                      "predict_type = \"prob\" of the learner")
        })
+}
+
+# The first level, unless the option says otherwise that yardstick has for it.
+yardstick_event <- function(truth) {
+  second <- identical(getOption("yardstick.event_first"), FALSE)
+  list(class = levels(truth)[1L + second],
+       by = if (second) "the second level, as options(yardstick.event_first = FALSE) has it"
+            else "the first level, as yardstick has it")
 }
 
 # Whether a loss is of labels; the others need probabilities or scores where there are classes.
@@ -385,7 +422,7 @@ places_of <- function(found, order) {
 
 same_each <- function(a, b) if (is.numeric(a)) a == b else as.character(a) == as.character(b)
 
-losses_of_records <- function(found, loss, groups, pos_label, name) {
+losses_of_records <- function(found, loss, groups, positive, name) {
   found <- matched_records(found)
   first <- found[[1L]]
   row <- as.integer(first$row)
@@ -394,8 +431,21 @@ losses_of_records <- function(found, loss, groups, pos_label, name) {
   learning <- first$learning
   refuse_repeated_rows(learning)
   y <- whole_response(first, row)
-  answer <- response(y, pos_label)
+  answer <- response(y, positive)
   if (is.null(loss)) loss <- default_loss(answer)
+  remark <- NULL
+  if (!is_of_labels(loss)) {
+    # What its own package takes for the positive class.
+    declared <- first$declared
+    if (is.null(positive) && length(answer$labels) == 2L &&
+        isTRUE(declared$class %in% answer$labels)) {
+      answer <- response(y, declared$class)
+      remark <- paste0("The positive class is ", dQuote(declared$class, FALSE), ", ", declared$by,
+                       ".")
+    }
+    if (!is.null(first$column))
+      refuse_unnamed_class(answer, loss, paste0("column '", first$column, "' holds"))
+  }
   positive <- or_else(answer$pos_label, answer$labels[length(answer$labels)])
   predictions <- Map(function(each, place) prediction_vector(each$pred(loss, positive)[place]),
                      found, places)
@@ -406,7 +456,8 @@ losses_of_records <- function(found, loss, groups, pos_label, name) {
   fields <- call_python("resampled_losses", y = answer$values, tested = answer$values[row[order]],
                         predictions = predictions, learning = learning, testing = testing,
                         arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
-                                         groups = as_groups(groups, length(y))))
+                                         groups = as_groups(groups, length(y))),
+                        remarks = remark)
   new_losses(fields, name)
 }
 

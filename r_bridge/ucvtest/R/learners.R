@@ -97,10 +97,11 @@ learn_function <- function(f, arguments, argument, sample) {
   if (!weighted) refuse_weights(sample, "that is this function")
   features <- sample$features
   weights <- if (weighted) sample$weights
-  function(learning, testing, y, output)
+  learn <- function(learning, testing, y, output)
     do.call(f, c(list(features[learning, , drop = FALSE], y[learning],
                       features[testing, , drop = FALSE]),
                  if (!is.null(weights)) list(weights = weights[learning]), arguments))
+  structure(learn, plain = TRUE)
 }
 
 takes_formula <- function(names)
@@ -136,12 +137,13 @@ refuse_fitting_function <- function(f, names, argument) {
 by_name <- function(learn, sample) {
   features <- if (isTRUE(attr(learn, "numbers"))) with_factors(sample$features) else sample$features
   classes <- classes_of(sample)
-  function(learning, testing, y, output) {
+  by_labels <- function(learning, testing, y, output) {
     told <- if (output == "number" && is.numeric(y)) y else factor(as.character(y), classes)
     value <- learn(features[learning, , drop = FALSE], told[learning],
                    features[testing, , drop = FALSE], output)
     if (output == "label" && is.numeric(y)) as.numeric(as.character(value)) else value
   }
+  structure(by_labels, plain = attr(learn, "plain"))
 }
 
 # The classes, the positive one last.
@@ -249,7 +251,9 @@ in_session <- function(name, learn, sample) {
     if (!is.null(other)) y <- like_response(other, y)
     prediction_vector(with_seed(seed, learn(learning, testing, y, output)))
   }
-  c(list(name = name, predict = guarded(one_fit)),
+  # What a function of the user's own returns may be about either class.
+  asks <- isTRUE(attr(learn, "plain")) && !sample$named
+  c(list(name = name, predict = guarded(one_fit)), if (asks) list(asks = TRUE),
     if (!is.null(.session$cluster)) list(many = guarded(shared_out(one_fit))))
 }
 

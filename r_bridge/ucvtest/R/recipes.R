@@ -33,7 +33,8 @@ recipe_of <- function(name, arguments) {
 # A function of the user's own returns the predictions itself.
 plain_function <- function(f, arguments) {
   arguments <- named_as_in_r(arguments, f, "")
-  function(x, y, xnew, output) do.call(f, c(list(x, y, xnew), arguments))
+  structure(plain = TRUE,
+            function(x, y, xnew, output) do.call(f, c(list(x, y, xnew), arguments)))
 }
 
 # Python has no dots in names: num_trees is num.trees where the function has that.
