@@ -57,7 +57,8 @@ def example(
     Then for example:
       ucvtest compare example.csv --target ill --learner lda --other knn:3 \\
           --drop model_a --drop model_b
-      ucvtest predictions example.csv --target ill --scores model_a,model_b --loss auc
+      ucvtest predictions example.csv --target ill --scores model_a,model_b --loss auc \\
+          --pos-label yes
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(example):
         if file.exists() and not force:

@@ -78,7 +78,8 @@ def predictions(
     \b
     Examples:
       ucvtest predictions holdout.csv --target died --scores new,old
-      ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc
+      ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
+          --pos-label yes
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
         check_options(alpha, plot, json)

@@ -4,14 +4,12 @@ Only the labels 0 and 1, False and True, and -1 and 1 say it themselves. Of othe
 which class a score or a probability is about that comes in from outside: `pos_label` names it.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 __all__ = [
     "check_positive",
-    "listed_labels",
     "plain_label",
     "positive_setting",
     "says_positive",
@@ -81,8 +79,3 @@ def positive_setting(positive: Any) -> dict[str, Any]:
 def plain_label(label: Any) -> Any:
     """A label as Python's own value, as JSON knows it."""
     return label.item() if isinstance(label, np.generic) else label
-
-
-def listed_labels(labels: Sequence[Any]) -> str:
-    """Labels in their order, as messages and notes show them."""
-    return ", ".join(f"{plain_label(label)!r:.30}" for label in labels)

@@ -19,6 +19,7 @@ __all__ = [
     "as_response",
     "code_labels",
     "count_missing",
+    "declared_order",
     "difference_of_indices",
     "make_sample",
     "response_has_classes",
@@ -47,6 +48,8 @@ class Sample:
         Which observations belong together; by default each is by itself.
     positive_named : bool
         Whether a user named the positive class, which then is told from several others.
+    declared : tuple
+        The labels in the order of the categories, where the response was a categorical of pandas.
     """
 
     features: Any
@@ -55,6 +58,7 @@ class Sample:
     class_index: np.ndarray | None
     groups: Groups | None = None
     positive_named: bool = False
+    declared: tuple[Any, ...] = ()
 
     @property
     def n_obs(self) -> int:
@@ -351,7 +355,11 @@ def make_sample(
         return Sample(features, _finite_numbers(response), None, None, clusters)
     classes, class_index = code_labels(y, pos_label)
     named = pos_label is not None
-    return Sample(features, response, classes, class_index, clusters, positive_named=named)
+    return Sample(
+        *(features, response, classes, class_index, clusters),
+        positive_named=named,
+        declared=declared_order(y),
+    )
 
 
 def _holds_texts(X: Any) -> bool:
@@ -424,6 +432,14 @@ def _is_categorical(y: Any) -> bool:
 def _ordered_categories(y: Any) -> list[Any]:
     """The categories of an ordered categorical in its own order; empty for anything else."""
     return list(y.dtype.categories) if _is_categorical(y) and y.dtype.ordered else []
+
+
+def declared_order(y: Any) -> tuple[Any, ...]:
+    """The labels of a categorical of pandas in the order of its categories; nothing for others."""
+    if not _is_categorical(y):
+        return ()
+    present = set(np.asarray(y).tolist())
+    return tuple(label for label in y.dtype.categories.tolist() if label in present)
 
 
 def _finite_numbers(response: np.ndarray) -> np.ndarray:

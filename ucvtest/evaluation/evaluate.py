@@ -14,6 +14,7 @@ from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_seconds, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
+from ucvtest.data.class_order import COST_ORDER, order_setting
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.positive_class import positive_setting
 from ucvtest.data.sample import Sample
@@ -293,6 +294,7 @@ def _losses(
         settings={
             **settings,
             **positive_setting(problem.positive_class),
+            **order_setting(COST_ORDER, problem.cost_order),
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
         },
         diagnostics=counts,

@@ -84,11 +84,15 @@ class HypothesisTest(ABC):
         By default zero_one for classes and squared error for a real response. Whole numbers are
         amounts where the loss scores numbers, or without a loss a learner is a regressor;
         otherwise classes, but more than 20 of them are refused. A matrix holds
-        ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last.
+        ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last; rows and
+        columns of a DataFrame may be named by them instead.
     output : {"label", "number", "probability", "score"}, optional
         What learners must predict where a test is about no loss, as with the AUC.
     pos_label : optional
-        The positive class; by default the largest label.
+        The positive class; by default the largest label. Functions as learners return scores and
+        probabilities of this class: for them it must be named unless the labels are 0 and 1, False
+        and True, or -1 and 1. Scorers such as "f1" have scikit-learn's own, the class 1, unless it
+        is named.
     groups : array-like, shape (n,), optional
         The cluster of each observation, such as the patient of each row: labels of any type.
         Clusters are then the observations: learning and test sets hold whole ones, sizes of

@@ -15,6 +15,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution, NoBar, progress_bar
+from ucvtest.data.class_order import order_notes
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,
@@ -341,7 +342,8 @@ class DataQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        return [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
+        notes = [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
+        return [*notes, *self.problem.order_notes]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -475,6 +477,11 @@ class LossesQuestion(Question):
     ) -> AbstractContextManager[Any]:
         """See `Question`: nothing is fitted."""
         return nullcontext(NoBar())
+
+    @property
+    def row_notes(self) -> list[str]:
+        """See `Question`."""
+        return [] if self.observed is None else order_notes(self.known.losses.settings)
 
     @property
     def reuse_notes(self) -> list[str]:

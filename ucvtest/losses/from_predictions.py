@@ -8,6 +8,14 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.data.class_order import (
+    COLUMN_ORDER,
+    COST_ORDER,
+    by_class,
+    check_order,
+    names_classes,
+    order_setting,
+)
 from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
 from ucvtest.data.positive_class import check_positive, positive_setting
@@ -16,6 +24,7 @@ from ucvtest.data.sample import (
     as_response,
     code_labels,
     count_missing,
+    declared_order,
     difference_of_indices,
     taken_for_classes,
 )
@@ -24,6 +33,7 @@ from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_name
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.matrix import cost_order, costs_in_order
 from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.names import ALIASES, as_loss, output_of
 from ucvtest.metrics.ranks import AUC
@@ -232,7 +242,8 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
         "loss": f"{WEIGHTED}{found['loss']}",
         "values": theta + (values - theta) * (weights / weights.mean()),
         "in_words": f"weighted {found['in_words']}",
-        "settings": {EFFECTIVE_SIZE: float(weights.sum() ** 2 / (weights @ weights))},
+        "settings": found["settings"]
+        | {EFFECTIVE_SIZE: float(weights.sum() ** 2 / (weights @ weights))},
     }
 
 
@@ -284,6 +295,7 @@ def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
         "target": None,
         "in_words": SCORE_IN_WORDS,
         "greater_is_better": True,
+        "settings": {},
     }
 
 
@@ -294,35 +306,34 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
     classes, codes = code_labels(y, pos_label)
     if pos_label is None:
         _check_two(AUC, classes)
-    rules = _of_positive(rules, classes, pos_label)
-    rows = {name: _numbers(name, given, infinite=True) for name, given in rules.items()}
+    given = rules
+    rules = _of_positive(rules, classes, pos_label, declared_order(y))
+    rows = {name: _numbers(name, scores, infinite=True) for name, scores in rules.items()}
     return {
         "loss": AUC.name,
         "values": _stacked(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
+        "settings": _column_order(given, classes) if len(classes) > 2 else {},
         "positive": classes[-1],
     }
 
 
-def _of_positive(rules: Mapping[str, Any], classes: np.ndarray, pos_label: Any) -> dict[str, Any]:
+def _of_positive(
+    rules: Mapping[str, Any], classes: np.ndarray, pos_label: Any, declared: Sequence[Any]
+) -> dict[str, Any]:
     """The column of the positive class, of scores for each class; a single column as it is.
 
     It is the last one of `classes`. A single column does not say which class it is about.
     """
     found = {}
     for name, given in rules.items():
-        if np.ndim(given) == 2 and (len(classes) > 2 or _names_classes(given, classes)):
-            found[name] = _matrix(name, given, classes)[:, -1]
+        if np.ndim(given) == 2 and (len(classes) > 2 or names_classes(given, classes)):
+            found[name] = _matrix(name, given, classes, declared)[:, -1]
         else:
             check_positive(classes, pos_label, f"{_named(name)} holds")
             found[name] = given
     return found
-
-
-def _names_classes(given: Any, classes: np.ndarray) -> bool:
-    """Whether it is a table with more than one column, which then are named by the classes."""
-    return hasattr(given, "columns") and len(given.columns) == len(classes)
 
 
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
@@ -338,23 +349,28 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         )
     target, labels = sample.target, sample.classes
     positive: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if scored.output == "label":
         if scored.of_one_class and sample.n_classes == 2:
             positive = {"positive": np.asarray(labels)[-1]}
+        known = sample
         rows, sample = _coded(rules, sample)
         _check_matrix(scored, labels, sample)
+        scored = costs_in_order(scored, known)
+        settings = order_setting(COST_ORDER, cost_order(scored, known))
     else:
         scored = for_classes(scored, sample.n_classes)
         if scored.output == "probability" and sample.n_classes > 2:
+            settings = _column_order(rules, labels)
             rows = {
-                name: _probabilities(name, given, np.asarray(labels))
+                name: _probabilities(name, given, np.asarray(labels), sample.declared)
                 for name, given in rules.items()
             }
         else:
             if labels is not None:
                 _check_two(scored, labels)
                 positive = {"positive": labels[-1]}
-                rules = _of_positive(rules, labels, pos_label)
+                rules = _of_positive(rules, labels, pos_label, sample.declared)
             rows = {name: _numbers(name, given) for name, given in rules.items()}
         if scored.output == "probability":
             _check_probabilities(rows)
@@ -367,6 +383,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         "target": target,
         "in_words": scored.in_words,
         "bounds": scored.bounds,
+        "settings": settings,
         **positive,
     }
 
@@ -385,7 +402,11 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool) -> Sample:
     features = np.empty((len(response), 0))
     if as_classes:
         classes, codes = code_labels(y, pos_label)
-        return Sample(features, response, classes, codes)
+        return Sample(
+            *(features, response, classes, codes),
+            positive_named=pos_label is not None,
+            declared=declared_order(y),
+        )
     numbers = as_numbers("y", response)
     _check_finite("y", numbers, infinite=False)
     return Sample(features, numbers, None, None)
@@ -479,19 +500,14 @@ def _numbers(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
     return found
 
 
-def _matrix(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
-    """A column for each class, in the order of `classes`; given in that of the sorted labels."""
+def _matrix(name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]) -> np.ndarray:
+    """A column for each class, in the order of `classes`; an array has the sorted labels'."""
     known = classes.tolist()
+    order = np.arange(len(known))
     if hasattr(given, "columns"):
-        if sorted(map(str, given.columns)) != sorted(map(str, known)):
-            raise ValueError(
-                f"{_named(name)} has columns {_listed(list(given.columns))}: name them by the "
-                f"labels of y, {_listed(known)}"
-            )
-        names = {str(column): column for column in given.columns}
-        given = given[[names[str(label)] for label in known]].to_numpy()
-        order = np.arange(len(known))
+        given = by_class(_named(name), given, known)
     else:
+        check_order(_named(name), sorted(known), declared, None)
         order = np.argsort(np.argsort(classes))
     found = as_numbers(_named(name), given)
     if found.ndim != 2 or found.shape[1] != len(known):
@@ -502,8 +518,16 @@ def _matrix(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
     return found[:, order]
 
 
-def _probabilities(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
-    found = _matrix(name, given, classes)
+def _column_order(rules: Mapping[str, Any], classes: Any) -> dict[str, list[Any]]:
+    """The setting with the order of the classes, where an array has columns without names."""
+    unnamed = any(np.ndim(given) == 2 and not hasattr(given, "columns") for given in rules.values())
+    return order_setting(COLUMN_ORDER, np.sort(classes) if unnamed else ())
+
+
+def _probabilities(
+    name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]
+) -> np.ndarray:
+    found = _matrix(name, given, classes, declared)
     _check_finite(_named(name), found, infinite=False)
     sums = found.sum(axis=1)
     if not np.allclose(sums, 1, atol=1e-4):

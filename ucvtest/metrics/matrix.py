@@ -1,13 +1,20 @@
 """Losses from a matrix: what it costs to predict one class for another."""
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.data.class_order import check_order, listed_labels
+from ucvtest.data.positive_class import plain_label
+from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
 
-__all__ = ["matrix_loss"]
+if TYPE_CHECKING:
+    from ucvtest.data.sample import Sample
+
+__all__ = ["cost_order", "costs_in_order", "matrix_loss"]
 
 
 def matrix_loss(matrix: Any) -> Loss:
@@ -15,8 +22,9 @@ def matrix_loss(matrix: Any) -> Loss:
 
     Parameters
     ----------
-    matrix : array, shape (C, C)
-        ``matrix[true, predicted]``, classes in ascending order, the positive one last.
+    matrix : array or DataFrame, shape (C, C)
+        ``matrix[true, predicted]``, classes in ascending order, the positive one last; of a
+        DataFrame with rows and columns named by the classes in any order.
 
     Returns
     -------
@@ -36,6 +44,10 @@ def matrix_loss(matrix: Any) -> Loss:
     array([[1. , 5. ],
            [1. , 2.5]])
     """
+    names = _class_names(matrix)
+    if names is not None:
+        # Columns may be in another order than rows.
+        matrix = matrix[[*matrix.index]]
     try:
         costs = np.array(as_numbers("loss", matrix))
     except ValueError as error:
@@ -58,4 +70,57 @@ def matrix_loss(matrix: Any) -> Loss:
 
     low, high = float(costs.min()), float(costs.max())
     bounds = (low, high) if low < high else None
-    return Loss("matrix", cost, "label", estimand="expected cost", bounds=bounds, matrix=costs)
+    return Loss(
+        *("matrix", cost, "label"),
+        estimand="expected cost",
+        bounds=bounds,
+        matrix=costs,
+        class_names=names,
+    )
+
+
+def _class_names(matrix: Any) -> tuple[Any, ...] | None:
+    """The names of the rows of a table, if they are more than numbers of places."""
+    if not hasattr(matrix, "columns"):
+        return None
+    rows, columns = list(matrix.index), list(matrix.columns)
+    if sorted(map(str, rows)) != sorted(map(str, columns)):
+        raise ValueError(
+            f"loss has rows {listed_labels(rows)} and columns {listed_labels(columns)}: name both "
+            "by the labels of y"
+        )
+    return None if rows == columns == list(range(len(rows))) else tuple(rows)
+
+
+def costs_in_order(loss: Loss, sample: "Sample") -> Loss:
+    """The loss with rows and columns of its matrix in the order of the classes of a sample.
+
+    Raises
+    ------
+    ValueError
+        If the matrix has names that are not the classes, or none where a categorical declares
+        another order.
+    """
+    if loss.matrix is None or not loss.orders_classes:
+        return loss
+    classes = [plain_label(label) for label in np.asarray(sample.classes)]
+    if loss.class_names is None:
+        positive = classes[-1] if sample.positive_named else None
+        check_order("loss", classes, sample.declared, positive)
+        return loss
+    places = {str(name): place for place, name in enumerate(loss.class_names)}
+    if sorted(places) != sorted(map(str, classes)):
+        raise ValueError(
+            f"loss has rows and columns {listed_labels(loss.class_names)}: name them by the labels "
+            f"of y, {listed_labels(classes)}"
+        )
+    order = [places[str(label)] for label in classes]
+    ordered = matrix_loss(loss.matrix[np.ix_(order, order)])
+    return replace(ordered, class_names=tuple(classes))
+
+
+def cost_order(metric: Metric, sample: "Sample") -> list[Any]:
+    """The classes in the order in which costs without names have them, where it matters."""
+    if not isinstance(metric, Loss) or metric.class_names is not None or not metric.orders_classes:
+        return []
+    return [plain_label(label) for label in np.asarray(sample.classes)]

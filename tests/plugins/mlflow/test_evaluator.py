@@ -488,15 +488,25 @@ def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
             pyfunc_predict_fn="predict_proba",
             signature=signature,
         )
-    ways: list[Any] = [info.model_uri, old, lambda X: old.predict_proba(X)]
+    # A function does not say which class is the positive one.
+    ways: list[tuple[Any, Any]] = [
+        (info.model_uri, None),
+        (old, None),
+        (lambda X: old.predict_proba(X), "yes"),
+        (lambda X: pd.DataFrame(old.predict_proba(X), columns=old.classes_), None),
+        (lambda X: old.predict_proba(X)[:, 0], "no"),
+    ]
     wide = rows.assign(other=0.0)
     signed = {"model": info.model_uri}
-    for baseline in ways:
-        config = {"baseline_model": baseline, "loss": "log"}
+    for baseline, label in ways:
+        config = {"baseline_model": baseline, "loss": "log", "pos_label": label}
         found = evaluate(rows, config, **signed)
         assert found.metrics["ucvtest.hold_out.1.estimate"] == 0
+    for given in (lambda X: old.predict_proba(X), lambda X: old.predict_proba(X)[:, 0]):
+        with pytest.raises(ValueError, match=r"pos_label is missing: .*pass pos_label='yes' if"):
+            evaluate(rows, {"baseline_model": given, "loss": "log"}, **signed)
     # The columns that a model was logged with are picked, as MLflow does for `predict`.
-    column = {"baseline": "half", "loss": "log"}
+    column = {"baseline": "half", "loss": "log", "pos_label": "yes"}
     assert evaluate(wide.assign(half=0.5), column, **signed).metrics
 
 

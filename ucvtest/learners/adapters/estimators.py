@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.data.class_order import by_class, check_order, names_classes
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, difference_of_indices
 from ucvtest.learners.base import SplitLearner, no_class_scores
@@ -181,7 +182,8 @@ class CallableLearner(SplitLearner):
     """A function ``(X_train, y_train, X_test)`` that learns and returns what the loss scores.
 
     `y_train` holds the user's own labels; numbers where the loss scores numbers. Scores of more
-    than two classes are (n_test, C), with columns in the order of ``np.unique(y)``. Of two classes
+    than two classes are (n_test, C), with columns in the order of ``np.unique(y)``, or a DataFrame
+    with columns named by the labels. Of two classes
     a score or a probability is about the positive one: labels other than 0 and 1, False and True,
     or -1 and 1 need `pos_label` in the test. Randomness inside the function is its own: seed it
     there.
@@ -223,11 +225,15 @@ class CallableLearner(SplitLearner):
             )
         if output == "label":
             return _class_index(returned, sample)
+        classes = np.asarray(sample.classes)
+        if sample.n_classes and names_classes(returned, classes):
+            numbers = as_numbers(PREDICTIONS, by_class(PREDICTIONS, returned, classes))
+            return numbers if sample.n_classes > 2 else numbers[:, -1]
         numbers = as_numbers(PREDICTIONS, returned)
-        n_classes = sample.n_classes
-        if n_classes > 2 and numbers.shape[1:] == (n_classes,):
+        if sample.n_classes > 2 and numbers.shape[1:] == (sample.n_classes,):
             # They come in the order of the labels, which `pos_label` changes here.
-            return numbers[:, np.argsort(np.argsort(np.asarray(sample.classes)))]
+            check_order(PREDICTIONS, sorted(classes.tolist()), sample.declared, None)
+            return numbers[:, np.argsort(np.argsort(classes))]
         return numbers
 
 
