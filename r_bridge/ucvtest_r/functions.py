@@ -10,7 +10,14 @@ import numpy as np
 
 import ucvtest as uv
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
-from ucvtest_r.reading import arguments_of, learner_of, learners_of, tests_of, vectors_of
+from ucvtest_r.reading import (
+    arguments_of,
+    learner_of,
+    learners_of,
+    remark_of_loss,
+    tests_of,
+    vectors_of,
+)
 from ucvtest_r.wording import in_r, r_names
 
 __all__ = ["FUNCTIONS"]
@@ -36,7 +43,7 @@ def hypothesis_test(
     compared = [learner_of(learner, response) for learner in learners]
     made = getattr(uv, test[0])(matrix(x), response, *compared, **arguments_of(constructor))
     # R functions run on R's own thread, and jitted learners need no workers.
-    result = made.fit(**arguments_of(fit), n_jobs=1)
+    result = _noted(made.fit(**arguments_of(fit), n_jobs=1), remark_of_loss(constructor))
     return _result_to_r(result, float(conf_level[0]))
 
 
@@ -60,7 +67,7 @@ def test_of_losses(
     made = getattr(uv, test[0]).from_losses(
         kept, **arguments_of(learners), **arguments_of(constructor)
     )
-    result = _noted(made.fit(**arguments_of(fit)), kept)
+    result = _noted(made.fit(**arguments_of(fit)), kept.settings.get(REMARK))
     return _result_to_r(result, float(conf_level[0]))
 
 
@@ -68,7 +75,8 @@ def evaluate_learners(*, x: Any, y: Any, learners: Any, names: Any, arguments: A
     """Run `ucvtest.evaluate`."""
     response = vector(y)
     given = learners_of(learners, names, response)
-    return _losses(uv.evaluate(given, matrix(x), response, **arguments_of(arguments), n_jobs=1))
+    found = uv.evaluate(given, matrix(x), response, **arguments_of(arguments), n_jobs=1)
+    return _losses(_with_remarks(found, remark_of_loss(arguments)))
 
 
 def prediction_losses(*, y: Any, predictions: Any, arguments: Any, remarks: Any) -> Any:
@@ -83,7 +91,8 @@ def prediction_losses(*, y: Any, predictions: Any, arguments: Any, remarks: Any)
     remarks : R text or NULL
         What results say of where these come from.
     """
-    return _losses(_with_remark(_of_predictions(y, predictions, arguments_of(arguments)), remarks))
+    made = _of_predictions(y, predictions, arguments_of(arguments))
+    return _losses(_with_remarks(made, scalar("remarks", remarks), remark_of_loss(arguments)))
 
 
 def resampled_losses(
@@ -124,21 +133,21 @@ def resampled_losses(
     )  # fmt: skip
     # What `from_predictions` knows of the positive class, arrays of losses do not tell.
     named = {name: each.settings[name] for name in ("pos_label",) if name in each.settings}
-    return _losses(_with_remark(replace(made, settings={**made.settings, **named}), remarks))
+    made = replace(made, settings={**made.settings, **named})
+    return _losses(_with_remarks(made, scalar("remarks", remarks), remark_of_loss(arguments)))
 
 
 REMARK = "remark"
 """The setting of losses that holds what results have to say of them."""
 
 
-def _with_remark(losses: uv.Losses, remarks: Any) -> uv.Losses:
-    text = scalar("remarks", remarks)
-    return losses if text is None else replace(losses, settings={**losses.settings, REMARK: text})
+def _with_remarks(losses: uv.Losses, *remarks: str | None) -> uv.Losses:
+    text = " ".join(filter(None, remarks))
+    return replace(losses, settings={**losses.settings, REMARK: text}) if text else losses
 
 
-def _noted(result: uv.TestResult, losses: uv.Losses) -> uv.TestResult:
-    """A result with the remark on its losses among its notes."""
-    remark = losses.settings.get(REMARK)
+def _noted(result: uv.TestResult, remark: str | None) -> uv.TestResult:
+    """A result with what R has to say of its losses among its notes."""
     return result if remark is None else replace(result, notes=(*result.notes, remark))
 
 
@@ -239,7 +248,8 @@ def compare_learners(
         **arguments_of(arguments),
         n_jobs=1,
     )
-    return _comparison(comparison, float(conf_level[0]))
+    noted = _noted_comparison(comparison, remark_of_loss(arguments))
+    return _comparison(noted, float(conf_level[0]))
 
 
 def compare_losses(*, losses: Any, tests: Any, arguments: Any, conf_level: Any) -> Any:
@@ -249,9 +259,13 @@ def compare_losses(*, losses: Any, tests: Any, arguments: Any, conf_level: Any) 
     chosen = None if tests is ri.NULL else tests_of(tests)
     kept = _result_from_json(losses)
     comparison = uv.compare_losses(kept, chosen, **arguments_of(arguments))
-    noted = {key: _noted(result, kept) for key, result in comparison.results.items()}
-    comparison = replace(comparison, results=noted)
+    comparison = _noted_comparison(comparison, kept.settings.get(REMARK))
     return _comparison(comparison, float(conf_level[0]))
+
+
+def _noted_comparison(comparison: uv.Comparison, remark: str | None) -> uv.Comparison:
+    results = {key: _noted(result, remark) for key, result in comparison.results.items()}
+    return comparison if remark is None else replace(comparison, results=results)
 
 
 def _comparison(comparison: uv.Comparison, conf_level: float) -> Any:

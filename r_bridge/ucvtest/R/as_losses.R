@@ -303,7 +303,8 @@ yardstick_event <- function(truth) {
 }
 
 # Whether a loss is of labels; the others need probabilities or scores where there are classes.
-is_of_labels <- function(loss) is.function(loss) || loss %in% c("zero_one", "accuracy")
+is_of_labels <- function(loss)
+  is.function(loss) || is.matrix(loss) || loss %in% c("zero_one", "accuracy")
 
 probability <- function(table, positive, remedy) {
   if (!positive %in% names(table))

@@ -122,6 +122,44 @@ refuse_unnamed_class <- function(answer, loss, what) {
             shown[1L])
 }
 
+# The classes in the order in which tables without names have them: that of the levels.
+classes_in_order <- function(y) levels(droplevels(as.factor(y)))
+
+# Costs of the classes, rows for the truth and columns for the prediction, with names.
+as_costs <- function(costs, y) {
+  classes <- classes_in_order(y)
+  if (!is.numeric(costs) || !identical(dim(costs), rep(length(classes), 2L)))
+    stop_user("'loss' is a ", describe(costs), ", and costs of ", length(classes), " classes are a ",
+              "matrix of numbers with a row and a column for each")
+  remark <- NULL
+  if (is.null(rownames(costs)) || is.null(colnames(costs))) {
+    remark <- in_order_of_levels("Rows and columns of the costs", classes)
+    dimnames(costs) <- list(classes, classes)
+  }
+  columns <- lapply(seq_len(ncol(costs)), function(place) as.numeric(costs[, place]))
+  c(list(rows = rownames(costs), costs = structure(columns, names = colnames(costs))),
+    if (!is.null(remark)) list(remark = remark))
+}
+
+in_order_of_levels <- function(what, classes)
+  paste0(what, " stand for the classes ", paste(dQuote(classes, FALSE), collapse = ", "),
+         ", in the order of the levels.")
+
+# A column for each class, as a list with their names; other predictions as they are.
+columns_of_classes <- function(table, answer, name) {
+  classes <- answer$labels
+  if (ncol(table) != length(classes))
+    stop_user("'predictions$", name, "' has ", ncol(table), " columns, and 'y' has ", length(classes),
+              " classes: give a column for each")
+  if (is.null(colnames(table))) colnames(table) <- classes
+  if (!setequal(colnames(table), classes))
+    stop_user("'predictions$", name, "' has columns ", paste(colnames(table), collapse = ", "),
+              ": name them by the labels of 'y', ", paste(classes, collapse = ", "))
+  found <- lapply(structure(classes, names = classes), function(class) as.numeric(table[, class]))
+  # Of two classes one column says all.
+  if (length(classes) == 2L) found[[answer$pos_label]] else found
+}
+
 # A single column is a vector.
 response_vector <- function(y) {
   if (length(dim(y)) != 2L || ncol(y) != 1L) return(y)

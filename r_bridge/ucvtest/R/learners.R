@@ -308,6 +308,7 @@ prediction_vector <- function(value) {
 
 # Losses see labels as the user wrote them.
 as_loss <- function(loss, y) {
+  if (is.matrix(loss)) return(as_costs(loss, y))
   if (!is.function(loss)) return(loss)
   guarded(function(truth, prediction)
     as.numeric(loss(like_response(truth, y), like_response(prediction, y))))

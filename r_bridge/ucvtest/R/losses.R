@@ -10,12 +10,25 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
   predictions <- named_columns(predictions, "predictions")
   answer <- if (!identical(loss, "score")) response(y, positive)
   if (is.null(loss)) loss <- default_loss(answer)
-  if (!identical(loss, "score") && !is_of_labels(loss))
-    refuse_unnamed_class(answer, loss, paste0("'predictions$", names(predictions)[1L], "' holds"))
+  tables <- vapply(predictions, function(each) length(dim(each)) == 2L && ncol(each) > 1L, NA)
+  if (!identical(loss, "score") && !is_of_labels(loss)) {
+    if (!all(tables))
+      refuse_unnamed_class(answer, loss, paste0("'predictions$", names(predictions)[!tables][1L],
+                                                "' holds"))
+    if (any(tables) && !is.null(answer$labels)) {
+      unnamed <- any(vapply(predictions[tables], function(each) is.null(colnames(each)), NA))
+      if (unnamed)
+        remarks <- paste(c(remarks, in_order_of_levels("Columns without names", answer$labels)),
+                         collapse = " ")
+      predictions[tables] <- Map(columns_of_classes, predictions[tables], list(answer),
+                                 names(predictions)[tables])
+    }
+  }
   for (column in names(predictions))
     refuse_missing(predictions[[column]], paste0("predictions$", column))
   refuse_logical(predictions, answer$labels)
-  n_obs <- length(predictions[[1L]])
+  n_obs <- if (is.list(predictions[[1L]])) length(predictions[[1L]][[1L]])
+           else length(predictions[[1L]])
   fields <- call_python("prediction_losses", y = answer$values,
                         predictions = lapply(predictions, prediction_vector),
                         arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
@@ -115,7 +128,7 @@ named_columns <- function(columns, argument) {
   if (!is.list(columns) || !length(columns) || is.null(names) || !all(nzchar(names)))
     stop_user("'", argument, "' must be a data frame or a list with a name for each learner, such ",
               "as data.frame(a = , b = ), got ", describe(columns))
-  sizes <- lengths(columns)
+  sizes <- vapply(columns, NROW, 1L)
   if (length(unique(sizes)) > 1L)
     stop_user("'", argument, "' has columns of different lengths: ",
               paste(names, sizes, collapse = ", "))

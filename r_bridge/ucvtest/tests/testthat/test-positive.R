@@ -120,3 +120,44 @@ test_that("pROC's cases and directions are kept and said", {
                  "chose by the medians that low values of score mean \"Yes\"")
   expect_silent(as_losses(pROC::roc(pima$type, pima$glu, quiet = TRUE)))
 })
+
+test_that("tables of probabilities and costs follow the order of the levels, or their names", {
+  skip_without_python()
+  three <- factor(rep(c("mild", "severe", "none"), 8), c("none", "mild", "severe"))
+  set.seed(5)
+  chances <- matrix(rexp(72), 24)
+  chances <- chances / rowSums(chances)
+  log_loss <- mean(-log(chances[cbind(1:24, as.integer(three))]))
+  by_order <- prediction_losses(three, list(model = chances), loss = "log")
+  expect_equal(by_order$means[[1]], log_loss)
+  expect_match(by_order$remarks, "the classes \"none\", \"mild\", \"severe\", in the order of the levels")
+  named <- as.data.frame(chances)[c(2, 3, 1)]
+  names(named) <- levels(three)[c(2, 3, 1)]
+  by_name <- prediction_losses(three, list(model = named), loss = "log")
+  expect_equal(by_name$means[[1]], log_loss)
+  expect_null(by_name$remarks)
+  expect_match(message_of(prediction_losses(three, list(model = chances[, 1:2]), loss = "log")),
+               "'predictions\\$model' has 2 columns, and 'y' has 3 classes")
+  names(named)[1] <- "medium"
+  expect_match(message_of(prediction_losses(three, list(model = named), loss = "log")),
+               "name them by the labels of 'y', none, mild, severe")
+  two <- cbind(chances[, 1], 1 - chances[, 1])
+  expect_equal(prediction_losses(three == "none", list(model = 1 - two[, 1]), loss = "brier")$means,
+               prediction_losses(factor(three == "none"), list(model = two), loss = "brier")$means)
+
+  costs <- matrix(c(0, 1, 4, 2, 0, 1, 3, 5, 0), 3)
+  guess <- list(model = rev(three))
+  expected <- mean(costs[cbind(as.integer(three), as.integer(rev(three)))])
+  ours <- prediction_losses(three, guess, loss = costs)
+  expect_equal(ours$means[[1]], expected)
+  expect_match(ours$remarks, "Rows and columns of the costs .*\"none\", \"mild\", \"severe\"")
+  dimnames(costs) <- list(levels(three), levels(three))
+  expect_equal(prediction_losses(three, guess, loss = costs[3:1, c(2, 1, 3)])$means[[1]], expected)
+  expect_match(message_of(prediction_losses(three, guess, loss = costs[1:2, ])),
+               "costs of 3 classes are a matrix of numbers with a row and a column for each")
+  severe <- function(x, y, xnew) factor(rep("severe", nrow(xnew)), levels(y))
+  found <- corrected_t_test(data.frame(a = 1:24, b = 24:1), three, severe, loss = unname(costs),
+                            design = k_fold(3, stratify = TRUE))
+  expect_equal(unname(found$estimate), mean(costs[, "severe"]))
+  expect_true(any(grepl("in the order of the levels", found$notes)))
+})
