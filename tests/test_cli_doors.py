@@ -511,7 +511,7 @@ def test_seconds_and_checkpoints(
         asked.append(max_seconds)
         return 600
 
-    for module in ("comparison.default", "evaluation.time_budget"):
+    for module in ("comparison.seconds", "evaluation.time_budget"):
         monkeypatch.setattr(f"ucvtest.{module}.fits_within", allowed)
     start = ("compare", plain, "--target", "ill", "--learner", "lda", "--max-seconds", "5")
     pair = (*start, "--other", "knn:5", "--json", "-")
@@ -532,8 +532,10 @@ def test_seconds_and_checkpoints(
     assert outcome.exit_code == 2
     assert "--max-seconds 5 allows about 600 fits, and the design has 800" in outcome.stderr
     outcome = run(*start, "--other", "knn:5", "--tests", "corrected_t,hold_out")
+    assert outcome.exit_code == 0
+    outcome = run(*start, "--other", "knn:5", "--tests", "corrected_t,nested_cross_validation")
     assert outcome.exit_code == 2
-    assert "--max-seconds has no use for the test corrected_t in a table" in outcome.stderr
+    assert "--max-seconds 5 allows about 600 fits, and the comparison by corr" in outcome.stderr
     select = ("select", plain, "--target", "ill", "--learner", "lda", "--learner", "knn:5")
     outcome = run(*select, "--max-seconds", "60")
     assert "n_permutations = " in outcome.stdout

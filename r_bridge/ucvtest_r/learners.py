@@ -40,6 +40,8 @@ class RFunctionLearner(SplitLearner):
         and returns a list of what `predict` does.
     response : array, shape (n,)
         The response as the session has it.
+    code : str
+        What the user's function does, by which a checkpoint knows it.
     asks_for_class : bool
         Whether R does not know which class scores and probabilities are about: where a user's own
         function returns them, and nobody named the positive class.
@@ -59,6 +61,7 @@ class RFunctionLearner(SplitLearner):
         predict: Any,
         response: np.ndarray,
         many: Any = None,
+        code: str = "",
         *,
         asks_for_class: bool = False,
     ) -> None:
@@ -67,6 +70,12 @@ class RFunctionLearner(SplitLearner):
         self._response = response
         self._many = many
         self._asks_for_class = asks_for_class
+        self._code = code
+
+    @property
+    def fingerprint_parts(self) -> tuple[Any, ...]:
+        """What decides predictions, for a checkpoint; processes that share out fits do not."""
+        return self._name, self._code, self._response
 
     @property
     def name(self) -> str:

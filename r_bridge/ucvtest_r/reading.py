@@ -84,11 +84,13 @@ def learner_of(learner: Any, response: np.ndarray) -> Any:
 
     if isinstance(learner, ri.ListSexpVector):
         parts = dict(zip(learner.names, learner, strict=True))
+        code = parts["code"][0] if "code" in parts else ""
         return RFunctionLearner(
             parts["name"][0],
             parts["predict"],
             response,
             parts.get("many"),
+            code,
             asks_for_class="asks" in parts,
         )
     return scalar("learner", learner)

@@ -157,16 +157,6 @@ def check_margin(
         raise ValueError("--margin compares with something: add --other, or --null-value")
 
 
-def check_seconds_of(max_seconds: float | None, tests: Iterable[str], *, as_table: bool) -> None:
-    """Refuse seconds where there is no single test that could keep to them."""
-    named = [test for test in tests if test != "ustatistic"]
-    if max_seconds is not None and named and as_table:
-        raise ValueError(
-            f"--max-seconds has no use for the test {named[0]} in a table, whose tests share fits: "
-            "use --test ustatistic, or name no test for the one that there is time for"
-        )
-
-
 def check_margin_of(tests: Iterable[str]) -> None:
     """Refuse a margin, before anything is fitted, where no test can say whether it is kept."""
     from ucvtest.methods.registry import TESTS
@@ -189,13 +179,8 @@ def is_of_one_learner(test: str) -> bool:
     return test in TESTS and not TESTS[test].compares
 
 
-def named_tests(
-    test: str, tests: str | None, own: dict[str, Any], max_seconds: float | None = None
-) -> "dict[str, TestSpec]":
-    """The tests by name, none for the recommended one; `own` holds the values of `OWN_OPTIONS`.
-
-    Seconds are those of the test that is named.
-    """
+def named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str, TestSpec]":
+    """The tests by name, none for the recommended one; `own` holds the values of `OWN_OPTIONS`."""
     from ucvtest.comparison.specs import TestSpec, as_specs
 
     if test and tests is not None:
@@ -213,16 +198,9 @@ def named_tests(
     for option in given:
         part, name, _ = OWN_OPTIONS[option]
         parts[part][name] = own[option]
-    found = {
+    return {
         label: TestSpec("ustatistic", **parts) if label == "ustatistic" else spec
         for label, spec in chosen.items()
-    }
-    if max_seconds is None:
-        return found
-    seconds = {"max_seconds": max_seconds}
-    return {
-        label: dataclasses.replace(spec, fit={**spec.fit, **seconds})
-        for label, spec in found.items()
     }
 
 

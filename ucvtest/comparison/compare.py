@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -14,7 +15,7 @@ from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.execution import Execution, Progress, make_generator, progress_bar
 from ucvtest.comparison.compare_losses import baseline_of
 from ucvtest.comparison.comparison import Comparison
-from ucvtest.comparison.default import RECOMMENDED, affordable_within
+from ucvtest.comparison.default import RECOMMENDED
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import (
     ComparisonQuestion,
@@ -23,6 +24,7 @@ from ucvtest.comparison.planned_tests import (
     SharedDesign,
     naming_test,
 )
+from ucvtest.comparison.seconds import affordable_within, within_seconds
 from ucvtest.comparison.specs import as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
@@ -95,6 +97,9 @@ def compare(
         ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
         labels in the table. "recommended" is the one test that `advise` recommends for this number
         of observations and this loss: for up to 10 000 fits, or 400 where a learner is not jitted.
+        With "simultaneous" it is "ustatistic", with 200 fits of each learner that is not jitted
+        (for the AUC 10 for each observation, if these are more). Ratios, and the AUC of more than
+        two classes, take "ustatistic" with as many fits as its answer needs.
     loss : str, callable, Loss or matrix, optional
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
         "ustatistic" alone.
@@ -129,17 +134,22 @@ def compare(
     cv : int, splitter or iterable, optional
         scikit-learn's, as the design of all tests that name none themselves.
     max_seconds : float, optional
-        Seconds that the recommended test may take, about: some fits are timed before, and the test
-        is the one that `advise` recommends for as many fits as there is time for. `settings` name
-        it with its options, which repeat the comparison. Named tests have options of their own,
-        such as ``TestSpec("ustatistic", fit={"max_seconds": 30})``.
+        Seconds that the comparison may take, about: some fits are timed before. The recommended
+        test is the one that `advise` recommends for as many fits as there is time for; `settings`
+        name it with its options, which repeat the comparison. Designs of named tests are fitted
+        whole or refused, and "ustatistic" and "influence" share what is left, as their `max_fits`.
+        Seconds that do not suffice are refused, with the least number that does.
     checkpoint : path, optional
         A file that keeps what is finished (JSON, one object a line): the predictions of learners
         that are fitted one by one, some seconds of fits at a time, and each result of tests with
         draws of their own. After an interrupt, or a crash, the same call goes on from there to the
         results of an uninterrupted one, but for the seconds they took; with ``rng=None`` it goes on
         with the seed of then. A file of other data, learners, tests, seed or versions of packages
-        is refused; global variables that a function reads are not looked at.
+        is refused, and so is one that was changed, or that another call is writing. A learner is
+        known by its parameters, by the code of its class and functions, and by the functions and
+        constants of your own modules that these read. Not seen are global variables that can change
+        (lists, dictionaries, arrays), what a function imports while it runs, files, and the
+        environment.
 
     Returns
     -------
@@ -192,22 +202,26 @@ def compare(
         simultaneous=correction == "simultaneous",
     )
     tests = question.on_splits(tests, cv, n_dropped)
-    if kept is not None:
-        kept.begin(_asked(question, tests, max_seconds), named, seed)
-    call_progress = Progress(kept)
-    if max_seconds is not None:
-        execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
-        question = _within(question, tests, max_seconds, execution)
-    plan = Plan(question, tests, seed)
-    for spec in plan.specs.values():
-        refuse_row_numbers(spec.constructor.get("design"), n_dropped)
-    run = _Run(plan, n_jobs, batch_size, progress, call_progress)
-    notes = dropped_note(n_dropped)
-    try:
-        run.results()
-    except KeyboardInterrupt as stop:
-        done = {(label, *pair): result for (label, pair), result in run.found.items()}
-        raise Interrupted(done, f"{len(done)} results by test and pair") from stop
+    with nullcontext() if kept is None else kept:
+        if kept is not None:
+            kept.begin(_asked(question, tests, max_seconds), named, seed)
+        call_progress = Progress(kept)
+        if max_seconds is not None:
+            execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
+            affordable = affordable_within(max_seconds, question.pairs, execution)
+            question = replace(question, affordable=affordable)
+        plan = Plan(question, tests, seed)
+        if max_seconds is not None and (plan.default is None or plan.default.advice is None):
+            plan = within_seconds(plan, max_seconds, execution)
+        for spec in plan.specs.values():
+            refuse_row_numbers(spec.constructor.get("design"), n_dropped)
+        run = _Run(plan, n_jobs, batch_size, progress, call_progress)
+        notes = dropped_note(n_dropped)
+        try:
+            run.results()
+        except KeyboardInterrupt as stop:
+            done = {(label, *pair): result for (label, pair), result in run.found.items()}
+            raise Interrupted(done, f"{len(done)} results by test and pair") from stop
     results = {
         key: replace(result, notes=(*result.notes, *notes)) if notes else result
         for key, result in run.found.items()
@@ -240,20 +254,6 @@ def _asked(question: ComparisonQuestion, tests: Any, max_seconds: float | None) 
         "tests": tests,
         "max_seconds": None if max_seconds is None else f"{max_seconds:g}",
     }
-
-
-def _within(
-    question: ComparisonQuestion, tests: Any, max_seconds: float, execution: Execution
-) -> ComparisonQuestion:
-    """The question, with as many fits as there is time for."""
-    named = not isinstance(tests, str) or tests != RECOMMENDED
-    if named or question.simultaneous or question.contrast != "difference":
-        raise ValueError(
-            "max_seconds chooses among the tests that advise() recommends, and this one is named: "
-            'use tests="recommended", or TestSpec("ustatistic", fit={"max_seconds": ...})'
-        )
-    affordable = affordable_within(max_seconds, len(question.pairs), execution)
-    return replace(question, affordable=affordable)
 
 
 def _several(learners: Any) -> dict[str, Learner]:

@@ -3,6 +3,7 @@
 Everything that can be refused is refused here, before the first fit.
 """
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -13,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.exceptions import naming
-from ucvtest.comparison.default import RECOMMENDED, Recommended, recommended
+from ucvtest.comparison.default import RECOMMENDED, Recommended, bounded, recommended
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
@@ -300,6 +301,12 @@ class Plan:
         questions = Questions(asked)
         if isinstance(tests, str) and tests == RECOMMENDED:
             tests = "ustatistic"
+            if (
+                asked.simultaneous
+                and asked.affordable is None
+                and not isinstance(asked.loss, SetScore)
+            ):
+                tests = bounded(questions.about(asked.loss).problem)
             if asked.contrast == "difference" and not asked.simultaneous:
                 self.default = recommended(
                     lambda: questions.about(asked.loss).problem,
@@ -321,6 +328,12 @@ class Plan:
                 if test.fit_options or test.spec.takes_losses:
                     with naming_test(test.label):
                         test.check_losses(group.drawn)
+
+    def with_alone(self, alone: tuple[PlannedTest, ...]) -> Self:
+        """The plan with other options of the tests that draw learning sets of their own."""
+        plan = copy.copy(self)
+        plan.alone = alone
+        return plan
 
     @property
     def first(self) -> PlannedTest:

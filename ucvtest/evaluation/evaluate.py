@@ -108,7 +108,8 @@ def evaluate(
         that are fitted one by one, some seconds of fits at a time. After an interrupt, or a crash,
         the same call goes on from there to the losses of an uninterrupted one; with ``rng=None``
         it goes on with the seed of then. A file of other data, learners, design, seed or versions
-        of packages is refused.
+        of packages is refused, as is one that was changed, or that another call is writing. See
+        `compare` for what is known of a learner.
 
     Returns
     -------
@@ -172,14 +173,16 @@ def evaluate(
     ready = problem.fitting(drawn.learn_sizes[0])
     settings = {"design": plan.words, "rng": execution.seed}
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
-    if kept is not None:
-        asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
-        asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
-        kept.begin(asked, problem.learners, execution.seed or 0)
     execution = replace(execution, progress=Progress(kept), max_seconds=max_seconds)
-    refuse_seconds(ready, drawn, execution)
-    with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
-        return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
+    with nullcontext() if kept is None else kept:
+        if kept is not None:
+            asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
+            asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
+            kept.begin(asked, problem.learners, execution.seed or 0)
+        refuse_seconds(ready, drawn, execution)
+        with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
+            execution = replace(execution, bar=bar)
+            return evaluate_problem(ready, drawn, execution, settings, say_names=True)
 
 
 def _open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:

@@ -566,6 +566,23 @@ class HypothesisTest(ABC):
         """
         return None, fit_options
 
+    def least_fits(self, options: Any) -> int:
+        """Fits of its learners that a test with learning sets of its own takes at least.
+
+        Raises
+        ------
+        ValueError
+            If a test does not say.
+        """
+        raise ValueError(
+            f"max_seconds is not for {type(self).__name__}, which does not say how many fits it "
+            "takes: leave it out"
+        )
+
+    def within_fits(self, options: Any, most_fits: int) -> Any:
+        """The options with at most so many fits, no fewer than `least_fits`."""
+        return options
+
     def check_test_sets(self, design: Design) -> None:
         """Refuse test sets on which the test would have no estimate; before the first fit."""
         return
@@ -608,6 +625,5 @@ def refuse_shared_seconds(test: str, options: Mapping[str, Any]) -> None:
     if options.get("max_seconds") is not None:
         raise ValueError(
             f"max_seconds has no use for {test} in a comparison, where tests share the fits of a "
-            "design: leave it out, or use uv.evaluate(max_seconds=), which refuses designs that "
-            "take longer"
+            "design: pass it to uv.compare, which refuses designs that take longer"
         )

@@ -60,6 +60,7 @@ named_learners <- function(learners, sample, written = NULL) {
   read <- lapply(seq_along(learners), function(place) {
     learner <- as_learner(learners[[place]], "learners", or_else(expressions[[place]], quote(f())),
                           sample)
+    if (is.list(learner)) learner$code <- written_out(learners[[place]])
     if (is.list(learner) && length(given) && nzchar(given[place])) learner$name <- given[place]
     learner
   })

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.requires_r
     [
         ("lda", "knn:3", {}),
         ("lda", "knn:3", {"tol": 0.3, "alternative": "less"}),
-        ("lda", "knn:3", {"n_pairs": 4000, "variance": "unbiased", "max_fits": 10}),
+        ("lda", "knn:3", {"n_pairs": 4000, "variance": "unbiased", "max_fits": 40_000}),
         ("knn:3", None, {"n_pairs": 400, "variance": "jackknife"}),
     ],
 )

@@ -316,6 +316,18 @@ class InfluenceFunctionTest(HypothesisTest):
             max_seconds=max_seconds,
         )
 
+    def least_fits(self, options: InfluenceOptions) -> int:
+        """See `HypothesisTest.least_fits`."""
+        layout = self._layout
+        assert isinstance(layout, Layout)
+        return options.least_fits(layout, len(self.learners))
+
+    def within_fits(self, options: InfluenceOptions, most_fits: int) -> InfluenceOptions:
+        """See `HypothesisTest.within_fits`."""
+        layout = self._layout
+        assert isinstance(layout, Layout)
+        return options.within_fits(layout, self.learners, most_fits)
+
     def compare_variances(
         self,
         n_repeats: NumberOfRepeats = "auto",

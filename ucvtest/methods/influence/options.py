@@ -17,7 +17,7 @@ from ucvtest.common.checks import (
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.evaluation.problem import Problem
-from ucvtest.evaluation.time_budget import decided_fits
+from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
@@ -282,7 +282,7 @@ class Layout:
             return 1
         jitted = all(learner.backend == "jax" for learner in learners)
         fits = FITS_JITTED if jitted else FITS_OTHERWISE
-        of_repeat = prod([self.n_folds] * len(self.classes)) if scheme == "repeated" else 1
+        of_repeat = self.fits_of_repeat(scheme)
         number = max(fits // of_repeat, FEWEST_REPEATS)
         if max_fits is None:
             return number
@@ -291,9 +291,16 @@ class Layout:
             raise ValueError(
                 f"max_fits={max_fits} allows {most} repeats, and their spread needs "
                 f"{FEWEST_REPEATS}: raise it to {FEWEST_REPEATS * of_repeat * len(learners)} or "
-                "more (max_seconds where that decides it)"
+                "more"
             )
         return min(number, most)
+
+    def fits_of_repeat(self, scheme: str) -> int:
+        """Fits of each learner in one repeat."""
+        if scheme == "leave_one_out":
+            return prod(map(len, self.classes))
+        folds = scheme in ("repeated", "kfold")
+        return prod([self.n_folds] * len(self.classes)) if folds else 1
 
     def check_memory(self, n_learners: int) -> None:
         """Refuse samples whose sums over pairs take more than `MAX_BYTES`; nothing is drawn yet."""
@@ -388,6 +395,8 @@ class InfluenceOptions:
     max_fits: int | None = None
     max_seconds: float | None = None
     """Decides `max_fits`, and so the repeats, once fits have been tried."""
+    automatic: bool = False
+    """Whether the repeats are as many as a budget allows."""
 
     @classmethod
     def checked(
@@ -431,7 +440,23 @@ class InfluenceOptions:
             )
         else:
             number = at_least("n_repeats", n_repeats, 1, "use 'auto'")
-        return cls(number, scheme, layout.chosen(scheme, variance), most, max_seconds)
+        chosen = layout.chosen(scheme, variance)
+        return cls(number, scheme, chosen, most, max_seconds, automatic and not fixed)
+
+    def least_fits(self, layout: Layout, n_learners: int) -> int:
+        """Fits of all learners without which there is no answer, or all that there are."""
+        number = FEWEST_REPEATS if self.automatic else self.n_repeats
+        return layout.fits_of_repeat(self.scheme) * number * n_learners
+
+    def within_fits(
+        self, layout: Layout, learners: Sequence[Learner], most_fits: int
+    ) -> "InfluenceOptions":
+        """The options with at most so many fits, where repeats are not counted already."""
+        if not self.automatic:
+            return self
+        most = most_fits if self.max_fits is None else min(self.max_fits, most_fits)
+        number = layout.n_repeats(self.scheme, learners, most)
+        return replace(self, n_repeats=number, max_fits=most)
 
     def within(self, layout: Layout, problem: Problem, execution: Execution) -> "InfluenceOptions":
         """The options with as many repeats as there are seconds for."""
@@ -439,9 +464,13 @@ class InfluenceOptions:
         rows = problem.learnt_rows(layout.learn_sizes(self.scheme)[-1])
         rows = min(rows, problem.sample.n_obs - 1)
         allowed = decided_fits(problem, rows, self.max_seconds, execution)
-        most = allowed if self.max_fits is None else min(self.max_fits, allowed)
         learners = tuple(problem.learners.values())
-        return replace(self, n_repeats=layout.n_repeats(self.scheme, learners, most), max_fits=most)
+        needed = self.least_fits(layout, len(learners))
+        if allowed < needed:
+            raise too_few_seconds(
+                self.max_seconds, allowed, needed, f"the spread of {FEWEST_REPEATS} repeats"
+            )
+        return self.within_fits(layout, learners, allowed)
 
     @property
     def budget(self) -> dict[str, Any]:

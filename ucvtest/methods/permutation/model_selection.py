@@ -376,7 +376,10 @@ def select_model(
     with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
         if max_seconds is not None:
             task = task.within(max_seconds, execution)
-        columns, n_fits = _columns(task, replace(execution, bar=bar))
+        execution = replace(execution, bar=bar)
+        n_fits = sum(1 if task.smooths(each) else task.fits_of_each for each in task.learners)
+        execution.announce_total(n_fits, at_most=any(map(task.smooths, task.learners)))
+        columns, n_fits = _columns(task, execution)
     if np.isnan(columns[criterion]).all():
         raise ValueError(
             f"criterion={criterion!r} exists for none of the learners: use ridge, polynomial, "

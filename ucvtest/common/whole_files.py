@@ -1,0 +1,62 @@
+"""Files that are written whole or not at all: what was there before stays until then."""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["replacing", "write_whole"]
+
+
+def write_whole(path: str | os.PathLike[str], data: str | bytes) -> None:
+    """Write text (as UTF-8) or bytes to a file, which is the old one until all is on the disk.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; the old one is as it was.
+    """
+    with replacing(path) as beside:
+        beside.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new file beside, with the same ending, that takes the place of a file once it is written.
+
+    Pipes and devices are themselves what is written, as is a file in a folder that takes no other.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    beside = target.with_name(f".{target.stem[:100]}-{secrets.token_hex(6)}{target.suffix}")
+    try:
+        os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except PermissionError:
+        yield target
+        return
+    try:
+        if target.exists():
+            os.chmod(beside, stat.S_IMODE(target.stat().st_mode))
+        yield beside
+        _to_disk(beside)
+        beside.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+    with suppress(OSError):
+        # Some systems open no folder.
+        _to_disk(target.parent)
+
+
+def _to_disk(path: Path) -> None:
+    """Have what was written on the disk when this returns."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
