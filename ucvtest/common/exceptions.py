@@ -11,6 +11,7 @@ __all__ = [
     "UNUSABLE",
     "ForkedProcessError",
     "Interrupted",
+    "SlowFitsWarning",
     "UcvtestWarning",
     "naming",
     "warn_caller",
@@ -34,6 +35,10 @@ class ForkedProcessError(RuntimeError):
 
 class UcvtestWarning(UserWarning):
     """Base class of the package's warnings; filter on it to silence or raise them all."""
+
+
+class SlowFitsWarning(UcvtestWarning):
+    """Fits will take long. It is of use while they go on, and not after them."""
 
 
 class Interrupted(KeyboardInterrupt):
