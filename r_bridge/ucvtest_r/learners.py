@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ucvtest.data.positive_class import check_positive
 from ucvtest.learners import SplitLearner
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import RConditionError
@@ -19,6 +20,9 @@ __all__ = [
     "call_r",
     "read_predictions",
 ]
+
+
+_OF_ONE_CLASS = ("score", "probability")
 
 
 class RFunctionLearner(SplitLearner):
@@ -38,6 +42,9 @@ class RFunctionLearner(SplitLearner):
         The response as the session has it.
     code : str
         What the user's function does, by which a checkpoint knows it.
+    asks_for_class : bool
+        Whether R does not know which class scores and probabilities are about: where a user's own
+        function returns them, and nobody named the positive class.
 
     Notes
     -----
@@ -49,12 +56,20 @@ class RFunctionLearner(SplitLearner):
     calling_thread_only: ClassVar[bool] = True
 
     def __init__(
-        self, name: str, predict: Any, response: np.ndarray, many: Any = None, code: str = ""
+        self,
+        name: str,
+        predict: Any,
+        response: np.ndarray,
+        many: Any = None,
+        code: str = "",
+        *,
+        asks_for_class: bool = False,
     ) -> None:
         self._name = name
         self._predict = predict
         self._response = response
         self._many = many
+        self._asks_for_class = asks_for_class
         self._code = code
 
     @property
@@ -69,7 +84,8 @@ class RFunctionLearner(SplitLearner):
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
         """Refuse scores of a class that nobody named; all else is known when the function runs."""
-        sample.check_positive(f"learner {self.name}", output)
+        if self._asks_for_class and sample.classes is not None and output in _OF_ONE_CLASS:
+            check_positive(sample.classes, None, f"learner {self.name} returns")
 
     def fit_predict(
         self,

@@ -12,6 +12,7 @@ __all__ = [
     "ForkedProcessError",
     "Interrupted",
     "MissingPlatformError",
+    "SlowFitsWarning",
     "UcvtestWarning",
     "naming",
     "warn_caller",
@@ -39,6 +40,10 @@ class MissingPlatformError(RuntimeError):
 
 class UcvtestWarning(UserWarning):
     """Base class of the package's warnings; filter on it to silence or raise them all."""
+
+
+class SlowFitsWarning(UcvtestWarning):
+    """Fits will take long. It is of use while they go on, and not after them."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.exceptions import SlowFitsWarning, warn_caller
 from ucvtest.common.execution import Progress
 
 __all__ = ["Pace", "announce_duration", "announce_rest", "duration_in_words", "is_long"]
@@ -73,7 +73,7 @@ def announce_duration(
         return
     progress.duration_announced = True
     about = "at most" if at_most else "about"
-    warn_caller(f"{fits}: {about} {duration_in_words(seconds)}. {remedies}")
+    warn_caller(f"{fits}: {about} {duration_in_words(seconds)}. {remedies}", SlowFitsWarning)
 
 
 def is_long(seconds: float) -> bool:

@@ -20,7 +20,7 @@ code_of <- function(f) {
     text <<- c(text, deparse(f, control = "digits17"))
     if (is.primitive(f) || of_package(environment(f))) return(invisible())
     # What a function writes counts something, and says nothing of what it does.
-    for (name in setdiff(sort(unique(all.names(body(f)))), written_by(body(f)))) {
+    for (name in setdiff(sort(unique(read_by(body(f)))), written_by(body(f)))) {
       value <- get0(name, environment(f), inherits = TRUE)
       if (is.function(value)) {
         if (!is.primitive(value) && !of_package(environment(value))) add(value)
@@ -33,6 +33,19 @@ code_of <- function(f) {
   paste(text, collapse = "\n")
 }
 
+# Names that a function reads; what follows "$" or "@" is a part of something, and no variable.
+read_by <- function(code) {
+  if (is.symbol(code)) return(as.character(code))
+  if (!is.call(code)) return(character())
+  part <- is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% c("$", "@")
+  parts <- as.list(code)
+  if (part) parts <- parts[2L]
+  unlist(lapply(Filter(Negate(is_missing_argument), parts), read_by))
+}
+
+# As in x[1, ].
+is_missing_argument <- function(part) is.symbol(part) && !nzchar(as.character(part))
+
 # Variables outside of a function that it writes, by "<<-".
 written_by <- function(code) {
   if (!is.call(code)) return(character())
@@ -40,5 +53,9 @@ written_by <- function(code) {
   c(here, unlist(lapply(as.list(code)[-1L], written_by)))
 }
 
-of_package <- function(environment)
-  isNamespace(environment) || isNamespace(topenv(environment))
+# No learner encloses values of this package but those of its own tests, which testthat evaluates
+# inside a copy of it.
+of_package <- function(environment) {
+  top <- topenv(environment)
+  isNamespace(environment) || isNamespace(top) && getNamespaceName(top) != "ucvtest"
+}

@@ -95,7 +95,8 @@ test_that("scores are names or functions, and greater is better", {
   named <- run(scoring = "f1")
   expect_equal(of(run(scoring = f1)), of(named))
   expect_equal(c(named$better, names(named$estimate)),
-               c("higher", "difference of unconditional expected f1 scores at learning-set size 168 or 169"))
+               c("higher", paste("difference of unconditional expected f1 scores at learning-set size",
+                                 "168 or 169 (positive class 'Yes')")))
   own <- run(scoring = function(truth, prediction) mean(truth == prediction),
              design = k_fold(3, stratify = TRUE))
   expect_match(names(own$estimate), "unconditional expected scores at")
