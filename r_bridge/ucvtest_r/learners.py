@@ -1,11 +1,11 @@
 """R functions as learners and losses of the R session that Python runs in."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ucvtest.data.positive_class import check_positive
 from ucvtest.learners import SplitLearner
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import RConditionError
@@ -20,9 +20,6 @@ __all__ = [
     "call_r",
     "read_predictions",
 ]
-
-
-_OF_ONE_CLASS = ("score", "probability")
 
 
 class RFunctionLearner(SplitLearner):
@@ -84,8 +81,10 @@ class RFunctionLearner(SplitLearner):
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
         """Refuse scores of a class that nobody named; all else is known when the function runs."""
-        if self._asks_for_class and sample.classes is not None and output in _OF_ONE_CLASS:
-            check_positive(sample.classes, None, f"learner {self.name} returns")
+        if self._asks_for_class:
+            # The levels of a factor name a class, and not the one that the function is about.
+            unnamed = replace(sample, positive_named=False)
+            unnamed.check_positive(f"learner {self.name}", output)
 
     def fit_predict(
         self,

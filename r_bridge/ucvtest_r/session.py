@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ucvtest.common.exceptions import SlowFitsWarning
+from ucvtest import SlowFitsWarning
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import r_condition
 from ucvtest_r.conversion import to_r
@@ -99,7 +99,7 @@ def _dispatch(name: Any, arguments: Any) -> Any:
     later: list[str] = []
     announced: list[str] = []
 
-    def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         text = in_r(str(message))
         if issubclass(category, SlowFitsWarning) and is_r_thread():
             announced.append(text)

@@ -574,6 +574,7 @@ READERS: dict[str, dict[str, Any]] = {
 
 NOT_CALLED = {
     "UcvtestWarning": "a class of warnings",
+    "SlowFitsWarning": "a class of warnings",
     "codes.CodeBounds": "returned by light_code_bounds",
     "codes.known_code_sizes": "no arguments",
     "designs.Design.rows": "an index of NumPy's, whose errors name it",
