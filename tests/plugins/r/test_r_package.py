@@ -114,17 +114,14 @@ LONG_MANY = "ustat_test(x, y, function(x, y, xnew) rep(y[1], nrow(xnew)), n_pair
 def test_ctrl_c_interrupts_a_fit_and_the_session_survives(r: RSession, call: str) -> None:
     r("invisible(ustat_test(x, y, 'lda', 'knn:3', n_pairs = 300))")
     r.send(f"""
-        started <- proc.time()
         cat("\\nstarted\\n")
-        outcome <- tryCatch({call}, interrupt = function(condition) class(condition))
-        cat(outcome, sum((proc.time() - started)[c("user.self", "sys.self")]))
+        cat(tryCatch({call}, interrupt = function(condition) class(condition)))
     """)
     r.wait_for("started")
     time.sleep(1)
     r.process.send_signal(signal.SIGINT)
-    *outcome, seconds = r.wait_for(r.END).split()
-    assert outcome == ["interrupt", "condition"]
-    assert float(seconds) < 20  # of the processor; all fits take more, or never end
+    # Had the fits come to their end, this would be a result.
+    assert r.wait_for(r.END).split() == ["interrupt", "condition"]
     # How long all fits would have taken may be said only now.
     assert r("cat(class(ustat_test(x, y, 'lda', n_pairs = 300)))").endswith("ucvtest htest")
 
