@@ -17,6 +17,7 @@ from typing import Any
 from ucvtest.common.checks import check_switch
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
+from ucvtest.results.limits import notes_at
 from ucvtest.results.text_tables import (
     Grid,
     GridSummary,
@@ -46,6 +47,9 @@ HEADINGS = {
     "pvalue": "p-value",
     "se": "std err",
 }
+
+SYMBOLS = {"t": "t", "normal": "z"}
+"""Of studentised statistics, by their reference distribution."""
 
 
 def summary(
@@ -83,8 +87,8 @@ class ResultSummary(GridSummary):
         ]
         for grid in _further_grids(result):
             parts += [f"### {escape_markdown(grid.title)}", grid.markdown()]
-        if result.notes:
-            parts += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in result.notes)]
+        if notes := _notes(result, self._alpha):
+            parts += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
         if result.settings:
             rows = [[name, repr(value)] for name, value in result.settings.items()]
             parts += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
@@ -143,7 +147,7 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
     """The main numbers and their Monte-Carlo errors."""
     low, high = quiet_interval(result, alpha)
     level = percent(1 - alpha)
-    symbol = {"t": "t", "normal": "z"}.get(result.reference, "statistic")
+    symbol = SYMBOLS.get(result.reference, "statistic")
     # A count stays one.
     statistic = result.statistic if result.rule is None else result.rule.statistic
     errors = [
@@ -193,12 +197,18 @@ def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence
     return Grid(rows, header, title=title)
 
 
+def _notes(result: ResultFields, alpha: float) -> list[str]:
+    """The notes of the result, and what a reader needs to know of the numbers shown."""
+    return list(notes_at(result, alpha))
+
+
 def _closing_text(
     result: ResultFields, alpha: float, width: int, *, with_verdict: bool
 ) -> list[str]:
     lines = hanging(f"Verdict: {verdict(result, alpha)}", width) if with_verdict else []
-    if result.notes:
+    notes = _notes(result, alpha)
+    if notes:
         lines += ["", "Notes:"] if lines else ["Notes:"]
-    for index, note in enumerate(result.notes, start=1):
+    for index, note in enumerate(notes, start=1):
         lines += hanging(f"[{index}] {note}", width)
     return lines
