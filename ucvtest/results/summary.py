@@ -35,6 +35,7 @@ from ucvtest.results.wording import (
     percent,
     verdict,
 )
+from ucvtest.stats.changed_units import ChangedUnits
 
 __all__ = ["summary"]
 
@@ -197,9 +198,34 @@ def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence
     return Grid(rows, header, title=title)
 
 
+ON_SCALES = {
+    "logit t": "the test is made on the logit scale",
+    "plus four": "the test adds four observations, two of them errors",
+    "hall": "the test takes the skewness of the losses out (Hall 1992)",
+    "log t": "the test is about the logarithm of the ratio",
+    "stabilised t": "the test is made on a scale on which the standard error stays the same",
+}
+"""Why a statistic is no studentised estimate, by the kind of rule that it comes from."""
+
+
+def _statistic_notes(result: ResultFields) -> list[str]:
+    """Why the statistic is not the ratio that the numbers beside it seem to make."""
+    symbol, rule = SYMBOLS.get(result.reference), result.rule
+    if isinstance(rule, ChangedUnits):
+        rule = rule.rule
+    if symbol is None or not result.se > 0 or math.isnan(result.statistic):
+        return []
+    ratio = (result.estimate - result.null_value) / result.se
+    # Nobody sees less beside rounded numbers.
+    if math.isclose(ratio, result.statistic, rel_tol=0.01, abs_tol=0.005):
+        return []
+    why = ON_SCALES.get(getattr(rule, "kind", ""), "the method has a statistic of its own")
+    return [f"{symbol} is not (estimate - null value) / std err: {why}."]
+
+
 def _notes(result: ResultFields, alpha: float) -> list[str]:
     """The notes of the result, and what a reader needs to know of the numbers shown."""
-    return list(notes_at(result, alpha))
+    return [*notes_at(result, alpha), *_statistic_notes(result)]
 
 
 def _closing_text(
