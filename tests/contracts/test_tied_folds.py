@@ -1,4 +1,4 @@
-"""What is said of ties is what is known, and of statistics that are no plain ratio what they are."""
+"""What is said of ties is what is known, and of statistics that are no ratio what they are."""
 
 import math
 
