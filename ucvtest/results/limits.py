@@ -3,12 +3,14 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ucvtest.results.fields import ResultFields, method_interval
-from ucvtest.results.result import TestResult
 from ucvtest.results.wording import percent
 from ucvtest.stats.limits import holding, within
+
+if TYPE_CHECKING:
+    from ucvtest.results.result import TestResult
 
 __all__ = ["bounded", "limit_notes", "notes_at"]
 
@@ -20,8 +22,8 @@ ROUNDING = 1e-9
 
 
 def bounded(
-    result: TestResult, bounds: tuple[float, float], of_one: tuple[float, float]
-) -> TestResult:
+    result: "TestResult", bounds: tuple[float, float], of_one: tuple[float, float]
+) -> "TestResult":
     """The result of an estimand between `bounds`, with a note where that cuts its 95% interval.
 
     `of_one` is what the value of a single learner can be. Intervals in tables are cut too. A
