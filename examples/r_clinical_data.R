@@ -54,4 +54,4 @@ cat("\n== Predictions for new patients (MASS::Pima.te), learnt elsewhere ==\n")
 fitted <- glm(type ~ glu + bmi + age, binomial, MASS::Pima.tr)
 risk <- data.frame(model = predict(fitted, MASS::Pima.te, type = "response"),
                    glucose = MASS::Pima.te$glu)
-print(delong_learners_test(prediction_losses(MASS::Pima.te$type, risk, loss = "auc")))
+print(delong_learners_test(prediction_losses(MASS::Pima.te$type, risk, loss = "auc", positive = "Yes")))

@@ -116,8 +116,8 @@ def _arguments(cls: type[HypothesisTest]) -> list[str]:
         *("x", "y", "learner", "other = NULL", f"design = {_design(cls)}", *own),
         *("max_seconds = NULL", "loss = NULL", "scoring = NULL", "null_value = NULL"),
         *('alternative = c("two.sided", "less", "greater")', "conf.level = 0.95"),
-        *("pos_label = NULL", "groups = NULL", 'group_weight = c("group", "row")'),
-        *("weights = NULL", "n_jobs = 1", "\\dots"),
+        *("positive = NULL", "groups = NULL", 'group_weight = c("group", "row")'),
+        *("weights = NULL", "n_jobs = 1", "pos_label = NULL", "\\dots"),
     ]
     without = {*_without(cls), *(("scoring",) if "loss" in _without(cls) else ())}
     return [each for each in known if each.partition(" ")[0] not in without]

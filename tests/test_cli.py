@@ -574,13 +574,35 @@ def run_gate(path: Path, scores: str, *options: str, margin: str = "0.05") -> An
         ("new,old", (), 0, "Noninferior"),
         ("bad,old", (), 1, "Inferior"),
         ("old,new", (), 3, "Undecided"),
-        ("score,other_score", ("--loss", "auc"), 3, "Undecided"),
+        ("score,other_score", ("--loss", "auc", "--pos-label", "well"), 3, "Undecided"),
     ],
 )
 def test_the_gate_says_by_its_status_what_it_found(predictions, scores, options, status, word):
     outcome = run_gate(predictions, scores, *options)
     assert outcome.exit_code == status, outcome.output
     assert outcome.stdout.startswith(word)
+
+
+def test_the_gate_does_not_guess_the_positive_class(tmp_path: Path) -> None:
+    case = np.arange(40) % 2 == 0
+    score, path = np.arange(40) % 7 + 6.0 * case, tmp_path / "cases.csv"
+    table = {"truth": np.where(case, "case", "control"), "new": score, "old": np.arange(40) % 11}
+    pd.DataFrame(table).to_csv(path, index=False)
+
+    def asked(*options: str) -> Any:
+        names = ["--target", "truth", "--scores", "new,old", "--loss", "auc", "--margin", "0.1"]
+        return CliRunner().invoke(cli.app, ["gate", str(path), *names, *options])
+
+    untold = asked()
+    assert untold.exit_code == 2
+    assert "pass --pos-label control if high values mean 'control'" in untold.stderr
+    told = asked("--pos-label", "case")
+    assert (told.exit_code, told.stderr) == (0, "")
+    assert "(positive class 'case')" in " ".join(told.stdout.split())
+    turned = asked("--pos-label", "control")
+    assert turned.exit_code == 1
+    assert turned.stderr.startswith("Warning: An AUC below 0.5, with its whole interval, was found")
+    assert turned.stderr.endswith("name that class by --pos-label.\n")
 
 
 @pytest.mark.parametrize("loss", ["zero_one", "auc", "brier", "log"])

@@ -83,14 +83,15 @@ def test_good_files(tmp_path: Path, name: str) -> None:
     assert "is 0.023 (95% interval" in " ".join(outcome.stdout.split())
 
 
-AUC = ["--loss", "auc", "--quiet"]
+OF_YES = ["--loss", "auc", "--pos-label", "yes"]
+AUC = [*OF_YES, "--quiet"]
 
 COMMANDS = {
     "compare": [*DROP, *QUICK],
-    "predictions": ["--scores", "model_a,model_b", "--loss", "auc"],
+    "predictions": ["--scores", "model_a,model_b", *OF_YES],
     "select": [*DROP, "--learner", "lda", "--learner", "majority", "--permutations", "5"],
     "plan": [*DROP, "--learner", "lda", "--width", "0.2", "--n", "100"],
-    "gate": ["--scores", "model_a,model_b", "--loss", "auc", "--margin", "0.1"],
+    "gate": ["--scores", "model_a,model_b", *OF_YES, "--margin", "0.1"],
 }
 TIMES = {"elapsed", "uuid"}
 
@@ -202,18 +203,24 @@ def test_select_takes_scores_and_leaves_out_rows(tmp_path: Path) -> None:
     expected = uv.select_model(
         *(kept[FEATURES], kept["ill"], ["lda", "knn:3"]), loss="log", n_permutations=5, rng=0
     )
-    assert [row["permutation"] for row in shown["table"]] == pytest.approx(
+    # In the units of the score, of which greater is better.
+    assert [-row["permutation"] for row in shown["table"]] == pytest.approx(
         expected.table["permutation"].tolist(), rel=1e-9
     )
+    assert shown["best"] == expected.names[expected.choices["permutation"]]
     refused = run("select", path, *options, "--missing", "drop", "--scoring", "f1")
     assert "--scoring f1 is one number for each test set" in refused.stderr
 
 
 def test_weights_of_rows(example: Path) -> None:
     rules = ["--target", "ill", "--scores", "model_a,model_b", "--loss", "brier"]
+    rules += ["--pos-label", "yes"]
     outcome = run("predictions", example, *rules, "--weight", "age", "--json", "-")
     losses = uv.Losses.from_predictions(
-        TABLE["ill"], TABLE[["model_a", "model_b"]], loss="brier", sample_weight=TABLE["age"]
+        *(TABLE["ill"], TABLE[["model_a", "model_b"]]),
+        loss="brier",
+        pos_label="yes",
+        sample_weight=TABLE["age"],
     )
     expected = uv.HoldOutTest.from_losses(losses).fit()
     assert json.loads(outcome.stdout)["pvalue"] == expected.pvalue
@@ -299,11 +306,14 @@ def test_all_sixteen_tests_are_known(plain: Path) -> None:
 
 
 def test_scores_of_scikit_learn(plain: Path) -> None:
-    outcome = compare(plain, "--scoring", "f1", "--folds", "5", "--json", "-")
+    refused = compare(plain, "--scoring", "f1").stderr
+    assert "pass --pos-label no or --pos-label yes, the class that it is about" in refused
+    of_ill = ["--pos-label", "yes"]
+    outcome = compare(plain, "--scoring", "f1", *of_ill, "--folds", "5", "--json", "-")
     assert outcome.exit_code == 0, outcome.output
     found = json.loads(outcome.stdout)
     expected = uv.CorrectedTTest(
-        *(TABLE[FEATURES], TABLE["ill"], "lda", "knn:3"), design=5, scoring="f1"
+        *(TABLE[FEATURES], TABLE["ill"], "lda", "knn:3"), design=5, scoring="f1", pos_label="yes"
     ).fit(rng=0)
     assert found["estimate"] == expected.estimate
     assert (
@@ -359,9 +369,10 @@ def example(tmp_path: Path) -> Path:
 
 
 def test_predictions_are_those_of_python(example: Path) -> None:
-    rules = ["--target", "ill", "--scores", "model_a,model_b", "--json", "-"]
+    rules = ["--target", "ill", "--scores", "model_a,model_b", "--json", "-", "--pos-label", "yes"]
     found = json.loads(run("predictions", example, *rules, "--loss", "auc").stdout)
-    losses = uv.Losses.from_predictions("ill", TABLE.drop(columns=FEATURES), loss="auc")
+    rows = TABLE.drop(columns=FEATURES)
+    losses = uv.Losses.from_predictions("ill", rows, loss="auc", pos_label="yes")
     expected = uv.DeLongTest.from_losses(losses).fit()
     assert found["estimate"] == expected.estimate
     assert found["pvalue"] == expected.pvalue
@@ -388,8 +399,12 @@ def test_one_rule_and_more_than_two(example: Path) -> None:
         (["--scores", "model_a,ill"], "--scores ill: that is the target"),
         (["--scores", "model_a,c"], "--scores c: no such column in"),
         (["--scores", "model_a,model_b"], "pass labels of the same type"),
-        (["--scores", "age", "--loss", "log"], "probabilities lie between 0 and 1"),
-        (["--scores", "age", "--loss", "auc", "--test", "naive_t"], "is none for fixed rules: use"),
+        (
+            ["--scores", "age", *OF_YES, "--loss", "log"],
+            "probabilities lie between 0 and 1",
+        ),
+        (["--scores", "age", "--loss", "auc"], "pass --pos-label yes if high values mean 'yes'"),
+        (["--scores", "age", *OF_YES, "--test", "naive_t"], "is none for fixed rules: use"),
         (["--scores", "age", "--loss", "auc", "--groups", "x"], "--groups x: no such column"),
         (["--scores", "age", "--loss", "auc", "--pos-label", "x"], "--pos-label x is none of the"),
     ],
@@ -474,7 +489,8 @@ def test_one_walk_in_a_process_of_its_own(tmp_path: Path) -> None:
     script = (
         "ucv() { " + f'"{sys.executable}" -m ucvtest "$@"; echo "status $?"; ' + "}\n"
         "ucv example e.csv\n"
-        "ucv predictions - --target ill --scores model_a,model_b --loss auc --quiet < e.csv\n"
+        "ucv predictions - --target ill --scores model_a,model_b --loss auc --pos-label yes -q"
+        " < e.csv\n"
         "ucv predictions no.csv --target ill --scores a\n"
     )
     finished = subprocess.run(
@@ -497,7 +513,7 @@ def test_seconds_and_checkpoints(
         asked.append(max_seconds)
         return 600
 
-    for module in ("comparison.default", "evaluation.time_budget"):
+    for module in ("comparison.seconds", "evaluation.time_budget"):
         monkeypatch.setattr(f"ucvtest.{module}.fits_within", allowed)
     start = ("compare", plain, "--target", "ill", "--learner", "lda", "--max-seconds", "5")
     pair = (*start, "--other", "knn:5", "--json", "-")
@@ -518,8 +534,10 @@ def test_seconds_and_checkpoints(
     assert outcome.exit_code == 2
     assert "--max-seconds 5 allows about 600 fits, and the design has 800" in outcome.stderr
     outcome = run(*start, "--other", "knn:5", "--tests", "corrected_t,hold_out")
+    assert outcome.exit_code == 0
+    outcome = run(*start, "--other", "knn:5", "--tests", "corrected_t,nested_cross_validation")
     assert outcome.exit_code == 2
-    assert "--max-seconds has no use for the test corrected_t in a table" in outcome.stderr
+    assert "--max-seconds 5 allows about 600 fits, and the comparison by corr" in outcome.stderr
     select = ("select", plain, "--target", "ill", "--learner", "lda", "--learner", "knn:5")
     outcome = run(*select, "--max-seconds", "60")
     assert "n_permutations = " in outcome.stdout

@@ -51,7 +51,9 @@ def printed(command: str, columns: int) -> list[str]:
 
 @pytest.mark.parametrize("columns", [44, 100])
 def test_text_fits_the_terminal(columns: int) -> None:
-    rules = f"{catalogue.EXAMPLE} --target ill --scores model_a,model_b --loss auc --quiet"
+    rules = (
+        f"{catalogue.EXAMPLE} --target ill --scores model_a,model_b --loss auc -q --pos-label yes"
+    )
     longest = max(map(len, printed(f"predictions {rules}", columns)))
     assert columns - 12 < longest <= columns - 2
 

@@ -13,6 +13,7 @@ from ucvtest import simulate as simulate
 from ucvtest.advice.advise import Advice as Advice
 from ucvtest.advice.advise import advise as advise
 from ucvtest.autologging import autolog as autolog
+from ucvtest.common.exceptions import SlowFitsWarning as SlowFitsWarning
 from ucvtest.common.exceptions import UcvtestWarning as UcvtestWarning
 from ucvtest.comparison.compare import compare as compare
 from ucvtest.comparison.compare_losses import compare_losses as compare_losses

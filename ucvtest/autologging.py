@@ -91,7 +91,7 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Any]:
 
 
 class AutologByEnvironment:
-    """Stands for `autolog` up to the first fit: a process without one does not import MLflow."""
+    """Stands for `autolog` up to the first fit or result: without one MLflow is not imported."""
 
     logs_to: ClassVar[str] = "mlflow"
 
@@ -100,7 +100,31 @@ class AutologByEnvironment:
         self._switched = False
 
     def fitting(self, test: Any) -> AbstractContextManager[Any]:
-        """Give way to the hook that `autolog` adds; threads that fit meanwhile wait for it."""
+        """Give way to the hook that `autolog` adds, which surrounds the fit."""
+        with ExitStack() as stack:
+            for hook in self._in_its_place():
+                stack.enter_context(hook.fitting(test))
+            return stack.pop_all()
+
+    def fitted(self, test: Any, result: Any) -> None:
+        """Give way where nothing was fitted before, as by a test on losses that exist."""
+        for hook in self._in_its_place():
+            hook.fitted(test, result)
+
+    def compared(self, test: Any, comparison: Any) -> None:
+        """The same for a comparison."""
+        for hook in self._in_its_place():
+            if isinstance(hook, hooks.ComparisonHook):
+                hook.compared(test, comparison)
+
+    def concluded(self, question: Any, outcome: Any) -> None:
+        """The same for a plan, or a selection."""
+        for hook in self._in_its_place():
+            if isinstance(hook, hooks.OutcomeHook):
+                hook.concluded(question, outcome)
+
+    def _in_its_place(self) -> list[hooks.LoggingHook]:
+        """The hook that `autolog` adds; threads that come meanwhile wait for it."""
         with self._switching:
             if not self._switched:
                 # Whether or not autolog succeeds, it is called once, and warns once.
@@ -109,11 +133,8 @@ class AutologByEnvironment:
                     autolog()
                 finally:
                     hooks.remove_hook(self)
-        with ExitStack() as stack:
-            for hook in hooks.installed_hooks():
-                if isinstance(hook, hooks.LoggingHook) and hook.logs_to == self.logs_to:
-                    stack.enter_context(hook.fitting(test))
-            return stack.pop_all()
-
-    def fitted(self, test: Any, result: Any) -> None:
-        """Nothing: by then the other hook is in its place."""
+        return [
+            hook
+            for hook in hooks.installed_hooks()
+            if isinstance(hook, hooks.LoggingHook) and hook.logs_to == self.logs_to
+        ]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from ucvtest import Losses, TestResult
 from ucvtest.losses import LOSSES
@@ -23,9 +24,9 @@ class Rows:
     Parameters
     ----------
     y : array, shape (n,)
-    first, second : array, shape (n,) or (n, n_classes)
+    first, second : array, shape (n,) or (n, n_classes), or DataFrame
         Predictions. Of two columns, one for each class in sorted order, that of the positive
-        class is taken.
+        class is taken; those of a DataFrame are named by the classes.
     names : tuple of str
         Of the first model and of the second.
     groups : array, shape (n,), optional
@@ -33,13 +34,13 @@ class Rows:
     """
 
     y: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
+    first: np.ndarray | pd.DataFrame
+    second: np.ndarray | pd.DataFrame
     names: tuple[str, str] = ("model", "baseline")
     groups: np.ndarray | None = None
 
     @property
-    def by_name(self) -> dict[str, np.ndarray]:
+    def by_name(self) -> dict[str, np.ndarray | pd.DataFrame]:
         """The predictions, under names that are two even where the models' are not."""
         first, second = self.names
         return {first: self.first, second if second != first else f"{second} (2)": self.second}
@@ -64,7 +65,8 @@ def compare_predictions(
         As in `uv.Losses.from_predictions`. Zero-one loss: McNemar's test, exact without groups.
         AUC: DeLong's test. Otherwise the t test of the paired loss differences.
     pos_label : optional
-        The positive class, for the log loss and the AUC; by default the largest label.
+        The positive class, for the log loss and the AUC. It must be named unless labels are 0 and
+        1, False and True, or -1 and 1, or DataFrames name their columns.
     alternative : {"two-sided", "less", "greater"}
 
     Returns
@@ -131,14 +133,21 @@ def _check_rows(rows: Rows) -> None:
                 f"{name} has {len(values)} predictions for {n} rows: pass one for each row"
             )
     for name, values in ({"targets": rows.y} | rows.by_name).items():
-        missing = int(np.sum(values != values))
+        missing = int(np.sum(pd.isna(np.asarray(values))))
         if missing:
             raise ValueError(f"{name} has {missing} missing values: leave those rows out")
 
 
-def _scores(values: np.ndarray, y: np.ndarray, pos_label: Any, name: str) -> np.ndarray:
-    """The column of the positive class of two; a column of scores, or of many classes, as it is."""
-    classes = np.unique(y)
+def _scores(
+    values: np.ndarray | pd.DataFrame, y: np.ndarray, pos_label: Any, name: str
+) -> np.ndarray | pd.DataFrame:
+    """The column of the positive class of two; a column of scores, or of many classes, as it is.
+
+    So is a table, of which the names of columns say the class.
+    """
+    if isinstance(values, pd.DataFrame) and values.shape[1] > 1:
+        return values
+    values, classes = np.asarray(values), np.unique(y)
     if values.ndim == 2 and values.shape[1] == len(classes) == 2:
         positive = 1 if pos_label is None else np.flatnonzero(classes == pos_label)[0]
         return values[:, positive]

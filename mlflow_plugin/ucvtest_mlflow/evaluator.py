@@ -47,7 +47,9 @@ class UcvtestEvaluator(ModelEvaluator):
     loss : {"zero_one", "squared", "absolute", "log", "auc"} or callable
         By default zero_one, for a regressor squared.
     pos_label : optional
-        The positive class, for the log loss and the AUC; by default the largest label.
+        The positive class, for the log loss and the AUC: what scores and probabilities of one
+        class are about. Models with ``classes_``, and the labels 0 and 1, False and True, or -1
+        and 1, say it themselves.
     alternative : {"two-sided", "less", "greater"}
     groups : str or array-like, optional
         Column of the data, or one label for each row, that says which rows belong together, such
@@ -153,7 +155,7 @@ def _rows(
     y = np.asarray(dataset.labels_data)
     scores = scores_for(loss)
 
-    def ask(asked: Any, name: str, column: str | None = None) -> np.ndarray:
+    def ask(asked: Any, name: str, column: str | None = None) -> Any:
         if scores is None or column is not None:
             return predicted(asked, features, name, column)
         classes = np.unique(y).tolist()
@@ -161,6 +163,8 @@ def _rows(
 
     features, baseline = dataset.features_data, config.get("baseline")
     groups = config.get("groups")
+    for option in ("baseline", "groups"):
+        _check_row_names(features, config.get(option), option)
     if isinstance(groups, str):
         features, groups = _without_column(
             features, groups, "groups", "pass one label for each row"
@@ -183,7 +187,22 @@ def _rows(
             "there is nothing to compare with the baseline: pass a model, or name the column of "
             "its predictions in predictions"
         )
-    return Rows(y, own, np.asarray(baseline), (own_name, name), groups)
+    if not isinstance(baseline, pd.DataFrame):
+        baseline = np.asarray(baseline)
+    return Rows(y, own, baseline, (own_name, name), groups)
+
+
+def _check_row_names(features: Any, given: Any, option: str) -> None:
+    """Refuse rows in another order than those of the data, where both have names."""
+    known = pd.DataFrame, pd.Series
+    if not isinstance(features, known) or not isinstance(given, known):
+        return
+    names, other = features.index, given.index
+    if len(names) == len(other) and not names.equals(other) and set(names) == set(other):
+        raise ValueError(
+            f"the data and {option} have the same index in another order, but rows are matched by "
+            f"place: pass {option}.loc[data.index]"
+        )
 
 
 def _one_for_each_row(groups: Any, n_rows: int) -> np.ndarray:

@@ -15,8 +15,13 @@ def loaded(model: Any) -> Any:
     return mlflow.pyfunc.load_model(model) if isinstance(model, str) else model
 
 
-def predicted(model: Any, features: Any, name: str, column: str | None = None) -> np.ndarray:
-    """What `predict` gives, or the function itself; of a table, the one column that is named."""
+def predicted(
+    model: Any, features: Any, name: str, column: str | None = None
+) -> np.ndarray | pd.DataFrame:
+    """What `predict` gives, or the function itself; of a table, the one column that is named.
+
+    A table of several columns keeps their names, which may be those of the classes.
+    """
     function = getattr(model, "predict", model)
     if not callable(function):
         raise ValueError(
@@ -26,18 +31,21 @@ def predicted(model: Any, features: Any, name: str, column: str | None = None) -
     found = function(features)
     if isinstance(found, pd.DataFrame) and column is not None:
         found = found[column]
+    if isinstance(found, pd.DataFrame) and found.shape[1] > 1:
+        return found
     values = np.asarray(found)
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def scored(
     model: Any, features: Any, name: str, classes: Sequence[Any], *, probabilities: bool
-) -> np.ndarray:
-    """One column of probabilities or scores for each class, in the order of `classes`.
+) -> np.ndarray | pd.DataFrame:
+    """One column of probabilities or scores for each class, named by it where the model says so.
 
     The function that MLflow calls for a model gives labels by default, so that the flavour's own
     model is asked. Where it has neither `predict_proba` nor (unless `probabilities` are needed)
-    `decision_function`, this is what the model predicts.
+    `decision_function`, this is what the model predicts. Of a model without `classes_` an array
+    has no names, and a score of one class does not say of which.
     """
     learner = _learner(model)
     for method in ("predict_proba",) if probabilities else ("predict_proba", "decision_function"):
@@ -69,15 +77,18 @@ def _by_class(
     features: Any,
     classes: Sequence[Any],
     name: str,
-) -> np.ndarray:
-    values = np.asarray(function(features))
+) -> np.ndarray | pd.DataFrame:
+    found = function(features)
+    order = list(getattr(learner, "classes_", getattr(found, "columns", ())))
+    values = np.asarray(found)
+    if not order:
+        return values
     if values.ndim == 1:  # a decision function, which is positive for the second class
         values = np.column_stack([-values, values])
-    order = list(getattr(learner, "classes_", classes))
     if sorted(map(str, order)) != sorted(map(str, classes)) or len(order) != values.shape[1]:
         raise ValueError(
             f"{name} gives scores for the classes {', '.join(map(repr, order))}, the targets have "
             f"{', '.join(map(repr, classes))}: evaluate it on rows with the labels that it was "
             "fitted with"
         )
-    return values[:, [order.index(one) for one in classes]]
+    return pd.DataFrame(values, columns=order)

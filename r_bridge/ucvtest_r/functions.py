@@ -10,7 +10,14 @@ import numpy as np
 
 import ucvtest as uv
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
-from ucvtest_r.reading import arguments_of, learner_of, learners_of, tests_of, vectors_of
+from ucvtest_r.reading import (
+    arguments_of,
+    learner_of,
+    learners_of,
+    remark_of_loss,
+    tests_of,
+    vectors_of,
+)
 from ucvtest_r.wording import in_r, r_names
 
 __all__ = ["FUNCTIONS"]
@@ -36,7 +43,7 @@ def hypothesis_test(
     compared = [learner_of(learner, response) for learner in learners]
     made = getattr(uv, test[0])(matrix(x), response, *compared, **arguments_of(constructor))
     # R functions run on R's own thread, and jitted learners need no workers.
-    result = made.fit(**arguments_of(fit), n_jobs=1)
+    result = _noted(made.fit(**arguments_of(fit), n_jobs=1), remark_of_loss(constructor))
     return _result_to_r(result, float(conf_level[0]))
 
 
@@ -56,26 +63,47 @@ def test_of_losses(
         Further arguments of `from_losses` and of the method `fit`, by name.
     conf_level : R number
     """
+    kept = _result_from_json(losses)
     made = getattr(uv, test[0]).from_losses(
-        _result_from_json(losses), **arguments_of(learners), **arguments_of(constructor)
+        kept, **arguments_of(learners), **arguments_of(constructor)
     )
-    return _result_to_r(made.fit(**arguments_of(fit)), float(conf_level[0]))
+    result = _noted(made.fit(**arguments_of(fit)), kept.settings.get(REMARK))
+    return _result_to_r(result, float(conf_level[0]))
 
 
 def evaluate_learners(*, x: Any, y: Any, learners: Any, names: Any, arguments: Any) -> Any:
     """Run `ucvtest.evaluate`."""
     response = vector(y)
     given = learners_of(learners, names, response)
-    return _losses(uv.evaluate(given, matrix(x), response, **arguments_of(arguments), n_jobs=1))
+    found = uv.evaluate(given, matrix(x), response, **arguments_of(arguments), n_jobs=1)
+    return _losses(_with_remarks(found, remark_of_loss(arguments)))
 
 
-def prediction_losses(*, y: Any, predictions: Any, arguments: Any) -> Any:
-    """What fixed rules predicted, a list of R vectors (or matrices) by name, as losses."""
-    return _losses(_of_predictions(y, predictions, arguments_of(arguments)))
+def prediction_losses(*, y: Any, predictions: Any, arguments: Any, remarks: Any) -> Any:
+    """What fixed rules predicted, a list of R vectors by name, as losses.
+
+    Parameters
+    ----------
+    y : R vector or NULL
+    predictions : R list
+    arguments : R list
+        Further arguments of `Losses.from_predictions`.
+    remarks : R text or NULL
+        What results say of where these come from.
+    """
+    made = _of_predictions(y, predictions, arguments_of(arguments))
+    return _losses(_with_remarks(made, scalar("remarks", remarks), remark_of_loss(arguments)))
 
 
 def resampled_losses(
-    *, y: Any, tested: Any, predictions: Any, learning: Any, testing: Any, arguments: Any
+    *,
+    y: Any,
+    tested: Any,
+    predictions: Any,
+    learning: Any,
+    testing: Any,
+    arguments: Any,
+    remarks: Any,
 ) -> Any:
     """Predictions for the test sets of a design, as losses.
 
@@ -90,6 +118,8 @@ def resampled_losses(
     learning, testing : R matrix of 0/1, shape (R, n)
     arguments : R list
         `loss`, `pos_label` and `groups`.
+    remarks : R text or NULL
+        What results say of where these come from.
     """
     given = arguments_of(arguments)
     groups, pos_label = given.pop("groups", None), given.get("pos_label")
@@ -99,9 +129,26 @@ def resampled_losses(
     values[:, design[1].astype(bool)] = each.values
     made = uv.Losses.from_arrays(
         values, *design, learners=each.learners, loss=each.loss, y=vector(y),
-        pos_label=pos_label, groups=groups,
+        pos_label=pos_label, groups=groups, greater_is_better=each.greater_is_better,
     )  # fmt: skip
-    return _losses(made)
+    # What `from_predictions` knows of the positive class, arrays of losses do not tell.
+    named = {name: each.settings[name] for name in ("pos_label",) if name in each.settings}
+    made = replace(made, settings={**made.settings, **named})
+    return _losses(_with_remarks(made, scalar("remarks", remarks), remark_of_loss(arguments)))
+
+
+REMARK = "remark"
+"""The setting of losses that holds what results have to say of them."""
+
+
+def _with_remarks(losses: uv.Losses, *remarks: str | None) -> uv.Losses:
+    text = " ".join(filter(None, remarks))
+    return replace(losses, settings={**losses.settings, REMARK: text}) if text else losses
+
+
+def _noted(result: uv.TestResult, remark: str | None) -> uv.TestResult:
+    """A result with what R has to say of its losses among its notes."""
+    return result if remark is None else replace(result, notes=(*result.notes, remark))
 
 
 def score_losses(*, scores: Any, arguments: Any) -> Any:
@@ -130,6 +177,8 @@ def _losses(losses: uv.Losses) -> Any:
             "learns": losses.design.learns,
             "n_groups": clusters,
             "each": losses.values is not None,
+            "positive": losses.settings.get("pos_label"),
+            "remarks": losses.settings.get(REMARK),
             "n_fits": losses.n_fits,
             "json": json_module.dumps(losses.to_dict()),
         }
@@ -199,7 +248,8 @@ def compare_learners(
         **arguments_of(arguments),
         n_jobs=1,
     )
-    return _comparison(comparison, float(conf_level[0]))
+    noted = _noted_comparison(comparison, remark_of_loss(arguments))
+    return _comparison(noted, float(conf_level[0]))
 
 
 def compare_losses(*, losses: Any, tests: Any, arguments: Any, conf_level: Any) -> Any:
@@ -207,8 +257,15 @@ def compare_losses(*, losses: Any, tests: Any, arguments: Any, conf_level: Any) 
     import rpy2.rinterface as ri
 
     chosen = None if tests is ri.NULL else tests_of(tests)
-    comparison = uv.compare_losses(_result_from_json(losses), chosen, **arguments_of(arguments))
+    kept = _result_from_json(losses)
+    comparison = uv.compare_losses(kept, chosen, **arguments_of(arguments))
+    comparison = _noted_comparison(comparison, kept.settings.get(REMARK))
     return _comparison(comparison, float(conf_level[0]))
+
+
+def _noted_comparison(comparison: uv.Comparison, remark: str | None) -> uv.Comparison:
+    results = {key: _noted(result, remark) for key, result in comparison.results.items()}
+    return comparison if remark is None else replace(comparison, results=results)
 
 
 def _comparison(comparison: uv.Comparison, conf_level: float) -> Any:

@@ -1,6 +1,7 @@
 """R functions as learners and losses of the R session that Python runs in."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +37,11 @@ class RFunctionLearner(SplitLearner):
         and returns a list of what `predict` does.
     response : array, shape (n,)
         The response as the session has it.
+    code : str
+        What the user's function does, by which a checkpoint knows it.
+    asks_for_class : bool
+        Whether R does not know which class scores and probabilities are about: where a user's own
+        function returns them, and nobody named the positive class.
 
     Notes
     -----
@@ -46,11 +52,27 @@ class RFunctionLearner(SplitLearner):
     backend: ClassVar[str] = "R"
     calling_thread_only: ClassVar[bool] = True
 
-    def __init__(self, name: str, predict: Any, response: np.ndarray, many: Any = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        predict: Any,
+        response: np.ndarray,
+        many: Any = None,
+        code: str = "",
+        *,
+        asks_for_class: bool = False,
+    ) -> None:
         self._name = name
         self._predict = predict
         self._response = response
         self._many = many
+        self._asks_for_class = asks_for_class
+        self._code = code
+
+    @property
+    def fingerprint_parts(self) -> tuple[Any, ...]:
+        """What decides predictions, for a checkpoint; processes that share out fits do not."""
+        return self._name, self._code, self._response
 
     @property
     def name(self) -> str:
@@ -58,7 +80,11 @@ class RFunctionLearner(SplitLearner):
         return self._name
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
-        """Refuse nothing: what the function can do is known when it runs."""
+        """Refuse scores of a class that nobody named; all else is known when the function runs."""
+        if self._asks_for_class:
+            # The levels of a factor name a class, and not the one that the function is about.
+            unnamed = replace(sample, positive_named=False)
+            unnamed.check_positive(f"learner {self.name}", output)
 
     def fit_predict(
         self,

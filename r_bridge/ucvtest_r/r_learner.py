@@ -35,7 +35,8 @@ class RLearner(SplitLearner):
     **arguments
         Passed to the R function. An underscore stands for a dot where the R function has an
         argument of that name, as in ``num_trees=100``. For glmnet, ``s`` is the penalty: the
-        model is fitted for this one alone.
+        model is fitted for this one alone. ``predict_type`` is not passed on: it is the type of
+        R's ``predict`` that returns responses, where the class of the fit does not say it.
 
     Raises
     ------
@@ -46,11 +47,12 @@ class RLearner(SplitLearner):
     Notes
     -----
     R runs in this process, on the main thread alone, whatever `n_jobs` says. It gets a numeric
-    matrix, or a data frame where columns are not numeric (text becomes a factor), and the labels
-    as a factor whose last level is the positive class. A function of your own returns labels for
-    the loss zero_one, numbers, the probability of the positive class for the loss log, or scores
-    that rise with it. Random numbers of R follow from the seed of the test. Warnings of R arrive
-    as `RWarning`, errors with R's message.
+    matrix, or a data frame where columns are not numeric (text becomes a factor, and dummy
+    variables for "glmnet", "MASS::lda", "MASS::qda" and "e1071::svm"), and the labels as a factor
+    whose last level is the positive class. A function of your own returns labels for the loss
+    zero_one, numbers, the probability of the positive class for the loss log, or scores that rise
+    with it. Random numbers of R follow from the seed of the test. Warnings of R arrive as
+    `RWarning`, errors with R's message.
 
     Examples
     --------
@@ -87,6 +89,8 @@ class RLearner(SplitLearner):
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
         """Refuse functions that R does not have, and what no R function could mean."""
+        if self.is_function:
+            sample.check_positive(f"learner {self.name}", output)
         if sample.n_classes > 2 and output == "score":
             raise ValueError(
                 f"learner {self.name} has no score for each of {sample.n_classes} classes: use "

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import ucvtest as uv
 from ucvtest_r.conversion import scalar, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore
 
-__all__ = ["arguments_of", "learner_of", "learners_of", "tests_of", "vectors_of"]
+__all__ = ["arguments_of", "learner_of", "learners_of", "remark_of_loss", "tests_of", "vectors_of"]
 
 
 def arguments_of(values: Any) -> dict[str, Any]:
@@ -82,15 +83,45 @@ def learner_of(learner: Any, response: np.ndarray) -> Any:
     import rpy2.rinterface as ri
 
     if isinstance(learner, ri.ListSexpVector):
-        name, predict, *many = learner
-        return RFunctionLearner(name[0], predict, response, *many)
+        parts = dict(zip(learner.names, learner, strict=True))
+        code = parts["code"][0] if "code" in parts else ""
+        return RFunctionLearner(
+            parts["name"][0],
+            parts["predict"],
+            response,
+            parts.get("many"),
+            code,
+            asks_for_class="asks" in parts,
+        )
     return scalar("learner", learner)
 
 
 def loss_of(loss: Any) -> Any:
+    """The name of a loss, an R function, or costs as a table with the names of the classes."""
     import rpy2.rinterface as ri
 
+    if isinstance(loss, ri.ListSexpVector):
+        parts = dict(zip(loss.names, loss, strict=True))
+        return _table(parts["costs"]).set_axis(list(parts["rows"]), axis=0)
     return RFunctionLoss(loss) if isinstance(loss, ri.SexpClosure) else scalar("loss", loss)
+
+
+def remark_of_loss(arguments: Any) -> str | None:
+    """What R says of the costs among these arguments: the order of classes that they had."""
+    import rpy2.rinterface as ri
+
+    given = dict(zip(arguments.names or (), arguments, strict=True)).get("loss")
+    if not isinstance(given, ri.ListSexpVector):
+        return None
+    parts = dict(zip(given.names, given, strict=True))
+    return parts["remark"][0] if "remark" in parts else None
+
+
+def _table(columns: Any) -> pd.DataFrame:
+    """A named list of R vectors of one length."""
+    return pd.DataFrame(
+        {name: vector(each) for name, each in zip(columns.names, columns, strict=True)}
+    )
 
 
 def learners_of(learners: Any, names: Any, response: np.ndarray) -> Any:
@@ -120,6 +151,11 @@ def _has_names(values: Any) -> bool:
     return values.names is not ri.NULL
 
 
-def vectors_of(values: Any) -> dict[str, np.ndarray]:
-    """A list of R vectors by name."""
-    return {name: vector(each) for name, each in zip(values.names, values, strict=True)}
+def vectors_of(values: Any) -> dict[str, np.ndarray | pd.DataFrame]:
+    """A list of R vectors by name, or of lists with a vector for each class."""
+    import rpy2.rinterface as ri
+
+    return {
+        name: _table(each) if isinstance(each, ri.ListSexpVector) else vector(each)
+        for name, each in zip(values.names, values, strict=True)
+    }

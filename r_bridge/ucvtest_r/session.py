@@ -13,11 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ucvtest import SlowFitsWarning
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import r_condition
 from ucvtest_r.conversion import to_r
 from ucvtest_r.functions import FUNCTIONS
+from ucvtest_r.learners import call_r
 from ucvtest_r.rinterface import import_rinterface
+from ucvtest_r.thread import is_r_thread
 from ucvtest_r.wording import in_r
 
 __all__ = ["attach"]
@@ -88,11 +91,34 @@ def _forget_library_folders_of_r() -> None:
 
 
 def _dispatch(name: Any, arguments: Any) -> Any:
-    """Call a function by name: ``list(kind, value, warnings)``, whatever happens."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Call a function by name: ``list(kind, value, warnings, announced)``, whatever happens.
+
+    Warnings are R's after the call, which only then can signal them; what fits will take long is
+    printed at once, and R learns afterwards what was.
+    """
+    later: list[str] = []
+    announced: list[str] = []
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = in_r(str(message))
+        if issubclass(category, SlowFitsWarning) and is_r_thread():
+            announced.append(text)
+            _announce(text)
+        else:
+            later.append(text)
+
+    with warnings.catch_warnings(record=True):
+        # Whoever records asks this function nothing, unless it is another one than Python's own.
+        warnings.showwarning = show
         kind, value = _outcome(name[0], arguments)
-    texts = list(dict.fromkeys(in_r(str(warning.message)) for warning in caught))
-    return to_r({"kind": kind, "value": value, "warnings": texts})
+    texts = list(dict.fromkeys(later))
+    return to_r({"kind": kind, "value": value, "warnings": texts, "announced": announced})
+
+
+def _announce(text: str) -> None:
+    """Print a text in R, while R waits for this call."""
+    with interrupts.deferred():
+        call_r(_kept[1]["announce"], text)
 
 
 def _outcome(name: str, arguments: Any) -> tuple[str, Any]:

@@ -19,12 +19,29 @@ R_DESIGNS = {
 """What R calls the designs."""
 
 
+R_FUNCTIONS = {
+    "compare": "compare_learners",
+    "evaluate": "evaluate_learners",
+    "plan": "plan_sample_size",
+    "select_model": "select_model",
+}
+"""What R calls the functions around tests."""
+
+R_CONSTRUCTORS = {
+    "from_arrays": "as_losses()",
+    "from_predictions": "prediction_losses()",
+    "from_scores": "score_losses()",
+    "from_sklearn": "as_losses() of caret::resamples()",
+}
+"""What R has in the place of the constructors of `Losses`."""
+
+
 @cache
 def r_names() -> Mapping[str, str]:
     """What R calls the classes and functions that messages name; tests say it themselves."""
     tests = [getattr(uv, name) for name in uv.__all__ if name.endswith("Test")]
     named = {cls.__name__: cls.r_function for cls in tests}
-    return named | R_DESIGNS | {"compare": "compare_learners", "plan": "plan_sample_size"}
+    return named | R_DESIGNS | R_FUNCTIONS
 
 
 VALUES = {"True": "TRUE", "False": "FALSE", "None": "NULL"}
@@ -39,6 +56,16 @@ def _function(found: re.Match[str]) -> str:
 
 def _class(found: re.Match[str]) -> str:
     return _function(found) if found["name"] in r_names() else found[0]
+
+
+def _constructor(found: re.Match[str]) -> str:
+    """`Losses.from_predictions(sample_weight=)`, with the argument or without."""
+    name = R_CONSTRUCTORS[found["name"]]
+    return name if found["argument"] is None else f"{name[:-1]}{found['argument']} = )"
+
+
+def _called(found: re.Match[str]) -> str:
+    return f"{R_FUNCTIONS[found['name']]}({found['argument']} = )"
 
 
 def _quoted(found: re.Match[str]) -> str:
@@ -56,6 +83,18 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"loss='zero_one'(?= if they are labels)", r"\g<0> or factor(y)"),
     # "learner lda failed on split 0: ValueError: ..."
     (r"failed on split (\d+): (?:\w+(?:Error|Exception|Warning): )?", _split),
+    (
+        rf"\b(?:Losses\.)?(?P<name>{'|'.join(R_CONSTRUCTORS)})\b(?:\((?P<argument>\w+)=\))?",
+        _constructor,
+    ),
+    (r"(?<=must be )Losses\b|(?<=, or )Losses\b|\bLosses(?= as X)", "losses"),
+    # Methods of tests have no name of their own in R.
+    (r"\ba test class(?=, such as)", "a test"),
+    (r"\b(\w+Test)\.from_losses\(", r"\1("),
+    (r"\b(\w+)= to fit\b", r"\1 = to the test"),
+    (r"(?<![\w.])fit\((\w+)=\)", r"\1 = of a test"),
+    (r"\bfrom_losses\((\w+)=\)", r"\1 = "),
+    (rf"(?<![\w.])(?P<name>{'|'.join(R_FUNCTIONS)})\((?P<argument>\w+)=\)", _called),
     (r"\buv\.learners\.(\w+)\(\)", r'"\1"'),
     (r"\buv\.learners\.(\w+)\(([\d.]+)\)", r'"\1:\2"'),
     (r"\buv\.(?:\w+\.)?(?P<name>[A-Za-z_]\w*)(?P<call>\()?", _function),
@@ -63,10 +102,16 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b(?P<name>[A-Z]\w*)\b(?P<call>\()?", _class),
     (r"\bTestSpec\((\"\w+\"), fit=\{\"(\w+)\": \.\.\.\}\)", r"list(\1, \2 = )"),
     (r"\ba scorer from sklearn\.metrics\.make_scorer", "a function(truth, prediction)"),
-    (r"^(\w+)\['([^']+)'\]", r"\1$\2"),
+    (r"\b(\w+)\['([^']+)'\]", r"\1$\2"),
     (r"\b(\w+)=\(([\d., ]+)\)", r"\1 = c(\2)"),
-    (r"\b([a-z]\w*)=(?=[\d.])", r"\1 = "),
+    (r"\b([a-z]\w*)=(?=[\d])", r"\1 = "),
+    # An argument without a value.
+    (r"\b([a-z]\w*)=(?=\s)", r"\1 ="),
+    (r"\b([a-z]\w*)=(?=[,:;.)]|$)", r"\1 = "),
     (r"\bgot \(([\d., ]+)\)", r"got c(\1)"),
+    (r"\bpos_label\b", "positive"),
+    # R writes whole numbers as labels without a fraction.
+    (r"((?:labels|and|mean|positive=|positive =) ?-?\d+)\.0\b", r"\1"),
     # What is in quotes is R's either way; single ones are Python's habit.
     (r"\b\w+='[^']*'(?:(?:, | or |, or )'[^']*')*", _quoted),
     (r"\ba callable \(X_train, y_train, X_test\) -> predictions", "a function(x, y, xnew)"),

@@ -7,7 +7,6 @@ are never huge: such a call ends, but not soon.
 
 import inspect
 import json
-import linecache
 import math
 import pickle
 import warnings
@@ -25,6 +24,7 @@ from hypothesis import strategies as st
 from matplotlib import pyplot
 
 import ucvtest as uv
+from tests.contracts.own_errors import is_own
 from ucvtest.data.groups import as_groups
 from ucvtest.methods.registry import TESTS
 
@@ -574,6 +574,7 @@ READERS: dict[str, dict[str, Any]] = {
 
 NOT_CALLED = {
     "UcvtestWarning": "a class of warnings",
+    "SlowFitsWarning": "a class of warnings",
     "codes.CodeBounds": "returned by light_code_bounds",
     "codes.known_code_sizes": "no arguments",
     "designs.Design.rows": "an index of NumPy's, whose errors name it",
@@ -682,21 +683,6 @@ FEW = settings(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-
-
-def is_own(error: BaseException) -> bool:
-    """Whether a statement of the package itself raised it."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    assert last is not None
-    file = last.tb_frame.f_code.co_filename
-    line = linecache.getline(file, last.tb_lineno).strip()
-    return (
-        ("ucvtest/" in file or "ucvtest_mlflow/" in file)
-        and "/tests/" not in file
-        and line.startswith("raise ")
-    )
 
 
 def answered(call: Callable[[], Any], shown: Any) -> Any:

@@ -45,8 +45,8 @@ def test_the_same_number_of_fits_repeats_a_result(clock):
     assert f"max_fits = {settings['max_fits']}, which max_seconds = 20 allowed" in str(found.notes)
     again = test.fit(max_fits=settings["max_fits"], rng=3, n_jobs=1)
     assert (again.estimate, again.se, again.n_fits) == (found.estimate, found.se, found.n_fits)
-    fewer = test.fit(max_seconds=20, max_fits=40, rng=3, n_jobs=1)
-    assert fewer.settings["max_fits"] == 40
+    fewer = test.fit(max_seconds=20, max_fits=100, rng=3, n_jobs=1)
+    assert fewer.settings["max_fits"] == 100
 
 
 def test_repeats_that_seconds_allow(clock):
@@ -105,10 +105,6 @@ def test_comparisons_take_the_test_that_there_is_time_for(clock):
         found[seconds] = uv.compare(X, Y, learners, max_seconds=seconds, rng=0, n_jobs=1)
         assert clock.now - start < seconds
     assert found[30].n_fits < found[4000].n_fits
-    with pytest.raises(ValueError, match="max_seconds chooses among the tests that advise"):
-        uv.compare(X, Y, learners, "corrected_t", max_seconds=30)
-    with pytest.raises(ValueError, match="max_seconds is not for expected f1 scores"):
-        uv.compare(X, Y, ["lda", "qda"], scoring="f1", max_seconds=30)
 
 
 def test_interrupts_keep_what_is_finished(clock):

@@ -34,6 +34,10 @@ class Counted(ClassifierMixin, BaseEstimator):
     def __init__(self, column=0, random_state=None):
         self.column, self.random_state = column, random_state
 
+    @classmethod
+    def reset(cls):
+        cls.n_fits, cls.stops_after = 0, None
+
     def fit(self, X, y):
         cls = type(self)
         if cls.stops_after is not None and cls.n_fits >= cls.stops_after:
@@ -56,9 +60,9 @@ class Counted(ClassifierMixin, BaseEstimator):
 
 @pytest.fixture(autouse=True)
 def counting():
-    Counted.n_fits, Counted.stops_after = 0, None
+    Counted.reset()
     yield Counted
-    Counted.n_fits, Counted.stops_after = 0, None
+    Counted.reset()
 
 
 LEARNERS = {"one": Counted(), "two": Counted(1), "jitted": "lda"}
@@ -253,14 +257,14 @@ def test_the_number_of_fits_that_a_clock_decided_is_kept(tmp_path, monkeypatch):
     path = tmp_path / "run.json"
     learners = {"one": Counted(), "two": Counted(1)}
     test = uv.TestSpec("ustatistic", fit={"max_seconds": 30})
-    allowed = iter([40, 90])
+    allowed = iter([80, 90])
     monkeypatch.setattr(
         "ucvtest.evaluation.time_budget.fits_within", lambda *arguments: next(allowed)
     )
     first = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
     again = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
     assert values(first) == values(again)
-    assert first.result().settings["max_fits"] == 40
+    assert first.result().settings["max_fits"] == 80
 
 
 def test_a_design_that_takes_longer_is_refused_before_it_is_begun(monkeypatch, counting):
@@ -404,7 +408,12 @@ def test_fingerprints_tell_apart_what_predicts_otherwise():
 def test_an_open_checkpoint_knows_nothing_of_other_labels(tmp_path):
     kept = Checkpoint.open(tmp_path / "run.json")
     learner = as_learner(Counted())
-    kept.begin({"call": "this test"}, {"one": learner}, 0)
+    with kept:
+        kept.begin({"call": "this test"}, {"one": learner}, 0)
+        labelings_are_kept(kept, learner)
+
+
+def labelings_are_kept(kept, learner):
     execution = Execution(np.random.default_rng(0), 0, 1, progress=Progress(kept))
     evaluator = Evaluator.run_by(execution, SAMPLE, learner, "score")
     labels = np.random.default_rng(0).permuted(np.tile(SAMPLE.target, (6, 1)), axis=1)

@@ -82,11 +82,11 @@ def test_delong_is_that_of_proc():
     result = uv.DeLongTest.from_losses(losses).fit()
     assert tuple(result) == pytest.approx((PROC["statistic"], PROC["pvalue"]), rel=1e-12)
     assert result.conf_int() == pytest.approx(PROC["interval"], rel=1e-12)
-    check_fixed(result, "difference of the AUCs of these rules")
+    check_fixed(result, "difference of the AUCs of these rules (positive class 1)")
     alone = [uv.DeLongTest.from_losses(losses, name).fit() for name in SCORES]
     assert [each.estimate for each in alone] == pytest.approx(PROC["aucs"], rel=1e-12)
     assert [each.variance for each in alone] == pytest.approx(PROC["variances"], rel=1e-12)
-    check_fixed(alone[0], "AUC of this rule")
+    check_fixed(alone[0], "AUC of this rule (positive class 1)")
     assert losses.means[:, 0] == pytest.approx([roc_auc_score(Y, each) for each in SCORES.values()])
 
 

@@ -337,6 +337,7 @@ def test_arrays_give_what_evaluate_gives(cancer):
             learners=expected.learners,
             loss=loss,
             y=np.where(y == 1, "p", "n"),
+            pos_label="p",
         )
         np.testing.assert_array_equal(found.values, expected.values)
         np.testing.assert_array_equal(found.means, expected.means)
@@ -348,7 +349,7 @@ def test_arrays_give_what_evaluate_gives(cancer):
 def test_the_positive_class_of_scores_can_be_named():
     scores, y = np.array([[0.0, 1, 2, 3]] * 2), ["yes", "yes", "no", "no"]
     learning = [[1, 0, 0, 1], [0, 1, 1, 0]]
-    for pos_label, auc in ((None, 0.0), ("yes", 0.0), ("no", 1.0)):
+    for pos_label, auc in (("yes", 0.0), ("no", 1.0)):
         found = uv.Losses.from_arrays(scores, learning, loss="auc", y=y, pos_label=pos_label)
         np.testing.assert_array_equal(found.means, [[auc, auc]])
 

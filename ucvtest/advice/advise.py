@@ -18,7 +18,7 @@ from ucvtest.advice.calibration import (
     calibration_table,
 )
 from ucvtest.advice.configured_tests import PROCEDURES, About, Procedure
-from ucvtest.common.checks import as_integer, check_choice
+from ucvtest.common.checks import as_integer, check_choice, named_options
 from ucvtest.common.equality import ByValue
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC
@@ -138,6 +138,7 @@ class Advice(ByValue):
         return "\n".join(lines)
 
 
+@named_options
 def advise(
     n: int,
     n_fits: int = 10_000,

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperCommand
 
 from ucvtest.cli.errors import one_line_errors
+from ucvtest.common.whole_files import write_whole
 
 EXAMPLE = Path(__file__).parent / "example.csv"
 
@@ -57,10 +58,11 @@ def example(
     Then for example:
       ucvtest compare example.csv --target ill --learner lda --other knn:3 \\
           --drop model_a --drop model_b
-      ucvtest predictions example.csv --target ill --scores model_a,model_b --loss auc
+      ucvtest predictions example.csv --target ill --scores model_a,model_b --loss auc \\
+          --pos-label yes
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(example):
         if file.exists() and not force:
             raise ValueError(f"{file} exists: name another file, or use --force")
-        file.write_bytes(EXAMPLE.read_bytes())
+        write_whole(file, EXAMPLE.read_bytes())
         typer.echo(f"Written: {file}")

@@ -35,7 +35,6 @@ from ucvtest.cli.options import (
     check_margin,
     check_margin_of,
     check_options,
-    check_seconds_of,
     check_together,
     is_of_one_learner,
     named_tests,
@@ -117,7 +116,10 @@ def compare(
     ] = "difference",
     alternative: Annotated[
         AlternativeName,
-        typer.Option(help="What to show; less: the first learner has the smaller loss."),
+        typer.Option(
+            help="What to show; less: the first learner has the smaller loss. With --scoring it is "
+            "about the score: greater means that the first is better."
+        ),
     ] = "two-sided",
     margin: Annotated[
         float | None,
@@ -150,8 +152,8 @@ def compare(
     max_seconds: Annotated[
         float | None,
         typer.Option(
-            help="Seconds, about: for the recommended test, or the one that --test names. Tests "
-            "that draw take fewer draws, whose number is told and repeats the result; those with a "
+            help="Seconds, about: for the recommended test, or those that are named. Tests that "
+            "draw take fewer draws, whose number is told and repeats the result; those with a "
             "design are refused if it takes longer."
         ),
     ] = None,
@@ -207,7 +209,7 @@ def compare(
     another, --tests several, which are then fitted once for each different design.
     Without --other, the error of one learner and its confidence interval. The verdict is
     the first line; estimates are the first learner minus the second, so that a negative
-    one speaks for the first (with --loss auc a positive one).
+    one speaks for the first (with --loss auc or --scoring a positive one).
 
     \b
     Tests:
@@ -255,7 +257,7 @@ def compare(
         if loss and scoring:
             raise ValueError("--loss and --scoring exclude each other: pass one of them")
         of_one_learner = is_of_one_learner(test)
-        named = {} if of_one_learner else named_tests(test, tests, own, max_seconds)
+        named = {} if of_one_learner else named_tests(test, tests, own)
         if margin is not None:
             check_margin_of([test] if of_one_learner else named)
         sizes = (folds, repeats, splits, test_fraction, stratify)
@@ -278,7 +280,7 @@ def compare(
         if mlflow:
             uv.autolog()
         learners = [learner, *(other or [])]
-        asked = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+        asked = chosen_loss(loss, scoring)
         common: dict[str, Any] = {
             "loss": asked,
             "alternative": alternative,
@@ -294,7 +296,6 @@ def compare(
             raise ValueError("--group-weight has no use without --groups")
         as_table = tests is not None or len(learners) > 2 or _are_paths(learners)
         check_together(as_table, learners, null_value, correction, baseline)
-        check_seconds_of(max_seconds, named, as_table=as_table)
         outcome: TestResult | Comparison
         if checkpoint is not None and not as_table:
             raise ValueError("--checkpoint is for several tests (--tests) or learners")
@@ -309,7 +310,7 @@ def compare(
                 correction=adjusted,
                 baseline=baseline,
                 rng=seed,
-                max_seconds=None if named else max_seconds,
+                max_seconds=max_seconds,
                 checkpoint=checkpoint,
             )
         else:
@@ -362,12 +363,10 @@ def _run_test(
     seed: int,
     max_seconds: float | None,
 ) -> "TestResult":
-    """One test of one learner or two; `common` holds the arguments that all tests understand.
-
-    The seconds are those of the recommended test; others have options of their own.
-    """
+    """One test of one learner or two; `common` holds the arguments that all tests understand."""
     from ucvtest.common.execution import Execution
-    from ucvtest.comparison.default import affordable_within, recommended
+    from ucvtest.comparison.default import recommended
+    from ucvtest.comparison.seconds import affordable_within
     from ucvtest.data.rows import Reported
     from ucvtest.evaluation.problem import Problem
 
@@ -380,7 +379,8 @@ def _run_test(
     if spec is None:
         affordable = None
         if max_seconds is not None:
-            affordable = affordable_within(max_seconds, 1, Execution.of(seed, None, None))
+            pair = (learners[0], learners[-1])
+            affordable = affordable_within(max_seconds, [pair], Execution.of(seed, None, None))
         names = ("pos_label", "groups", "group_weight")
         of_rows = {name: shared[name] for name in names if name in shared}
 
@@ -392,8 +392,11 @@ def _run_test(
 
         default = recommended(problem, len(learners), asked, affordable=affordable)
         spec = default.spec
+    fit = dict(spec.fit)
+    if max_seconds is not None and (default is None or default.advice is None):
+        fit["max_seconds"] = max_seconds
     cls: Any = spec.cls
     question = cls.question_of(X, y, *learners, null_value=null_value, loss=asked, **shared)
     made = cls.about(question, **own, **spec.constructor)
-    result: TestResult = made.fit(**spec.fit, rng=seed)
+    result: TestResult = made.fit(**fit, rng=seed)
     return default.noted(result) if default else result

@@ -1,6 +1,8 @@
 """Errors and warnings as one line each, in the words of the command line."""
 
+import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -35,12 +37,30 @@ def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
         warnings.showwarning = show
         try:
             yield
+        except BrokenPipeError:
+            # Whoever read the output has had enough of it, which is no error.
+            leave_pipe()
+            raise typer.Exit(0) from None
         except (ValueError, OSError, ImportError) as error:
             frames = [frame for frame, _ in walk_tb(error.__traceback__)]
             own = frames[-1].f_globals.get("__name__", "").startswith(HERE)
             text = str(error) if own else in_options(str(error), options)
             typer.echo(f"Error: {' '.join(text.split())}", err=True)
             raise typer.Exit(2) from None
+
+
+@contextmanager
+def to_reader() -> Iterator[None]:
+    """Print for a reader who may leave, as `head` does: the exit status stays what it is."""
+    try:
+        yield
+    except BrokenPipeError:
+        leave_pipe()
+
+
+def leave_pipe() -> None:
+    """Print nowhere from now on, also when Python closes its streams at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_warning(message: Warning | str) -> None:

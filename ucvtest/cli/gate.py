@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.errors import in_options, one_line_errors, show_warning, to_reader
 from ucvtest.cli.files import as_label, read_table
 from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
     LossName,
+    PositiveOption,
     SepOption,
     check_margin,
     check_options,
 )
 from ucvtest.cli.report import width
+from ucvtest.common.whole_files import write_whole
 
 if TYPE_CHECKING:
     from ucvtest.results.margins import Decision, NoninferiorityResult
@@ -43,9 +45,7 @@ def gate(
             "decision scores, squared and absolute numbers."
         ),
     ] = "zero_one",
-    pos_label: Annotated[
-        str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
-    ] = None,
+    pos_label: PositiveOption = None,
     sep: SepOption = None,
     alpha: Annotated[float, typer.Option(help="Level of the one-sided test.")] = 0.05,
     json: Annotated[
@@ -73,7 +73,13 @@ def gate(
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
         result = _run_test(data, target, names, loss, pos_label, sep)
         judged = result.noninferiority(margin, alpha=alpha)
-        _print(judged, result, json)
+
+        from ucvtest.inference.positive_class import is_turned_note
+
+        for note in filter(is_turned_note, result.notes):
+            show_warning(in_options(note, {"pos_label": "--pos-label"}))
+        with to_reader():
+            _print(judged, result, json)
         raise typer.Exit(EXIT_STATUS[judged.decision])
 
 
@@ -111,8 +117,10 @@ def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | No
     if json == STDOUT:
         typer.echo(text)
         return
+    if json is not None:
+        # Before anything is printed, as the reader may leave.
+        write_whole(json, text + "\n")
     typer.echo(textwrap.fill(judged.verdict, width()) + "\n")
     typer.echo(judged.summary(with_verdict=False).as_text())
     if json is not None:
-        json.write_text(text + "\n", encoding="utf-8")
         typer.echo(f"Result: {json}")

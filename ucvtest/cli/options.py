@@ -52,6 +52,13 @@ LossOption = Annotated[
 LabelOption = Annotated[
     str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
 ]
+PositiveOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The positive class, which columns of scores and probabilities are about. Labels "
+        "other than 0 and 1, false and true, or -1 and 1 need it."
+    ),
+]
 AlphaOption = Annotated[float, typer.Option(help="One minus the confidence level of the interval.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")]
 DropOption = Annotated[
@@ -84,7 +91,10 @@ OneHotOption = Annotated[
 ]
 ScoringOption = Annotated[
     str | None,
-    typer.Option(help="scikit-learn's name of a score instead of --loss, such as f1 or r2."),
+    typer.Option(
+        help="scikit-learn's name of a score instead of --loss, such as accuracy, f1 or r2: all "
+        "numbers are then scores, of which greater is better."
+    ),
 ]
 MissingOption = Annotated[
     Literal["raise", "drop"],
@@ -150,16 +160,6 @@ def check_margin(
         raise ValueError("--margin compares with something: add --other, or --null-value")
 
 
-def check_seconds_of(max_seconds: float | None, tests: Iterable[str], *, as_table: bool) -> None:
-    """Refuse seconds where there is no single test that could keep to them."""
-    named = [test for test in tests if test != "ustatistic"]
-    if max_seconds is not None and named and as_table:
-        raise ValueError(
-            f"--max-seconds has no use for the test {named[0]} in a table, whose tests share fits: "
-            "use --test ustatistic, or name no test for the one that there is time for"
-        )
-
-
 def check_margin_of(tests: Iterable[str]) -> None:
     """Refuse a margin, before anything is fitted, where no test can say whether it is kept."""
     from ucvtest.methods.registry import TESTS
@@ -182,13 +182,8 @@ def is_of_one_learner(test: str) -> bool:
     return test in TESTS and not TESTS[test].compares
 
 
-def named_tests(
-    test: str, tests: str | None, own: dict[str, Any], max_seconds: float | None = None
-) -> "dict[str, TestSpec]":
-    """The tests by name, none for the recommended one; `own` holds the values of `OWN_OPTIONS`.
-
-    Seconds are those of the test that is named.
-    """
+def named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str, TestSpec]":
+    """The tests by name, none for the recommended one; `own` holds the values of `OWN_OPTIONS`."""
     from ucvtest.comparison.specs import TestSpec, as_specs
 
     if test and tests is not None:
@@ -206,16 +201,9 @@ def named_tests(
     for option in given:
         part, name, _ = OWN_OPTIONS[option]
         parts[part][name] = own[option]
-    found = {
+    return {
         label: TestSpec("ustatistic", **parts) if label == "ustatistic" else spec
         for label, spec in chosen.items()
-    }
-    if max_seconds is None:
-        return found
-    seconds = {"max_seconds": max_seconds}
-    return {
-        label: dataclasses.replace(spec, fit={**spec.fit, **seconds})
-        for label, spec in found.items()
     }
 
 

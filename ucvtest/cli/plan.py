@@ -11,6 +11,7 @@ from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
 from ucvtest.cli.options import STDOUT, LossName, SepOption, check_options, parse_sizes
 from ucvtest.cli.report import width as line_width
+from ucvtest.common.whole_files import write_whole
 
 
 def plan(
@@ -106,7 +107,7 @@ def plan(
             typer.echo(textwrap.fill(found.verdict, line_width()) + "\n")
             typer.echo(found.summary(with_verdict=False).as_text())
         if json is not None and json != STDOUT:
-            json.write_text(text + "\n", encoding="utf-8")
+            write_whole(json, text + "\n")
             typer.echo(f"Plan: {json}")
         if plot is not None:
             found.save_plot(plot)

@@ -13,10 +13,10 @@ from ucvtest.cli.options import (
     CorrectionName,
     DataArgument,
     JsonOption,
-    LabelOption,
     LossName,
     MethodsTextOption,
     PlotOption,
+    PositiveOption,
     QuietOption,
     SepOption,
     check_options,
@@ -41,7 +41,7 @@ def predictions(
             "class, auc decision scores, squared and absolute numbers."
         ),
     ] = "zero_one",
-    pos_label: LabelOption = None,
+    pos_label: PositiveOption = None,
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
     ] = None,
@@ -78,7 +78,8 @@ def predictions(
     \b
     Examples:
       ucvtest predictions holdout.csv --target died --scores new,old
-      ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc
+      ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
+          --pos-label yes
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
         check_options(alpha, plot, json)

@@ -14,6 +14,7 @@ import typer
 from ucvtest.cli.errors import in_options
 from ucvtest.cli.options import STDOUT
 from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.common.whole_files import write_whole
 
 if TYPE_CHECKING:
     from ucvtest.comparison.comparison import Comparison
@@ -51,7 +52,7 @@ def report(
         if json == STDOUT:
             typer.echo(text)
         else:
-            json.write_text(text + "\n", encoding="utf-8")
+            write_whole(json, text + "\n")
     if json != STDOUT:
         _print(outcome, alpha, margin_results, {"Result": json, "Plot": plot}, quiet=quiet)
         if methods_text:

@@ -26,6 +26,7 @@ from ucvtest.cli.options import (
     check_options,
 )
 from ucvtest.cli.report import width
+from ucvtest.common.whole_files import write_whole
 
 CriterionName = Literal["permutation", "loo", "kfold", "rademacher", "fpe", "vc"]
 
@@ -89,8 +90,10 @@ def select(
         )
         best = found.names[found.choices[criterion]]
         if plot is not None:
+            from ucvtest.results.axes import write_figure
+
             figure: Any = found.plot().figure
-            figure.savefig(plot)
+            write_figure(figure, plot)
         values = {
             "best": best,
             "criterion": criterion,
@@ -105,5 +108,5 @@ def select(
         if not quiet:
             typer.echo(f"\n{found}")
         if json is not None:
-            json.write_text(text + "\n", encoding="utf-8")
+            write_whole(json, text + "\n")
             typer.echo(f"Result: {json}")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_array", "as_numbers", "check_whole", "other_than_numbers"]
+__all__ = ["NO_TIMES", "as_array", "as_numbers", "check_whole", "other_than_numbers"]
 
 TEXT = (str, bytes)
 

@@ -1,24 +1,36 @@
 """Checks of arguments that several functions share."""
 
 import math
-from collections.abc import Iterable
-from numbers import Real
-from typing import Any
+import re
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 __all__ = [
+    "HALF_A_PAIR",
+    "LARGEST",
     "as_integer",
     "at_least",
     "check_choice",
     "check_format_version",
     "check_number",
+    "check_options",
     "check_seconds",
+    "check_size",
     "check_switch",
+    "check_text",
     "check_workers",
     "is_integer",
     "is_number",
+    "named_options",
 ]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def is_integer(value: Any) -> bool:
@@ -27,8 +39,11 @@ def is_integer(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number, as a float too; True is not."""
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+    """Whether a value is a finite number, as a float too; True is not, nor is a Fraction.
+
+    SciPy computes with no other kinds, and strings are formatted of no others.
+    """
+    if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
         return False
     try:
         return math.isfinite(value)
@@ -45,7 +60,8 @@ def as_integer(name: str, value: Any) -> int:
 
 def at_least(name: str, value: Any, least: int, remedy: str = "") -> int:
     """The value as an int, refused below `least`."""
-    if as_integer(name, value) < least:
+    if not is_integer(value) or value < least:
+        as_integer(name, value)
         more = f": {remedy}" if remedy else ""
         raise ValueError(f"{name} must be at least {least}, got {value}{more}")
     return int(value)
@@ -80,6 +96,87 @@ def check_switch(name: str, value: Any) -> None:
     """Refuse anything but True and False: an array is neither."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {value!r:.60}")
+
+
+LARGEST = 1e100
+"""Numbers beyond this have squares that are none; no measurement comes near."""
+
+
+def check_size(name: str, values: np.ndarray) -> None:
+    """Refuse numbers whose squares are none."""
+    if values.size and np.abs(values[np.isfinite(values)]).max(initial=0.0) > LARGEST:
+        most = float(np.abs(values[np.isfinite(values)]).max())
+        raise ValueError(
+            f"{name} holds a number of size {most:.3g}, and numbers above {LARGEST:g} cannot be "
+            "squared: correct it, drop the observation, or use other units"
+        )
+
+
+HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def check_text(name: str, value: Any) -> None:
+    """Refuse strings with half a surrogate pair, which no file and no terminal takes."""
+    if isinstance(value, str) and HALF_A_PAIR.search(value):
+        raise ValueError(
+            f"{name} {value!a:.60} holds half a surrogate pair, which cannot be written as "
+            "UTF-8: decode the text with the encoding in which it was written"
+        )
+
+
+def check_options(function: Any, called: str, given: Iterable[str]) -> None:
+    """Refuse keywords that a function does not have, with the nearest that it has.
+
+    Raises
+    ------
+    TypeError
+        As Python does.
+    """
+    known = set(signature(function).parameters) - {"self", "cls"}
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is None:
+        return
+    near = get_close_matches(unknown, sorted(known), 1, 0.75)
+    if unknown in ELSEWHERE:
+        advice = ELSEWHERE[unknown]
+    elif near:
+        advice = f"did you mean {near[0]}?"
+    else:
+        advice = f"it has {', '.join(sorted(known))}"
+    raise TypeError(f"{called} has no option {unknown!r:.60}: {advice}")
+
+
+ELSEWHERE = {
+    "random_state": "randomness is decided by rng=, of tests in fit(rng=)",
+    "seed": "randomness is decided by rng=, of tests in fit(rng=)",
+    "sample_weight": "rows are weighted in Losses.from_predictions(sample_weight=) alone",
+}
+"""Options of other packages, and where their like is here."""
+
+
+def named_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Say of unknown keywords which class or function of the user's they were for."""
+    parameters = signature(function).parameters.values()
+    known = {each.name for each in parameters if each.name not in ("self", "cls")}
+    is_open = any(each.kind == each.VAR_KEYWORD for each in parameters)
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not is_open and not kwargs.keys() <= known:
+            check_options(function, _called(function, args), kwargs)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _called(function: Any, args: tuple[Any, ...]) -> str:
+    """A function as the user called it: with the class that it was called on."""
+    first = next(iter(signature(function).parameters), "")
+    if not args or first not in ("self", "cls"):
+        return f"{function.__name__}()"
+    kind = args[0] if isinstance(args[0], type) else type(args[0])
+    bare = function.__name__ == "__init__"
+    return f"{kind.__name__}()" if bare else f"{kind.__name__}.{function.__name__}()"
 
 
 def check_seconds(max_seconds: Any) -> None:

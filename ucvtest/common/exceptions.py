@@ -11,6 +11,8 @@ __all__ = [
     "UNUSABLE",
     "ForkedProcessError",
     "Interrupted",
+    "MissingPlatformError",
+    "SlowFitsWarning",
     "UcvtestWarning",
     "naming",
     "warn_caller",
@@ -32,8 +34,16 @@ class ForkedProcessError(RuntimeError):
     """The process was forked when it was too late, so JAX cannot be used in it."""
 
 
+class MissingPlatformError(RuntimeError):
+    """JAX was told to use a platform that this machine does not have."""
+
+
 class UcvtestWarning(UserWarning):
     """Base class of the package's warnings; filter on it to silence or raise them all."""
+
+
+class SlowFitsWarning(UcvtestWarning):
+    """Fits will take long. It is of use while they go on, and not after them."""
 
 
 class Interrupted(KeyboardInterrupt):

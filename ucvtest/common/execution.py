@@ -20,6 +20,9 @@ __all__ = [
     "row_batches",
 ]
 
+CLOCK = time.monotonic
+"""By which the duration of fits is foreseen."""
+
 LINE_SECONDS = 60.0
 """Seconds between two lines about progress where they are asked for and there is no terminal."""
 
@@ -93,15 +96,15 @@ class Progress:
 
     checkpoint: Any = None
     """Keeps what is finished, where one is wanted."""
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = field(default_factory=lambda: CLOCK)
     """Tests pass one of their own."""
     n_fits: int = 0
     total: int | None = None
     """Fits that there will be, or at most; None where that is not known."""
     at_most: bool = False
     """Whether there may be fewer."""
-    duration_checked: bool = False
-    """Whether the first fits have shown how long all will take."""
+    foreseen: int | None = None
+    """Fits that there will be as far as can be seen, where they are bounded alone."""
     duration_announced: bool = False
     """Whether it was said that they will take long."""
 
@@ -138,12 +141,14 @@ class Execution:
         """Set how many fits there will be, so that the time left can be told."""
         progress = self.progress
         progress.total, progress.at_most = progress.n_fits + more, at_most
+        progress.foreseen = None
         if not at_most:
             self.bar.total = self.bar.n + more
 
     def update_eta(self, more: int) -> None:
-        """Show how many fits are left, as far as can be seen; nothing else depends on it."""
+        """Show how many fits are left, as far as can be seen; no result depends on it."""
         self.bar.total = self.bar.n + more
+        self.progress.foreseen = self.progress.n_fits + more
 
     def count_fits(self, number: int) -> None:
         """Count the fits since the last time."""

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.own_code import is_own, parts_of_class, used_globals, version_of_package
+
 __all__ = ["fingerprint"]
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -19,8 +21,11 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 def fingerprint(value: Any) -> str:
     """Equal for values with equal parts: numbers, tables, estimators, functions and their like.
 
-    Of a function its code, its defaults and what it encloses count, but no global variable that it
-    reads; of an object its parameters or its attributes.
+    Of a function its code, its defaults, what it encloses, and the functions, classes, estimators
+    and constants of own modules that it reads count; of an object its parameters or its attributes,
+    and the methods of its class. Of installed packages the version counts. Not seen are global
+    variables that can change (lists, dictionaries, arrays), what a function imports while it runs,
+    files, and the environment.
     """
     digest = blake2b(digest_size=16)
     _Parts(digest).add(value)
@@ -34,6 +39,9 @@ class _Parts:
         self._digest = digest
         # A part that contains itself is written once.
         self._inside: list[int] = []
+        # Own functions and classes are written once, and then by their number.
+        self._code: dict[int, int] = {}
+        self._kept: list[Any] = []
 
     def add(self, value: Any) -> None:
         """Write a value with all its parts."""
@@ -54,6 +62,10 @@ class _Parts:
 
     def _add_parts(self, value: Any) -> None:
         self._write(f"{type(value).__module__}.{type(value).__qualname__}")
+        if is_own(type(value).__module__):
+            self._add_class(type(value))
+        elif not isinstance(value, (np.ndarray, Mapping, list, tuple, set, frozenset)):
+            self._write(version_of_package(type(value).__module__))
         if isinstance(value, np.ndarray):
             self._add_array(value)
         elif isinstance(value, Mapping):
@@ -62,10 +74,39 @@ class _Parts:
             self._add_all(value)
         elif isinstance(value, (set, frozenset)):
             self._write(*sorted(fingerprint(each) for each in value))
+        elif isinstance(value, FunctionType):
+            self._add_function(value)
+        elif isinstance(value, type) and is_own(value.__module__):
+            self._add_class(value)
         elif isinstance(value, (type, ModuleType, BuiltinFunctionType, np.ufunc)):
-            self._write(f"{getattr(value, '__module__', '')}.{getattr(value, '__name__', '')}")
+            module = getattr(value, "__module__", "")
+            self._write(f"{module}.{getattr(value, '__name__', '')}", version_of_package(module))
         else:
             self._add_all(_parts(value))
+
+    def _add_function(self, function: FunctionType) -> None:
+        if self._is_known(function):
+            return
+        cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        defaults = function.__defaults__, function.__kwdefaults__
+        self._add_all((function.__qualname__, function.__code__, *defaults, cells))
+        if is_own(function.__module__):
+            self._add_all(used_globals(function))
+        else:
+            self._write(version_of_package(function.__module__))
+
+    def _add_class(self, cls: type) -> None:
+        if not self._is_known(cls):
+            self._write(cls.__qualname__)
+            self._add_all(parts_of_class(cls))
+
+    def _is_known(self, code: FunctionType | type) -> bool:
+        """Whether a function or class was written before; then its number is."""
+        known = id(code) in self._code
+        self._write("code", str(self._code.setdefault(id(code), len(self._code))))
+        # Another object must not come to its place in memory meanwhile.
+        self._kept.append(code)
+        return known
 
     def _add_all(self, values: Any) -> None:
         for value in values:
@@ -81,13 +122,15 @@ class _Parts:
 
 def _parts(value: Any) -> tuple[Any, ...]:
     """What makes an object what it is."""
-    if isinstance(value, FunctionType):
-        cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
-        return value.__qualname__, value.__code__, value.__defaults__, value.__kwdefaults__, cells
+    if hasattr(value, "fingerprint_parts"):
+        # Learners of other languages say themselves what decides their predictions.
+        return tuple(value.fingerprint_parts)
     if isinstance(value, CodeType):
         return value.co_code, value.co_consts, value.co_names
     if isinstance(value, MethodType):
         return value.__self__, value.__func__
+    if isinstance(getattr(value, "__wrapped__", None), FunctionType):
+        return (value.__wrapped__,)
     if isinstance(value, functools.partial):
         return value.func, value.args, value.keywords
     if isinstance(value, np.random.Generator):

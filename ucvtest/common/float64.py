@@ -7,8 +7,8 @@ is converted to NumPy here.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from functools import partial, wraps
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import cache, partial, wraps
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -20,6 +20,7 @@ import jax  # noqa: E402
 
 np.random.set_state(_state)  # noqa: NPY002
 
+from ucvtest.common.exceptions import MissingPlatformError  # noqa: E402
 from ucvtest.common.fork_guard import refuse_fork  # noqa: E402
 
 __all__ = ["count_devices", "in_float64", "jit", "jit_sums", "on_device", "to_device", "to_numpy"]
@@ -47,6 +48,7 @@ jit_sums = partial(jax.jit, compiler_options=_OPTIONS_OF_SUMS)
 def count_devices() -> int:
     """How many devices share the work: all of this process, or the one that the user chose."""
     refuse_fork()
+    _check_platform()
     chosen = jax.config.jax_default_device  # type: ignore[attr-defined]
     return jax.local_device_count() if chosen is None else 1
 
@@ -56,6 +58,49 @@ def on_device(number: int) -> AbstractContextManager[Any]:
     if count_devices() == 1:
         return nullcontext()
     return jax.default_device(jax.local_devices()[number])
+
+
+_OURS: dict[str, tuple[Any, Callable[[Any], AbstractContextManager[Any]]]] = {
+    "jax_numpy_dtype_promotion": ("standard", jax.numpy_dtype_promotion),
+    "jax_numpy_rank_promotion": ("allow", jax.numpy_rank_promotion),
+    "jax_debug_nans": (False, jax.debug_nans),
+    "jax_debug_infs": (False, jax.debug_infs),
+    "jax_disable_jit": (False, jax.disable_jit),
+    "jax_check_tracer_leaks": (False, jax.check_tracer_leaks),
+}
+"""Flags of JAX under which this package computes, whatever the user has set, and what sets each for
+a ``with`` block."""
+
+_WAYS = ("", "_host_to_device", "_device_to_device", "_device_to_host")
+_GUARDS = tuple(f"jax_transfer_guard{way}" for way in _WAYS)
+
+
+def _our_configuration() -> AbstractContextManager[Any]:
+    """Float64, and the other flags as this package needs them, in this thread."""
+    _check_platform()
+    config: Any = jax.config
+    with ExitStack() as stack:
+        stack.enter_context(jax.enable_x64(True))
+        # Flags that are as they must be are left alone, which takes less time.
+        for name, (value, scope) in _OURS.items():
+            if getattr(config, name) not in (value, None):
+                stack.enter_context(scope(value))
+        if any(getattr(config, name) not in ("allow", None) for name in _GUARDS):
+            stack.enter_context(jax.transfer_guard("allow"))
+        return stack.pop_all()
+
+
+@cache
+def _check_platform() -> None:
+    """Refuse a platform that this machine does not have."""
+    config: Any = jax.config
+    try:
+        jax.devices()
+    except RuntimeError as error:
+        raise MissingPlatformError(
+            f"JAX cannot start (JAX_PLATFORMS, or jax.config.jax_platforms, is "
+            f"{config.jax_platforms!r}): leave it out, or use 'cpu'; JAX says: {error}"
+        ) from error
 
 
 def to_numpy(tree: Any) -> Any:
@@ -70,7 +115,7 @@ def to_device(tree: Any) -> Any:
     They may share memory with the arrays given, which must not be changed afterwards.
     """
     refuse_fork()
-    with jax.enable_x64(True):
+    with _our_configuration():
         # Unlike jnp.asarray it compiles nothing.
         return jax.device_put(tree)
 
@@ -85,7 +130,7 @@ def in_float64(function: Callable[P, Any]) -> Callable[P, Any]:
     @wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
         refuse_fork()
-        with jax.enable_x64(True):
+        with _our_configuration():
             return to_numpy(function(*args, **kwargs))
 
     return wrapper

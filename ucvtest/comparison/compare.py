@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, check_seconds, check_workers
+from ucvtest.common.checks import check_choice, check_seconds, check_workers, named_options
 from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.execution import Execution, Progress, make_generator, progress_bar
 from ucvtest.comparison.compare_losses import baseline_of
 from ucvtest.comparison.comparison import Comparison
-from ucvtest.comparison.default import RECOMMENDED, affordable_within
+from ucvtest.comparison.default import RECOMMENDED
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import (
     ComparisonQuestion,
@@ -23,6 +24,7 @@ from ucvtest.comparison.planned_tests import (
     SharedDesign,
     naming_test,
 )
+from ucvtest.comparison.seconds import affordable_within, within_seconds
 from ucvtest.comparison.specs import as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
@@ -30,8 +32,8 @@ from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluate import evaluate_problem
-from ucvtest.evaluation.problem import named_learners
-from ucvtest.inference.notes import sample_notes
+from ucvtest.evaluation.problem import Problem, named_learners
+from ucvtest.inference.notes import learner_notes, sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import Losses
@@ -52,6 +54,7 @@ SHARED_BY_ALL = "random pairs of learning sets, the same for all learners"
 """That of a test that fits all learners together."""
 
 
+@named_options
 def compare(
     X: Any,
     y: Any,
@@ -95,11 +98,15 @@ def compare(
         ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
         labels in the table. "recommended" is the one test that `advise` recommends for this number
         of observations and this loss: for up to 10 000 fits, or 400 where a learner is not jitted.
+        With "simultaneous" it is "ustatistic", with 200 fits of each learner that is not jitted
+        (for the AUC 10 for each observation, if these are more). Ratios, and the AUC of more than
+        two classes, take "ustatistic" with as many fits as its answer needs.
     loss : str, callable, Loss or matrix, optional
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
         "ustatistic" alone.
     alternative : {"two-sided", "less", "greater"}
-        H1: the first learner's loss (or AUC) differs from, is below, or is above the second's.
+        H1: the first learner's loss (with `scoring` its score, or its AUC) differs from, is below,
+        or is above the second's.
     correction : str or None
         How p-values are adjusted for the number of pairs within each test, as
         `statsmodels.stats.multitest.multipletests` names it; None leaves them. "simultaneous"
@@ -129,17 +136,22 @@ def compare(
     cv : int, splitter or iterable, optional
         scikit-learn's, as the design of all tests that name none themselves.
     max_seconds : float, optional
-        Seconds that the recommended test may take, about: some fits are timed before, and the test
-        is the one that `advise` recommends for as many fits as there is time for. `settings` name
-        it with its options, which repeat the comparison. Named tests have options of their own,
-        such as ``TestSpec("ustatistic", fit={"max_seconds": 30})``.
+        Seconds that the comparison may take, about: some fits are timed before. The recommended
+        test is the one that `advise` recommends for as many fits as there is time for; `settings`
+        name it with its options, which repeat the comparison. Designs of named tests are fitted
+        whole or refused, and "ustatistic" and "influence" share what is left, as their `max_fits`.
+        Seconds that do not suffice are refused, with the least number that does.
     checkpoint : path, optional
         A file that keeps what is finished (JSON, one object a line): the predictions of learners
         that are fitted one by one, some seconds of fits at a time, and each result of tests with
         draws of their own. After an interrupt, or a crash, the same call goes on from there to the
         results of an uninterrupted one, but for the seconds they took; with ``rng=None`` it goes on
         with the seed of then. A file of other data, learners, tests, seed or versions of packages
-        is refused; global variables that a function reads are not looked at.
+        is refused, and so is one that was changed, or that another call is writing. A learner is
+        known by its parameters, by the code of its class and functions, and by the functions and
+        constants of your own modules that these read. Not seen are global variables that can change
+        (lists, dictionaries, arrays), what a function imports while it runs, files, and the
+        environment.
 
     Returns
     -------
@@ -184,7 +196,7 @@ def compare(
     kept = None if checkpoint is None else Checkpoint.open(checkpoint)
     generator, seed = make_generator(rng if kept is None else kept.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
-    loss = chosen_loss(loss, scoring, alternative=alternative)
+    loss = chosen_loss(loss, scoring)
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     question = ComparisonQuestion(
         *(X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast),
@@ -192,22 +204,26 @@ def compare(
         simultaneous=correction == "simultaneous",
     )
     tests = question.on_splits(tests, cv, n_dropped)
-    if kept is not None:
-        kept.begin(_asked(question, tests, max_seconds), named, seed)
-    call_progress = Progress(kept)
-    if max_seconds is not None:
-        execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
-        question = _within(question, tests, max_seconds, execution)
-    plan = Plan(question, tests, seed)
-    for spec in plan.specs.values():
-        refuse_row_numbers(spec.constructor.get("design"), n_dropped)
-    run = _Run(plan, n_jobs, batch_size, progress, call_progress)
-    notes = dropped_note(n_dropped)
-    try:
-        run.results()
-    except KeyboardInterrupt as stop:
-        done = {(label, *pair): result for (label, pair), result in run.found.items()}
-        raise Interrupted(done, f"{len(done)} results by test and pair") from stop
+    with nullcontext() if kept is None else kept:
+        if kept is not None:
+            kept.begin(_asked(question, tests, max_seconds), named, seed)
+        call_progress = Progress(kept)
+        if max_seconds is not None:
+            execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
+            affordable = affordable_within(max_seconds, question.pairs, execution)
+            question = replace(question, affordable=affordable)
+        plan = Plan(question, tests, seed)
+        if max_seconds is not None and (plan.default is None or plan.default.advice is None):
+            plan = within_seconds(plan, max_seconds, execution)
+        for spec in plan.specs.values():
+            refuse_row_numbers(spec.constructor.get("design"), n_dropped)
+        run = _Run(plan, n_jobs, batch_size, progress, call_progress)
+        notes = dropped_note(n_dropped)
+        try:
+            run.results()
+        except KeyboardInterrupt as stop:
+            done = {(label, *pair): result for (label, pair), result in run.found.items()}
+            raise Interrupted(done, f"{len(done)} results by test and pair") from stop
     results = {
         key: replace(result, notes=(*result.notes, *notes)) if notes else result
         for key, result in run.found.items()
@@ -242,20 +258,6 @@ def _asked(question: ComparisonQuestion, tests: Any, max_seconds: float | None) 
     }
 
 
-def _within(
-    question: ComparisonQuestion, tests: Any, max_seconds: float, execution: Execution
-) -> ComparisonQuestion:
-    """The question, with as many fits as there is time for."""
-    named = not isinstance(tests, str) or tests != RECOMMENDED
-    if named or question.simultaneous or question.contrast != "difference":
-        raise ValueError(
-            "max_seconds chooses among the tests that advise() recommends, and this one is named: "
-            'use tests="recommended", or TestSpec("ustatistic", fit={"max_seconds": ...})'
-        )
-    affordable = affordable_within(max_seconds, len(question.pairs), execution)
-    return replace(question, affordable=affordable)
-
-
 def _several(learners: Any) -> dict[str, Learner]:
     """The learners by name: two at least."""
     named = named_learners(learners)
@@ -273,7 +275,7 @@ def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
     return {
         "learners": list(asked.learners),
         "tests": {label: spec.words for label, spec in plan.specs.items()},
-        "loss": question.metric.name,
+        "loss": question.metric.reported_name,
         "alternative": asked.alternative,
         "correction": correction,
         "pos_label": plan.first.first.positive,
@@ -342,7 +344,7 @@ class _Run:
             if together is not None:
                 self.together[planned.label] = together
             for pair, result in results.items():
-                notes = (*result.notes, *sample_notes(shared.problem.sample))
+                notes = (*result.notes, *_data_notes(shared.problem, pair))
                 yield (planned.label, pair), replace(result, notes=notes)
 
     def _losses(self, shared: SharedDesign) -> Losses:
@@ -377,7 +379,7 @@ class _Run:
         n_sets = n_fits // len(ready.learners)
         self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
         for pair in self.plan.asked.pairs:
-            notes = (*results[pair].notes, *sample_notes(ready.sample))
+            notes = (*results[pair].notes, *_data_notes(ready.problem, pair))
             changed = replace(results[pair], notes=notes, elapsed=time.perf_counter() - started)
             yield (label, pair), changed
 
@@ -405,3 +407,8 @@ class _Run:
         if kept is not None:
             kept.keep_result(key, result.to_dict())
         return result
+
+
+def _data_notes(problem: Problem, pair: Pair) -> list[str]:
+    """Notes on the rows, and on the two learners."""
+    return [*sample_notes(problem.sample), *learner_notes(problem.learners[each] for each in pair)]

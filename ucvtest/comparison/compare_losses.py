@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, is_integer
+from ucvtest.common.checks import check_choice, is_integer, named_options
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
@@ -22,6 +22,7 @@ from ucvtest.stats.wald import ALTERNATIVES, Alternative
 __all__ = ["compare_losses"]
 
 
+@named_options
 def compare_losses(
     losses: Losses,
     tests: Any = None,

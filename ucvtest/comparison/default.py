@@ -1,18 +1,17 @@
 """The test that is run where none is named: what `advise` recommends for the question."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ucvtest import hooks
 from ucvtest.advice.advise import Advice, advise
-from ucvtest.common.execution import Execution
+from ucvtest.common.exceptions import naming
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.designs.schemes import KFold
 from ucvtest.evaluation.problem import Problem
-from ucvtest.evaluation.time_budget import fits_within
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
@@ -21,7 +20,7 @@ from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.result import TestResult
 
-__all__ = ["RECOMMENDED", "Recommended", "recommended"]
+__all__ = ["RECOMMENDED", "Recommended", "bounded", "recommended"]
 
 RECOMMENDED = "recommended"
 
@@ -75,7 +74,8 @@ def recommended(
     """What `advise` recommends for one learner, or for pairs of learners.
 
     `validated` gives the data and the learners, which a score of whole test sets does not ask for;
-    `affordable` says how many fits there may be, in the place of the usual numbers.
+    `affordable` says how many fits there may be, in the place of the usual numbers; a test that no
+    advice is about is no other with less time.
 
     Raises
     ------
@@ -83,12 +83,10 @@ def recommended(
         If data, learners or loss cannot be used.
     """
     if isinstance(loss, SetScore):
-        _refuse_budget(affordable, plural(loss.in_words))
         return Recommended(TestSpec("corrected_t"), None, plural(loss.in_words))
     problem = validated()
     auc = problem.metric.ranks_pairs
     if auc and problem.sample.n_classes > 2:
-        _refuse_budget(affordable, "the AUC of several classes")
         # Enough for its variance, however slow the learners are.
         fits = max(_affordable(problem), n_learners * FITS_FOR_EACH * problem.n_units)
         spec = TestSpec(class_named("UStatisticTest"), fit={"max_fits": fits})
@@ -96,25 +94,39 @@ def recommended(
     # Losses of one's own have tails like those that the study calls other than zero-one.
     name = problem.metric.name
     known = name if auc or name in LOSSES else "squared"
-    n_fits = (affordable or _affordable)(problem)
+    budget = (affordable or _affordable)(problem)
+    n_fits = min(budget, FITS_OF_JITTED)
     fewest = _fewest_in_class(problem) if auc else 0
     if auc and fewest < FEWEST_IN_CLASS:
         n_fits = min(n_fits, FITS_OF_OTHERS)
-    advice = advise(problem.n_units, n_fits, loss=known, learners=min(n_learners, 2))
+    with naming("max_seconds") if affordable is not None else nullcontext():
+        advice = advise(problem.n_units, n_fits, loss=known, learners=min(n_learners, 2))
     constructor = {name: each for name, each in advice.settings.items() if name not in DECIDED}
     design = constructor.get("design")
     if auc and isinstance(design, KFold):
         # Every test set needs both classes.
         constructor["design"] = replace(design, n_folds=max(2, min(design.n_folds, fewest)))
-    spec = TestSpec(class_named(advice.test), constructor, advice.options)
+    options = dict(advice.options)
+    if affordable is not None and design is None and "n_repeats" not in options:
+        options["max_fits"] = min(options.get("max_fits", budget), budget)
+    spec = TestSpec(class_named(advice.test), constructor, options)
     words = "the AUC" if auc else problem.metric.plural
     return Recommended(spec, advice, words)
 
 
-def _refuse_budget(affordable: Any, about: str) -> None:
-    """One test alone is about some things, whatever the time."""
-    if affordable is not None:
-        raise ValueError(f"max_seconds is not for {about}, which one test alone can be about")
+def bounded(problem: Problem) -> TestSpec:
+    """The test of all learners together, within the usual number of fits for each pair of them.
+
+    Of jitted learners its own bound is as quick.
+    """
+    if _affordable(problem) == FITS_OF_JITTED:
+        return TestSpec("ustatistic")
+    n_learners = len(problem.learners)
+    fits = FITS_OF_OTHERS // 2 * n_learners
+    if problem.metric.ranks_pairs:
+        # Enough for its variance, however slow the learners are.
+        fits = max(fits, n_learners * FITS_FOR_EACH * problem.n_units)
+    return TestSpec("ustatistic", fit={"max_fits": fits})
 
 
 def _fewest_in_class(problem: Problem) -> int:
@@ -123,25 +135,6 @@ def _fewest_in_class(problem: Problem) -> int:
     if groups is None:
         return int(np.bincount(class_index).min())
     return min(len(np.unique(groups.index[class_index == code])) for code in np.unique(class_index))
-
-
-def affordable_within(
-    max_seconds: float, n_pairs: int, execution: Execution
-) -> Callable[[Problem], int]:
-    """How many fits of two learners there is time for, for each of some pairs."""
-
-    def affordable(problem: Problem) -> int:
-        # Most tests learn from most of the sample, which takes longer than less.
-        size = problem.sample.n_obs - problem.sample.n_obs // 10
-        ready = problem.fitting(size)
-        with hooks.fitting(ready):
-            allowed = execution.progress.recall_or_decide(
-                f"fits in {max_seconds:g} s",
-                lambda: fits_within(ready, size, max_seconds, execution),
-            )
-        return min(allowed // n_pairs, FITS_OF_JITTED)
-
-    return affordable
 
 
 def _affordable(problem: Problem) -> int:

@@ -3,7 +3,7 @@
 Everything that can be refused is refused here, before the first fit.
 """
 
-import math
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.exceptions import naming
-from ucvtest.comparison.default import RECOMMENDED, Recommended, recommended
+from ucvtest.comparison.default import RECOMMENDED, Recommended, bounded, recommended
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
@@ -129,7 +129,7 @@ class Questions:
         """The question about a loss as a user names it, or the usual one."""
         name = loss if isinstance(loss, str) else None
         for question in self._known:
-            if loss is None or name == question.metric.name or loss is question.metric:
+            if loss is None or name == question.metric.reported_name or loss is question.metric:
                 return question
         self._known.append(self._asked.validated(loss))
         return self._known[-1]
@@ -265,9 +265,8 @@ def _joint_run(
 ) -> Any:
     """One run for all tests and for each learner, ready, alone, of which nothing is tested."""
     first: Any = next(iter(tests.values()))
-    untested = Hypothesis(math.nan, first.alternative)
     alone: dict[Any, Any] = {
-        name: first.asking(_about(ready, name).with_hypothesis(untested)) for name in ready.learners
+        name: first.asking(_about(ready, name).untested()) for name in ready.learners
     }
     return first.joint_run({**alone, **tests}, tuple(ready.learners), options)
 
@@ -300,6 +299,12 @@ class Plan:
         questions = Questions(asked)
         if isinstance(tests, str) and tests == RECOMMENDED:
             tests = "ustatistic"
+            if (
+                asked.simultaneous
+                and asked.affordable is None
+                and not isinstance(asked.loss, SetScore)
+            ):
+                tests = bounded(questions.about(asked.loss).problem)
             if asked.contrast == "difference" and not asked.simultaneous:
                 self.default = recommended(
                     lambda: questions.about(asked.loss).problem,
@@ -321,6 +326,12 @@ class Plan:
                 if test.fit_options or test.spec.takes_losses:
                     with naming_test(test.label):
                         test.check_losses(group.drawn)
+
+    def with_alone(self, alone: tuple[PlannedTest, ...]) -> Self:
+        """The plan with other options of the tests that draw learning sets of their own."""
+        plan = copy.copy(self)
+        plan.alone = alone
+        return plan
 
     @property
     def first(self) -> PlannedTest:
@@ -370,7 +381,7 @@ def _as_design(given: Any, asked: ComparisonQuestion) -> NamedDesign:
 
 def _check_losses(planned: Sequence[PlannedTest]) -> None:
     """Refuse tests of different things, whose estimates belong in no common table."""
-    losses = {test.label: test.question.metric.name for test in planned}
+    losses = {test.label: test.question.metric.reported_name for test in planned}
     if len(set(losses.values())) > 1:
         listed = ", ".join(f"{label}: {loss}" for label, loss in losses.items())
         raise ValueError(

@@ -8,6 +8,8 @@ from string import ascii_uppercase
 from ucvtest.common.checks import check_switch
 from ucvtest.comparison.fields import ComparisonFields, Fits
 from ucvtest.inference.notes import is_reuse_note
+from ucvtest.inference.positive_class import POSITIVE_CLASS, is_turned_note
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
 from ucvtest.results.text_tables import (
@@ -50,14 +52,22 @@ def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
     if len(comparison.results) == 1:
         return verdict_of_one(comparison.result(), alpha)
     level = f"{percent(alpha)} level"
+    positive = _positive(comparison)
     if len(comparison.pairs) == 1:
-        return f"At the {level} {_of_two(comparison, alpha)}."
+        return f"At the {level} {_of_two(comparison, alpha)}.{positive}"
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
     found = (
         f"{label} {_of_pairs(comparison, test, alpha)}{_best(comparison, test, alpha)}"
         for test, label in _labels(comparison)
     )
-    return f"At the {level}{adjusted} {'; '.join(found)}."
+    return f"At the {level}{adjusted} {'; '.join(found)}.{positive}"
+
+
+def _positive(comparison: ComparisonFields) -> str:
+    """A sentence on the class that the estimates are about, where they depend on it."""
+    named = (result.diagnostics.get(POSITIVE_CLASS) for result in comparison.results.values())
+    label = next((each for each in named if each is not None), None)
+    return "" if label is None else f" The positive class is {label!r:.60}."
 
 
 def _best(comparison: ComparisonFields, test: str, alpha: float) -> str:
@@ -262,10 +272,12 @@ def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
 
 
 def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
+    loss = comparison.settings.get("loss")
+    scores = {each.better for each in comparison.results.values()} == {"higher"}
     facts = [
         ("Observations", str(comparison.n_obs)),
         ("Model fits in all", str(comparison.n_fits)),
-        ("Loss", str(comparison.settings.get("loss"))),
+        ("Score" if scores and known_metric(loss) is None else "Loss", str(loss)),
         ("Alternative", str(comparison.settings.get("alternative"))),
         ("Seconds", f"{comparison.elapsed:.2f}"),
     ]
@@ -392,6 +404,11 @@ def _notes(comparison: ComparisonFields) -> list[str]:
     for test in comparison.tests:
         for note in _notes_of(comparison, test):
             of_tests.setdefault(note, []).append(test)
+    for (test, *_), result in comparison.results.items():
+        # On single learners, and too important to be left to the summaries of pairs.
+        for note in filter(is_turned_note, result.notes):
+            tests = of_tests.setdefault(note, [])
+            tests.extend(() if test in tests else [test])
     for note, tests in of_tests.items():
         notes.append(f"{', '.join(tests)}: {note}" if len(comparison.tests) > 1 else note)
     return notes

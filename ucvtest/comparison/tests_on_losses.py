@@ -1,6 +1,5 @@
 """Tests of pairs of learners on one table of losses: where every comparison ends."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,6 @@ from ucvtest.comparison.planned_tests import naming_test, own_arguments
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.data.groups import GroupWeight
 from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.studentise import Hypothesis
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
@@ -70,14 +68,13 @@ class TestOnLosses:
                     for pair, test in tests.items()
                 }
                 return found, None
-            untested = Hypothesis(math.nan, self.asked.alternative)
             alone: dict[Any, HypothesisTest] = {}
             for name in self.asked.losses.learners:
                 test = self.of(name)
-                alone[name] = test.asking(test.question.with_hypothesis(untested))
+                alone[name] = test.asking(test.question.untested())
             cls = self.spec.cls
             results, together = cls.simultaneous_results(
-                {**alone, **tests}, self.asked.losses, self.fit_options
+                {**alone, **tests}, self.asked.losses.in_losses, self.fit_options
             )
             return {pair: results[pair] for pair in tests}, together
 

@@ -9,16 +9,23 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
+from ucvtest.common.checks import check_size, check_text
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
+from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
+from ucvtest.data.survival import refuse_survival
 
 __all__ = [
     "Sample",
+    "as_column",
     "as_response",
     "code_labels",
     "count_missing",
+    "declared_order",
     "difference_of_indices",
+    "difference_of_names",
+    "has_index",
     "make_sample",
     "response_has_classes",
     "taken_for_classes",
@@ -44,6 +51,10 @@ class Sample:
         Position of each label in `classes`.
     groups : Groups, optional
         Which observations belong together; by default each is by itself.
+    positive_named : bool
+        Whether a user named the positive class, which then is told from several others.
+    declared : tuple
+        The labels in the order of the categories, where the response was a categorical of pandas.
     """
 
     features: Any
@@ -51,6 +62,8 @@ class Sample:
     classes: np.ndarray | None
     class_index: np.ndarray | None
     groups: Groups | None = None
+    positive_named: bool = False
+    declared: tuple[Any, ...] = ()
 
     @property
     def n_obs(self) -> int:
@@ -107,6 +120,7 @@ class Sample:
                 f"({bad.sum()} such values in all), which {learner} cannot use: drop or impute "
                 "them, or pass a scikit-learn pipeline that imputes as the learner"
             )
+        check_size("X", matrix)
         # Kept where the cached property looks for it.
         vars(self)["matrix"] = matrix
         return matrix
@@ -156,6 +170,17 @@ class Sample:
                 "encode them, or pass a scikit-learn pipeline as the learner"
             )
 
+    def check_positive(self, learner: str, output: Output) -> None:
+        """Refuse one score of two classes from a learner that does not say which class it is of.
+
+        Raises
+        ------
+        ValueError
+            If nobody named the positive class, and the labels do not say it themselves.
+        """
+        if self.classes is not None and output in ("score", "probability"):
+            check_positive(self.classes, self.positive_named or None, f"{learner} returns")
+
     def relabeled(self, labels: np.ndarray) -> "Sample":
         """The same features with another response: labels 0, 1, ..., or real values, (n,)."""
         if self.classes is None:
@@ -194,12 +219,21 @@ def as_response(y: Any) -> np.ndarray:
         Numbers that are stored as Python objects, as in columns of mixed origin, get a
         numeric type, so that they are not mistaken for labels.
     """
-    array = as_array("y", y)
+    array = as_column("y", y)
+    refuse_survival(array)
+    return array
+
+
+def as_column(name: str, value: Any) -> np.ndarray:
+    """The same of anything with a value for each observation."""
+    array = as_array(name, value)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.dtype == object and array.ndim == 1:
         import pandas as pd
 
+        for label in {each for each in array.tolist() if isinstance(each, str)}:
+            check_text("y has the label", label)
         inferred = pd.Series(array).infer_objects().to_numpy()
         return inferred if inferred.dtype.kind in "iuf" else array
     return array
@@ -297,6 +331,8 @@ def make_sample(
     # layout in memory, which decides how sums are rounded, is always the same.
     if _is_pandas(X, "DataFrame"):
         check_whole("X", X)
+        for column in X.columns:
+            check_text("X has the column", column)
         features = X.copy()
     elif hasattr(X, "toarray"):
         features = X.tocsr(copy=True)
@@ -335,7 +371,12 @@ def make_sample(
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None, clusters)
     classes, class_index = code_labels(y, pos_label)
-    return Sample(features, response, classes, class_index, clusters)
+    named = pos_label is not None
+    return Sample(
+        *(features, response, classes, class_index, clusters),
+        positive_named=named,
+        declared=declared_order(y),
+    )
 
 
 def _holds_texts(X: Any) -> bool:
@@ -394,10 +435,24 @@ def count_missing(response: np.ndarray) -> int:
 
 def difference_of_indices(X: Any, other: Any) -> str:
     """How the indices of both differ, in words; nothing where one has none, or they are equal."""
-    have_index = all(_is_pandas(each, "DataFrame", "Series") for each in (X, other))
-    if not have_index or X.index.equals(other.index):
+    if not has_index(X) or not has_index(other) or X.index.equals(other.index):
         return ""
-    same = X.index.sort_values().equals(other.index.sort_values())
+    return difference_of_names(X.index, other.index)
+
+
+def has_index(given: Any) -> bool:
+    """Whether rows have names, as in pandas."""
+    return _is_pandas(given, "DataFrame", "Series")
+
+
+def difference_of_names(names: Any, other: Any) -> str:
+    """How two indices of pandas differ, in words; nothing where they are equal."""
+    if names.equals(other):
+        return ""
+    try:
+        same = names.sort_values().equals(other.sort_values())
+    except TypeError:
+        same = False
     return "the same index in another order" if same else "different indices"
 
 
@@ -410,12 +465,22 @@ def _ordered_categories(y: Any) -> list[Any]:
     return list(y.dtype.categories) if _is_categorical(y) and y.dtype.ordered else []
 
 
+def declared_order(y: Any) -> tuple[Any, ...]:
+    """The labels of a categorical of pandas in the order of its categories; nothing for others."""
+    if not _is_categorical(y):
+        return ()
+    present = set(np.asarray(y).tolist())
+    return tuple(label for label in y.dtype.categories.tolist() if label in present)
+
+
 def _finite_numbers(response: np.ndarray) -> np.ndarray:
     if response.dtype.kind not in "iuf" or not np.isfinite(response).all():
         raise ValueError(
             "y must hold finite numbers for this loss: pass loss='zero_one' for labels"
         )
-    return response.astype(float)
+    numbers = response.astype(float)
+    check_size("y", numbers)
+    return numbers
 
 
 def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -423,6 +488,8 @@ def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.nd
         classes, class_index = np.unique(response, return_inverse=True)
     except TypeError as error:
         raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
+    for label in classes.tolist():
+        check_text("y has the label", label)
     if len(classes) < 2:
         raise ValueError(
             f"y has one class only ({_listed(classes)}): a comparison needs at least two"
@@ -438,6 +505,8 @@ def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.nd
 def _positive_last(classes: np.ndarray, places: np.ndarray, pos_label: Any) -> np.ndarray:
     # A list or an array would be compared element by element.
     single = isinstance(pos_label, (str, bytes)) or not hasattr(pos_label, "__len__")
+    # Nor do records, such as times with events, compare with anything else.
+    single &= classes.dtype.names is None
     found = classes[places] == pos_label if single else np.zeros(len(places), bool)
     if np.sum(found) != 1:
         raise ValueError(f"pos_label={pos_label!r:.60} is none of the labels {_listed(classes)}")

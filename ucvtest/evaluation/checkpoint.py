@@ -2,7 +2,8 @@
 
 The file holds JSON, one object a line: first what was asked, then predictions of some fits at a
 time of learners that are fitted one by one, finished results, and numbers that the clock decided,
-appended as whole lines. A line that was cut short, as by a power failure, is left out. Each fit is
+appended as whole lines, each with the check sum of all up to it. A last line that was cut short, as
+by a power failure, is left out; any other change is refused. One call at a time writes. Each fit is
 known by what decides it: the learner's name, its learning and test set, its seed and labels.
 """
 
@@ -21,7 +22,9 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
+from ucvtest.common.file_lock import FileLock, InUseError
 from ucvtest.common.fingerprint import fingerprint
+from ucvtest.common.whole_files import write_whole
 from ucvtest.data.output import Output
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Learner
@@ -30,6 +33,9 @@ __all__ = ["Checkpoint"]
 
 FORMAT = "ucvtest.checkpoint"
 FORMAT_VERSION = 1
+
+SEAL, SUM_DIGITS, BEHIND_SUM = b'{"sum": "', 16, b'", '
+"""How every line begins."""
 
 PACKAGES = ("ucvtest", "numpy", "scikit-learn")
 """Packages of which another version may predict otherwise."""
@@ -42,10 +48,12 @@ class Checkpoint:
     file.
     """
 
-    def __init__(self, path: Path, lines: list[dict[str, Any]], n_bytes: int) -> None:
+    def __init__(self, path: Path, lines: list[dict[str, Any]], n_bytes: int, n_read: int) -> None:
         self.path = path
         self._header = lines[0] if lines else None
-        self._n_bytes = n_bytes
+        self._n_bytes, self._n_read = n_bytes, n_read
+        self._sum = lines[-1]["sum"] if lines else ""
+        self._lock = FileLock(path)
         self._values: dict[str, np.ndarray] = {}
         self._decided: dict[str, int] = {}
         self._results: dict[str, Any] = {}
@@ -76,12 +84,11 @@ class Checkpoint:
         if not path.exists():
             if not path.absolute().parent.is_dir():
                 raise ValueError(f"checkpoint {path}: the folder {path.parent} does not exist")
-            return cls(path, [], 0)
+            return cls(path, [], 0, 0)
         if path.is_dir():
             raise ValueError(f"checkpoint {path} is a folder: name a file")
         try:
-            lines, n_bytes = _read(path)
-            return cls(path, lines, n_bytes)
+            return cls(path, *_read(path))
         except (*UNUSABLE, zlib.error) as error:
             raise ValueError(
                 f"checkpoint {path} is no checkpoint of this ucvtest ({error}): name another file"
@@ -109,9 +116,39 @@ class Checkpoint:
         described = {"learners": list(learners.items()), **asked, "rng": seed}
         self._asked = {name: _described(value) for name, value in described.items()}
         self._asked |= {f"version of {name}": _version(name) for name in PACKAGES}
-        if self._header is None:
-            return
-        known = self._header["asked"]
+        if self._header is not None:
+            self._refuse_another_call(self._header["asked"])
+        self._take()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._lock.release()
+
+    def _take(self) -> None:
+        """Be the one call that writes; another may have written since the file was read."""
+        try:
+            self._lock.acquire()
+        except InUseError:
+            raise ValueError(
+                f"checkpoint {self.path} is being written by another call: wait for its end, or "
+                "name another file"
+            ) from None
+        except OSError as error:
+            raise ValueError(
+                f"checkpoint {self.path} cannot be written ({error}): name a file in a folder of "
+                "your own"
+            ) from error
+        size = self.path.stat().st_size if self.path.exists() else 0
+        if size != self._n_read:
+            self._lock.release()
+            raise ValueError(
+                f"checkpoint {self.path} has just been written by another call: call again, to go "
+                "on from there"
+            )
+
+    def _refuse_another_call(self, known: Mapping[str, Any]) -> None:
         differing = [name for name in {**known, **self._asked} if self._differs(name, known)]
         if differing:
             differences = "; ".join(self._difference_text(name, known) for name in differing)
@@ -186,12 +223,17 @@ class Checkpoint:
                 digest.update(np.ascontiguousarray(fits.labels[row], dtype="<f8").tobytes())
             yield digest.hexdigest()
 
+    def _sealed(self, line: Mapping[str, Any]) -> bytes:
+        """The next line, with its check sum."""
+        written, self._sum = _sealed(line, self._sum)
+        return written
+
     def _append(self, line: Mapping[str, Any]) -> None:
         """Write a line at the end, and have it on the disk when this returns."""
         if not self._begun:
             self._start()
         with self.path.open("ab") as file:
-            file.write(_line(line))
+            file.write(self._sealed(line))
             file.flush()
             os.fsync(file.fileno())
 
@@ -204,31 +246,50 @@ class Checkpoint:
                 "seed": self._seed,
                 "asked": self._asked,
             }
-            beside = self.path.with_name(f"{self.path.name}.new")
-            beside.write_bytes(_line(header))
-            beside.replace(self.path)
+            write_whole(self.path, self._sealed(header))
             self._header = header
         else:
             os.truncate(self.path, self._n_bytes)
         self._begun = True
 
 
-def _line(values: Mapping[str, Any]) -> bytes:
-    return json.dumps(values, allow_nan=False).encode() + b"\n"
+def _sealed(values: Mapping[str, Any], before: str) -> tuple[bytes, str]:
+    """A line with the check sum of it and of all before it, whose sum is `before`; the sum."""
+    body = json.dumps(values, allow_nan=False).encode()
+    found = _sum_of(body, before)
+    return SEAL + found.encode() + BEHIND_SUM + body[1:] + b"\n", found
 
 
-def _read(path: Path) -> tuple[list[dict[str, Any]], int]:
-    """The whole lines of a file, and how many bytes they have."""
-    lines, n_bytes = [], 0
+def _sum_of(body: bytes, before: str) -> str:
+    return blake2b(before.encode() + body, digest_size=SUM_DIGITS // 2).hexdigest()
+
+
+def _read(path: Path) -> tuple[list[dict[str, Any]], int, int]:
+    """The whole lines of a file, how many bytes they have, and how many there are."""
+    lines: list[dict[str, Any]] = []
+    n_bytes = n_read = 0
     with path.open("rb") as file:
         for raw in file:
+            n_read += len(raw)
             if raw.endswith(b"\n"):
                 lines.append(json.loads(raw))
                 n_bytes += len(raw)
                 _check_header(lines[0])
+                _check_sum(raw, lines)
     if not lines:
         raise ValueError("it has no first line")
-    return lines, n_bytes
+    return lines, n_bytes, n_read
+
+
+def _check_sum(raw: bytes, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a line that is another one than was written, or not in its place."""
+    before = lines[-2]["sum"] if len(lines) > 1 else ""
+    digits = slice(len(SEAL), len(SEAL) + SUM_DIGITS)
+    body = b"{" + raw[digits.stop + len(BEHIND_SUM) : -1]
+    if not raw.startswith(SEAL) or raw[digits].decode() != _sum_of(body, before):
+        raise ValueError(
+            f"line {len(lines)} does not have its check sum: it was changed after it was written"
+        )
 
 
 def _check_header(header: Any) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.fit_requests import FitRequests
-from ucvtest.evaluation.slow_fits import announce_duration, duration_in_words, is_long
+from ucvtest.evaluation.slow_fits import Pace, announce_rest, is_long
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.base import Predictions
 
@@ -34,7 +34,7 @@ class ChunkedFits:
         self.most_labelings = batch.most_labelings
         self.n_devices = batch.n_devices
         self._chunk_size = 0
-        self._n_chunks = 0
+        self._pace = Pace()
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
@@ -73,28 +73,10 @@ class ChunkedFits:
                 kept.add_predictions(values[rows], self._batch.learner, self._batch.output, part)
             execution.count_fits(len(rows))
             start += len(rows)
-            self._n_chunks += 1
-            self._announce(seconds / len(rows), seconds)
+            # What starts workers, imports or compiles says little of the others, unless it is long.
+            if self._batch.workers_were_ready or is_long(seconds):
+                self._pace.add(seconds, len(rows))
+            announce_rest(execution.progress, self._pace, self._batch.learner.name, one_by_one=True)
             # Workers idle at the end of each chunk: few small ones.
             if seconds < CHUNK_SECONDS:
                 self._chunk_size *= 2 if seconds > CHUNK_SECONDS / 4 else 4
-
-    def _announce(self, pace: float, seconds: float) -> None:
-        """Say once how long all fits will take, if that is long; `pace`: seconds for one."""
-        progress = self._execution.progress
-        # The first chunk imports and starts workers, which says little of the others.
-        known = self._n_chunks > 1 or is_long(seconds)
-        if progress.duration_checked or progress.total is None or not known:
-            return
-        left = progress.total - progress.n_fits
-        most = "at most " if progress.at_most else ""
-        each = f"{duration_in_words(pace)} each with {self._batch.learner.name}"
-        announce_duration(
-            progress,
-            f"{most}{left} fits are left, {each}",
-            left * pace,
-            "compare(max_seconds=) takes the test that there is time for, fit(max_seconds=) ends "
-            "in time, or says at once that it cannot, n_jobs= shares the fits out, and checkpoint= "
-            "keeps what is finished",
-            at_most=progress.at_most,
-        )

@@ -11,21 +11,24 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import as_integer, check_seconds, is_integer
+from ucvtest.common.checks import as_integer, check_seconds, is_integer, named_options
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
+from ucvtest.data.class_order import COST_ORDER, order_setting
 from ucvtest.data.missing import Missing, complete_rows
+from ucvtest.data.positive_class import positive_setting
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.problem import Problem, warn_of_learners
 from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
 from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.recorded import COST_OF_ERRORS
 from ucvtest.metrics.refusals import refuse_name_of_auc
 from ucvtest.metrics.scorers import chosen_loss
 
@@ -40,6 +43,7 @@ MAX_BYTES = 2**32
 """Memory that a design and its losses may take, unless more is allowed: 4.3 GB."""
 
 
+@named_options
 def evaluate(
     learners: Any,
     X: Any,
@@ -106,7 +110,8 @@ def evaluate(
         that are fitted one by one, some seconds of fits at a time. After an interrupt, or a crash,
         the same call goes on from there to the losses of an uninterrupted one; with ``rng=None``
         it goes on with the seed of then. A file of other data, learners, design, seed or versions
-        of packages is refused.
+        of packages is refused, as is one that was changed, or that another call is writing. See
+        `compare` for what is known of a learner.
 
     Returns
     -------
@@ -168,16 +173,19 @@ def evaluate(
     n_learners = len(problem.learners)
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
     ready = problem.fitting(drawn.learn_sizes[0])
+    warn_of_learners(ready.learners.values())
     settings = {"design": plan.words, "rng": execution.seed}
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
-    if kept is not None:
-        asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
-        asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
-        kept.begin(asked, problem.learners, execution.seed or 0)
     execution = replace(execution, progress=Progress(kept), max_seconds=max_seconds)
-    refuse_seconds(ready, drawn, execution)
-    with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
-        return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
+    with nullcontext() if kept is None else kept:
+        if kept is not None:
+            asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
+            asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
+            kept.begin(asked, problem.learners, execution.seed or 0)
+        refuse_seconds(ready, drawn, execution)
+        with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
+            execution = replace(execution, bar=bar)
+            return evaluate_problem(ready, drawn, execution, settings, say_names=True)
 
 
 def _open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
@@ -279,24 +287,35 @@ def _losses(
 ) -> Losses:
     """The losses of learners, from the values kept of each."""
     sample, metric = problem.sample, problem.metric
+    means, greater = resample_values(kept, design, metric, sample.target), metric.greater_is_better
+    settings = dict(settings)
+    if metric.units is not None:
+        means, greater = metric.units.of(means), metric.units.greater_is_better
+        if not greater:
+            settings[COST_OF_ERRORS] = metric.units.slope
+        # In place: a second table would double the memory.
+        kept *= metric.units.slope
+        kept += metric.units.intercept
     kept.flags.writeable = False
     return Losses(
         design=design,
         learners=tuple(problem.learners),
-        loss=metric.name,
-        means=resample_values(kept, design, metric, sample.target),
+        loss=metric.reported_name,
+        means=means,
         values=None if metric.per_test_set else kept,
         target=sample.target,
         in_words=metric.in_words,
-        bounds=metric.bounds if metric.is_mean else None,
+        bounds=metric.reported_bounds if metric.is_mean else None,
         settings={
             **settings,
+            **positive_setting(problem.positive_class),
+            **order_setting(COST_ORDER, problem.cost_order),
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
         },
         diagnostics=counts,
         elapsed=elapsed,
         groups=None if sample.groups is None else sample.groups.index,
-        greater_is_better=metric.greater_is_better,
+        greater_is_better=greater,
     )
 
 

@@ -13,6 +13,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
 from ucvtest.evaluation.chunks import ChunkedFits
 from ucvtest.evaluation.fit_requests import FitRequests
+from ucvtest.evaluation.slow_fits import Pace, announce_rest
 from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
@@ -66,6 +67,7 @@ class Evaluator:
         self._by_class = output in BY_CLASS and sample.n_classes > 2
         self._members = _bit_words(members)
         self._n_splits = 0
+        self._pace, self._compiled = Pace(), False
         self.one_class_fits = 0
 
     @classmethod
@@ -207,14 +209,27 @@ class Evaluator:
         parts = []
         ties: Counter[str] = Counter()
         found = _predict_on_devices(self._batch.predict, batches, self._batch.n_devices)
+        before = self._execution.progress.clock()
         for batch, part in zip(batches, found, strict=True):
             self._refuse_unusable(part.values, batch)
             if self.jitted:
-                self._execution.count_fits(len(batch))
+                before = self._count_jitted(len(batch), before)
             parts.append(part.values)
             ties.update(part.ties)
         values = np.concatenate(parts) if parts else np.zeros(fits.testing.shape)
         return Predictions(values, ties)
+
+    def _count_jitted(self, number: int, before: float) -> float:
+        """Count fits that began at a time, announce the rest if it is long; the time now."""
+        progress = self._execution.progress
+        now = progress.clock()
+        self._execution.count_fits(number)
+        # The first ones were compiled; several devices end together.
+        if self._compiled and self._batch.n_devices < 2:
+            self._pace.add(now - before, number)
+            announce_rest(progress, self._pace, self._learner.name, one_by_one=False)
+        self._compiled = True
+        return now
 
     def _refuse_unusable(self, values: np.ndarray, fits: FitRequests) -> None:
         """Refuse predictions that the loss cannot score, naming the first split with one."""

@@ -109,7 +109,7 @@ class FittedLosses(LossSource):
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         metric, sample = self._problem.metric, self._problem.sample
-        if metric is LOSSES["zero_one"] and predictions.dtype == np.int8:
+        if metric.function is LOSSES["zero_one"].function and predictions.dtype == np.int8:
             # Counts of errors, in the small integers in which the labels came.
             wrong = predictions != sample.target.astype(np.int8)
             wrong &= testing

@@ -1,27 +1,33 @@
 """The question that a test answers: data, learners and loss, validated once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice
+from ucvtest.common.checks import check_choice, check_text
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.data.class_order import COSTS, order_note
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
+from ucvtest.data.positive_class import plain_label
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
+from ucvtest.learners.adapters.estimators import CallableLearner
 from ucvtest.learners.adapters.translate import Backend, choose_backend
+from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import Learner
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.matrix import cost_order, costs_in_order
 from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.set_scores import SetScore, check_positive_of
 
-__all__ = ["Problem", "check_two_classes", "named_learners"]
+__all__ = ["Problem", "check_two_classes", "named_learners", "warn_of_learners"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +82,10 @@ class Problem:
         if sample.n_classes == 2 or metric.output == "score" or metric.per_test_set:
             _check_classes_of_groups(sample)
         if isinstance(metric, Loss):
-            check_matrix(metric, sample)
+            metric = checked_costs(metric, sample)
             metric = for_classes(metric, sample.n_classes)
+        if isinstance(metric, SetScore):
+            check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
         return cls(sample, named, metric, backend, weight, given)
@@ -129,9 +137,27 @@ class Problem:
     def positive(self) -> Any:
         """The positive class, as JSON knows it; None for a real response."""
         classes = self.sample.classes
-        if classes is None:
-            return None
-        return classes[-1].item() if isinstance(classes[-1], np.generic) else classes[-1]
+        return None if classes is None else plain_label(classes[-1])
+
+    @property
+    def positive_class(self) -> Any:
+        """The positive class of two, where the metric depends on which it is; otherwise None."""
+        return self.metric.positive_class(self.sample)
+
+    @property
+    def cost_order(self) -> list[Any]:
+        """The classes in the order in which costs without names have them, where it matters."""
+        return cost_order(self.metric, self.sample)
+
+    @property
+    def order_notes(self) -> list[str]:
+        """Notes on the order in which arrays without names have the classes."""
+        notes = [order_note(COSTS, self.cost_order)] if self.cost_order else []
+        scores = self.output in ("score", "probability") and self.sample.n_classes > 2
+        if scores and any(isinstance(each, CallableLearner) for each in self.learners.values()):
+            labels = np.sort(np.asarray(self.sample.classes))
+            notes.append(order_note("Columns of arrays that functions return", labels))
+        return notes
 
     @property
     def output(self) -> Output:
@@ -162,12 +188,20 @@ def warn_of(sample: Sample) -> None:
             warn_caller(remark.text)
 
 
+def warn_of_learners(learners: Iterable[Learner]) -> None:
+    """Warn the user of learners that predict something else than the estimators they stand for."""
+    for learner in learners:
+        if isinstance(learner, TranslatedLearner) and learner.remark:
+            warn_caller(learner.remark)
+
+
 def named_learners(learners: Any) -> dict[str, Learner]:
     """Names and learners in their order; the names of jitted ones are their own."""
     if isinstance(learners, Mapping):
         for name in learners:
             if not isinstance(name, str) or not name.strip():
                 raise ValueError(f"learners has the key {name!r}: names must be strings with text")
+            check_text("learners has the key", name)
         named = {name: as_learner(learner) for name, learner in learners.items()}
         if not named:
             raise ValueError("learners is empty: pass at least one")
@@ -214,11 +248,12 @@ def _labels_needed(metric: Metric) -> str:
     )
 
 
-def check_matrix(loss: Loss, sample: Sample) -> None:
-    """Refuse a matrix of costs for another number of classes."""
+def checked_costs(loss: Loss, sample: Sample) -> Loss:
+    """The loss, with costs in the order of the classes; a matrix of another size is refused."""
     if loss.matrix is not None and len(loss.matrix) != sample.n_classes:
         classes = ", ".join(map(repr, np.asarray(sample.classes).tolist()))
         raise ValueError(
             f"loss has shape {loss.matrix.shape}, but y has {sample.n_classes} classes "
             f"({classes:.60}): pass one row for each true class and one column for each prediction"
         )
+    return costs_in_order(loss, sample)

@@ -1,24 +1,79 @@
-"""The one warning that fits will take long."""
+"""The one warning that fits will take long, given while they go on."""
 
-from ucvtest.common.exceptions import warn_caller
+from dataclasses import dataclass
+
+from ucvtest.common.exceptions import SlowFitsWarning, warn_caller
 from ucvtest.common.execution import Progress
 
-__all__ = ["announce_duration", "duration_in_words", "is_long"]
+__all__ = ["Pace", "announce_duration", "announce_rest", "duration_in_words", "is_long"]
 
 LONG_SECONDS = 60.0
 """Seconds from which on a user is told how long fits will take."""
+
+MEASURED = 60
+"""What is announced is measured before, for this part of the seconds that are long."""
+
+
+IN_TIME = (
+    "compare(max_seconds=) takes the test that there is time for, fit(max_seconds=) ends in time, "
+    "or says at once that it cannot"
+)
+ONE_BY_ONE = "n_jobs= shares the fits out, and checkpoint= keeps what is finished"
+
+
+@dataclass
+class Pace:
+    """Seconds of fits so far, but for those that also imported, compiled or started workers."""
+
+    seconds: float = 0.0
+    fits: int = 0
+
+    def add(self, seconds: float, fits: int) -> None:
+        """Record some fits."""
+        self.seconds += seconds
+        self.fits += fits
+
+    @property
+    def of_one(self) -> float | None:
+        """Seconds of one fit; None as long as little is known."""
+        known = self.fits > 0 and self.seconds >= LONG_SECONDS / MEASURED
+        return self.seconds / self.fits if known else None
+
+
+def announce_rest(progress: Progress, pace: Pace, learner: str, *, one_by_one: bool) -> None:
+    """Say once how long the fits that are left will take, if that is long.
+
+    Where they are not done one by one, a bound that is far away says nothing: only numbers of fits
+    count that are known, or foreseen.
+    """
+    each = pace.of_one
+    if progress.duration_announced or each is None:
+        return
+    total, bounded = progress.total, progress.at_most
+    if bounded and progress.foreseen is not None:
+        total, bounded = progress.foreseen, False
+    if total is None or (bounded and not one_by_one):
+        return
+    left = total - progress.n_fits
+    announce_duration(
+        progress,
+        f"{'at most ' if bounded else ''}{left} fits are left, {duration_in_words(each)} each with "
+        f"{learner}",
+        left * each,
+        f"{IN_TIME}{', ' + ONE_BY_ONE if one_by_one else ''}",
+        at_most=bounded,
+    )
 
 
 def announce_duration(
     progress: Progress, fits: str, seconds: float, remedies: str, *, at_most: bool = False
 ) -> None:
     """Warn of fits that will take long; `fits` and `remedies` are parts of the sentence."""
-    progress.duration_checked = True
     if not is_long(seconds):
         return
     progress.duration_announced = True
     about = "at most" if at_most else "about"
-    warn_caller(f"{fits}: {about} {duration_in_words(seconds)}. {remedies}")
+    warn_caller(f"{fits}: {about} {duration_in_words(seconds)}. {remedies}", SlowFitsWarning)
 
 
 def is_long(seconds: float) -> bool:

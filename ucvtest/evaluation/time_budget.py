@@ -4,6 +4,7 @@ Time decides the number and nothing else: a result belongs to its seed and its n
 which anybody can repeat it, on a slower machine too.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable
 
@@ -14,7 +15,15 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
 
-__all__ = ["check_fits", "decided_fits", "fits_within", "rounds_within", "warm_up"]
+__all__ = [
+    "check_fits",
+    "decided_fits",
+    "fits_within",
+    "least_seconds",
+    "rounds_within",
+    "too_few_seconds",
+    "warm_up",
+]
 
 TRIED, MOST_TRIED = 0.03, 1024
 """Share of the seconds that the fits of a trial take at least, and the most fits of a trial."""
@@ -24,6 +33,9 @@ USED_BY_SLOW, USED_BY_QUICK = 0.8, 0.35
 
 QUICK = 1e-3
 """Seconds of a fit that is quick."""
+
+SPARE = 1.1
+"""How many times the seconds that seem to be needed are asked for, as two trials differ."""
 
 LEAST = 0.1
 """Share of the seconds that is left to quick fits in any case."""
@@ -138,7 +150,24 @@ def check_fits(
         return
     allowed = fits_within(problem, learn_size, seconds, execution)
     if needed > allowed:
+        least = least_seconds(seconds, allowed, needed)
         raise ValueError(
             f"max_seconds={seconds:g} allows about {allowed} fits, and {why}: use {remedy}, "
-            "quicker learners, n_jobs, or more seconds"
+            f"quicker learners, n_jobs, or more seconds, {least:g} at least"
         )
+
+
+def too_few_seconds(seconds: float, allowed: int, needed: int, what: str) -> ValueError:
+    """The refusal of seconds that allow fewer fits than `what`, which is asked for, takes."""
+    least = least_seconds(seconds, allowed, needed)
+    return ValueError(
+        f"max_seconds={seconds:g} allows about {allowed} fits, and {what} takes {needed} at least: "
+        f"use quicker learners, n_jobs, or max_seconds={least:g} or more"
+    )
+
+
+def least_seconds(seconds: float, allowed: int, needed: int) -> float:
+    """Seconds that allow as many fits as are needed, about, in two digits."""
+    least = SPARE * seconds * needed / max(allowed, 1)
+    unit = 10.0 ** (math.floor(math.log10(least)) - 1)
+    return math.ceil(least / unit) * unit

@@ -72,6 +72,9 @@ class SplitBatch:
         self._n_jobs = n_jobs
         self.size = self.most_labelings = batch_size
         self.n_devices = 1
+        self._seen: set[int] = set()
+        self.workers_were_ready = False
+        """Whether whoever did the last fits had done some before."""
 
     @property
     def learner(self) -> SplitLearner:
@@ -107,7 +110,10 @@ class SplitBatch:
                 fit(self._learner, self._sample, self._output, fits.rows(task), os.getpid())
                 for task in _tasks(len(fits), self.n_workers)
             )
-        return Predictions(np.concatenate(parts), Counter())
+        workers_now = {worker for _, worker in parts}
+        self.workers_were_ready = workers_now <= self._seen
+        self._seen |= workers_now
+        return Predictions(np.concatenate([values for values, _ in parts]), Counter())
 
     def workers(self) -> "Parallel":
         """Who fits; as a context, for several calls: Ray starts processes for each context."""
@@ -135,10 +141,10 @@ def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:
 
 def _fit_splits(
     learner: SplitLearner, sample: Sample, output: Output, fits: FitRequests, parent: int
-) -> np.ndarray:
+) -> tuple[np.ndarray, int]:
     """Fit some splits in a worker, one BLAS thread each: (R, n), NaN if not tested.
 
-    (R, n, C) for scores or probabilities of C > 2 classes.
+    (R, n, C) for scores or probabilities of C > 2 classes. The worker's process comes second.
     """
     values = np.full(_shape(sample, output, fits.testing), np.nan)
     rows = [row for row in range(len(fits.splits)) if fits.testing[row].any()]
@@ -149,7 +155,7 @@ def _fit_splits(
             values[row, tested] = _next(
                 each, learner, sample.n_classes, output, fits.splits[row], tested
             )
-    return values
+    return values, os.getpid()
 
 
 @contextmanager

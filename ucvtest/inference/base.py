@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, is_number
+from ucvtest.common.checks import check_choice, is_number, named_options
 from ucvtest.common.execution import Execution
 from ucvtest.data.formula import read_formula
 from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
@@ -25,6 +25,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign
 from ucvtest.inference.notes import about_clusters
+from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import (
     DataQuestion,
     LossesQuestion,
@@ -78,16 +79,21 @@ class HypothesisTest(ABC):
     null_value : float, optional
         Value of the estimand under H0; 0 for two learners, none for one.
     alternative : {"two-sided", "less", "greater"}
-        H1: the estimand differs from, is below, or is above `null_value`.
+        H1: the estimand differs from, is below, or is above `null_value`. That the first learner
+        is the better one is "less" for losses, and "greater" for the AUC and with `scoring`.
     loss : str, callable, Loss or matrix, optional
         By default zero_one for classes and squared error for a real response. Whole numbers are
         amounts where the loss scores numbers, or without a loss a learner is a regressor;
         otherwise classes, but more than 20 of them are refused. A matrix holds
-        ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last.
+        ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last; rows and
+        columns of a DataFrame may be named by them instead.
     output : {"label", "number", "probability", "score"}, optional
         What learners must predict where a test is about no loss, as with the AUC.
     pos_label : optional
-        The positive class; by default the largest label.
+        The positive class; by default the largest label. Functions as learners return scores and
+        probabilities of this class: for them it must be named unless the labels are 0 and 1, False
+        and True, or -1 and 1. Scorers such as "f1" have scikit-learn's own, the class 1, unless it
+        is named.
     groups : array-like, shape (n,), optional
         The cluster of each observation, such as the patient of each row: labels of any type.
         Clusters are then the observations: learning and test sets hold whole ones, sizes of
@@ -97,13 +103,14 @@ class HypothesisTest(ABC):
         same. "row": the loss is the mean over rows, a ratio of means over clusters.
     backend : {"auto", "jax", "sklearn"}
         What fits scikit-learn estimators. "auto" takes the jitted learner with the same
-        predictions where there is one; "jax" insists on it; "sklearn" never takes it.
+        predictions where there is one; "jax" insists on it; "sklearn" never takes it. Logistic
+        regression that scikit-learn stops early is fitted to the end, which a note says.
     scoring : str or scorer, optional
-        scikit-learn's name of a score, or a scorer, in the place of `loss`. Scores that are means
-        over observations become losses: "accuracy" the error rate, "neg_log_loss" the log loss,
-        "roc_auc" the AUC; one-sided hypotheses about them are stated by `loss`. Others, such as
-        "f1" or "r2", are one number for each test set, for the tests that need no more; estimates
-        are then in their units, and greater ones are better.
+        scikit-learn's name of a score, or a scorer, in the place of `loss`. All results are in
+        the score's own units and with its sign, of which greater is better, and hypotheses are
+        about them. Scores that are means over observations ("accuracy", "neg_log_loss", ...) are
+        computed as losses, so that p-values are those with this loss. Others, such as "f1" or
+        "r2", are one number for each test set, for the tests that need no more.
     missing : {"raise", "drop"}
         What to do with missing values: refuse them, where the learner cannot use them, or leave
         their observations out, with a note.
@@ -167,10 +174,15 @@ class HypothesisTest(ABC):
         super().__init_subclass__(**options)
         if "method_name" in vars(cls) and "r_function" not in vars(cls):
             cls.r_function = f"{cls.method_name}_test"
+        # Here, as a class that inherits them is the one that the user called.
+        for name in ("__init__", "fit"):
+            if name in vars(cls):
+                setattr(cls, name, named_options(vars(cls)[name]))
 
     question: Question
     """What is asked; the same whether it is about data or about losses that exist."""
 
+    @named_options
     def __init__(
         self,
         X: Any,
@@ -220,7 +232,7 @@ class HypothesisTest(ABC):
         **data: Any,
     ) -> DataQuestion:
         """Validate what is common to all tests: the arguments of the class, but for its own."""
-        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+        loss = chosen_loss(loss, scoring)
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
         cls.check_loss(loss, paired=paired, scoring=scoring)
@@ -271,6 +283,7 @@ class HypothesisTest(ABC):
         return cls(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
 
     @classmethod
+    @named_options
     def from_losses(
         cls,
         losses: Losses,
@@ -461,18 +474,18 @@ class HypothesisTest(ABC):
 
     @property
     def hypothesis(self) -> Hypothesis:
-        """The null value and the alternative."""
-        return self.question.hypothesis
+        """The null value and the alternative, in the units of results."""
+        return self.question.asked_hypothesis
 
     @property
     def null_value(self) -> float:
         """The value of the estimand under H0; NaN where nothing is tested."""
-        return self.question.hypothesis.null_value
+        return self.hypothesis.null_value
 
     @property
     def alternative(self) -> Alternative:
         """H1: "two-sided", "less" or "greater"."""
-        return self.question.hypothesis.alternative
+        return self.hypothesis.alternative
 
     # ------------------------------------------------------------------------------- the fit
 
@@ -534,12 +547,16 @@ class HypothesisTest(ABC):
             result = self._answer(options, replace(execution, bar=bar))
         given = question.observed
         rises = given is not None and given.losses.greater_is_better
+        if question.metric.units is not None:
+            result = question.reported(result)
         result = replace(
             result,
             notes=(*result.notes, *question.row_notes),
             better="higher" if rises else result.better,
             elapsed=time.perf_counter() - started,
         )
+        if question.positive_class is not None:
+            result = about_positive(result, question)
         return result if question.clusters is None else about_clusters(result, question.clusters)
 
     @abstractmethod
@@ -559,6 +576,23 @@ class HypothesisTest(ABC):
         No design where the test draws its own learning sets.
         """
         return None, fit_options
+
+    def least_fits(self, options: Any) -> int:
+        """Fits of its learners that a test with learning sets of its own takes at least.
+
+        Raises
+        ------
+        ValueError
+            If a test does not say.
+        """
+        raise ValueError(
+            f"max_seconds is not for {type(self).__name__}, which does not say how many fits it "
+            "takes: leave it out"
+        )
+
+    def within_fits(self, options: Any, most_fits: int) -> Any:
+        """The options with at most so many fits, no fewer than `least_fits`."""
+        return options
 
     def check_test_sets(self, design: Design) -> None:
         """Refuse test sets on which the test would have no estimate; before the first fit."""
@@ -602,6 +636,5 @@ def refuse_shared_seconds(test: str, options: Mapping[str, Any]) -> None:
     if options.get("max_seconds") is not None:
         raise ValueError(
             f"max_seconds has no use for {test} in a comparison, where tests share the fits of a "
-            "design: leave it out, or use uv.evaluate(max_seconds=), which refuses designs that "
-            "take longer"
+            "design: pass it to uv.compare, which refuses designs that take longer"
         )

@@ -15,6 +15,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution, NoBar, progress_bar
+from ucvtest.data.class_order import ORDERS, order_notes
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,
@@ -29,15 +30,18 @@ from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
 from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
-from ucvtest.inference.notes import REUSED, sample_notes
+from ucvtest.inference.notes import REUSED, learner_notes, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
-from ucvtest.metrics.base import Metric
+from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.refusals import refuse_set_score
+from ucvtest.results.result import TestResult
+from ucvtest.results.units import in_units_of, row_in_units_of
+from ucvtest.stats.wald import OTHER_SIDE
 
 __all__ = [
     "DataQuestion",
@@ -55,8 +59,9 @@ class Question(ABC):
     """What a test is asked, validated: a sample, one learner or two, a loss, a hypothesis."""
 
     hypothesis: Hypothesis
+    """About what is computed; of a score that is a constant less a loss it is about the loss."""
     metric: Metric
-    """What is estimated."""
+    """What is computed."""
     paired: bool
     """Whether two learners are compared."""
     n_obs: int
@@ -69,6 +74,8 @@ class Question(ABC):
     """The resamples that losses are given for; None where a test draws them itself."""
     observed: LossDifference | None = None
     """The losses that are given, if they are."""
+    positive_class: Any = None
+    """The positive class of two, as JSON knows it, where the metric depends on which it is."""
 
     @property
     def loss(self) -> Loss:
@@ -113,9 +120,33 @@ class Question(ABC):
         """The positive class, as JSON knows it; None where there is none, or losses are given."""
         return None
 
+    @property
+    def asked_hypothesis(self) -> Hypothesis:
+        """The hypothesis in the units of results, as it was asked."""
+        units = self.metric.units
+        if units is None:
+            return self.hypothesis
+        return hypothesis_about(
+            self.hypothesis, units.of(self.hypothesis.null_value, paired=self.paired), units
+        )
+
     def with_hypothesis(self, hypothesis: Hypothesis) -> Self:
-        """The same question with another hypothesis."""
+        """The same question with another hypothesis about what is computed."""
         return replace(self, hypothesis=hypothesis)
+
+    def untested(self) -> Self:
+        """The same question without a value that is tested."""
+        return self.with_hypothesis(replace(self.hypothesis, null_value=math.nan))
+
+    def reported(self, result: TestResult) -> TestResult:
+        """A result in the units in which the question was asked."""
+        units = self.metric.units
+        return result if units is None else in_units_of(units, result, paired=self.paired)
+
+    def reported_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The same of a row with an estimate and its interval."""
+        units = self.metric.units
+        return dict(row) if units is None else row_in_units_of(units, row, paired=self.paired)
 
     @abstractmethod
     def data(self, what: str) -> Problem:
@@ -185,8 +216,6 @@ class DataQuestion(Question):
     """Observations that were left out for missing values."""
     learn_size: int = 0
     """Observations in the smallest learning set, for which the learners are ready to be fitted."""
-    positive_named: bool = False
-    """Whether a user named the positive class, which then is told from several others."""
 
     @classmethod
     def of(
@@ -219,16 +248,20 @@ class DataQuestion(Question):
             group_weight=group_weight,
             backend=backend,
         )
+        paired, metric = len(problem.learners) > 1, problem.metric
+        if metric.units is not None:
+            null_value = metric.units.back(hypothesis.null_value, paired=paired)
+            hypothesis = hypothesis_about(hypothesis, null_value, metric.units)
         return cls(
             hypothesis=hypothesis,
-            metric=problem.metric,
-            paired=len(problem.learners) > 1,
+            metric=metric,
+            paired=paired,
             n_obs=problem.sample.n_obs,
             labels=problem.sample.target,
             clusters=problem.clusters,
+            positive_class=problem.positive_class,
             problem=problem,
             n_dropped=n_dropped,
-            positive_named=pos_label is not None,
         )
 
     @property
@@ -275,6 +308,7 @@ class DataQuestion(Question):
             labels=self.labels,
             clusters=self.clusters,
             design=design,
+            positive_class=self.positive_class,
         )
         return question if by_rows else question.by_clusters()
 
@@ -293,7 +327,7 @@ class DataQuestion(Question):
         drawn = draw(execution.generator)
         refuse_seconds(self.problem, drawn, execution)
         losses = evaluate_problem(self.problem, drawn, execution, {"rng": execution.seed})
-        found = losses.difference(0, 1 if self.paired else None)
+        found = losses.in_losses.difference(0, 1 if self.paired else None)
         return found if by_rows else of_units(found, self.clusters)
 
     def settings(self, test: str) -> dict[str, Any]:
@@ -334,7 +368,9 @@ class DataQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        return [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
+        about_learners = learner_notes(self.learners.values())
+        about_rows = [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
+        return [*about_rows, *self.problem.order_notes, *about_learners]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -353,6 +389,12 @@ class LossesQuestion(Question):
         cls, given: LossDifference, hypothesis: Hypothesis, weight: GroupWeight, *, by_rows: bool
     ) -> Self:
         """About losses; of the rows of clusters with `by_rows`, otherwise of clusters."""
+        metric = given.losses.metric
+        if metric.of_loss is not None:
+            metric, given = metric.of_loss, given.in_losses
+        if metric.units is not None:
+            null_value = metric.units.back(hypothesis.null_value, paired=given.paired)
+            hypothesis = hypothesis_about(hypothesis, null_value, metric.units)
         losses, clusters = given.losses, None
         # An array as weight would be compared element by element.
         if losses.groups is not None or not isinstance(weight, str) or weight != "group":
@@ -360,13 +402,14 @@ class LossesQuestion(Question):
             clusters = clusters_of(as_groups(losses.groups, losses.design.n_obs), weight)
         question = cls(
             hypothesis=hypothesis,
-            metric=losses.metric,
-            paired=given.other is not None,
+            metric=metric,
+            paired=given.paired,
             n_obs=losses.design.n_obs,
             labels=losses.target,
             clusters=clusters,
             design=losses.design,
             observed=given,
+            positive_class=losses.settings.get("pos_label"),
             has_values=losses.values is not None,
         )
         return question if by_rows or clusters is None else question.by_clusters()
@@ -465,6 +508,12 @@ class LossesQuestion(Question):
         return nullcontext(NoBar())
 
     @property
+    def row_notes(self) -> list[str]:
+        """See `Question`."""
+        settings = {} if self.observed is None else self.known.losses.settings
+        return order_notes(settings) if ORDERS.intersection(settings) else []
+
+    @property
     def reuse_notes(self) -> list[str]:
         """See `Question`; none where nothing ever was fitted."""
         given = self.known
@@ -476,6 +525,15 @@ class LossesQuestion(Question):
             f"{REUSED}: its {given.n_fits} fits are those behind the losses that it was given"
             f"{took}, and may be shared with other tests."
         ]
+
+
+def hypothesis_about(hypothesis: Hypothesis, null_value: float, units: Units) -> Hypothesis:
+    """A hypothesis in other units, in which the null value is another number.
+
+    Of a score more is better, of the loss behind it less, so that a side becomes the other one.
+    """
+    alternative = hypothesis.alternative
+    return Hypothesis(null_value, OTHER_SIDE[alternative] if units.slope < 0 else alternative)
 
 
 def of_units(observed: LossDifference, clusters: Clusters | None) -> LossDifference:

@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.batching import RESULT_NUMBERS, Margin, power_of_two
+from ucvtest.learners.batching import RESULT_NUMBERS, Margin, power_of_two, refuse_pairs
 
 __all__ = [
     "JittedLearner",
@@ -132,6 +132,8 @@ class JittedLearner(Learner):
     batch_rows: ClassVar[int] = 1024
     """Learning sets fitted in one call: large enough to fill the processor, small enough to stay
     in its cache."""
+    pair_bytes: ClassVar[int] = 0
+    """Memory that `prepare` takes for each pair of observations, about; 0 where it needs none."""
     no_solution: ClassVar[str] = "the fit has no solution"
     """Why a fit can end in NaN, and what to do about it; part of the error."""
 
@@ -221,8 +223,13 @@ class JittedLearner(Learner):
             )
         elif output not in self._outputs():
             raise ValueError(self._no_output(output))
+        self._refuse_memory(sample.n_obs)
         if self.needs_features:
             sample.matrix_for(f"learner {self.name}")
+
+    def _refuse_memory(self, n_obs: int) -> None:
+        """Refuse samples whose pairs of observations have no room."""
+        refuse_pairs(f"learner {self.name}", n_obs, self.pair_bytes)
 
     def _no_output(self, output: Output) -> str:
         return (

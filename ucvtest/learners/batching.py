@@ -1,5 +1,7 @@
 """Padding and batch sizes that keep compilations few and the cache warm."""
 
+import math
+
 import numpy as np
 
 __all__ = [
@@ -12,6 +14,7 @@ __all__ = [
     "padded_rows",
     "padded_size",
     "power_of_two",
+    "refuse_pairs",
     "rows_for_cache",
     "squared_distances",
 ]
@@ -28,6 +31,10 @@ RESULT_NUMBERS = 2**22
 MATRIX_NUMBERS = 2**25
 """Numbers in the matrices of all learning sets of one call, at most, if there are several: 256 MB,
 of which the computation holds a few copies."""
+
+MOST_PAIR_BYTES = 2**33
+"""Memory that all pairs of observations of a sample may take: 8.6 GB. Estimators that would need
+more when translated are fitted by scikit-learn."""
 
 OBS_STEP = 32
 """Samples are padded with observations of weight zero to a multiple of this, so that samples of
@@ -61,6 +68,23 @@ def squared_distances(features: np.ndarray) -> np.ndarray:
 
     distances: np.ndarray = cdist(features, features, "sqeuclidean")
     return distances
+
+
+def refuse_pairs(what: str, n_obs: int, pair_bytes: int) -> None:
+    """Refuse samples whose pairs of observations have no room.
+
+    Raises
+    ------
+    ValueError
+    """
+    needed = pair_bytes * n_obs**2
+    if needed > MOST_PAIR_BYTES:
+        most = math.isqrt(MOST_PAIR_BYTES // pair_bytes)
+        raise ValueError(
+            f"{what} keeps all pairs of observations, which for {n_obs} of them take "
+            f"{needed / 1e9:.3g} GB, and at most {MOST_PAIR_BYTES / 1e9:.2g} GB are allowed: use "
+            f"at most {most} observations, or the scikit-learn estimator as a learner"
+        )
 
 
 def power_of_two(limit: int) -> int:

@@ -16,7 +16,9 @@ import numpy as np
 
 from ucvtest.common.checks import check_format_version, is_integer
 from ucvtest.common.exceptions import UNUSABLE
+from ucvtest.common.whole_files import replacing, write_whole
 from ucvtest.designs.design import Design
+from ucvtest.metrics.directions import names_a_score
 
 __all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
 
@@ -103,7 +105,7 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
 
 
 def write(losses: Any, path: str | Path) -> None:
-    """Write losses to a .json or .npz file.
+    """Write losses to a .json or .npz file; an older one stays until the new one is whole.
 
     Raises
     ------
@@ -112,7 +114,7 @@ def write(losses: Any, path: str | Path) -> None:
     """
     path = _as_path(path)
     if _suffix(path) == ".json":
-        path.write_text(json.dumps(to_dict(losses), allow_nan=False))
+        write_whole(path, json.dumps(to_dict(losses), allow_nan=False))
         return
     words = {"format": FORMAT, "version": FORMAT_VERSION, **_words_of(losses)}
     arrays: dict[str, Any] = {
@@ -125,7 +127,7 @@ def write(losses: Any, path: str | Path) -> None:
         "groups": losses.groups,
     }
     known = {name: array for name, array in arrays.items() if array is not None}
-    with path.open("wb") as file:
+    with replacing(path) as beside, beside.open("wb") as file:
         np.savez_compressed(file, **known)
 
 
@@ -266,7 +268,7 @@ def _words_of(losses: Any) -> dict[str, Any]:
         "settings": dict(losses.settings),
         "diagnostics": {name: dict(counts) for name, counts in losses.diagnostics.items()},
         "elapsed": None if math.isnan(losses.elapsed) else losses.elapsed,
-        **({"greater_is_better": True} if _says_greater(losses) else {}),
+        **({"greater_is_better": losses.greater_is_better} if _says_direction(losses) else {}),
     }
 
 
@@ -293,9 +295,11 @@ def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _says_greater(losses: Any) -> bool:
-    """Whether greater values are better, and the name of the loss does not say so."""
-    return bool(losses.greater_is_better) and not losses.metric.ranks_pairs
+def _says_direction(losses: Any) -> bool:
+    """Whether the name of the loss does not say by itself what is better."""
+    if losses.metric.ranks_pairs:
+        return False
+    return losses.greater_is_better or names_a_score(losses.loss)
 
 
 def _numbers(array: np.ndarray) -> list[list[Any]]:

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_choice
+from ucvtest.common.checks import check_choice, check_size, named_options
 from ucvtest.data.groups import as_groups
+from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_values
-from ucvtest.losses.validation import as_names
+from ucvtest.losses.validation import as_names, refuse_other_rows
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.directions import direction_of
+from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import ALIASES
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import known_metric, recorded_metric
 
@@ -40,6 +44,7 @@ class FromArrays:
         def __init__(self, **fields: Any) -> None: ...
 
     @classmethod
+    @named_options
     def from_arrays(
         cls,
         values: Any,
@@ -51,6 +56,7 @@ class FromArrays:
         y: Any = None,
         pos_label: Any = None,
         groups: Any = None,
+        greater_is_better: bool | None = None,
     ) -> Self:
         """Losses that were computed elsewhere.
 
@@ -62,25 +68,32 @@ class FromArrays:
         learning, testing : array of 0/1, shape (R, n)
             Which observations were learnt from and which tested; by default all others are tested.
             A single row that learns from nothing is about rules that are fixed: see
-            `from_predictions`.
+            `from_predictions`. Of data frames the columns are the observations, whose names must
+            be those of `values`, `y` and `groups` where these have names too.
         learners : sequence of str, optional
             By default "learner 1", "learner 2", ...
         loss : str
             A name that ucvtest knows ("zero_one", "squared", "absolute", "log"), "auc", or any
-            other for a loss of your own.
+            other for a loss of your own. Names of scores ("accuracy", "r2") need
+            `greater_is_better`.
         y : array-like, shape (n,), optional
             Labels of any type, or real values; two classes are needed for "auc".
         pos_label : optional
-            The positive class; by default the largest label.
+            The positive class, which scores are about. Of the labels 0 and 1, False and True, or
+            -1 and 1 it is the larger one; of others it must be named for "auc".
         groups : array-like, shape (n,), optional
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
+        greater_is_better : bool, optional
+            Whether the values are scores, of which greater ones are better. A name that ucvtest
+            knows says so itself; other names mean losses, and those of scores must come with it.
 
         Raises
         ------
         ValueError
             If shapes do not match, values that are tested are not finite or outside of the
-            bounds of the loss, `y` is missing, or the design divides a group.
+            bounds of the loss, `y` is missing, the design divides a group, or the name is that of
+            a score and `greater_is_better` does not say so.
 
         Examples
         --------
@@ -106,7 +119,11 @@ class FromArrays:
                [0.5, 0.5, 0.5]])
         """
         fields = _of_arrays(
-            *(values, learning, testing, learners, loss), y=y, pos_label=pos_label, groups=groups
+            *(values, learning, testing, learners, loss),
+            y=y,
+            pos_label=pos_label,
+            groups=groups,
+            greater_is_better=greater_is_better,
         )
         return cls(**fields)
 
@@ -173,8 +190,19 @@ def _of_arrays(
     y: Any,
     pos_label: Any,
     groups: Any,
+    greater_is_better: bool | None,
 ) -> dict[str, Any]:
     """The fields of `Losses` from arrays; see `Losses.from_arrays`."""
+    if not isinstance(loss, str):
+        raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
+    greater = direction_of(loss, greater_is_better)
+    if not greater and known_metric(ALIASES.get(loss, loss)) is not None:
+        # Of more than one spelling one is what tests know.
+        loss = ALIASES.get(loss, loss)
+    several = isinstance(values, (list, tuple))
+    each = {f"values[{k}]": x for k, x in enumerate(values)} if several else {"values": values}
+    tables = {**each, "learning": learning, "testing": testing}
+    refuse_other_rows({"y": y, "groups": groups}, tables)
     design = Design.checked(learning, testing)
     array = as_numbers("values", values)
     array = array[None] if array.ndim == 2 else array
@@ -184,28 +212,34 @@ def _of_arrays(
             f"got {np.shape(values)}"
         )
     names = as_names(learners, len(array))
-    if not isinstance(loss, str):
-        raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
     known = known_metric(loss)
+    score = SCORES_OF_LOSSES.get(loss) if greater else None
     kept = array[:, design.testing]
+    if known is None or not known.ranks_pairs:
+        check_size("values", kept)
     if not np.isfinite(kept).all():
         raise ValueError(
             "values holds NaN or infinity where observations are tested: every tested "
             "observation needs a finite number"
         )
-    bounds = _bounds(known)
+    bounds = _bounds(known) if score is None else score.reported_bounds
+    if score is not None and bounds is None and kept.max() > 0:
+        raise ValueError(
+            f"values go up to {kept.max():.3g}, and {loss} is never above 0: pass the negative "
+            "losses, or name the loss itself"
+        )
     if bounds and (kept.min() < bounds[0] or kept.max() > bounds[1]):
         raise ValueError(
             f"values go from {kept.min():.3g} to {kept.max():.3g}, and loss={loss!r} lies "
             f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
         )
     clusters = as_groups(groups, design.n_obs)
-    target = None if y is None else _target(y, pos_label, known)
+    target, positive = (None, None) if y is None else _target(y, pos_label, known)
     if target is not None and target.shape != (design.n_obs,):
         raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
-    in_words = f"expected {loss} loss" if known is None else known.in_words
+    in_words = _in_words(loss, known or score, greater=greater)
     metric = recorded_metric(
-        loss, in_words=in_words, bounds=bounds, greater_is_better=False, of_test_sets=False
+        loss, in_words=in_words, bounds=bounds, greater_is_better=greater, of_test_sets=False
     )
     if metric.ranks_pairs and (target is None or set(target.tolist()) != {0.0, 1.0}):
         raise ValueError("loss='auc' needs y with labels of two classes")
@@ -218,9 +252,17 @@ def _of_arrays(
         "target": target,
         "in_words": in_words,
         "bounds": bounds,
-        "settings": {"source": "arrays"},
+        "settings": {"source": "arrays"} | positive_setting(positive),
         "groups": None if clusters is None else clusters.index,
+        "greater_is_better": greater,
     }
+
+
+def _in_words(loss: str, known: Metric | None, *, greater: bool) -> str:
+    """What is estimated."""
+    if known is not None:
+        return known.in_words
+    return f"expected {loss}" if greater else f"expected {loss} loss"
 
 
 def _of_sklearn(
@@ -260,14 +302,18 @@ def _of_sklearn(
     }
 
 
-def _target(y: Any, pos_label: Any, known: Metric | None) -> np.ndarray:
-    """Labels 0, 1, ..., or the real response, as `Sample` has them."""
+def _target(y: Any, pos_label: Any, known: Metric | None) -> tuple[np.ndarray, Any]:
+    """Labels 0, 1, ..., or the real response, as `Sample` has them; the class that scores rank."""
     response = as_response(y)
     # A loss of the user's own may score either, so that whole numbers remain labels.
     output = "label" if known is None else known.output
     if response.ndim == 1 and taken_for_classes(y, output, pos_label=pos_label):
-        return code_labels(y, pos_label)[1].astype(float)
-    return as_numbers("y", response)
+        classes, codes = code_labels(y, pos_label)
+        ranked = known is not None and known.ranks_pairs
+        if ranked:
+            check_positive(classes, pos_label, "values holds")
+        return codes.astype(float), classes[-1] if ranked else None
+    return as_numbers("y", response), None
 
 
 def _bounds(metric: Metric | None) -> tuple[float, float] | None:

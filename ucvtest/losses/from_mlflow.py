@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+from ucvtest.common.checks import named_options
 from ucvtest.common.plugins import mlflow_function
 from ucvtest.losses.from_predictions import FromPredictions
 
@@ -13,6 +14,7 @@ class FromMlflow(FromPredictions):
     """Losses made of what rules predicted, as MLflow has kept it."""
 
     @classmethod
+    @named_options
     def from_mlflow(
         cls,
         run_id: str | Mapping[str, str],

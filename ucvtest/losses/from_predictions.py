@@ -6,16 +6,29 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_size, named_options
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.data.class_order import (
+    COLUMN_ORDER,
+    COST_ORDER,
+    by_class,
+    check_order,
+    names_classes,
+    order_setting,
+)
 from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
+from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import (
     Sample,
+    as_column,
     as_response,
     code_labels,
     count_missing,
+    declared_order,
     difference_of_indices,
+    has_index,
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
@@ -23,10 +36,11 @@ from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_name
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
 from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.names import ALIASES, as_loss, output_of
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import WEIGHTED, recorded_metric
+from ucvtest.metrics.recorded import COST_OF_ERRORS, WEIGHTED, recorded_metric
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
@@ -63,6 +77,7 @@ class FromPredictions:
         def __init__(self, **fields: Any) -> None: ...
 
     @classmethod
+    @named_options
     def from_predictions(
         cls,
         y: Any,
@@ -88,7 +103,8 @@ class FromPredictions:
             Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
             a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
             of the positive class for "log" and "brier"; decision scores or probabilities for
-            "auc". Of more than two classes "log" and "brier" take (n, C), with columns in the
+            "auc"; or a DataFrame for each rule with a column for each class, named by it. Of more
+            than two classes "log" and "brier" take such a DataFrame or an array (n, C) in the
             order of the sorted labels, and "auc" is that of `pos_label` against the rest. A path
             is that of a CSV or parquet file with a column for each rule.
         loss : str, callable, Loss or matrix
@@ -98,7 +114,9 @@ class FromPredictions:
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
         pos_label : optional
-            The positive class; by default the largest label.
+            The positive class, which scores and probabilities are about. Of the labels 0 and 1,
+            False and True, or -1 and 1 it is the larger one; of others it must be named, unless
+            DataFrames name their columns.
         sample_weight : array-like, shape (n,), or str, optional
             What each observation counts, for means: `HoldOutTest` then is about the weighted mean,
             a ratio, whose standard error is that of weighted least squares (HC1). Not for the AUC
@@ -180,7 +198,7 @@ def _of_predictions(
             if ranks
             else resample_means(values, design)
         ),
-        "settings": settings | ({} if pos_label is None else {"pos_label": str(pos_label)}),
+        "settings": settings | positive_setting(found.pop("positive", None)),
         "groups": None if clusters is None else clusters.index,
         **found,
     }
@@ -215,7 +233,9 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
     own, so that nothing counts them as errors. The effective size is Kish's.
     """
-    weights = _vector("sample_weight", as_numbers("sample_weight", as_response(sample_weight)))
+    weights = _vector(
+        "sample_weight", as_numbers("sample_weight", as_column("sample_weight", sample_weight))
+    )
     values = found["values"]
     if weights.shape != values.shape[1:]:
         raise ValueError(
@@ -228,7 +248,8 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
         "loss": f"{WEIGHTED}{found['loss']}",
         "values": theta + (values - theta) * (weights / weights.mean()),
         "in_words": f"weighted {found['in_words']}",
-        "settings": {EFFECTIVE_SIZE: float(weights.sum() ** 2 / (weights @ weights))},
+        "settings": found["settings"]
+        | {EFFECTIVE_SIZE: float(weights.sum() ** 2 / (weights @ weights))},
     }
 
 
@@ -252,8 +273,10 @@ def _known_metric(loss: Any) -> Any:
 
 
 def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
-    """Refuse rows that do not belong to those of `y`, or without it to those of the first other."""
-    named = {name: given for name, given in {"y": y, **others}.items() if given is not None}
+    """Refuse rows that do not belong to those of `y`, or of the first other that has an index."""
+    named = {name: given for name, given in {"y": y, **others}.items() if has_index(given)}
+    if not named:
+        return
     (first, reference), *rest = named.items()
     for name, given in rest:
         difference = difference_of_indices(reference, given)
@@ -280,6 +303,7 @@ def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
         "target": None,
         "in_words": SCORE_IN_WORDS,
         "greater_is_better": True,
+        "settings": {},
     }
 
 
@@ -290,16 +314,34 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
     classes, codes = code_labels(y, pos_label)
     if pos_label is None:
         _check_two(AUC, classes)
-    if len(classes) > 2:
-        # One class against the rest: of scores for each class those of this one.
-        rules = {name: _column_of(name, given, classes) for name, given in rules.items()}
-    rows = {name: _numbers(name, given, infinite=True) for name, given in rules.items()}
+    given = rules
+    rules = _of_positive(rules, classes, pos_label, declared_order(y))
+    rows = {name: _numbers(name, scores, infinite=True) for name, scores in rules.items()}
     return {
         "loss": AUC.name,
         "values": _stacked(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
+        "settings": _column_order(given, classes) if len(classes) > 2 else {},
+        "positive": classes[-1],
     }
+
+
+def _of_positive(
+    rules: Mapping[str, Any], classes: np.ndarray, pos_label: Any, declared: Sequence[Any]
+) -> dict[str, Any]:
+    """The column of the positive class, of scores for each class; a single column as it is.
+
+    It is the last one of `classes`. A single column does not say which class it is about.
+    """
+    found = {}
+    for name, given in rules.items():
+        if np.ndim(given) == 2 and (len(classes) > 2 or names_classes(given, classes)):
+            found[name] = _matrix(name, given, classes, declared)[:, -1]
+        else:
+            check_positive(classes, pos_label, f"{_named(name)} holds")
+            found[name] = given
+    return found
 
 
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
@@ -314,19 +356,29 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
             "loss='squared' or 'absolute'"
         )
     target, labels = sample.target, sample.classes
+    positive: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if scored.output == "label":
+        if scored.of_one_class and sample.n_classes == 2:
+            positive = {"positive": np.asarray(labels)[-1]}
+        known = sample
         rows, sample = _coded(rules, sample)
         _check_matrix(scored, labels, sample)
+        scored = costs_in_order(scored, known)
+        settings = order_setting(COST_ORDER, cost_order(scored, known))
     else:
         scored = for_classes(scored, sample.n_classes)
         if scored.output == "probability" and sample.n_classes > 2:
+            settings = _column_order(rules, labels)
             rows = {
-                name: _probabilities(name, given, np.asarray(labels))
+                name: _probabilities(name, given, np.asarray(labels), sample.declared)
                 for name, given in rules.items()
             }
         else:
             if labels is not None:
                 _check_two(scored, labels)
+                positive = {"positive": labels[-1]}
+                rules = _of_positive(rules, labels, pos_label, sample.declared)
             rows = {name: _numbers(name, given) for name, given in rules.items()}
         if scored.output == "probability":
             _check_probabilities(rows)
@@ -339,7 +391,15 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         "target": target,
         "in_words": scored.in_words,
         "bounds": scored.bounds,
+        "settings": settings | _costs(scored),
+        **positive,
     }
+
+
+def _costs(loss: Loss) -> dict[str, float]:
+    """What every error costs, where a matrix says that all cost the same."""
+    cost = None if loss.matrix is None else cost_of_errors(loss.matrix)
+    return {} if cost in (None, 1) else {COST_OF_ERRORS: cost}
 
 
 def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
@@ -356,8 +416,13 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool) -> Sample:
     features = np.empty((len(response), 0))
     if as_classes:
         classes, codes = code_labels(y, pos_label)
-        return Sample(features, response, classes, codes)
+        return Sample(
+            *(features, response, classes, codes),
+            positive_named=pos_label is not None,
+            declared=declared_order(y),
+        )
     numbers = as_numbers("y", response)
+    check_size("y", numbers)
     _check_finite("y", numbers, infinite=False)
     return Sample(features, numbers, None, None)
 
@@ -369,7 +434,7 @@ def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarr
     place = {label: number for number, label in enumerate(classes)}
     rows = {}
     for name, given in rules.items():
-        predicted = _vector(_named(name), as_response(as_array(_named(name), given)))
+        predicted = _vector(_named(name), as_column(_named(name), given))
         n_missing = count_missing(predicted)
         if n_missing:
             raise ValueError(
@@ -444,25 +509,23 @@ def _check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
 
 
 def _numbers(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
-    column = as_response(as_array(_named(name), given))
+    column = as_column(_named(name), given)
     found = _vector(_named(name), as_numbers(_named(name), column))
     _check_finite(_named(name), found, infinite=infinite)
+    if not infinite:
+        # Scores that may be infinite are ranked, and never squared.
+        check_size(_named(name), found)
     return found
 
 
-def _matrix(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
-    """A column for each class, in the order of `classes`; given in that of the sorted labels."""
+def _matrix(name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]) -> np.ndarray:
+    """A column for each class, in the order of `classes`; an array has the sorted labels'."""
     known = classes.tolist()
+    order = np.arange(len(known))
     if hasattr(given, "columns"):
-        if sorted(map(str, given.columns)) != sorted(map(str, known)):
-            raise ValueError(
-                f"{_named(name)} has columns {_listed(list(given.columns))}: name them by the "
-                f"labels of y, {_listed(known)}"
-            )
-        names = {str(column): column for column in given.columns}
-        given = given[[names[str(label)] for label in known]].to_numpy()
-        order = np.arange(len(known))
+        given = by_class(_named(name), given, known)
     else:
+        check_order(_named(name), sorted(known), declared, None)
         order = np.argsort(np.argsort(classes))
     found = as_numbers(_named(name), given)
     if found.ndim != 2 or found.shape[1] != len(known):
@@ -473,8 +536,16 @@ def _matrix(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
     return found[:, order]
 
 
-def _probabilities(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
-    found = _matrix(name, given, classes)
+def _column_order(rules: Mapping[str, Any], classes: Any) -> dict[str, list[Any]]:
+    """The setting with the order of the classes, where an array has columns without names."""
+    unnamed = any(np.ndim(given) == 2 and not hasattr(given, "columns") for given in rules.values())
+    return order_setting(COLUMN_ORDER, np.sort(classes) if unnamed else ())
+
+
+def _probabilities(
+    name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]
+) -> np.ndarray:
+    found = _matrix(name, given, classes, declared)
     _check_finite(_named(name), found, infinite=False)
     sums = found.sum(axis=1)
     if not np.allclose(sums, 1, atol=1e-4):
@@ -483,11 +554,6 @@ def _probabilities(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
             "the probabilities of all classes sum to 1"
         )
     return found
-
-
-def _column_of(name: str, given: Any, classes: np.ndarray) -> Any:
-    """The scores of the last class, of scores for each; a single column as it is."""
-    return _matrix(name, given, classes)[:, -1] if np.ndim(given) == 2 else given
 
 
 def _check_finite(name: str, numbers: np.ndarray, *, infinite: bool) -> None:

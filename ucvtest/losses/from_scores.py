@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import at_least, check_choice
+from ucvtest.common.checks import LARGEST, at_least, check_choice, check_size, named_options
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
-from ucvtest.losses.validation import by_name
+from ucvtest.losses.validation import by_name, refuse_other_rows
+from ucvtest.metrics.directions import direction_of_scores
 
 __all__ = ["FromScores"]
 
@@ -30,6 +31,7 @@ class FromScores:
         def __init__(self, **fields: Any) -> None: ...
 
     @classmethod
+    @named_options
     def from_scores(
         cls,
         fold_scores: Mapping[str, Any],
@@ -38,14 +40,15 @@ class FromScores:
         n_test: int,
         design: str = "kfold",
         n_folds: int | None = None,
-        greater_is_better: bool = True,
+        greater_is_better: bool | None = None,
+        score: str | None = None,
     ) -> Self:
         """The scores of resamples alone, such as those that ``cross_val_score`` returned.
 
         They suffice for the tests that need no more than a number for each resample: corrected,
         naive and Bayesian t test, and those of 5x2 cross-validation where the design is that.
-        Estimates stay in the units of the scores, with their sign; `greater_is_better` decides
-        what verdicts say, and no number.
+        Estimates stay in the units of the scores, with their sign; `greater_is_better`, or the
+        name of the score, decides what verdicts say, and no number.
 
         Parameters
         ----------
@@ -58,8 +61,12 @@ class FromScores:
             What the splits are; "splits" are random ones of the whole sample.
         n_folds : int, optional
             Needed for "repeated_kfold".
-        greater_is_better : bool
-            Whether a good learner has high scores; False for errors and losses.
+        greater_is_better : bool, optional
+            Whether a good learner has high scores; False for errors and losses. By default what
+            `score` says, and without a name True, as of all that ``cross_val_score`` returns.
+        score : str, optional
+            What was scored, such as "accuracy", "r2" or "neg_mean_squared_error", or a loss. A
+            name of which it is not known what is better needs `greater_is_better`.
 
         Raises
         ------
@@ -90,6 +97,9 @@ class FromScores:
         rows = {
             name: _row(name, given) for name, given in by_name("fold_scores", fold_scores).items()
         }
+        named = {name: each for name, each in fold_scores.items() if hasattr(each, "iloc")}
+        if len(named) > 1:
+            refuse_other_rows({f"fold_scores[{name!r:.60}]": each for name, each in named.items()})
         n_resamples = len(next(iter(rows.values())))
         for name, row in rows.items():
             if len(row) != n_resamples:
@@ -97,10 +107,13 @@ class FromScores:
                     f"fold_scores[{name!r:.60}] has {len(row)} scores, where {n_resamples} are "
                     "needed: pass those of the same splits for all learners"
                 )
-        if not isinstance(greater_is_better, (bool, np.bool_)):
+        if greater_is_better is not None and not isinstance(greater_is_better, (bool, np.bool_)):
             raise ValueError(
                 f"greater_is_better must be True or False, got {greater_is_better!r:.60}"
             )
+        greater = True if greater_is_better is None else bool(greater_is_better)
+        if score is not None:
+            greater = direction_of_scores(score, greater_is_better)
         sizes = at_least("n_learn", n_learn, 1), at_least("n_test", n_test, 1)
         check_choice("design", design, DESIGNS)
         if 2 * sum(sizes) * n_resamples > MAX_BYTES:
@@ -114,13 +127,15 @@ class FromScores:
             drawn, words = _random_splits(n_resamples, *sizes)
         else:
             raise ValueError("n_folds has no use with design='splits': leave it out")
-        greater = bool(greater_is_better)
+        name, in_words = (SCORE, SCORE_IN_WORDS) if greater else (LOSS, LOSS_IN_WORDS)
+        if score is not None:
+            name, in_words = score, f"expected {score}"
         return cls(
             design=drawn,
             learners=tuple(rows),
-            loss=SCORE if greater else LOSS,
+            loss=name,
             means=np.stack(list(rows.values())),
-            in_words=SCORE_IN_WORDS if greater else LOSS_IN_WORDS,
+            in_words=in_words,
             settings={"source": "scores", "design": words},
             greater_is_better=greater,
         )
@@ -134,6 +149,8 @@ def _row(name: str, given: Any) -> np.ndarray:
             f"{label} must hold one score for each split, got shape {row.shape}: use .ravel() of "
             "an array (repeats, folds)"
         )
+    if not (np.abs(row) <= LARGEST).all():
+        check_size(label, row)
     if not np.isfinite(row).all():
         raise ValueError(
             f"{label} has {row[~np.isfinite(row)][0]} for split {int((~np.isfinite(row)).argmax())}"

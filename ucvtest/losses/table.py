@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -17,9 +17,12 @@ from ucvtest.losses import files
 from ucvtest.losses.from_arrays import FromArrays
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_scores import FromScores
+from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.recorded import known_metric, recorded_metric
+from ucvtest.metrics.directions import direction_of
+from ucvtest.metrics.matrix import MATRIX, errors_at
+from ucvtest.metrics.recorded import COST_OF_ERRORS, RecordedMetric, recorded_metric
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
@@ -73,7 +76,7 @@ class Losses(FromArrays, FromMlflow, FromScores):
         which they first appear; by default each observation is by itself.
     greater_is_better : bool, optional
         Whether `means` and `values` are scores, of which greater ones are better; by default for
-        the AUC alone. It decides what verdicts say, and no number.
+        the AUC alone, and needed for names of scores. It decides what verdicts say, and no number.
 
     Raises
     ------
@@ -99,8 +102,7 @@ class Losses(FromArrays, FromMlflow, FromScores):
     def __post_init__(self) -> None:
         greater = self.greater_is_better
         if greater is None:
-            known = known_metric(self.loss)
-            greater = known is not None and known.greater_is_better
+            greater = direction_of(self.loss)
         object.__setattr__(self, "greater_is_better", bool(greater))
         for name in ("means", "values", "target", "groups"):
             array = getattr(self, name)
@@ -134,12 +136,38 @@ class Losses(FromArrays, FromMlflow, FromScores):
     @cached_property
     def metric(self) -> Metric:
         """What is estimated: the metric called `loss`, or what is known of it."""
-        return recorded_metric(
+        metric = recorded_metric(
             self.loss,
             in_words=self.in_words,
             bounds=self.bounds,
             greater_is_better=bool(self.greater_is_better),
             of_test_sets=self.values is None,
+        )
+        cost = self.settings.get(COST_OF_ERRORS)
+        if cost is None or self.loss != MATRIX or not isinstance(metric, RecordedMetric):
+            return metric
+        return replace(metric, of_loss=errors_at(float(cost)))
+
+    @cached_property
+    def in_losses(self) -> "Losses":
+        """The same in losses, of which tests know more than of scores that are a constant less one.
+
+        Itself, unless it holds such scores. The words remain those of the score.
+        """
+        loss = self.metric.of_loss
+        if loss is None or loss.units is None:
+            return self
+        means, values = loss.units.back(self.means), None
+        if self.values is not None:
+            values = loss.units.back(self.values)
+            means = resample_values(values, self.design, loss, self.target)
+        return replace(
+            self,
+            loss=loss.name,
+            means=means,
+            values=values,
+            bounds=loss.bounds,
+            greater_is_better=False,
         )
 
     @property
@@ -328,6 +356,12 @@ class LossDifference:
         if self.losses.target is None:
             raise ValueError("these losses came without y: pass it to Losses.from_arrays")
         return np.broadcast_to(self.losses.target, self.design.testing.shape)[self.design.testing]
+
+    @property
+    def in_losses(self) -> "LossDifference":
+        """The same in losses: see `Losses`."""
+        losses = self.losses.in_losses
+        return self if losses is self.losses else replace(self, losses=losses)
 
     @property
     def table(self) -> np.ndarray:

@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.checks import HALF_A_PAIR, check_text
 from ucvtest.data.groups import as_groups
+from ucvtest.data.sample import difference_of_names, has_index
 from ucvtest.designs.design import Design
 from ucvtest.losses.resample_means import resample_means
 
-__all__ = ["as_names", "by_name", "check_parts"]
+__all__ = ["as_names", "by_name", "check_parts", "refuse_other_rows"]
 
 
 def by_name(argument: str, given: Any) -> dict[str, Any]:
@@ -32,6 +34,37 @@ def by_name(argument: str, given: Any) -> dict[str, Any]:
     return dict(pairs)
 
 
+def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:
+    """Refuse columns with the names of other rows, or of the same in another order.
+
+    `rows` have a value in each row, `tables` a column for each. Rows that pandas numbers from 0
+    have names only where others have the same numbers.
+
+    Raises
+    ------
+    ValueError
+    """
+    names = {name: given.index for name, given in rows.items() if has_index(given)}
+    for name, given in (tables or {}).items():
+        if has_index(given) and hasattr(given, "columns"):
+            names[name] = given.columns
+    (first, reference), *rest = [*names.items()] or [("", None)]
+    for name, other in rest:
+        difference = difference_of_names(reference, other)
+        numbered = any(_is_numbered(each) for each in (reference, other))
+        if difference and not (numbered and difference == "different indices"):
+            raise ValueError(
+                f"{first} and {name} have {difference}, but rows are matched by place: put them "
+                "into one order by .reindex, or pass .to_numpy() where row by row they belong "
+                "together"
+            )
+
+
+def _is_numbered(names: Any) -> bool:
+    """Whether nobody named the rows: pandas has numbered them from 0."""
+    return type(names).__name__ == "RangeIndex" and names.start == 0 and names.step == 1
+
+
 def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
     """The names of the learners, all different; numbered ones by default."""
     if learners is None:
@@ -44,6 +77,9 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
     )
     if not strings or len(names) != n_learners or len(set(names)) < n_learners:
         raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
+    if HALF_A_PAIR.search("".join(names)):
+        for name in names:
+            check_text("learners has the name", name)
     return names
 
 

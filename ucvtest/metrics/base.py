@@ -1,20 +1,50 @@
 """What every metric declares, so that nobody asks for its name."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from ucvtest.common.checks import check_choice
 from ucvtest.data.output import OUTPUTS, Output
+from ucvtest.data.positive_class import plain_label
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["Metric", "Scale", "plural"]
+__all__ = ["Metric", "Scale", "Units", "plural"]
 
 Scale = Literal["identity", "logit", "log"]
+
+
+@dataclass(frozen=True)
+class Units:
+    """What results are about in the place of a loss: a number plus a multiple of the loss.
+
+    The accuracy is one less the error rate, a score such as "neg_log_loss" a loss with the other
+    sign, a cost of 3 for every error three times the error rate. The loss is what is computed; its
+    values are changed where they are reported.
+    """
+
+    name: str
+    intercept: float
+    estimand: str
+    slope: float = -1.0
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether it rises where the loss falls."""
+        return self.slope < 0
+
+    def of(self, values: Any, *, paired: bool = False) -> Any:
+        """From values of the loss, or from the difference of two learners."""
+        # Exact for scores, and never -0.0: 1 less 0, 1/2 or 1, or a change of sign.
+        return (0.0 if paired else self.intercept) + self.slope * values
+
+    def back(self, values: Any, *, paired: bool = False) -> Any:
+        """The way back."""
+        return (values - (0.0 if paired else self.intercept)) / self.slope + 0.0
 
 
 @dataclass(frozen=True)
@@ -34,6 +64,8 @@ class Metric:
         The expected value in words.
     bounds : tuple of float, optional
         The smallest and the largest value, where there are both.
+    units : Units, optional
+        What was asked for, and is reported, where a loss is computed in its place.
     """
 
     name: str
@@ -42,6 +74,7 @@ class Metric:
     original_labels: bool = False
     estimand: str = ""
     bounds: tuple[float, float] | None = None
+    units: Units | None = field(default=None, kw_only=True)
 
     ranks_pairs: ClassVar[bool] = False
     """Whether it compares the scores of two observations, so that none has a value alone: then the
@@ -83,13 +116,55 @@ class Metric:
         return False
 
     @property
+    def of_one_class(self) -> bool:
+        """Whether the value is about one of two classes, the positive one: results then name it."""
+        return self.output in ("score", "probability")
+
+    def positive_class(self, sample: "Sample") -> Any:
+        """The class of two that the value is about, if it is about one."""
+        if self.of_one_class and sample.classes is not None and len(sample.classes) == 2:
+            return plain_label(sample.classes[-1])
+        return None
+
+    @property
     def counts_errors(self) -> bool:
         """Whether it is the share of wrong labels, so that sums are counts."""
         return False
 
     @property
+    def of_loss(self) -> "Metric | None":
+        """The loss that tests compute with, where the values are those of a score of it."""
+        return None
+
+    @property
+    def reported_name(self) -> str:
+        """What results call it: the score that was asked for."""
+        return self.name if self.units is None else self.units.name
+
+    @property
+    def reported_bounds(self) -> tuple[float, float] | None:
+        """The smallest and the largest value of what results are about."""
+        if self.bounds is None or self.units is None:
+            return self.bounds
+        low, high = sorted(self.units.of(end) for end in self.bounds)
+        return low, high
+
+    @property
+    def unit(self) -> float:
+        """How far apart in results are values of which the losses are 1 apart."""
+        return 1.0 if self.units is None else abs(self.units.slope)
+
+    def reported(self, value: Any, *, paired: bool) -> Any:
+        """A value of the estimand in the units of results."""
+        return value if self.units is None else self.units.of(value, paired=paired)
+
+    @property
     def in_words(self) -> str:
         """The expected value, as summaries name it."""
+        return self.units.estimand if self.units else self._own_words
+
+    @property
+    def _own_words(self) -> str:
         return self.estimand or f"expected {self.name}"
 
     @property
@@ -110,4 +185,6 @@ class Metric:
 
 def plural(words: str) -> str:
     """The expected values of two learners, from that of one."""
+    if words.endswith("accuracy"):
+        return f"{words[:-1]}ies"
     return words + ("es" if words.endswith("s") else "s")

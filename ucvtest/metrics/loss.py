@@ -38,6 +38,8 @@ class Loss(Metric):
         bound its variance, which some methods use.
     matrix : ndarray, optional
         Of a loss made by `matrix_loss`, shape (C, C).
+    class_names : tuple, optional
+        The classes of its rows and columns, where it was a table that names them.
 
     Raises
     ------
@@ -54,6 +56,7 @@ class Loss(Metric):
     """
 
     matrix: np.ndarray | None = field(default=None, compare=False)
+    class_names: tuple[Any, ...] | None = field(default=None, compare=False)
 
     @property
     def is_mean(self) -> bool:
@@ -66,13 +69,25 @@ class Loss(Metric):
         return False
 
     @property
+    def of_one_class(self) -> bool:
+        """Whether it scores a probability, or a score, of one class, or costs that differ."""
+        return self.orders_classes or super().of_one_class
+
+    @property
+    def orders_classes(self) -> bool:
+        """Whether costs depend on which class has which row: not all errors cost the same."""
+        if self.matrix is None:
+            return False
+        errors = self.matrix[~np.eye(len(self.matrix), dtype=bool)]
+        return len({*errors}) > 1 or len({*self.matrix.diagonal()}) > 1
+
+    @property
     def counts_errors(self) -> bool:
         """Whether it is the share of wrong labels."""
         return self.name == "zero_one"
 
     @property
-    def in_words(self) -> str:
-        """The expected loss, as summaries name it."""
+    def _own_words(self) -> str:
         return self.estimand or f"expected {self.name} loss"
 
     def kept(

@@ -1,13 +1,32 @@
 """Losses from a matrix: what it costs to predict one class for another."""
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.data.class_order import check_order, listed_labels
+from ucvtest.data.positive_class import plain_label
+from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
 
-__all__ = ["matrix_loss"]
+if TYPE_CHECKING:
+    from ucvtest.data.sample import Sample
+
+__all__ = [
+    "COST",
+    "MATRIX",
+    "cost_of_errors",
+    "cost_order",
+    "costs_in_order",
+    "errors_at",
+    "matrix_loss",
+]
+
+MATRIX, COST = "matrix", "expected cost"
+"""What a loss by a matrix is called."""
 
 
 def matrix_loss(matrix: Any) -> Loss:
@@ -15,12 +34,14 @@ def matrix_loss(matrix: Any) -> Loss:
 
     Parameters
     ----------
-    matrix : array, shape (C, C)
-        ``matrix[true, predicted]``, classes in ascending order, the positive one last.
+    matrix : array or DataFrame, shape (C, C)
+        ``matrix[true, predicted]``, classes in ascending order, the positive one last; of a
+        DataFrame with rows and columns named by the classes in any order.
 
     Returns
     -------
     Loss
+        The zero-one loss where every error costs 1.
 
     Raises
     ------
@@ -36,6 +57,10 @@ def matrix_loss(matrix: Any) -> Loss:
     array([[1. , 5. ],
            [1. , 2.5]])
     """
+    names = _class_names(matrix)
+    if names is not None:
+        # Columns may be in another order than rows.
+        matrix = matrix[[*matrix.index]]
     try:
         costs = np.array(as_numbers("loss", matrix))
     except ValueError as error:
@@ -49,6 +74,9 @@ def matrix_loss(matrix: Any) -> Loss:
     if not np.isfinite(costs).all():
         raise ValueError("loss is a matrix with NaN or infinity: every cost must be finite")
     costs.flags.writeable = False
+    if cost_of_errors(costs) == 1:
+        # The same question has the same answer: this is the error rate.
+        return replace(LOSSES["zero_one"], matrix=costs)
 
     def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         true = y.astype(int)
@@ -58,4 +86,71 @@ def matrix_loss(matrix: Any) -> Loss:
 
     low, high = float(costs.min()), float(costs.max())
     bounds = (low, high) if low < high else None
-    return Loss("matrix", cost, "label", estimand="expected cost", bounds=bounds, matrix=costs)
+    return Loss(
+        *(MATRIX, cost, "label"),
+        estimand=COST,
+        bounds=bounds,
+        matrix=costs,
+        class_names=names,
+    )
+
+
+def _class_names(matrix: Any) -> tuple[Any, ...] | None:
+    """The names of the rows of a table, if they are more than numbers of places."""
+    if not hasattr(matrix, "columns"):
+        return None
+    rows, columns = list(matrix.index), list(matrix.columns)
+    if sorted(map(str, rows)) != sorted(map(str, columns)):
+        raise ValueError(
+            f"loss has rows {listed_labels(rows)} and columns {listed_labels(columns)}: name both "
+            "by the labels of y"
+        )
+    return None if rows == columns == list(range(len(rows))) else tuple(rows)
+
+
+def costs_in_order(loss: Loss, sample: "Sample") -> Loss:
+    """The loss with rows and columns of its matrix in the order of the classes of a sample.
+
+    Raises
+    ------
+    ValueError
+        If the matrix has names that are not the classes, or none where a categorical declares
+        another order.
+    """
+    if loss.matrix is None or not loss.orders_classes:
+        return loss
+    classes = [plain_label(label) for label in np.asarray(sample.classes)]
+    if loss.class_names is None:
+        positive = classes[-1] if sample.positive_named else None
+        check_order("loss", classes, sample.declared, positive)
+        return loss
+    places = {str(name): place for place, name in enumerate(loss.class_names)}
+    if sorted(places) != sorted(map(str, classes)):
+        raise ValueError(
+            f"loss has rows and columns {listed_labels(loss.class_names)}: name them by the labels "
+            f"of y, {listed_labels(classes)}"
+        )
+    order = [places[str(label)] for label in classes]
+    ordered = matrix_loss(loss.matrix[np.ix_(order, order)])
+    return replace(ordered, class_names=tuple(classes))
+
+
+def cost_order(metric: Metric, sample: "Sample") -> list[Any]:
+    """The classes in the order in which costs without names have them, where it matters."""
+    if not isinstance(metric, Loss) or metric.class_names is not None or not metric.orders_classes:
+        return []
+    return [plain_label(label) for label in np.asarray(sample.classes)]
+
+
+def cost_of_errors(costs: np.ndarray) -> float | None:
+    """What every error costs, where all cost the same, and what is right costs nothing."""
+    errors = costs[~np.eye(len(costs), dtype=bool)]
+    if not len(errors) or not errors[0] > 0 or costs.diagonal().any():
+        return None
+    return float(errors[0]) if (errors == errors[0]).all() else None
+
+
+def errors_at(cost: float, matrix: np.ndarray | None = None) -> Loss:
+    """The zero-one loss, reported as so many times the error rate."""
+    units = None if cost == 1 else Units(MATRIX, 0.0, COST, slope=cost)
+    return replace(LOSSES["zero_one"], matrix=matrix, units=units)

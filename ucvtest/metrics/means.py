@@ -1,5 +1,7 @@
 """Losses by name: what a prediction costs, averaged over observations."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ucvtest.metrics.loss import Loss
@@ -70,11 +72,13 @@ def for_classes(loss: Loss, n_classes: int) -> Loss:
     ValueError
         If it scores the probability of one of two classes, and there are more.
     """
-    if loss.output != "probability" or n_classes <= 2 or loss in OF_SEVERAL.values():
+    plain = replace(loss, units=None)
+    if loss.output != "probability" or n_classes <= 2 or plain in OF_SEVERAL.values():
         return loss
-    if loss is not LOSSES.get(loss.name):
+    if plain != LOSSES.get(loss.name):
         raise ValueError(
             f"loss={loss.name!r} scores the probability of one of two classes, y has {n_classes}: "
             "use loss='log' or 'brier', or merge classes"
         )
-    return OF_SEVERAL[loss.name]
+    found = OF_SEVERAL[loss.name]
+    return found if loss.units is None else replace(found, units=loss.units)

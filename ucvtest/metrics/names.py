@@ -7,8 +7,10 @@ import numpy as np
 
 from ucvtest.data.output import Output
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.directions import names_a_score
 from ucvtest.metrics.loss import Loss
-from ucvtest.metrics.matrix import matrix_loss
+from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
+from ucvtest.metrics.matrix import cost_of_errors, errors_at, matrix_loss
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 from ucvtest.metrics.recorded import known_metric
@@ -18,6 +20,7 @@ __all__ = [
     "ALIASES",
     "as_loss",
     "as_metric",
+    "canonical",
     "is_auc",
     "metric_of",
     "output_of",
@@ -26,6 +29,7 @@ __all__ = [
 
 ALIASES = {
     "accuracy": "zero_one",
+    "error": "zero_one",
     "mae": "absolute",
     "mse": "squared",
     "log_loss": "log",
@@ -55,7 +59,7 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     ValueError
         If the name is unknown, or a matrix not square.
     """
-    if isinstance(loss, (np.ndarray, list, tuple)) or hasattr(loss, "to_numpy"):
+    if is_matrix(loss):
         return matrix_loss(loss)
     if loss is None:
         return LOSSES["zero_one" if has_classes else "squared"]
@@ -64,10 +68,68 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
         name = "custom" if name == "<lambda>" else name
+        if _is_of_sklearn(loss):
+            return _of_sklearn(name)
+        if names_a_score(name):
+            raise ValueError(
+                f"loss is the function {name}, which is called like a score, and losses are what a "
+                "learner should have little of: pass scoring=make_scorer(...) for a score, or name "
+                "a loss otherwise"
+            )
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
     if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
         return LOSSES[ALIASES.get(loss, loss)]
     raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")
+
+
+OF_SKLEARN = {
+    "zero_one_loss": LOSSES["zero_one"],
+    "hamming_loss": LOSSES["zero_one"],
+    "mean_squared_error": LOSSES["squared"],
+    "mean_absolute_error": LOSSES["absolute"],
+    "log_loss": LOSSES["log"],
+    "brier_score_loss": LOSSES["brier"],
+    **{
+        name.removeprefix("neg_"): replace(loss, units=None)
+        for name, loss in SCORES_OF_LOSSES.items()
+        if name.removeprefix("neg_mean_") in ("squared_log_error", "absolute_percentage_error")
+        or name.endswith("_deviance")
+    },
+}
+"""Losses by the names of scikit-learn's functions."""
+
+
+def _is_of_sklearn(loss: Any) -> bool:
+    return getattr(loss, "__module__", None) is not None and loss.__module__.startswith(
+        "sklearn.metrics."
+    )
+
+
+def _of_sklearn(name: str) -> Loss:
+    """The loss behind one of scikit-learn's functions, which return one number for all rows."""
+    if name not in OF_SKLEARN:
+        raise ValueError(
+            f"loss is scikit-learn's function {name}, which is a score, or no mean over "
+            "observations: pass the name of the score, or make_scorer(...), as scoring"
+        )
+    return OF_SKLEARN[name]
+
+
+def canonical(loss: Any) -> Any:
+    """One way to say the same: names without aliases, and the loss that a matrix or function is."""
+    if isinstance(loss, str):
+        return ALIASES.get(loss, loss)
+    if is_matrix(loss):
+        found = matrix_loss(loss)
+        assert found.matrix is not None
+        cost = cost_of_errors(found.matrix)
+        return found if cost is None else errors_at(cost, found.matrix)
+    return _of_sklearn(loss.__name__) if callable(loss) and _is_of_sklearn(loss) else loss
+
+
+def is_matrix(loss: Any) -> bool:
+    """Whether a loss is given as a matrix of costs."""
+    return isinstance(loss, (np.ndarray, list, tuple)) or hasattr(loss, "to_numpy")
 
 
 def as_metric(loss: Any, *, has_classes: bool) -> Metric:
@@ -92,6 +154,8 @@ def output_of(loss: Any) -> Output | None:
     """
     if loss is None or (isinstance(loss, SetScore) and not loss.fixed_output):
         return None
+    if callable(loss) and _is_of_sklearn(loss):
+        return _of_sklearn(loss.__name__).output
     if callable(loss) and not isinstance(loss, Metric):
         return None
     return as_metric(loss, has_classes=True).output

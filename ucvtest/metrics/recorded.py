@@ -1,15 +1,19 @@
 """Metrics that were computed elsewhere, and are known by what tables of losses keep of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 
-__all__ = ["WEIGHTED", "RecordedMetric", "known_metric", "recorded_metric"]
+__all__ = ["COST_OF_ERRORS", "WEIGHTED", "RecordedMetric", "known_metric", "recorded_metric"]
+
+COST_OF_ERRORS = "cost_of_errors"
+"""The setting with what each error costs, where all cost the same."""
 
 WEIGHTED = "weighted_"
 """What names of losses begin with whose rows have weights."""
@@ -20,11 +24,12 @@ class RecordedMetric(Metric):
     """Numbers of which the metric's function is not known: they are taken as they are.
 
     `rises` is whether higher numbers are better; `of_test_sets` whether they are those of test
-    sets, and not of observations.
+    sets, and not of observations; `of_loss` the loss of which they are a score.
     """
 
     rises: bool = False
     of_test_sets: bool = False
+    of_loss: Metric | None = None
 
     @property
     def is_mean(self) -> bool:
@@ -69,6 +74,8 @@ def recorded_metric(
         or (known.bounds == bounds and known.greater_is_better == greater_is_better)
     ):
         return known
+    scored = greater_is_better and name in SCORES_OF_LOSSES
+    loss = _loss_behind(SCORES_OF_LOSSES[name], bounds) if scored else None
     return RecordedMetric(
         name,
         _as_given,
@@ -76,8 +83,27 @@ def recorded_metric(
         estimand=in_words,
         bounds=bounds,
         rises=greater_is_better,
-        of_test_sets=of_test_sets,
+        of_test_sets=of_test_sets and loss is None,
+        of_loss=loss,
     )
+
+
+def _loss_behind(loss: Metric, bounds: tuple[float, float] | None) -> Metric:
+    """The loss of a score, with what the bounds of the score leave it."""
+    ends = None
+    if bounds is not None and loss.units is not None:
+        low, high = sorted(loss.units.back(end) for end in bounds)
+        ends = low, high
+    if ends == loss.bounds:
+        return loss
+    own = recorded_metric(
+        loss.name,
+        in_words=loss.in_words,
+        bounds=ends,
+        greater_is_better=False,
+        of_test_sets=False,
+    )
+    return replace(own, units=loss.units)
 
 
 def _as_given(y: np.ndarray, numbers: np.ndarray) -> np.ndarray:

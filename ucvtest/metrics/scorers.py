@@ -1,7 +1,7 @@
 """Metrics in scikit-learn's words: names of scorers, and scorer objects.
 
-Scores that are means over observations become losses. Others (F1, R2, ...) are one number for each
-test set: a `SetScore`, for the tests that need no more.
+Scores that are means over observations are computed as losses, and reported as scores. Others (F1,
+R2, ...) are one number for each test set: a `SetScore`, for the tests that need no more.
 """
 
 import importlib
@@ -12,8 +12,8 @@ import numpy as np
 
 from ucvtest.data.output import Output
 from ucvtest.metrics.loss import Loss
-from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.names import ALIASES
+from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
+from ucvtest.metrics.names import canonical
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.set_scores import SetScore
 
@@ -32,96 +32,29 @@ OF_NUMBERS = (
 """scikit-learn's scorers of predicted numbers that are no means; others of `predict` score
 labels."""
 
-
-def _squared_log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    return (np.log1p(y) - np.log1p(prediction)) ** 2
-
-
-def _relative(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    return np.abs(prediction - y) / np.maximum(np.abs(y), np.finfo(float).eps)
+MEANS: dict[str, Loss | str] = {**SCORES_OF_LOSSES, "roc_auc": AUC_NAME}
+"""scikit-learn's scores that are means over observations, by the losses behind them, or the AUC."""
 
 
-def _poisson(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    from scipy.special import xlogy
-
-    return 2 * (xlogy(y, y / prediction) - y + prediction)
-
-
-def _gamma(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    return 2 * (np.log(prediction / y) + y / prediction - 1)
-
-
-MEANS: dict[str, Loss | str] = {
-    "accuracy": LOSSES["zero_one"],
-    "neg_log_loss": LOSSES["log"],
-    "neg_brier_score": LOSSES["brier"],
-    "roc_auc": AUC_NAME,
-    "neg_mean_squared_error": LOSSES["squared"],
-    "neg_mean_absolute_error": LOSSES["absolute"],
-    "neg_mean_squared_log_error": Loss(
-        "squared_log", _squared_log, "number", estimand="mean squared log error"
-    ),
-    "neg_mean_absolute_percentage_error": Loss(
-        "relative", _relative, "number", estimand="mean absolute percentage error"
-    ),
-    "neg_mean_poisson_deviance": Loss(
-        "poisson", _poisson, "number", estimand="mean Poisson deviance"
-    ),
-    "neg_mean_gamma_deviance": Loss("gamma", _gamma, "number", estimand="mean gamma deviance"),
-}
-"""scikit-learn's scores that are means over observations (or the AUC), as losses."""
-
-
-def chosen_loss(
-    loss: Any,
-    scoring: Any = None,
-    *,
-    alternative: str = "two-sided",
-    null_value: float | None = None,
-) -> Any:
+def chosen_loss(loss: Any, scoring: Any = None) -> Any:
     """What a user names by `loss`, also by an alias, or by scikit-learn's `scoring`.
+
+    A score that is a constant less a mean loss is that loss, which remembers the score.
 
     Raises
     ------
     ValueError
-        If both are given, the score is unknown, or one that is tested as a loss comes with a
-        hypothesis that has a direction.
+        If both are given, or the score is unknown.
     """
     if scoring is None:
-        return ALIASES.get(loss, loss) if isinstance(loss, str) else loss
+        return canonical(loss)
     if loss is not None:
         raise ValueError("loss and scoring exclude each other: pass one of them")
-    found: Loss | SetScore | str
     if isinstance(scoring, str) and scoring in MEANS:
-        found = MEANS[scoring]
-    else:
-        scorer = _scorer(scoring)
-        name = scoring if isinstance(scoring, str) else _name_of(scorer)
-        found = MEANS[name] if name in MEANS else _set_score(name, scorer)
-    if isinstance(found, Loss):
-        _check_direction(found, alternative, null_value)
-    return found
-
-
-def _check_direction(loss: Loss, alternative: str, null_value: float | None) -> None:
-    """Refuse hypotheses with a direction about scores that are tested as losses.
-
-    Of a score more is better, of the loss behind it less: whoever reads "greater" must not have to
-    guess of which.
-    """
-    turned = {"greater": "less", "less": "greater"}.get(alternative)
-    given = [] if turned is None else [f"alternative={alternative!r}"]
-    if null_value is not None and np.any(np.asarray(null_value) != 0):
-        given.append(f"null_value={null_value!r:.40}")
-    if given:
-        other = f"loss={loss.name!r}" + (f" and alternative={turned!r}" if turned else "")
-        remedy = f"state the hypothesis about the loss, by {other} in the place of scoring"
-        if loss is not LOSSES.get(loss.name):
-            remedy = "leave it out, and read the interval, whose numbers are those of the loss"
-        raise ValueError(
-            f"{' and '.join(given)} cannot be told for a score that is tested as the "
-            f"{loss.estimand or loss.name}, of which less is better: {remedy}"
-        )
+        return MEANS[scoring]
+    scorer = _scorer(scoring)
+    name = scoring if isinstance(scoring, str) else _name_of(scorer)
+    return MEANS[name] if name in MEANS else _set_score(name, scorer)
 
 
 def _metrics() -> Any:
@@ -163,13 +96,22 @@ def _scorer(scoring: Any) -> Any:
 def _name_of(scorer: Any) -> str:
     """The name that scikit-learn has for such a scorer; otherwise that of its function."""
     metrics = _metrics()
-
-    parts = ("_score_func", "_sign", "_kwargs", "_response_method")
     for name in metrics.get_scorer_names():
-        known = metrics.get_scorer(name)
-        if all(getattr(known, part) == getattr(scorer, part, None) for part in parts):
+        if _what_it_does(metrics.get_scorer(name)) == _what_it_does(scorer):
             return name
     return getattr(scorer._score_func, "__name__", "score")
+
+
+def _what_it_does(scorer: Any) -> tuple[Any, ...]:
+    """What makes two scorers the same: also where one names what is the default anyway."""
+    function, given = scorer._score_func, dict(scorer._kwargs)
+    defaults = {
+        name: each.default
+        for name, each in inspect.signature(function).parameters.items()
+        if name in given and each.default is not inspect.Parameter.empty
+    }
+    own = {name: x for name, x in given.items() if name not in defaults or x != defaults[name]}
+    return function, scorer._sign, own, getattr(scorer, "_response_method", None)
 
 
 def _in_words(name: str) -> str:
@@ -186,6 +128,11 @@ def _set_score(name: str, scorer: Any) -> SetScore:
         return float(sign * function(y, prediction, **(known | given)))
 
     output, fixed = _output_of(scorer, name)
+    parameters = inspect.signature(function).parameters
+    asked = {name: each.default for name, each in parameters.items()} | given
+    # Of labels an average over classes has no positive one.
+    if asked.get("average", "binary") != "binary" and output == "label":
+        asked.pop("pos_label", None)
     return SetScore(
         name,
         score,
@@ -193,9 +140,16 @@ def _set_score(name: str, scorer: Any) -> SetScore:
         original_labels=True,
         estimand=_in_words(name),
         fixed_output=fixed,
-        parameters=frozenset(inspect.signature(function).parameters),
-        positive=given.get("pos_label"),
+        parameters=frozenset(asked),
+        positive=_default_positive(asked),
+        scorer_names_positive="pos_label" in given,
     )
+
+
+def _default_positive(asked: dict[str, Any]) -> Any:
+    """The positive class of a scorer: what it says, or what its function takes by default."""
+    label = asked.get("pos_label")
+    return None if label is inspect.Parameter.empty else label
 
 
 def _output_of(scorer: Any, name: str) -> tuple[Output, bool]:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.data.positive_class import plain_label
 from ucvtest.metrics.base import Metric
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["SetScore", "scores_of_sets"]
+__all__ = ["SetScore", "check_positive_of", "scores_of_sets"]
 
 
 @dataclass(frozen=True)
@@ -22,17 +23,37 @@ class SetScore(Metric):
     `function` takes the true values and the predictions of one test set: labels as the user gave
     them, numbers, or probabilities and scores, (t,) or (t, C) for more than two classes. Without
     `fixed_output` its predictions are labels where the response holds classes. `parameters` are
-    those that the function knows, `positive` is the positive class where the scorer names one.
+    those that the function knows. `positive` is the positive class that scikit-learn's scorer has,
+    often 1: another one is a user's `pos_label`, unless the scorer itself was made with one.
     """
 
     fixed_output: bool = True
     parameters: frozenset[str] = frozenset()
     positive: Any = None
+    scorer_names_positive: bool = False
 
     @property
     def per_test_set(self) -> bool:
         """`function` takes a test set."""
         return True
+
+    @property
+    def of_one_class(self) -> bool:
+        """Whether the scorer's function is about a class that it can be told."""
+        return super().of_one_class or "pos_label" in self.parameters
+
+    def positive_class(self, sample: "Sample") -> Any:
+        """The class of two that the function is about: that of scikit-learn, or a user's.
+
+        A function that cannot be told a class takes the last one of the sorted labels.
+        """
+        if not self.of_one_class or sample.classes is None or len(sample.classes) != 2:
+            return None
+        can_be_told = "pos_label" in self.parameters and not self.scorer_names_positive
+        named = sample.positive_named and can_be_told
+        if named or self.positive is None:
+            return plain_label(sample.classes[-1] if named else np.sort(sample.classes)[-1])
+        return plain_label(self.positive)
 
     @property
     def needs_every_class(self) -> bool:
@@ -113,20 +134,48 @@ def _in_order(
     assert classes is not None
     if len(classes) > 2:
         return predicted[:, np.argsort(classes)]
-    positive = score.positive
-    if positive is None:
-        positive = known.get("pos_label", np.sort(classes)[-1])
+    positive = score.positive_class(sample)
     if positive == classes[-1]:
         return predicted
     return 1 - predicted if score.output == "probability" else -predicted
 
 
 def _known_arguments(score: SetScore, sample: "Sample") -> dict[str, Any]:
-    """Positive class and labels, for functions that ask for them."""
+    """The positive class that a user names, and labels, for functions that ask for them.
+
+    The positive class that nobody names is scikit-learn's own, as is its refusal.
+    """
     if sample.classes is None or score.output == "number":
         return {}
-    if sample.n_classes == 2 and "pos_label" in score.parameters:
+    if sample.n_classes == 2 and "pos_label" in score.parameters and sample.positive_named:
         return {"pos_label": sample.classes[-1]}
     if sample.n_classes > 2 and score.output != "label" and "labels" in score.parameters:
         return {"labels": np.sort(sample.classes)}
     return {}
+
+
+def check_positive_of(score: SetScore, sample: "Sample") -> None:
+    """Refuse, before any fit, what scikit-learn's function refuses for its positive class.
+
+    It gets the true classes for predictions.
+
+    Raises
+    ------
+    ValueError
+        With what scikit-learn says, and the remedy.
+    """
+    asks = "pos_label" in score.parameters and score.output != "number"
+    if not asks or sample.n_classes != 2 or sample.positive_named:
+        return
+    classes = np.asarray(sample.classes).tolist()
+    everything = np.arange(sample.n_obs)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _score_of(score, sample, sample.target, everything, {})
+    except (ValueError, TypeError) as error:
+        labels = " or ".join(f"pos_label={each!r:.60}" for each in classes)
+        raise ValueError(
+            f"scoring={score.name!r} cannot score the labels of y as they are ({error}): pass "
+            f"{labels}, the class that it is about"
+        ) from error

@@ -187,6 +187,10 @@ class Ranking:
 
 def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predictor, float]:
     """What the losses of fixed rules predict, and the estimate that they give."""
+    loss, paired = losses.metric.of_loss, other is not None
+    if loss is not None:
+        predictor, estimate = predictor_of_rules(losses.in_losses, learner, other)
+        return predictor, loss.reported(estimate, paired=paired)
     observed = losses.difference(learner, other)
     if losses.metric.ranks_pairs:
         return _ranking_predictor(losses, observed.learner, observed.other)

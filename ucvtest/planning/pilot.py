@@ -70,6 +70,12 @@ def checked_tests(
 ) -> tuple[UStatisticTest, ...]:
     """The test of the pilot, and for a ratio that of the ratio; `question` are its arguments."""
     test = UStatisticTest(X, y, *learners, **{**question, "contrast": "difference"})
+    units = test.metric.units
+    if units is not None:
+        raise ValueError(
+            f"loss is {units.slope:g} times the error rate: plan for loss='zero_one', with widths "
+            f"and differences divided by {units.slope:g}"
+        )
     if not test.disjoint:
         raise ValueError(
             f"a pilot of {test.n_units} {units_of(test)} plans for learning sets of "

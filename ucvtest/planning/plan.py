@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import at_least, check_number, check_switch, is_number
+from ucvtest.common.checks import at_least, check_number, check_switch, is_number, named_options
 from ucvtest.common.execution import make_generator
 from ucvtest.data.groups import refuse_groups
+from ucvtest.data.positive_class import with_positive
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.planning.curve import Curve, curve_tests, learning_curve
@@ -83,6 +84,7 @@ class _Goal:
         return predictor.power(n, self.effect, self.alpha, scale) >= self.power
 
 
+@named_options
 def plan(
     X: Any,
     y: Any = None,
@@ -296,7 +298,9 @@ def _plan_for_rules(
         "n_pilot": losses.design.n_obs,
         "units": "observations",
         "learn_size": None,
-        "estimand": of_these_rules(losses.difference(learner, other)),
+        "estimand": with_positive(
+            of_these_rules(losses.difference(learner, other)), losses.settings.get("pos_label")
+        ),
         "loss": losses.loss,
         "learner": losses.learners[losses.number_of(learner)],
         "other": None if other is None else losses.learners[losses.number_of(other)],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.checks import check_number
+from ucvtest.common.whole_files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,7 @@ __all__ = [
     "pyplot_axes",
     "save_figure",
     "use_ratio_axis",
+    "write_figure",
 ]
 
 MIN_DPI, MAX_DPI = 10, 2400
@@ -87,7 +89,17 @@ def save_figure(
         raise ValueError(f"path must end in one of .{', .'.join(sorted(known))}, got {path!r:.60}")
     check_number("dpi", dpi, low=MIN_DPI, high=MAX_DPI)
     draw(figure.subplots())
-    figure.savefig(path, dpi=dpi)
+    write_figure(figure, path, dpi=dpi)
+
+
+def write_figure(figure: Any, path: str | PathLike[str], **options: Any) -> None:
+    """Write a figure to a file, in the format of its ending; an older one stays until then."""
+    target = Path(path)
+    if not target.suffix:
+        # As matplotlib does.
+        target = Path(f"{str(path).rstrip('.')}.{figure.canvas.get_default_filetype()}")
+    with replacing(target) as beside:
+        figure.savefig(beside, format=target.suffix[1:].lower(), **options)
 
 
 def frame_intervals(ax: "Axes", values: Iterable[float], n_lines: int, *, margin: float) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import ResultFields
+from ucvtest.stats.changed_units import ChangedUnits
+from ucvtest.stats.interval_rules import Rule
 
 __all__ = ["methods_text"]
 
@@ -61,13 +63,15 @@ def _question(result: ResultFields) -> str:
     what = _measure(result)
     if second is None:
         return f"The {what} of {first} was estimated {how}"
-    plural = "expected losses" if what == "expected loss" else f"{what}s"
+    plural = {"expected loss": "expected losses", "accuracy": "accuracies"}.get(what, f"{what}s")
     return f"The {plural} of {first} (first) and {second} (second) were compared {how}"
 
 
 def _measure(result: ResultFields) -> str:
     loss = result.settings.get("loss") or result.settings.get("metric")
     if _ranks_pairs(loss) or result.better == "higher":
+        if loss == "accuracy":
+            return "accuracy"
         return "AUC" if "AUC" in result.estimand else "score"
     return "error rate" if loss in ("zero_one", "error") else "expected loss"
 
@@ -80,7 +84,8 @@ def _estimand(result: ResultFields) -> str:
     loss = result.settings.get("loss")
     named = ""
     if loss is not None and not _ranks_pairs(loss):
-        named = f"; the loss is {LOSSES.get(loss, loss)}"
+        kind = "score" if result.better == "higher" else "loss"
+        named = f"; the {kind} is {LOSSES.get(loss, loss)}"
     return f"The estimand is the {result.estimand}{contrast}{named}."
 
 
@@ -151,7 +156,7 @@ def _uncertainty(result: ResultFields) -> str:
     if isinstance(variance, str):
         parts.append(f"The variance estimate is {variance!r}")
     name = result.interval_name if result.interval_name != "interval" else "confidence interval"
-    by = _reference(result) if result.rule is None else _of_rule(result.rule.kind, result.reference)
+    by = _reference(result) if result.rule is None else _of_rule(result.rule, result.reference)
     if by:
         parts.append(f"the {name} is {by}")
     error = result.diagnostics.get("mc_se_estimate", math.nan)
@@ -161,9 +166,9 @@ def _uncertainty(result: ResultFields) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _of_rule(kind: str, reference: str) -> str:
+def _of_rule(rule: Rule, reference: str) -> str:
     """The interval of a rule, which may refer to the normal distribution instead of Student's t."""
-    by = INTERVALS[kind]
+    by = INTERVALS[rule.rule.kind if isinstance(rule, ChangedUnits) else rule.kind]
     return by.replace("Student's t", "normal") if reference == "normal" else by
 
 

@@ -9,8 +9,8 @@ from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -62,7 +62,14 @@ class Saved(ByValue):
         if missing:
             raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
         with reading(cls._what):
-            return cls(**cls._values(data))
+            values = cls._values(data)
+            # Text for a list would be read letter by letter.
+            texts = {name: each for name, each in data.items() if isinstance(each, str)}
+            _check_types(cls, values | {name: texts[name] for name in values.keys() & texts.keys()})
+            found = cls(**values)
+            # What is nested deeper, such as settings and tables, is used where it is shown.
+            str(found.summary() if hasattr(found, "summary") else found)
+            return found
 
     def _plain(self) -> dict[str, Any]:
         """What is written of the fields."""
@@ -79,7 +86,7 @@ def reading(what: str) -> Iterator[None]:
     """Say in our words what Python raises over parts of the wrong kind."""
     try:
         yield
-    except UNUSABLE as error:
+    except (*UNUSABLE, StopIteration) as error:
         raise ValueError(f"data holds no {what} that can be used: {error}") from error
 
 
@@ -89,6 +96,41 @@ def _check_format(data: Any, kind: type, what: str, version: int) -> None:
     if not isinstance(known, str) or known != f"ucvtest.{kind.__name__}":
         raise ValueError(f"data is not a {what} written by {kind.__name__}.to_dict")
     check_format_version("data", data.get("version"), version)
+
+
+def _check_types(kind: type, values: Mapping[str, Any]) -> None:
+    """Refuse fields of another type than declared, which would fail when they are used."""
+    hints = get_type_hints(kind)
+    for name, value in values.items():
+        if not _has_type(value, hints.get(name, Any)):
+            raise TypeError(f"{name} is of another type: got {value!r:.60}")
+
+
+def _has_type(value: Any, hint: Any) -> bool:
+    if get_origin(hint) in (Union, UnionType):
+        return any(_has_type(value, each) for each in get_args(hint))
+    kind = _plain_type(hint)
+    if kind is NoneType:
+        return value is None
+    if kind not in TOLD_APART:
+        return True
+    if kind is tuple:
+        return isinstance(value, (list, tuple))
+    if kind in (int, float):
+        return isinstance(value, (int, kind)) and not isinstance(value, bool)
+    return bool(isinstance(value, kind))
+
+
+def _plain_type(hint: Any) -> Any:
+    """The class behind a type such as ``tuple[str, ...]``; text for a choice of words."""
+    origin = get_origin(hint)
+    if origin is Literal:
+        return type(get_args(hint)[0])
+    return hint if origin is None else origin
+
+
+TOLD_APART = (bool, int, float, str, tuple, Mapping)
+"""The types that are told apart on reading."""
 
 
 def freeze(value: Any) -> Any:

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from ucvtest.common.checks import check_switch
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
 from ucvtest.results.text_tables import (
     Grid,
@@ -118,7 +119,9 @@ def _facts(result: ResultFields) -> list[tuple[str, str]]:
     if "learn_size" in result.settings:
         facts.append(("Learning-set size", number_text(result.settings["learn_size"])))
     if result.settings.get("loss") is not None:
-        facts.append(("Loss", str(result.settings["loss"])))
+        metric = known_metric(result.settings["loss"])
+        kind = "Score" if result.better == "higher" and metric is None else "Loss"
+        facts.append((kind, str(result.settings["loss"])))
     if "variance" in result.diagnostics:
         facts.append(("Variance estimator", number_text(result.diagnostics["variance"])))
     name = "Posterior" if result.interval_name == "credible interval" else "Reference"

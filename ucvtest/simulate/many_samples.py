@@ -8,7 +8,7 @@ import numpy as np
 
 from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.problem import check_matrix
+from ucvtest.evaluation.problem import checked_costs
 from ucvtest.learners.adapters.coerce import as_learner, is_regressor
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.ridge import Ridge
@@ -76,7 +76,7 @@ class ManySamples:
         coded = taken_for_classes(pilot[1], output_of(loss), regresses=regresses)
         self.loss: Loss = as_loss(loss, has_classes=coded)
         self._pilot = make_sample(*pilot, as_classes=coded)
-        check_matrix(self.loss, self._pilot)
+        self.loss = checked_costs(self.loss, self._pilot)
         for learner in self.learners:
             learner.check(self._pilot, self.loss.output, int(learning.sum(axis=1).min()))
         self._fits = [self._fits_of(learner, n_jobs) for learner in self.learners]

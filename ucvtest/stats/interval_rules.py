@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar, Protocol
 
+from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, PlusFour
 from ucvtest.stats.logit import LogitT
@@ -44,7 +45,7 @@ class StudentRule(Rule, Protocol):
         """The distribution: "t" or "normal"."""
 
 
-TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT)
+TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT, ChangedUnits)
 
 KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
 """What can stand in the field `rule` of a result, by the names that files have for it."""
@@ -52,6 +53,13 @@ KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
 
 def rule_to_dict(rule: Rule) -> dict[str, Any]:
     """The rule with the name of its kind, for JSON."""
+    if isinstance(rule, ChangedUnits):
+        return {
+            "kind": rule.kind,
+            "rule": rule_to_dict(rule.rule),
+            "shift": rule.shift,
+            "slope": rule.slope,
+        }
     return {"kind": rule.kind, **asdict(rule)}  # type: ignore[call-overload]
 
 
@@ -69,4 +77,6 @@ def rule_from_dict(data: Mapping[str, Any]) -> Rule:
         raise ValueError(
             f"data has a rule of kind {kind!r}, which is unknown here: upgrade ucvtest"
         )
+    if "rule" in rest:
+        rest["rule"] = rule_from_dict(rest["rule"])
     return KINDS[kind](**rest)

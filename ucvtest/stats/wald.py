@@ -8,6 +8,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 __all__ = [
     "ALTERNATIVES",
+    "OTHER_SIDE",
     "Alternative",
     "ReferenceDistribution",
     "TransformedT",
@@ -19,6 +20,12 @@ __all__ = [
 
 Alternative = Literal["two-sided", "less", "greater"]
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "less", "greater")
+OTHER_SIDE: dict[Alternative, Alternative] = {
+    "two-sided": "two-sided",
+    "less": "greater",
+    "greater": "less",
+}
+"""The same alternative about the negative of an estimand."""
 
 
 @dataclass(frozen=True)

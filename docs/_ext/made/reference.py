@@ -48,7 +48,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "KappaProfile",
     ),
     "Model selection": ("select_model", "ModelSelection"),
-    "Logging and warnings": ("autolog", "UcvtestWarning"),
+    "Logging and warnings": ("autolog", "UcvtestWarning", "SlowFitsWarning"),
 }
 
 SHARED = "ucvtest.inference.base.HypothesisTest"

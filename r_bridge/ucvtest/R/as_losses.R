@@ -11,9 +11,10 @@ as_losses.default <- function(x, ...)
             "prediction, got ", describe(x))
 
 # Several by name, on the same splits.
-as_losses.list <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
+as_losses.list <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL, ...) {
   if (is.null(names(x)) || !all(nzchar(names(x))) || !length(x))
     stop_user("'x' must have a name for each learner: list(a = , b = )")
+  for (each in x) if (inherits(each, c("smooth.roc", "multiclass.roc"))) as_losses(each)
   curves <- vapply(x, inherits, NA, "roc")
   if (all(curves)) return(losses_of_curves(x, groups, ...))
   # What they score depends on the loss, so that is decided first.
@@ -21,44 +22,119 @@ as_losses.list <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...)
   name <- if (inherits(x[[1L]], "train")) "resamples of caret"
           else if (inherits(x[[1L]], "ResampleResult")) x[[1L]]$task$id
           else "predictions of tidymodels"
-  losses_of_records(found, loss, groups, pos_label, name)
+  losses_of_records(found, loss, groups, as_positive(positive, pos_label), name)
 }
 
-as_losses.train <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
+as_losses.train <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL, ...) {
   refuse_unknown(...)
-  losses_of_records(structure(list(records_of(x)), names = x$method), loss, groups, pos_label,
-                    paste("caret's", x$method))
+  losses_of_records(structure(list(records_of(x)), names = x$method), loss, groups,
+                    as_positive(positive, pos_label), paste("caret's", x$method))
 }
 
-as_losses.ResampleResult <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
+as_losses.ResampleResult <- function(x, loss = NULL, groups = NULL, positive = NULL,
+                                     pos_label = NULL, ...) {
   refuse_unknown(...)
-  losses_of_records(structure(list(records_of(x)), names = x$learner$id), loss, groups, pos_label,
-                    x$task$id)
+  losses_of_records(structure(list(records_of(x)), names = x$learner$id), loss, groups,
+                    as_positive(positive, pos_label), x$task$id)
 }
 
-as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
+as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, positive = NULL,
+                                      pos_label = NULL, ...) {
   refuse_unknown(...)
   results <- lapply(seq_len(x$n_resample_results), function(i) x$resample_result(i))
   tasks <- unique(vapply(results, function(each) each$task$id, ""))
   if (length(tasks) > 1L)
     stop_user("'x' has several tasks (", paste(tasks, collapse = ", "), "): filter one of them")
   names(results) <- vapply(results, function(each) each$learner$id, "")
-  losses_of_records(lapply(results, records_of), loss, groups, pos_label, tasks)
+  losses_of_records(lapply(results, records_of), loss, groups, as_positive(positive, pos_label),
+                    tasks)
 }
 
 # ROC curves of pROC: scores of rules that learnt elsewhere.
 as_losses.roc <- function(x, groups = NULL, ...) losses_of_curves(list(score = x), groups, ...)
 
+# They keep sensitivities, or curves of several classes, and no score of any observation.
+as_losses.smooth.roc <- function(x, ...)
+  stop_user("'x' is a ", class(x)[1L], " of pROC, which keeps no score of any observation: give the ",
+            "curve that pROC::roc() made before it was smoothed")
+as_losses.multiclass.roc <- function(x, ...)
+  stop_user("'x' is a ", class(x)[1L], " of pROC, which is of several curves: give one that ",
+            "pROC::roc(levels = ) made of two classes")
+
 losses_of_curves <- function(curves, groups, ...) {
   refuse_unknown(...)
+  for (learner in names(curves)) refuse_partial_area(curves[[learner]], learner)
   first <- curves[[1L]]
-  for (curve in curves)
-    if (!identical(as.character(curve$response), as.character(first$response)))
-      stop_user("the ROC curves are of different responses: compare rules on the same observations")
-  scores <- lapply(curves, function(curve)
-    if (curve$direction == "<") as.numeric(curve$predictor) else -as.numeric(curve$predictor))
+  named <- all(vapply(curves, function(curve) !is.null(names(curve$predictor)), NA))
+  id <- lapply(curves, rows_of_curve, named)
+  place <- list()
+  for (learner in names(curves)) {
+    curve <- curves[[learner]]
+    of <- paste0("ROC curves ", names(curves)[1L], " and ", learner)
+    if (!identical(as.character(curve$levels), as.character(first$levels)))
+      stop_user(of, " have other cases: ", last(first$levels), " and ", last(curve$levels),
+                ": draw both with the same levels =, which names controls and then cases")
+    if (!setequal(id[[learner]], id[[1L]]))
+      stop_user(of, " are of different observations: draw both from the rows that have all ",
+                "predictors, or give pROC::roc() predictors with the names of the rows")
+    place[[learner]] <- match(id[[1L]], id[[learner]])
+    if (!same_values(curve$response[place[[learner]]], first$response))
+      stop_user(of, " are of different responses: compare rules on the same observations, in the ",
+                "same order or with predictors that have the names of the rows")
+  }
+  scores <- Map(function(curve, rows) {
+    score <- as.numeric(curve$predictor)[rows]
+    if (curve$direction == "<") score else -score
+  }, curves, place)
+  cases <- last(first$levels)
+  warn_of_chosen_directions(curves, cases)
+  remarks <- c(paste0("The positive class is ", dQuote(cases, FALSE), ", the cases of pROC."),
+               unlist(Map(remark_on_direction, curves, names(curves), cases)))
   losses_of_rules(factor(as.character(first$response), first$levels), scores, "ROC curves", "auc",
-                  groups)
+                  groups, positive = cases, remarks = paste(remarks, collapse = " "))
+}
+
+remark_on_direction <- function(curve, learner, cases)
+  if (curve$direction == ">")
+    paste0("Low values of ", learner, " mean ", dQuote(cases, FALSE), ", by the direction \">\" of ",
+           "its curve.")
+
+# A direction that pROC chose by the medians makes areas below 0.5 ones above it.
+warn_of_chosen_directions <- function(curves, cases) {
+  chosen <- vapply(curves, function(curve) {
+    said <- as.list(curve$call)$direction
+    curve$direction == ">" && (is.null(said) || identical(said, "auto"))
+  }, NA)
+  if (!any(chosen)) return(invisible())
+  warning(warningCondition(call = user_call(), class = "ucvtest_direction", paste0(
+    "pROC::roc() chose by the medians that low values of ", paste(names(curves)[chosen], collapse = ", "),
+    " mean ", dQuote(cases, FALSE), ": if high values are meant to, its area is one minus what is ",
+    "reported. Say direction = \"<\" or \">\" in pROC::roc()")))
+}
+
+refuse_partial_area <- function(curve, learner) {
+  part <- attr(curve$auc, "partial.auc")
+  if (is.null(part) || identical(part, FALSE)) return(invisible())
+  stop_user("ROC curve ", learner, " has a partial area (partial.auc = c(",
+            paste(part, collapse = ", "), ")), and no test here is about a part of the curve: draw ",
+            "it without partial.auc for the whole area, or see pROC::roc.test()")
+}
+
+# Which observations a curve is of: by the names of the predictor, or by their places among those
+# that pROC was given, of which it drops the ones without a value and of other levels.
+rows_of_curve <- function(curve, named) {
+  if (named) return(names(curve$predictor))
+  kept <- which(!is.na(curve$original.predictor) &
+                  as.character(curve$original.response) %in% as.character(curve$levels))
+  if (length(kept) == length(curve$predictor)) kept else seq_along(curve$predictor)
+}
+
+last <- function(values) as.character(values)[length(values)]
+
+same_values <- function(a, b) {
+  if (length(a) != length(b)) return(FALSE)
+  if (is.numeric(a) && is.numeric(b)) isTRUE(all.equal(as.numeric(a), as.numeric(b)))
+  else identical(as.character(a), as.character(b))
 }
 
 # riskRegression: predicted risks, where it kept them.
@@ -76,18 +152,20 @@ as_losses.Score <- function(x, loss = "auc", groups = NULL, ...) {
   of_model <- split(risks, risks$model, drop = TRUE)
   in_order <- lapply(of_model, function(rows) rows[order(rows$ID), ])
   # Its second value is the event.
-  losses_of_rules(factor(in_order[[1L]]$ReSpOnSe), lapply(in_order, `[[`, "risk"),
-                  "riskRegression::Score()", loss, groups)
+  event <- factor(in_order[[1L]]$ReSpOnSe)
+  losses_of_rules(event, lapply(in_order, `[[`, "risk"), "riskRegression::Score()", loss, groups,
+                  positive = last(levels(event)))
 }
 
 # A table with a row for each tested observation of each fold: the columns are named.
 as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row = NULL,
-                                 loss = NULL, groups = NULL, pos_label = NULL, splits = NULL,
-                                 learner = "learner", ...) {
+                                 loss = NULL, groups = NULL, positive = NULL, splits = NULL,
+                                 learner = "learner", pos_label = NULL, ...) {
   refuse_unknown(...)
+  positive <- as_positive(positive, pos_label)
   if (".row" %in% names(x)) {
     found <- structure(list(records_of(x, truth = truth, splits = splits)), names = learner)
-    return(losses_of_records(found, loss, groups, pos_label, "tidymodels"))
+    return(losses_of_records(found, loss, groups, positive, "tidymodels"))
   }
   if (missing(truth) || is.null(predictions) || is.null(fold))
     stop_user("name the columns: truth = , predictions = c(), fold = , and row = where rows are ",
@@ -99,9 +177,9 @@ as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row 
   found <- lapply(structure(predictions, names = learners),
                   function(column)
                     list(resample = as_resample(x[fold]), row = tested, obs = x[[truth]],
-                         pred = function(loss, positive) x[[column]],
+                         pred = function(loss, positive) x[[column]], column = column,
                          learning = learning_of(splits), response = response_of(splits, truth)))
-  losses_of_records(found, loss, groups, pos_label, "table of folds")
+  losses_of_records(found, loss, groups, positive, "table of folds")
 }
 
 # What caret's own summary functions compute.
@@ -143,8 +221,8 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
 }
 
 # Predictions of one learner: the resample and the row of each, the truth, the predictions that a
-# loss needs; and where the object has them, the rows that were learnt from and the response of all
-# rows, tested or not.
+# loss needs; and where the object has them, the rows that were learnt from, the response of all
+# rows, tested or not, their names and their columns, by which those of two learners are matched.
 records_of <- function(x, ...) UseMethod("records_of")
 
 records_of.default <- function(x, ...)
@@ -164,7 +242,9 @@ records_of.train <- function(x, ...) {
   each_row <- is.null(kept$Resample)
   list(resample = if (each_row) factor(kept$rowIndex) else as_resample(kept["Resample"], names(index)),
        row = kept$rowIndex, obs = kept$obs, learning = if (!each_row) index,
-       response = x$trainingData$.outcome,
+       response = x$trainingData$.outcome, id = own_row_names(x$trainingData),
+       columns = x$trainingData,
+       declared = list(class = levels(kept$obs)[1L], by = "the first level, as caret has it"),
        pred = function(loss, positive) {
          if (is_of_labels(loss) || !is.factor(kept$obs)) return(kept$pred)
          probability(kept, positive, "classProbs = TRUE in trainControl()")
@@ -183,7 +263,7 @@ records_of.data.frame <- function(x, truth, splits = NULL, ...) {
   resample <- as_resample(x[intersect(c("id", "id2"), names(x))])
   if (is.null(splits) && any(startsWith(levels(resample), "Bootstrap"))) refuse_bootstrap()
   list(resample = resample, row = x$.row, obs = x[[truth]], learning = learning_of(splits),
-       response = response_of(splits, truth),
+       response = response_of(splits, truth), declared = yardstick_event(x[[truth]]),
        pred = function(loss, positive) {
          if (!is.factor(x[[truth]])) return(x$.pred)
          if (is_of_labels(loss)) return(x$.pred_class)
@@ -204,6 +284,8 @@ records_of.ResampleResult <- function(x, ...) {
   sets <- lapply(seq_along(predictions), x$resampling$train_set)
   list(resample = factor(rep(seq_along(sizes), sizes)), row = place(each("row_ids")), obs = obs,
        learning = lapply(sets, place), response = x$task$truth(),
+       id = as.character(x$task$row_ids),
+       declared = list(class = x$task$positive, by = "as the task of mlr3 has it"),
        pred = function(loss, positive) {
          if (is_of_labels(loss) || !labels) return(each("response"))
          tables <- do.call(rbind, lapply(predictions, function(p) p$prob))
@@ -212,8 +294,17 @@ records_of.ResampleResult <- function(x, ...) {
        })
 }
 
+# The first level, unless the option says otherwise that yardstick has for it.
+yardstick_event <- function(truth) {
+  second <- identical(getOption("yardstick.event_first"), FALSE)
+  list(class = levels(truth)[1L + second],
+       by = if (second) "the second level, as options(yardstick.event_first = FALSE) has it"
+            else "the first level, as yardstick has it")
+}
+
 # Whether a loss is of labels; the others need probabilities or scores where there are classes.
-is_of_labels <- function(loss) is.function(loss) || loss %in% c("zero_one", "accuracy")
+is_of_labels <- function(loss)
+  is.function(loss) || is.matrix(loss) || loss %in% c("zero_one", "accuracy")
 
 probability <- function(table, positive, remedy) {
   if (!positive %in% names(table))
@@ -251,23 +342,111 @@ refuse_repeated_rows <- function(sets) {
   if (any(vapply(sets, anyDuplicated, 1L) > 0L)) refuse_bootstrap()
 }
 
-losses_of_records <- function(found, loss, groups, pos_label, name) {
+# Names of rows that somebody gave, and not the numbers that every data frame has.
+own_row_names <- function(data)
+  if (is.data.frame(data) && .row_names_info(data) > 0L) rownames(data)
+
+# Those of each learner with the rows numbered as the first has them.
+matched_records <- function(found) {
   first <- found[[1L]]
-  row <- as.integer(first$row)
-  order <- order(first$resample, row)
+  for (learner in names(found)[-1L]) {
+    pair <- paste("learners", names(found)[1L], "and", learner)
+    each <- in_order_of(first, found[[learner]], pair)
+    if (!is.null(first$response) && !is.null(each$response) &&
+        !same_values(each$response, first$response))
+      stop_user(pair, " learnt from other responses, or from the same rows in another order, and ",
+                remedy_of_order)
+    found[[learner]] <- each
+  }
+  found
+}
+
+in_order_of <- function(first, each, pair) {
+  if (is.null(first$id) || is.null(each$id)) {
+    if (any_permuted(first$columns, each$columns))
+      stop_user(pair, " have the same rows in another order, and ", remedy_of_order)
+    return(each)
+  }
+  if (!setequal(first$id, each$id))
+    stop_user(pair, " are of different rows, such as the row named ",
+              c(setdiff(each$id, first$id), setdiff(first$id, each$id))[1L],
+              ": train both on the same rows")
+  place <- match(each$id, first$id)
+  each$row <- place[each$row]
+  if (!is.null(each$learning)) each$learning <- lapply(each$learning, function(set) place[set])
+  each$response <- each$response[match(first$id, each$id)]
+  each
+}
+
+remedy_of_order <- paste("nothing says which belong together: train both on the same data, or on",
+                         "data frames with the same names of rows")
+
+# Whether a column that both have holds the same values in another order. Columns that differ in
+# their values say nothing: one of the learners may have scaled them.
+any_permuted <- function(first, each) {
+  permuted <- function(name) {
+    a <- as.vector(first[[name]])
+    b <- as.vector(each[[name]])
+    length(a) == length(b) && !identical(a, b) && identical(sort(a), sort(b))
+  }
+  any(vapply(intersect(names(first), names(each)), permuted, NA))
+}
+
+# Every learner has to be tested on the same rows of the same resamples, with the same truth, and
+# to have learnt from the same.
+places_of <- function(found, order) {
+  first <- found[[1L]]
   key <- function(each) paste(each$resample, each$row)
   if (anyDuplicated(key(first)))
     stop_user("a row is tested twice in one resample: name row = , or keep one setting")
-  places <- lapply(found, function(each) match(key(first)[order], key(each)))
-  for (learner in names(found))
-    if (anyNA(places[[learner]]) || length(places[[learner]]) != length(found[[learner]]$row))
+  named <- !is.null(names(first$learning))
+  sets_of <- function(each) {
+    sets <- lapply(each$learning, function(set) sort(as.integer(set)))
+    if (named && !is.null(names(sets))) sets[names(first$learning)] else sets
+  }
+  lapply(structure(names(found), names = names(found)), function(learner) {
+    each <- found[[learner]]
+    place <- match(key(first)[order], key(each))
+    other_sets <- !is.null(first$learning) && !is.null(each$learning) &&
+      !identical(unname(sets_of(each)), unname(sets_of(first)))
+    if (anyNA(place) || length(place) != length(each$row) || other_sets)
       stop_user("learner ", learner, " has other splits than ", names(found)[1L],
                 ": use the same folds for all, such as trainControl(index = )")
+    if (!same_values(each$obs[place], first$obs[order]))
+      stop_user("learners ", names(found)[1L], " and ", learner, " have other truths for the same ",
+                "rows, the first in row ",
+                first$row[order][!same_each(each$obs[place], first$obs[order])][1L], ", and ",
+                remedy_of_order)
+    place
+  })
+}
+
+same_each <- function(a, b) if (is.numeric(a)) a == b else as.character(a) == as.character(b)
+
+losses_of_records <- function(found, loss, groups, positive, name) {
+  found <- matched_records(found)
+  first <- found[[1L]]
+  row <- as.integer(first$row)
+  order <- order(first$resample, row)
+  places <- places_of(found, order)
   learning <- first$learning
   refuse_repeated_rows(learning)
   y <- whole_response(first, row)
-  answer <- response(y, pos_label)
+  answer <- response(y, positive)
   if (is.null(loss)) loss <- default_loss(answer)
+  remark <- NULL
+  if (!is_of_labels(loss)) {
+    # What its own package takes for the positive class.
+    declared <- first$declared
+    if (is.null(positive) && length(answer$labels) == 2L &&
+        isTRUE(declared$class %in% answer$labels)) {
+      answer <- response(y, declared$class)
+      remark <- paste0("The positive class is ", dQuote(declared$class, FALSE), ", ", declared$by,
+                       ".")
+    }
+    if (!is.null(first$column))
+      refuse_unnamed_class(answer, loss, paste0("column '", first$column, "' holds"))
+  }
   positive <- or_else(answer$pos_label, answer$labels[length(answer$labels)])
   predictions <- Map(function(each, place) prediction_vector(each$pred(loss, positive)[place]),
                      found, places)
@@ -278,7 +457,8 @@ losses_of_records <- function(found, loss, groups, pos_label, name) {
   fields <- call_python("resampled_losses", y = answer$values, tested = answer$values[row[order]],
                         predictions = predictions, learning = learning, testing = testing,
                         arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
-                                         groups = as_groups(groups, length(y))))
+                                         groups = as_groups(groups, length(y))),
+                        remarks = remark)
   new_losses(fields, name)
 }
 

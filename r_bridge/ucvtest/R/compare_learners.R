@@ -5,11 +5,11 @@ compare_learners <- function(x, ...) UseMethod("compare_learners")
 compare_learners.default <- function(x, y, learners, tests = "recommended", loss = NULL,
                                      alternative = c("two.sided", "less", "greater"),
                                      correction = "holm", conf.level = 0.95,
-                                     pos_label = NULL, contrast = "difference",
+                                     positive = NULL, contrast = "difference",
                                      baseline = NULL, groups = NULL,
                                      group_weight = c("group", "row"), weights = NULL,
                                      n_jobs = 1, scoring = NULL, max_seconds = NULL,
-                                     checkpoint = NULL, ...) {
+                                     checkpoint = NULL, pos_label = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -17,7 +17,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
   alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
   refuse_level(conf.level, "conf.level")
   written <- substitute(learners)
-  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
+  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights)
   if (length(learners) < 2L)
     stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
               "use ustat_test() or another test for the error of one")
@@ -60,6 +60,7 @@ named_learners <- function(learners, sample, written = NULL) {
   read <- lapply(seq_along(learners), function(place) {
     learner <- as_learner(learners[[place]], "learners", or_else(expressions[[place]], quote(f())),
                           sample)
+    if (is.list(learner)) learner$code <- written_out(learners[[place]])
     if (is.list(learner) && length(given) && nzchar(given[place])) learner$name <- given[place]
     learner
   })

@@ -2,7 +2,7 @@
 
 # Features, response and groups that belong together, the positive class, and what the data are
 # called. `features` is what R functions get the rows of, `x` the matrix for Python.
-as_sample <- function(x, y, pos_label, groups, x_written, y_written, weights = NULL) {
+as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NULL) {
   source <- attr(x, "source")
   attr(x, "source") <- NULL
   # A column of x that says which rows belong together is no feature.
@@ -12,7 +12,7 @@ as_sample <- function(x, y, pos_label, groups, x_written, y_written, weights = N
     groups <- x[[column]]
     x <- x[setdiff(names(x), column)]
   }
-  answer <- response(y, pos_label)
+  answer <- response(y, positive)
   features <- feature_matrix(x)
   if (nrow(features) != length(answer$values))
     stop_user("'x' and 'y' must have the same length, got ", nrow(features), " rows and ",
@@ -20,7 +20,7 @@ as_sample <- function(x, y, pos_label, groups, x_written, y_written, weights = N
   # NumPy takes R's NA for an invalid number.
   features[is.na(features)] <- NaN
   list(x = features, features = x, y = answer$values, response = response_vector(y),
-       labels = answer$labels, pos_label = answer$pos_label,
+       labels = answer$labels, pos_label = answer$pos_label, named = answer$named,
        weights = as_weights(weights, nrow(features)), groups = as_groups(groups, nrow(features)),
        missing = missing_values(or_else(source$columns, x)), where = or_else(source$where, "x"),
        source = source,
@@ -53,8 +53,7 @@ feature_matrix <- function(x) {
   if (is.data.frame(x)) {
     refuse_lists(x, "x")
     refuse_other_units(x, "x")
-    frame <- model.frame(~ ., data = x, na.action = na.pass, drop.unused.levels = TRUE)
-    x <- design_matrix(terms(frame), frame)
+    x <- dummy_matrix(with_factors(x))
     refuse_infinite(x, "x")
     return(x)
   }
@@ -67,16 +66,10 @@ feature_matrix <- function(x) {
   x
 }
 
-# As R's modelling functions do it: dummy variables, and no intercept, which learners add.
-design_matrix <- function(terms, frame) {
-  x <- model.matrix(terms, frame)
-  x <- x[, colnames(x) != "(Intercept)", drop = FALSE]
-  attr(x, "assign") <- attr(x, "contrasts") <- NULL
-  x
-}
-
-# `labels` is NULL for numbers; otherwise the classes, the positive one last.
-response <- function(y, pos_label) {
+# `labels` is NULL for numbers; otherwise the classes in the order of the levels. `pos_label` is the
+# class that learners take for the positive one, by default the last; `named` says whether the user,
+# or the labels themselves, name it.
+response <- function(y, positive) {
   if (inherits(y, "Surv"))
     stop_user("'y' is a survival time (Surv), which may be censored, and no test here can use that: ",
               "take the status at a fixed time, or see survival::concordance() and ",
@@ -89,12 +82,82 @@ response <- function(y, pos_label) {
                 ": use as.numeric(y) if they are amounts, factor(y) if they are labels")
   refuse_missing(y, "y")
   refuse_infinite(y, "y")
-  if (is.numeric(y)) return(list(values = as.vector(y), labels = NULL, pos_label = pos_label))
+  if (is.numeric(y)) return(list(
+    values = as.vector(y), labels = NULL, pos_label = positive,
+    named = !is.null(positive) || says_positive(sort(unique(as.vector(y))))))
   classes <- levels(droplevels(as.factor(y)))
-  if (!is.null(pos_label)) pos_label <- as.character(pos_label)
+  named <- !is.null(positive) || says_positive(classes)
+  if (!is.null(positive)) positive <- as.character(positive)
   # The second level is the positive class, wherever the alphabet would put it.
-  else if (length(classes) == 2L) pos_label <- classes[2L]
-  list(values = as.character(y), labels = classes, pos_label = pos_label)
+  else if (length(classes) == 2L) positive <- classes[2L]
+  list(values = as.character(y), labels = classes, pos_label = positive, named = named)
+}
+
+# `pos_label` is what Python calls it, and what this package did at first.
+as_positive <- function(positive, pos_label) {
+  if (!is.null(positive) && !is.null(pos_label) && !identical(positive, pos_label))
+    stop_user("'positive' and 'pos_label' name different classes: give 'positive' alone")
+  positive <- or_else(positive, pos_label)
+  if (!is.null(positive) && (!is.atomic(positive) || length(positive) != 1L || is.na(positive)))
+    stop_user("'positive' must be the label of one class, got ", describe(positive))
+  positive
+}
+
+# Whether two labels say themselves which of them is the positive class: only these do, in their
+# order.
+says_positive <- function(classes)
+  paste(classes, collapse = " ") %in% c("0 1", "FALSE TRUE", "-1 1")
+
+# A single column of scores does not say which of two classes it is about.
+refuse_unnamed_class <- function(answer, loss, what) {
+  # Numbers are labels for some losses, and amounts for others.
+  of_numbers <- is.null(answer$labels)
+  if (answer$named || of_numbers && !loss %in% c("auc", "log", "brier")) return(invisible())
+  classes <- if (of_numbers) sort(unique(answer$values)) else answer$labels
+  if (length(classes) != 2L) return(invisible())
+  shown <- if (of_numbers) as.character(classes) else dQuote(classes, FALSE)
+  stop_user("'positive' is missing: ", what, " a score or a probability of one class, and the labels ",
+            shown[1L], " and ", shown[2L], " do not say of which: pass positive = ", shown[2L],
+            " if high values mean ", shown[2L], ", or positive = ", shown[1L], " if they mean ",
+            shown[1L])
+}
+
+# The classes in the order in which tables without names have them: that of the levels.
+classes_in_order <- function(y) levels(droplevels(as.factor(y)))
+
+# Costs of the classes, rows for the truth and columns for the prediction, with names.
+as_costs <- function(costs, y) {
+  classes <- classes_in_order(y)
+  if (!is.numeric(costs) || !identical(dim(costs), rep(length(classes), 2L)))
+    stop_user("'loss' is a ", describe(costs), ", and costs of ", length(classes), " classes are a ",
+              "matrix of numbers with a row and a column for each")
+  remark <- NULL
+  if (is.null(rownames(costs)) || is.null(colnames(costs))) {
+    remark <- in_order_of_levels("Rows and columns of the costs", classes)
+    dimnames(costs) <- list(classes, classes)
+  }
+  columns <- lapply(seq_len(ncol(costs)), function(place) as.numeric(costs[, place]))
+  c(list(rows = rownames(costs), costs = structure(columns, names = colnames(costs))),
+    if (!is.null(remark)) list(remark = remark))
+}
+
+in_order_of_levels <- function(what, classes)
+  paste0(what, " stand for the classes ", paste(dQuote(classes, FALSE), collapse = ", "),
+         ", in the order of the levels.")
+
+# A column for each class, as a list with their names; other predictions as they are.
+columns_of_classes <- function(table, answer, name) {
+  classes <- answer$labels
+  if (ncol(table) != length(classes))
+    stop_user("'predictions$", name, "' has ", ncol(table), " columns, and 'y' has ", length(classes),
+              " classes: give a column for each")
+  if (is.null(colnames(table))) colnames(table) <- classes
+  if (!setequal(colnames(table), classes))
+    stop_user("'predictions$", name, "' has columns ", paste(colnames(table), collapse = ", "),
+              ": name them by the labels of 'y', ", paste(classes, collapse = ", "))
+  found <- lapply(structure(classes, names = classes), function(class) as.numeric(table[, class]))
+  # Of two classes one column says all.
+  if (length(classes) == 2L) found[[answer$pos_label]] else found
 }
 
 # A single column is a vector.

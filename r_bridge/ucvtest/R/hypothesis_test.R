@@ -39,8 +39,8 @@ default_method <- function(spec) {
     shared[names(shared) %in% of_losses],
     spec$constructor[names(spec$constructor) == "null_value"],
     shared[!names(shared) %in% c("other", of_losses)],
-    alist(pos_label = NULL, groups = NULL, group_weight = c("group", "row"), weights = NULL,
-          n_jobs = 1, ... = ))
+    alist(positive = NULL, groups = NULL, group_weight = c("group", "row"), weights = NULL,
+          n_jobs = 1, pos_label = NULL, ... = ))
   method
 }
 
@@ -90,7 +90,7 @@ run_here <- function(spec, frame) {
     stop_user("'learner' is missing: name one, such as \"lda\"")
   if (spec$needs_other && is.null(frame$other))
     stop_user("'other' is missing: the test compares two learners")
-  sample <- as_sample(frame$x, frame$y, given("pos_label"), frame$groups,
+  sample <- as_sample(frame$x, frame$y, as_positive(given("positive"), given("pos_label")), frame$groups,
                       written_in("x", frame), written_in("y", frame), frame$weights)
   learners <- list(as_learner(frame$learner, "learner", written_in("learner", frame), sample))
   if (!is.null(given("other")))

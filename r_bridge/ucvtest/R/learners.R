@@ -1,7 +1,7 @@
 # R functions as learners. Python tells them which rows learn and which are tested; so x and y
 # are handed over as the user gave them, factors and data frames included.
 
-r_learner <- function(f, ..., name = NULL) {
+r_learner <- function(f, ..., name = NULL, predict_type = NULL) {
   if (!is.function(f) && !(is.character(f) && length(f) == 1L && !is.na(f)))
     stop_user("'f' must be a function, or the name of one, such as \"ranger\" or \"MASS::lda\", ",
               "got ", describe(f))
@@ -9,6 +9,12 @@ r_learner <- function(f, ..., name = NULL) {
   if (length(arguments) && (is.null(names(arguments)) || !all(nzchar(names(arguments)))))
     stop_user("arguments of the learner must have names, such as r_learner(\"ranger\", ",
               "num.trees = 100)")
+  if (!is.null(predict_type)) {
+    if (!is.character(predict_type) || length(predict_type) != 1L || is.na(predict_type))
+      stop_user("'predict_type' must be a type of predict() of the fit, such as \"response\", got ",
+                describe(predict_type))
+    arguments$predict_type <- predict_type
+  }
   if (is.null(name)) {
     name <- if (is.character(f)) f else function_name(substitute(f))
     short <- vapply(arguments, function(value) if (is.atomic(value)) deparse1(value) else "...", "")
@@ -47,7 +53,7 @@ as_learner <- function(learner, argument, expression, sample) {
 }
 
 # Names that stand for a learner of this package unless "MASS::lda" is written out.
-jitted_too <- c("lda", "svm", "train")
+jitted_too <- c("lda", "qda", "svm", "train", "cv.glmnet")
 
 jitted_learner <- function(name, sample) {
   if (!is.null(sample$weights))
@@ -84,14 +90,18 @@ learn_function <- function(f, arguments, argument, sample) {
   names <- names(formals(args(f)))
   if (takes_formula(names)) return(by_formula(f, arguments, sample))
   refuse_fitting_function(f, names, argument)
+  if (!is.null(arguments$predict_type))
+    stop_user("'predict_type' is about functions that return a fit, and this function(x, y, xnew) ",
+              "returns the predictions itself")
   weighted <- "weights" %in% names
   if (!weighted) refuse_weights(sample, "that is this function")
   features <- sample$features
   weights <- if (weighted) sample$weights
-  function(learning, testing, y, output)
+  learn <- function(learning, testing, y, output)
     do.call(f, c(list(features[learning, , drop = FALSE], y[learning],
                       features[testing, , drop = FALSE]),
                  if (!is.null(weights)) list(weights = weights[learning]), arguments))
+  structure(learn, plain = TRUE)
 }
 
 takes_formula <- function(names)
@@ -125,14 +135,15 @@ refuse_fitting_function <- function(f, names, argument) {
 
 # Learners of other packages by name take the response as a factor with the positive class last.
 by_name <- function(learn, sample) {
-  features <- sample$features
+  features <- if (isTRUE(attr(learn, "numbers"))) with_factors(sample$features) else sample$features
   classes <- classes_of(sample)
-  function(learning, testing, y, output) {
+  by_labels <- function(learning, testing, y, output) {
     told <- if (output == "number" && is.numeric(y)) y else factor(as.character(y), classes)
     value <- learn(features[learning, , drop = FALSE], told[learning],
                    features[testing, , drop = FALSE], output)
     if (output == "label" && is.numeric(y)) as.numeric(as.character(value)) else value
   }
+  structure(by_labels, plain = attr(learn, "plain"))
 }
 
 # The classes, the positive one last.
@@ -149,7 +160,9 @@ by_formula <- function(f, arguments, sample) {
   # A binomial family is what glm() needs for labels, and would otherwise fail without.
   if (identical(f, stats::glm) && is.null(arguments$family) && !is.numeric(sample$response))
     arguments$family <- stats::binomial()
-  with_data(sample, function(formula, data) {
+  predict_type <- arguments$predict_type
+  arguments$predict_type <- NULL
+  with_data(sample, predicted = predictor(predict_type), fit = function(formula, data) {
     call <- as.call(c(list(f, quote(formula), data = quote(data)), arguments,
                       if (!is.null(sample$weights)) list(weights = quote(.weights))))
     # Functions such as glm() look for the weights where the formula does, others are given them.
@@ -189,7 +202,8 @@ mlr3_learner <- function(learner, sample) {
 }
 
 # `fit` gets a formula and the rows that are learnt from.
-with_data <- function(sample, fit, predicted = predictions_of) {
+with_data <- function(sample, fit, predicted = predictor()) {
+  force(predicted)
   source <- formula_and_data(sample)
   classes <- if (!is.numeric(sample$response)) classes_of(sample)
   weights <- sample$weights
@@ -202,8 +216,10 @@ with_data <- function(sample, fit, predicted = predictions_of) {
     if (!is.null(weights))
       list2env(list(.weights = weights[learning], weights = weights[learning]),
                environment(formula))
-    fitted <- fit(formula, data[learning, , drop = FALSE])
-    predicted(fitted, data[testing, , drop = FALSE], classes, output)
+    known <- data[learning, , drop = FALSE]
+    fitted <- fit(formula, known)
+    predicted(fitted, data[testing, , drop = FALSE], classes, output,
+              learnt = list(x = known, y = known[[source$response]]))
   }
 }
 
@@ -218,43 +234,8 @@ formula_and_data <- function(sample) {
 
 dense <- function(x) if (inherits(x, "sparseMatrix")) as.matrix(x) else x
 
-# What a fit predicts, by the ways in which R's packages do.
-predictions_of <- function(fitted, data, classes, output) {
-  if (is.null(classes)) return(one_column(predict(fitted, data)))
-  if (inherits(fitted, "glm")) {
-    value <- predict(fitted, data, type = if (output == "score") "link" else "response")
-    return(if (output == "label") classes[1L + (value > 0.5)] else value)
-  }
-  types <- if (output == "label") "class" else c("prob", "probs", "posterior", "response")
-  for (type in types) {
-    value <- tryCatch(predict(fitted, data, type = type), error = function(e) NULL)
-    value <- predicted_classes(value, classes, output)
-    if (!is.null(value)) return(value)
-  }
-  predicted_classes(predict(fitted, data), classes, output, last = TRUE)
-}
-
-predicted_classes <- function(value, classes, output, last = FALSE) {
-  # predict() of lda and qda, and of ranger.
-  if (is.list(value) && !is.data.frame(value))
-    value <- if (output == "label" && !is.null(value$class)) value$class
-             else or_else(value$posterior, value$predictions)
-  if (is.null(value)) return(NULL)
-  positive <- classes[length(classes)]
-  table <- length(dim(value)) == 2L && ncol(value) > 1L
-  if (output != "label" && table && positive %in% colnames(value)) return(value[, positive])
-  if (output != "label" && is.numeric(value) && !table) return(one_column(value))
-  if (output == "label" && (is.factor(value) || is.character(value))) return(value)
-  if (last) one_column(value)
-}
-
-one_column <- function(value) {
-  if (is.list(value) && !is.data.frame(value)) value <- or_else(value$predictions, value)
-  if (length(dim(value)) == 2L && ncol(value) == 1L) as.vector(as.matrix(value)) else value
-}
-
 # The names of columns are documented for every model of parsnip.
-parsnip_predictions <- function(fitted, data, classes, output) {
+parsnip_predictions <- function(fitted, data, classes, output, learnt) {
   if (is.null(classes)) return(predict(fitted, new_data = data)$.pred)
   if (output == "label") return(predict(fitted, new_data = data, type = "class")$.pred_class)
   predict(fitted, new_data = data, type = "prob")[[paste0(".pred_", classes[length(classes)])]]
@@ -270,7 +251,9 @@ in_session <- function(name, learn, sample) {
     if (!is.null(other)) y <- like_response(other, y)
     prediction_vector(with_seed(seed, learn(learning, testing, y, output)))
   }
-  c(list(name = name, predict = guarded(one_fit)),
+  # What a function of the user's own returns may be about either class.
+  asks <- isTRUE(attr(learn, "plain")) && !sample$named
+  c(list(name = name, predict = guarded(one_fit)), if (asks) list(asks = TRUE),
     if (!is.null(.session$cluster)) list(many = guarded(shared_out(one_fit))))
 }
 
@@ -325,6 +308,7 @@ prediction_vector <- function(value) {
 
 # Losses see labels as the user wrote them.
 as_loss <- function(loss, y) {
+  if (is.matrix(loss)) return(as_costs(loss, y))
   if (!is.function(loss)) return(loss)
   guarded(function(truth, prediction)
     as.numeric(loss(like_response(truth, y), like_response(prediction, y))))

@@ -1,24 +1,40 @@
 # Losses that every test takes in the place of features and response.
 
-prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, pos_label = NULL,
-                              weights = NULL)
+prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positive = NULL,
+                              weights = NULL, pos_label = NULL)
   losses_of_rules(y, predictions, paste("predictions of", deparse1(substitute(y))), loss, groups,
-                  pos_label, weights)
+                  as_positive(positive, pos_label), weights)
 
-losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, pos_label = NULL,
-                            weights = NULL) {
+losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
+                            weights = NULL, remarks = NULL) {
   predictions <- named_columns(predictions, "predictions")
-  answer <- if (!identical(loss, "score")) response(y, pos_label)
+  answer <- if (!identical(loss, "score")) response(y, positive)
   if (is.null(loss)) loss <- default_loss(answer)
+  tables <- vapply(predictions, function(each) length(dim(each)) == 2L && ncol(each) > 1L, NA)
+  if (!identical(loss, "score") && !is_of_labels(loss)) {
+    if (!all(tables))
+      refuse_unnamed_class(answer, loss, paste0("'predictions$", names(predictions)[!tables][1L],
+                                                "' holds"))
+    if (any(tables) && !is.null(answer$labels)) {
+      unnamed <- any(vapply(predictions[tables], function(each) is.null(colnames(each)), NA))
+      if (unnamed)
+        remarks <- paste(c(remarks, in_order_of_levels("Columns without names", answer$labels)),
+                         collapse = " ")
+      predictions[tables] <- Map(columns_of_classes, predictions[tables], list(answer),
+                                 names(predictions)[tables])
+    }
+  }
   for (column in names(predictions))
     refuse_missing(predictions[[column]], paste0("predictions$", column))
   refuse_logical(predictions, answer$labels)
-  n_obs <- length(predictions[[1L]])
+  n_obs <- if (is.list(predictions[[1L]])) length(predictions[[1L]][[1L]])
+           else length(predictions[[1L]])
   fields <- call_python("prediction_losses", y = answer$values,
                         predictions = lapply(predictions, prediction_vector),
                         arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
                                          groups = as_groups(groups, n_obs),
-                                         sample_weight = as_weights(weights, n_obs)))
+                                         sample_weight = as_weights(weights, n_obs)),
+                        remarks = remarks)
   new_losses(fields, name)
 }
 
@@ -44,15 +60,15 @@ score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NU
 evaluate_learners <- function(x, ...) UseMethod("evaluate_learners")
 
 evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
-                                      pos_label = NULL, groups = NULL, weights = NULL,
+                                      positive = NULL, groups = NULL, weights = NULL,
                                       n_jobs = 1, scoring = NULL, max_seconds = NULL,
-                                      checkpoint = NULL, ...) {
+                                      checkpoint = NULL, pos_label = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"lda\", \"knn:5\")")
   written <- substitute(learners)
-  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
+  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights)
   arguments <- list(design = as_design(design, nrow(sample$x)),
                     loss = as_loss(loss, sample$response),
                     scoring = as_scoring(scoring, sample$response, substitute(scoring)),
@@ -81,7 +97,9 @@ print.ucvtest_losses <- function(x, digits = 4L, ...) {
       if (x$learns) c(x$n_resamples, " resamples") else "fixed rules, one test set", "\n",
       sep = "")
   cat("loss:  ", x$loss, if (!identical(x$in_words, x$loss)) c(" (", x$in_words, ")"),
-      if (!x$each) ", means of resamples only", "\n\n", sep = "")
+      if (!x$each) ", means of resamples only", "\n",
+      if (!is.null(x$positive)) c("positive class:  ", x$positive, "\n"), sep = "")
+  cat(strwrap(c(x$remarks, "")), sep = "\n")
   table <- cbind(mean = rowMeans(x$means, na.rm = TRUE))
   print(table, digits = digits)
   cat("\n")
@@ -110,7 +128,7 @@ named_columns <- function(columns, argument) {
   if (!is.list(columns) || !length(columns) || is.null(names) || !all(nzchar(names)))
     stop_user("'", argument, "' must be a data frame or a list with a name for each learner, such ",
               "as data.frame(a = , b = ), got ", describe(columns))
-  sizes <- lengths(columns)
+  sizes <- vapply(columns, NROW, 1L)
   if (length(unique(sizes)) > 1L)
     stop_user("'", argument, "' has columns of different lengths: ",
               paste(names, sizes, collapse = ", "))

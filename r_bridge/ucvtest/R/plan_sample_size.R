@@ -4,12 +4,13 @@ plan_sample_size <- function(x, ...) UseMethod("plan_sample_size")
 
 plan_sample_size.default <- function(x, y, learner, other = NULL, difference = NULL, ratio = NULL,
                                      width = NULL, n = NULL, power = 0.8, alpha = 0.05,
-                                     learn_size = NULL, loss = NULL, pos_label = NULL, groups = NULL,
-                                     weights = NULL, curve = TRUE, n_jobs = 1, ...) {
+                                     learn_size = NULL, loss = NULL, positive = NULL, groups = NULL,
+                                     weights = NULL, curve = TRUE, n_jobs = 1, pos_label = NULL,
+                                     ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learner)) stop_user("'learner' is missing: name one, such as \"lda\"")
-  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
+  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights)
   written <- list(substitute(learner), substitute(other))
   arguments <- list(difference = difference, ratio = ratio, width = width, power = power,
                     alpha = alpha, learn_size = learn_size, loss = as_loss(loss, sample$response),

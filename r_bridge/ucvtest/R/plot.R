@@ -14,8 +14,6 @@ plot_kinds <- function(x) {
   if (is.null(x$conf.int) && length(pictures)) c(pictures, "interval") else c("interval", pictures)
 }
 
-or_else <- function(value, default) if (is.null(value)) default else value
-
 draw_result <- function(x, xlab, ylab, main, ...) {
   ends <- as.vector(x$conf.int)
   shown <- c(x$estimate, ends[is.finite(ends)], x$null.value)

@@ -103,6 +103,7 @@ refuse_old_reticulate <- function() {
 
 start_python <- function() {
   if (!is.null(.session$call)) return(invisible())
+  .session$announce <- guarded(announce)
   refuse_old_reticulate()
   python <- find_python()
   report <- tempfile("ucvtest")
@@ -124,11 +125,13 @@ start_python <- function() {
 call_python <- function(.function, ...) {
   arguments <- list(...)  # refuses bad arguments before Python starts
   start_python()
-  outer <- .session$warnings
-  on.exit(.session$warnings <- outer)
+  outer <- mget(c("warnings", "quiet"), .session, ifnotfound = list(NULL))
+  on.exit(list2env(outer, .session))
   .session$warnings <- list()
+  .session$quiet <- is_quiet()
   outcome <- dispatch(.function, arguments)
   call <- user_call()
+  for (text in outcome$announced) signal_announced(text, call)
   for (condition in .session$warnings) warning(condition)
   for (text in outcome$warnings)
     warning(warningCondition(text, class = "python_warning", call = call))
@@ -141,6 +144,27 @@ call_python <- function(.function, ...) {
       outcome$value$message, call = call,
       class = c(paste0("python_", outcome$value$type), "python_error"))),
     interrupt = interrupt())
+}
+
+# What takes long is told while it does, by a call from inside of Python, which hides the handlers
+# around it: so suppressMessages() has to be looked for.
+announce <- function(text) {
+  if (!isTRUE(.session$quiet)) message("ucvtest: ", text)
+  NULL
+}
+
+is_quiet <- function() {
+  quieting <- list(suppressMessages, suppressWarnings)
+  for (frame in seq_len(sys.nframe()))
+    for (f in quieting) if (identical(sys.function(frame), f)) return(TRUE)
+  FALSE
+}
+
+# For handlers, such as those that keep a log; it is printed already.
+signal_announced <- function(text, call) {
+  condition <- structure(class = c("ucvtest_slow_fits", "message", "condition"),
+                         list(message = paste0("ucvtest: ", text, "\n"), call = call))
+  withRestarts(signalCondition(condition), muffleMessage = function() NULL)
 }
 
 # The condition of an R function, of its own class, with the learner and the split in front.

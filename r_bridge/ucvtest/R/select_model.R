@@ -2,16 +2,16 @@ select_model <- function(x, ...) UseMethod("select_model")
 
 select_model.default <- function(x, y, learners, criterion = "permutation",
                                  n_permutations = 100, n_folds = 10, n_left_out = NULL,
-                                 complexity = NULL, loss = NULL, pos_label = NULL, groups = NULL,
+                                 complexity = NULL, loss = NULL, positive = NULL, groups = NULL,
                                  group_weight = c("group", "row"), weights = NULL,
                                  n_jobs = 1, scoring = NULL, criteria = NULL, max_seconds = NULL,
-                                 ...) {
+                                 pos_label = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"knn:1\", \"knn:5\")")
   written <- substitute(learners)
-  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
+  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights)
   arguments <- list(criterion = criterion, n_permutations = n_permutations, n_folds = n_folds,
                     n_left_out = n_left_out, loss = as_loss(loss, sample$response),
                     scoring = as_scoring(scoring, sample$response, substitute(scoring)),

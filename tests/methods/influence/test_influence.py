@@ -321,14 +321,15 @@ class TestOptions:
     def test_n_folds_decides_the_learning_set_size(self):
         result = self.run(n_folds=3)
         assert result.settings["learn_size"] == 27 - 5 - 4
-        assert result.estimand == "AUC at learning-set size 18"
+        assert result.estimand == "AUC at learning-set size 18 (positive class 1)"
         assert self.run(n_folds=2).estimate != result.estimate
         assert self.run(n_folds=3, scheme="leave_one_out").settings["learn_size"] == 25
 
     def test_folds_of_several_sizes_learn_from_several_sizes(self):
         X, y = mixed(12, 11)
         test = uv.InfluenceFunctionTest(X, y, "lda")
-        assert test.fit(scheme="kfold", rng=0).estimand == "AUC at learning-set size 17 to 19"
+        found = test.fit(scheme="kfold", rng=0)
+        assert found.estimand == "AUC at learning-set size 17 to 19 (positive class 1)"
         assert test.fit(10, "repeated", rng=0).settings["learn_size"] == "17 to 19"
         assert test.fit(100, rng=0).settings["learn_size"] == 19
 
@@ -479,7 +480,7 @@ class TestSummary:
         result = uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(rng=0)
         text = result.summary().as_text()
         for words in (
-            "AUC at learning-set size 48",
+            "AUC at learning-set size 48 (positive class 1)",
             "estimand = 0.5",
             "adhoc_monte_carlo",
             "Monte-Carlo s.e.",
@@ -487,7 +488,7 @@ class TestSummary:
         ):
             assert words in text
         assert result.verdict.startswith(
-            "The AUC at learning-set size 48 is above 0.5 at the 5% level"
+            "The AUC at learning-set size 48 (positive class 1) is above 0.5 at the 5% level"
         )
         assert "Loss:" not in text
         assert not any("Liberal in small samples" in note for note in result.notes)
@@ -507,14 +508,15 @@ class TestSummary:
     def test_bootstrap(self):
         result = uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(scheme="bootstrap", rng=0)
         assert result.method == "Influence-function test by leave-pair-out bootstrap"
-        assert result.estimand == "AUC with bootstrap learning sets of 60"
+        assert result.estimand == "AUC with bootstrap learning sets of 60 (positive class 1)"
 
     def test_from_formula(self):
         import pandas as pd
 
         data = pd.DataFrame(self.X, columns=["a", "b"]).assign(died=self.y)
         test = uv.InfluenceFunctionTest.from_formula("died ~ a + b", data, "lda", n_folds=4)
-        assert test.fit(100, rng=0).estimand == "AUC at learning-set size 46"
+        estimand = "AUC at learning-set size 46 (positive class 1)"
+        assert test.fit(100, rng=0).estimand == estimand
 
 
 class TestCompareVariances:

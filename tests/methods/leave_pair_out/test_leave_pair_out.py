@@ -522,7 +522,8 @@ class TestForecast:
         ("learner", "message"),
         [
             (DecisionTreeClassifier(), r"fits are left, .* each with .*: about .* n_jobs="),
-            ("lda", r"^600 fits of lda: about .* A smaller n_permutations"),
+            ("lda", r"fits are left, .* each with lda: about .* fit\(max_seconds=\)"),
+            ("ridge:1.0", r"^600 fits of ridge:1.0: about .* A smaller n_permutations"),
         ],
     )
     def test_long_fits_are_announced_before_they_start(self, monkeypatch, learner, message):
@@ -531,7 +532,7 @@ class TestForecast:
         quiet = test.fit(n_permutations=24, rng=0)
         monkeypatch.setattr(slow_fits, "LONG_SECONDS", 1e-9)
         with pytest.warns(UcvtestWarning, match=message) as seen:
-            result = test.fit(n_permutations=24, rng=0)
+            result = test.fit(n_permutations=24, rng=0, batch_size=4)
         assert [warning.filename for warning in seen] == [__file__]
         # Looking ahead changes no draw.
         assert null_errors(result) == null_errors(quiet)

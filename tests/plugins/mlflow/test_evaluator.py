@@ -410,6 +410,17 @@ def test_groups_are_a_column_or_labels(client: MlflowClient, data: pd.DataFrame,
         assert client.get_run(found.run_id).data.params[f"{key}.n_groups"] == "40"
 
 
+@pytest.mark.parametrize("option", ["baseline", "groups"])
+def test_rows_in_another_order_are_refused(
+    client: MlflowClient, data: pd.DataFrame, option: str
+) -> None:
+    rows = data.set_index(pd.Index([f"patient {k}" for k in range(len(data))]))
+    config = {"baseline": rows.old, "groups": pd.Series(np.arange(len(rows)) // 2, rows.index)}
+    evaluate(rows, config, predictions="new")
+    with pytest.raises(ValueError, match=f"the data and {option} have the same index in another"):
+        evaluate(rows, config | {option: config[option].iloc[::-1]}, predictions="new")
+
+
 def test_models_do_not_see_the_groups(client: MlflowClient, data: pd.DataFrame) -> None:
     names: list[list[str]] = []
 
@@ -488,15 +499,25 @@ def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
             pyfunc_predict_fn="predict_proba",
             signature=signature,
         )
-    ways: list[Any] = [info.model_uri, old, lambda X: old.predict_proba(X)]
+    # A function does not say which class is the positive one.
+    ways: list[tuple[Any, Any]] = [
+        (info.model_uri, None),
+        (old, None),
+        (lambda X: old.predict_proba(X), "yes"),
+        (lambda X: pd.DataFrame(old.predict_proba(X), columns=old.classes_), None),
+        (lambda X: old.predict_proba(X)[:, 0], "no"),
+    ]
     wide = rows.assign(other=0.0)
     signed = {"model": info.model_uri}
-    for baseline in ways:
-        config = {"baseline_model": baseline, "loss": "log"}
+    for baseline, label in ways:
+        config = {"baseline_model": baseline, "loss": "log", "pos_label": label}
         found = evaluate(rows, config, **signed)
         assert found.metrics["ucvtest.hold_out.1.estimate"] == 0
+    for given in (lambda X: old.predict_proba(X), lambda X: old.predict_proba(X)[:, 0]):
+        with pytest.raises(ValueError, match=r"pos_label is missing: .*pass pos_label='yes' if"):
+            evaluate(rows, {"baseline_model": given, "loss": "log"}, **signed)
     # The columns that a model was logged with are picked, as MLflow does for `predict`.
-    column = {"baseline": "half", "loss": "log"}
+    column = {"baseline": "half", "loss": "log", "pos_label": "yes"}
     assert evaluate(wide.assign(half=0.5), column, **signed).metrics
 
 

@@ -173,6 +173,31 @@ def test_data_frames_keep_their_columns_and_categories() -> None:
     uv.UStatisticTest(frame[["age"]], LABELS, named).fit(n_pairs=20, rng=0)
 
 
+def test_learners_of_numbers_get_dummies_of_categories() -> None:
+    towns = np.array(list("abcd"))[np.arange(60) * 7 % 11 % 4]
+    frame = pd.DataFrame({"age": X[:, 0], "town": towns, "country": "same"})
+    dummies = pd.get_dummies(frame[["age", "town"]], drop_first=True, dtype=float)
+    y = np.where((towns == "b") | (towns == "d") | (X[:, 0] > 1), "case", "control")
+    for learner in (RLearner("glmnet", s=0.01), RLearner("MASS::lda")):
+        ours, expected = (
+            uv.HoldOutTest(x, y, learner).fit(rng=0).estimate for x in (frame, dummies)
+        )
+        assert ours == expected < 0.4
+
+
+def test_numbers_are_on_the_scale_of_the_response() -> None:
+    y = RNG.poisson(np.exp(1 + X[:, 0]))
+    counts = {"loss": "squared", "y": y}
+    logs = RLearner("glmnet::cv.glmnet", family="poisson", nfolds=5)
+    responses = RLearner(
+        "function(x, y, xnew) predict(glmnet::cv.glmnet(x, y, family = 'poisson', nfolds = 5), "
+        "xnew, type = 'response')[, 1]"
+    )
+    assert estimate(logs, **counts).estimate == estimate(responses, **counts).estimate
+    named = RLearner("glmnet::cv.glmnet", family="poisson", nfolds=5, predict_type="link")
+    assert estimate(named, **counts).estimate > estimate(logs, **counts).estimate
+
+
 def test_other_labels_than_the_sample_are_learnt() -> None:
     from dataclasses import replace
 

@@ -72,6 +72,39 @@ def test_gctorture(r: RSession) -> None:
     assert printed.endswith("TRUE learner failing failed on split 1: nothing")
 
 
+# A call that announces ten minutes, and then lets R go on.
+SLOW = """
+    slow <- "
+from types import SimpleNamespace
+from ucvtest.evaluation.slow_fits import announce_duration
+from ucvtest_r.functions import FUNCTIONS
+from ucvtest_r.learners import call_r
+def slow(then):
+    words = 'fit(max_seconds=) ends in time'
+    announce_duration(SimpleNamespace(), '9 fits are left', 600.0, words)
+    call_r(then)
+FUNCTIONS['slow'] = slow
+"
+    invisible(ucvtest_available())
+    invisible(.Call(getNamespace("ucvtest")$C_start_python, "", "", slow))
+    slow <- function() invisible(ucvtest:::call_python(
+        "slow", then = ucvtest:::guarded(function() { message("it goes on"); 1 })))
+"""
+
+
+def test_what_takes_long_is_said_in_words_of_r_while_it_goes_on(r: RSession) -> None:
+    r(SLOW)
+    said = "ucvtest: 9 fits are left: about 10 minutes. max_seconds = of a test ends in time"
+    assert r("slow()") == f"{said}\nit goes on"
+    # Handlers get it afterwards, as Python hides them; who wants silence has it.
+    logged = r(
+        "withCallingHandlers(slow(), message = function(m) cat('log:', conditionMessage(m)))"
+    )
+    assert logged == f"{said}\nit goes on\nlog: {said}"
+    for quiet in ("suppressMessages", "suppressWarnings"):
+        assert r(f"{quiet}(slow())") == "it goes on"
+
+
 LONG_JITTED = "ustat_test(x, y, 'lda', 'knn:3', n_pairs = 1e7)"
 LONG_IN_R = "ustat_test(x, y, function(x, y, xnew) Sys.sleep(3600))"
 LONG_MANY = "ustat_test(x, y, function(x, y, xnew) rep(y[1], nrow(xnew)), n_pairs = 1e6)"
@@ -81,17 +114,14 @@ LONG_MANY = "ustat_test(x, y, function(x, y, xnew) rep(y[1], nrow(xnew)), n_pair
 def test_ctrl_c_interrupts_a_fit_and_the_session_survives(r: RSession, call: str) -> None:
     r("invisible(ustat_test(x, y, 'lda', 'knn:3', n_pairs = 300))")
     r.send(f"""
-        started <- proc.time()
         cat("\\nstarted\\n")
-        outcome <- tryCatch({call}, interrupt = function(condition) class(condition))
-        cat(outcome, sum((proc.time() - started)[c("user.self", "sys.self")]))
+        cat(tryCatch({call}, interrupt = function(condition) class(condition)))
     """)
     r.wait_for("started")
     time.sleep(1)
     r.process.send_signal(signal.SIGINT)
-    *outcome, seconds = r.wait_for(r.END).split()
-    assert outcome == ["interrupt", "condition"]
-    assert float(seconds) < 20  # of the processor; all fits take more, or never end
+    # Had the fits come to their end, this would be a result.
+    assert r.wait_for(r.END).split() == ["interrupt", "condition"]
     # How long all fits would have taken may be said only now.
     assert r("cat(class(ustat_test(x, y, 'lda', n_pairs = 300)))").endswith("ucvtest htest")
 

@@ -1,6 +1,8 @@
 """What R users read: nothing of Python's names, values and counting."""
 
+import ast
 import re
+from collections.abc import Iterator
 
 import pytest
 from ucvtest_r.wording import in_r, r_names
@@ -8,6 +10,31 @@ from ucvtest_r.wording import in_r, r_names
 from tests.support.paths import ROOT
 from ucvtest.data.sample import taken_for_classes
 from ucvtest.methods.registry import TESTS
+
+PYTHON_ALONE = (
+    r"(?<![\w.])(?:fit|compare|evaluate)\(|\buv\.|\bLosses\.(?!save|to_dict)|"
+    r"\bfrom_(?:losses\(|arrays|scores|predictions|sklearn)|\bpos_label\b|"
+    r"(?<!the same )\b[a-z_]\w+=(?=[\s,:;.)]|$)"
+)
+"""Words of Python that mean nothing in R."""
+
+
+def messages() -> Iterator[str]:
+    """Texts of errors, warnings and notes, with x for what is filled in."""
+    for path in sorted((ROOT / "ucvtest").rglob("*.py")):
+        if "cli" in path.parts:
+            continue
+        tree = ast.parse(path.read_text())
+        parents = {id(each): node for node in ast.walk(tree) for each in ast.iter_child_nodes(node)}
+        for node in ast.walk(tree):
+            # Neither docstrings nor parts of f-strings, which are seen as a whole.
+            if isinstance(parents.get(id(node)), (ast.Expr, ast.JoinedStr, ast.FormattedValue)):
+                continue
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+            elif isinstance(node, ast.JoinedStr):
+                parts = (getattr(part, "value", None) for part in node.values)
+                yield "".join(part if isinstance(part, str) else "x" for part in parts)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +69,21 @@ from ucvtest.methods.registry import TESTS
             'use list("ustatistic", max_seconds = )',
         ),
         ("predictions['a'] holds 'x'", "predictions$a holds 'x'"),
+        (
+            "compare(max_seconds=) takes it, fit(max_seconds=) ends in time, n_jobs= shares",
+            "compare_learners(max_seconds = ) takes it, max_seconds = of a test ends in time, "
+            "n_jobs = shares",
+        ),
+        (
+            "use uv.evaluate, Losses.from_arrays, or from_predictions(sample_weight=)",
+            "use evaluate_learners(), as_losses(), or prediction_losses(sample_weight = )",
+        ),
+        ("pass null_value= to the test", "pass null_value = to the test"),
+        ("pass rope= to fit, and read", "pass rope = to the test, and read"),
+        (
+            "labels 1.0 and 2.0 do not say; pass pos_label=2.0 if high values mean 2.0",
+            "labels 1 and 2 do not say; pass positive = 2 if high values mean 2",
+        ),
         ("X holds nan in column 'X', None of them", "x holds nan in column 'X', None of them"),
     ],
 )
@@ -56,6 +98,15 @@ def test_whole_numbers_as_a_response_in_the_language_of_r():
         'y holds 30 different whole numbers in 30 observations: pass loss = "squared" or '
         '"absolute" if they are amounts, loss = "zero_one" or factor(y) if they are labels'
     )
+
+
+def test_no_message_tells_r_users_of_pythons_functions_and_arguments():
+    # A sentence has spaces; what has a line break is code.
+    sentences = {text for text in messages() if text.count(" ") > 2 and "\n" not in text}
+    assert len(sentences) > 1000
+    found = [in_r(text) for text in sorted(sentences)]
+    python = [text for text in found if re.search(PYTHON_ALONE, text)]
+    assert python == []
 
 
 def test_every_function_that_is_named_is_exported():

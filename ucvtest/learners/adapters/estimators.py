@@ -9,17 +9,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.data.class_order import by_class, check_order, names_classes
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, difference_of_indices
+from ucvtest.learners.adapters.declared import estimator_kind, validate_parameters
 from ucvtest.learners.base import SplitLearner, no_class_scores
 
-__all__ = ["CallableLearner", "SklearnLearner"]
+__all__ = ["CallableLearner", "RefusedEstimator", "SklearnLearner"]
 
 NAME_LENGTH = 200
 """Longest name of an estimator, in characters."""
 
 PREDICTIONS = "what it predicts"
 """How errors call predictions, after the name of the learner."""
+
+
+class RefusedEstimator(ValueError):
+    """scikit-learn refuses to fit an estimator with these parameters."""
+
+    def __init__(self, name: str, error: Exception) -> None:
+        super().__init__(f"learner {name} is refused by scikit-learn: {error}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +50,18 @@ class SklearnLearner(SplitLearner):
     estimator: Any
 
     def __post_init__(self) -> None:
-        from sklearn.base import is_classifier, is_regressor
-
         import ucvtest.common.quiet_imports  # noqa: F401  (see there)
 
-        if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
+        predicts = hasattr(self.estimator, "predict")
+        if self._kind not in ("classifier", "regressor") and (self._kind or not predicts):
             raise ValueError(
                 f"learner {self.name} is neither a classifier nor a regressor: pass one, or a "
                 "callable (X_train, y_train, X_test) -> predictions"
             )
+        try:
+            validate_parameters(self.estimator)
+        except ValueError as error:
+            raise RefusedEstimator(self.name, error) from error
 
     @cached_property
     def name(self) -> str:
@@ -62,7 +74,7 @@ class SklearnLearner(SplitLearner):
         if self._reads_numbers_alone:
             sample.check_numeric(f"learner {self.name}")
         if sample.classes is None:
-            if not self.regresses:
+            if self._kind == "classifier":
                 raise ValueError(
                     f"learner {self.name} is a classifier, but y holds real values: use a "
                     "regressor, or a loss for labels such as loss='zero_one'"
@@ -124,12 +136,26 @@ class SklearnLearner(SplitLearner):
         fitted = clone(self.estimator)
         if self._unseeded:
             fitted.set_params(**dict.fromkeys(self._unseeded, int(seed) % 2**32))
-        response = sample.target if self.regresses else sample.response
+        response = self._response(sample)
         fitted.fit(sample.rows(learning), response[learning])
         return self._predict(fitted, sample, sample.rows(testing), output)
 
+    def fit_all(self, sample: Sample, **parameters: Any) -> None:
+        """Fit a copy, in which some parameters are others, to all observations."""
+        from sklearn.base import clone
+
+        fitted = clone(self.estimator)
+        last = f"{fitted.steps[-1][0]}__" if hasattr(fitted, "steps") else ""
+        seeds = dict.fromkeys(self._unseeded, 0)
+        fitted.set_params(**seeds, **{f"{last}{name}": each for name, each in parameters.items()})
+        fitted.fit(sample.features, self._response(sample))
+
+    def _response(self, sample: Sample) -> np.ndarray:
+        """What is learnt: labels as the user gave them, numbers by regressors."""
+        return sample.target if self.regresses else sample.response
+
     def _predict(self, fitted: Any, sample: Sample, features: Any, output: Output) -> np.ndarray:
-        if self.regresses:
+        if self.regresses or sample.classes is None:
             number = as_numbers(PREDICTIONS, fitted.predict(features))
             return _cut(number) if output == "label" else number
         if output == "label":
@@ -148,9 +174,12 @@ class SklearnLearner(SplitLearner):
     @cached_property
     def regresses(self) -> bool:
         """Whether it is a regressor."""
-        from sklearn.base import is_regressor
+        return self._kind == "regressor"
 
-        return bool(is_regressor(self.estimator))
+    @cached_property
+    def _kind(self) -> str:
+        """What it declares itself to be; "" where it says nothing, and predicts what it learnt."""
+        return estimator_kind(self.estimator)
 
     @cached_property
     def _reads_numbers_alone(self) -> bool:
@@ -181,8 +210,11 @@ class CallableLearner(SplitLearner):
     """A function ``(X_train, y_train, X_test)`` that learns and returns what the loss scores.
 
     `y_train` holds the user's own labels; numbers where the loss scores numbers. Scores of more
-    than two classes are (n_test, C), with columns in the order of ``np.unique(y)``. Randomness
-    inside the function is its own: seed it there.
+    than two classes are (n_test, C), with columns in the order of ``np.unique(y)``, or a DataFrame
+    with columns named by the labels. Of two classes
+    a score or a probability is about the positive one: labels other than 0 and 1, False and True,
+    or -1 and 1 need `pos_label` in the test. Randomness inside the function is its own: seed it
+    there.
     """
 
     function: Callable[[Any, np.ndarray, Any], Any]
@@ -193,7 +225,8 @@ class CallableLearner(SplitLearner):
         return _function_name(self.function)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse only what no function can return."""
+        """Refuse what no function can return, and scores of a class that nobody named."""
+        sample.check_positive(f"learner {self.name}", output)
         if sample.n_classes > 2 and output == "number":
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
@@ -220,11 +253,15 @@ class CallableLearner(SplitLearner):
             )
         if output == "label":
             return _class_index(returned, sample)
+        classes = np.asarray(sample.classes)
+        if sample.n_classes and names_classes(returned, classes):
+            numbers = as_numbers(PREDICTIONS, by_class(PREDICTIONS, returned, classes))
+            return numbers if sample.n_classes > 2 else numbers[:, -1]
         numbers = as_numbers(PREDICTIONS, returned)
-        n_classes = sample.n_classes
-        if n_classes > 2 and numbers.shape[1:] == (n_classes,):
+        if sample.n_classes > 2 and numbers.shape[1:] == (sample.n_classes,):
             # They come in the order of the labels, which `pos_label` changes here.
-            return numbers[:, np.argsort(np.argsort(np.asarray(sample.classes)))]
+            check_order(PREDICTIONS, sorted(classes.tolist()), sample.declared, None)
+            return numbers[:, np.argsort(np.argsort(classes))]
         return numbers
 
 

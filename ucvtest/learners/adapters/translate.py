@@ -13,7 +13,7 @@ import numpy as np
 from ucvtest.common.checks import check_choice
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.adapters.estimators import SklearnLearner
+from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearner
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.adapters.translation_rules import (
     MOST_SPREADS,
@@ -47,6 +47,8 @@ def choose_backend(
         if not isinstance(learner, SklearnLearner):
             refuse("it is no scikit-learn estimator")
         return translate(learner, sample, output, learn_size)
+    except RefusedEstimator:
+        raise
     except ValueError as error:
         if backend == "auto":
             return learner
@@ -61,13 +63,20 @@ def translate(
 ) -> TranslatedLearner:
     """The jitted learner with the same predictions as a scikit-learn estimator.
 
-    A ValueError where there is none names the parameter, or what the sample lacks.
+    Errors name the parameter, or what the sample lacks.
 
     LogisticRegression is fitted to the end, until rounding errors stop it (with an l1 penalty:
     until no optimality condition is violated by more than 1e-9), whatever `tol` and `max_iter` are.
-    scikit-learn's solvers stop earlier; saga, which looks at the slopes only, leaves an intercept
-    that depends on `random_state` where all of them are zero. QuadraticDiscriminantAnalysis goes on
-    where scikit-learn refuses a variance below its absolute `tol`.
+    scikit-learn's solvers stop earlier; where they do not converge on the whole sample, the
+    translation has a remark. saga, which looks at the slopes only, leaves an intercept that depends
+    on `random_state` where all of them are zero.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    RefusedEstimator
+        If scikit-learn would refuse to fit it.
     """
     if sample.n_classes > 2 and output == "probability":
         refuse(f"its probabilities of {sample.n_classes} classes are not compared")

@@ -38,6 +38,8 @@ class TranslatedLearner(Learner):
     outputs: Mapping[Output, Output] = field(default_factory=dict)
     signed_score: bool = False
     exact_scores: bool = True
+    remark: str = ""
+    """Where predictions differ from scikit-learn's after all, because that one stops early."""
 
     @property
     def name(self) -> str:

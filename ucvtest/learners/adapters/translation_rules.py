@@ -11,9 +11,10 @@ import numpy as np
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
+from ucvtest.learners.adapters.early_stops import stops_early
 from ucvtest.learners.adapters.estimators import SklearnLearner
 from ucvtest.learners.adapters.translated import TranslatedLearner
-from ucvtest.learners.base import JittedLearner
+from ucvtest.learners.base import JittedLearner, class_members
 from ucvtest.learners.jitted.discriminant import (
     GaussianNaiveBayes,
     LinearDiscriminant,
@@ -61,6 +62,10 @@ FEW_SPREADS = 1e3
 UNITS = 1e5
 """Condition number of the centred features above which the covariance matrix (its condition number
 is the square) has too few digits for scikit-learn's least squares."""
+
+FEWEST_TOLERANCES = 10.0
+"""Singular values of a class, in units of scikit-learn's tolerance, above which those of learning
+sets are above it too."""
 
 MAXIMUM_LIKELIHOOD = (1, 9)
 """First version of scikit-learn in which all solvers of both discriminant analyses divide by n."""
@@ -128,6 +133,16 @@ class Case:
         centred = self.sample.matrix - self.sample.matrix.mean(axis=0)
         if not self.standardize and np.linalg.cond(centred) > UNITS:
             refuse("the covariance matrix of X is nearly singular")
+
+    def needs_spread_above(self, least: float) -> None:
+        """Refuse features that vary so little within a class that scikit-learn says not at all."""
+        if self.standardize:
+            return
+        for label, members in enumerate(class_members(self.sample).T > 0):
+            features = self.sample.matrix[members]
+            values = np.linalg.svd(features - features.mean(axis=0), compute_uv=False)
+            if values[-1] <= least:
+                refuse(f"X hardly varies within class {label}")
 
     def translated(self, jitted: JittedLearner, **options: Any) -> TranslatedLearner:
         """The translation into this jitted learner."""
@@ -206,6 +221,7 @@ def _lda(case: Case) -> TranslatedLearner:
 
 def _qda(case: Case) -> TranslatedLearner:
     case.needs_no_class_scores()
+    case.needs_spread_above(FEWEST_TOLERANCES * float(case["tol"]))
     case.needs(_divides_by_n(), "solver")
     return case.translated(QuadraticDiscriminant(careful=True))
 
@@ -269,11 +285,13 @@ def _logistic(case: Case) -> TranslatedLearner:
     # liblinear adds the intercept as a feature, and so penalises it.
     case.needs(case["solver"] != "liblinear", "solver")
     l1_ratio, lam = _logistic_penalty(case)
+    case.needs(l1_ratio == 0 or lam > 0, "C")
+    remark = stops_early(case.learner, case.sample, standardize=case.standardize)
     if l1_ratio == 0:
-        return case.translated(RidgeLogistic(lam, case.standardize, "sum"), exact_scores=False)
-    case.needs(lam > 0, "C")
-    jitted = PenalizedLogistic(lam, l1_ratio, LASSO_STEPS, case.standardize, "sum")
-    return case.translated(jitted)
+        jitted = RidgeLogistic(lam, case.standardize, "sum")
+        return case.translated(jitted, exact_scores=False, remark=remark)
+    lasso = PenalizedLogistic(lam, l1_ratio, LASSO_STEPS, case.standardize, "sum")
+    return case.translated(lasso, remark=remark)
 
 
 def _logistic_penalty(case: Case) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from scipy.special import gammaln
 
 from ucvtest.common.checks import is_integer
 from ucvtest.data.sample import make_sample
-from ucvtest.learners.batching import squared_distances
+from ucvtest.learners.batching import refuse_pairs, squared_distances
 from ucvtest.learners.jitted.neighbors import knn
 
 __all__ = ["knn_leave_p_out"]
@@ -69,6 +69,7 @@ def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
         raise ValueError(
             f"learn_size must be an integer from k = {k} to n - 1 = {n - 1}, got {learn_size!r}"
         )
+    refuse_pairs("knn_leave_p_out", n, pair_bytes=8)
     distance = squared_distances(sample.matrix)
     class_index, errors = sample.target.astype(int), np.empty(n)
     for row, code in enumerate(class_index):

@@ -96,6 +96,7 @@ class KernelRidge(JittedLearner):
     scale: ClassVar[Scale] = "fitted"
     regression: ClassVar[bool] = True
     batch_rows: ClassVar[int] = 512
+    pair_bytes: ClassVar[int] = 24
     no_solution: ClassVar[str] = (
         "lam is so small that the equations are singular within rounding error: raise lam"
     )

@@ -88,6 +88,7 @@ class NearestNeighbors(JittedLearner):
     scale: ClassVar[Scale] = "share"
     multiclass: ClassVar[bool] = True
     regression: ClassVar[bool] = True
+    pair_bytes: ClassVar[int] = 48
     no_solution: ClassVar[str] = (
         "that learning set has fewer observations than neighbours are asked for: use a smaller k"
     )
@@ -261,6 +262,7 @@ class OpenNeighbors(JittedLearner):
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also learning sets smaller than k."""
+        self._refuse_memory(sample.n_obs)
         self._walk.check(sample, output, learn_size)
 
     @property
@@ -280,6 +282,9 @@ class SurestNeighbors(OpenNeighbors):
     with those of the largest. Where both agree, every order does; of more than two classes the
     number of votes for each must be the same.
     """
+
+    # Three orders of the neighbours.
+    pair_bytes: ClassVar[int] = 96
 
     def prepare(self, sample: Sample) -> tuple[NeighbourState, ...]:
         """The neighbours of every observation; where some are tied, in three orders.

@@ -32,6 +32,7 @@ class OneAgainstRest(JittedLearner):
 
     scale: ClassVar[Scale] = "discriminant"
     multiclass: ClassVar[bool] = True
+    pair_bytes: ClassVar[int] = Ridge.pair_bytes
 
     @property
     def name(self) -> str:

@@ -157,6 +157,8 @@ class Ridge(JittedLearner):
 
     scale: ClassVar[Scale] = "fitted"
     regression: ClassVar[bool] = True
+    # For the dual form, which few observations with many features need.
+    pair_bytes: ClassVar[int] = 24
     batch_rows: ClassVar[int] = 512
     no_solution: ClassVar[str] = (
         "lam is so small that the equations are singular within rounding error: raise lam, or "

@@ -171,9 +171,16 @@ class BayesianTTest(ResamplingTest):
         return Options(float(rope))
 
     def _analysed(self, observed: LossDifference, options: Options) -> TestResult:
-        result = self._posterior(observed, options.rope)
+        units = self.question.metric.units
+        # In units of results; what is computed may be about a loss in units of its own.
+        rope = options.rope if units is None else options.rope / abs(units.slope)
+        result = self._posterior(observed, rope)
         if options.by_default:
-            result = replace(result, notes=(*result.notes, *_default_notes(observed)))
+            metric = self.question.metric
+            scaled = metric.units is not None and abs(metric.units.slope) != 1
+            known = (metric.counts_errors or metric.ranks_pairs) and not scaled
+            noted = () if known else (_default_note(metric.in_words),)
+            result = replace(result, notes=(*result.notes, *noted))
         return result
 
     def _posterior(self, observed: LossDifference, rope: float) -> TestResult:
@@ -191,7 +198,7 @@ class BayesianTTest(ResamplingTest):
                 "tested_per_learnt": ratio,
                 "resample_means": means,
                 "rope": rope,
-                "rope_center": self.null_value,
+                "rope_center": self.question.hypothesis.null_value,
                 **dict.fromkeys(REGIONS, math.nan),
             },
             notes=(
@@ -208,14 +215,10 @@ class BayesianTTest(ResamplingTest):
         return _with_probabilities(result) if result.status == "ok" else result
 
 
-def _default_notes(observed: LossDifference) -> tuple[str, ...]:
-    """That the default region is none for losses in other units."""
-    metric = observed.losses.metric
-    if metric.counts_errors or metric.ranks_pairs:
-        return ()
+def _default_note(words: str) -> str:
     return (
         f"The region of practical equivalence is the default, {ROPE:g} either way, which is made "
-        f"for error rates and AUCs; pass rope in the units of the {observed.losses.in_words}.",
+        f"for error rates and AUCs; pass rope in the units of the {words}."
     )
 
 

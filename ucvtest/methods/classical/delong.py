@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from ucvtest.common.checks import check_choice
 from ucvtest.data.groups import GroupWeight
+from ucvtest.data.positive_class import with_positive
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
@@ -186,7 +187,8 @@ class DeLongTest(ResamplingTest):
         assert observed is not None
         tested = TestedLabels(observed.tested_target, test.tested_clusters(observed))
         pooled = _pooled(n_folds_of(observed.design))
-        return joint_test(losses, names, tested, in_clusters(f"AUCs{pooled}", tested.clusters))
+        estimand = with_positive(f"AUCs{pooled}", test.question.positive_class)
+        return joint_test(losses, names, tested, in_clusters(estimand, tested.clusters))
 
     @classmethod
     def joint_result(

@@ -122,6 +122,7 @@ class FiveByTwoTTest(_FiveByTwoTest):
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         pairs, variances = _pairs(observed)
+        mean = self.question.metric.reported(float(pairs.mean()), paired=observed.paired)
         return self._result(
             observed,
             method="5x2 cross-validation t test",
@@ -132,7 +133,7 @@ class FiveByTwoTTest(_FiveByTwoTest):
             diagnostics={"mean": float(pairs.mean()), "fold_means": pairs, "variances": variances},
             notes=(
                 "Estimate, statistic and interval are, by definition of the test, about the "
-                f"first of ten means alone; the mean of all ten is {pairs.mean():.4g}.",
+                f"first of ten means alone; the mean of all ten is {mean:.4g}.",
                 ASSUMPTION,
             ),
         )
@@ -236,7 +237,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
         )
         statistic = pvalue = math.nan
         if result.status == "ok":
-            squares = np.square(pairs - self.null_value)
+            squares = np.square(pairs - self.question.hypothesis.null_value)
             statistic = float(squares.sum() / (2 * variances.sum()))
             pvalue = float(stats.f.sf(statistic, *DF))
         return replace(result, statistic=statistic, pvalue=pvalue)

@@ -58,6 +58,7 @@ def results_together(
         key: test.run(test.fit_options(**options), test.question.execution())
         for key, test in tests.items()
     }
+    covariance = next(iter(tests.values())).question.metric.unit ** 2 * covariance
     variances = np.diag(covariance)
     squares = variances[:, None] + variances - 2 * covariance
     # What is no more than rounding error tells nothing apart.

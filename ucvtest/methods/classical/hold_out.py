@@ -156,18 +156,21 @@ class HoldOutTest(ResamplingTest):
             return None
         estimate, variance = mean_with_variance(observed)
         df = len(observed.values) - 1.0
-        return PlusFour(estimate, variance, effective, self.null_value, df)
+        null = self.question.hypothesis.null_value
+        return PlusFour(estimate, variance, effective, null, df)
 
     def _tables(self, observed: LossDifference) -> dict[str, dict[str, tuple[Any, ...]]]:
         """Student's interval and the exact one, for the error rate of one learner."""
-        t_pvalue, *t_interval = _student(observed.values, self.null_value, self.alternative)
+        hypothesis = self.question.hypothesis
+        null, alternative = hypothesis.null_value, hypothesis.alternative
+        t_pvalue, *t_interval = _student(observed.values, null, alternative)
         exact = _binomial(observed.values)
-        interval = exact.interval(self.alternative, TABLE_ALPHA)
-        pvalue = exact.pvalue(self.null_value, self.alternative)
+        interval = exact.interval(alternative, TABLE_ALPHA)
+        pvalue = exact.pvalue(null, alternative)
         rows = [("t", *t_interval, t_pvalue), ("exact binomial", *interval, pvalue)]
         names = ("interval", "conf_low", "conf_high", "pvalue")
         table = dict(zip(names, zip(*rows, strict=True), strict=True))
-        if math.isnan(self.null_value):
+        if math.isnan(null):
             del table["pvalue"]
         return {"Intervals": table}
 

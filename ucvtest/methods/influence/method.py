@@ -183,7 +183,7 @@ class InfluenceFunctionTest(HypothesisTest):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        loss = named_loss(loss, metric, scoring, alternative=alternative, null_value=null_value)
+        loss = named_loss(loss, metric, scoring)
         question = self.question_of(
             *(X, y, learner, other),
             null_value=null_value,
@@ -316,6 +316,18 @@ class InfluenceFunctionTest(HypothesisTest):
             max_seconds=max_seconds,
         )
 
+    def least_fits(self, options: InfluenceOptions) -> int:
+        """See `HypothesisTest.least_fits`."""
+        layout = self._layout
+        assert isinstance(layout, Layout)
+        return options.least_fits(layout, len(self.learners))
+
+    def within_fits(self, options: InfluenceOptions, most_fits: int) -> InfluenceOptions:
+        """See `HypothesisTest.within_fits`."""
+        layout = self._layout
+        assert isinstance(layout, Layout)
+        return options.within_fits(layout, self.learners, most_fits)
+
     def compare_variances(
         self,
         n_repeats: NumberOfRepeats = "auto",
@@ -380,7 +392,8 @@ class InfluenceFunctionTest(HypothesisTest):
             for options in listed:
                 estimates = self._estimates(options, replace(execution, bar=bar))
                 studied = study_variances(question.hypothesis, layout, options.scheme, estimates)
-                rows += records(options.scheme, estimates.source.n_fits, studied)
+                found = records(options.scheme, estimates.source.n_fits, studied)
+                rows += [question.reported_row(row) for row in found]
         return pd.DataFrame(rows)
 
     def _estimates(self, options: InfluenceOptions, execution: Execution) -> InfluenceEstimates:
@@ -397,7 +410,7 @@ class InfluenceFunctionTest(HypothesisTest):
         estimates = self._estimates(options, execution)
         own = option_settings(layout, options) | question.seed_settings(execution)
         return result_from(
-            *(layout, options, estimates, question.hypothesis),
+            *(layout, options, estimates, question),
             n_obs=question.n_obs,
             settings=question.settings(self.method_name) | own,
             reuse_notes=question.reuse_notes,

@@ -17,7 +17,7 @@ from ucvtest.common.checks import (
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.evaluation.problem import Problem
-from ucvtest.evaluation.time_budget import decided_fits
+from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
@@ -93,15 +93,18 @@ def is_known(loss: Any) -> bool:
     return metric is not None and (metric.ranks_pairs or metric.counts_errors)
 
 
-def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_value: Any) -> str:
-    """The loss, "auc" or "zero_one", whichever of three words a user names it by."""
+def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
+    """The loss, "auc" or "zero_one", whichever of three words a user names it by.
+
+    With `scoring` the loss remembers the score.
+    """
     if metric is not None:
         if scoring is not None:
             raise ValueError("metric and scoring exclude each other: pass one of them")
         check_choice("metric", metric, METRICS)
     if loss is None and scoring is None:
         return LOSS_OF_METRIC["auc" if metric is None else metric]
-    found = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+    found = chosen_loss(loss, scoring)
     if scoring is not None and not is_known(found):
         raise ValueError(
             f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' or "
@@ -117,7 +120,7 @@ def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_v
         raise ValueError(
             f"loss={loss!r:.60} and metric={metric!r} name two different things: pass one of them"
         )
-    return name
+    return name if scoring is None else found
 
 
 def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray, ...]:
@@ -282,7 +285,7 @@ class Layout:
             return 1
         jitted = all(learner.backend == "jax" for learner in learners)
         fits = FITS_JITTED if jitted else FITS_OTHERWISE
-        of_repeat = prod([self.n_folds] * len(self.classes)) if scheme == "repeated" else 1
+        of_repeat = self.fits_of_repeat(scheme)
         number = max(fits // of_repeat, FEWEST_REPEATS)
         if max_fits is None:
             return number
@@ -291,9 +294,16 @@ class Layout:
             raise ValueError(
                 f"max_fits={max_fits} allows {most} repeats, and their spread needs "
                 f"{FEWEST_REPEATS}: raise it to {FEWEST_REPEATS * of_repeat * len(learners)} or "
-                "more (max_seconds where that decides it)"
+                "more"
             )
         return min(number, most)
+
+    def fits_of_repeat(self, scheme: str) -> int:
+        """Fits of each learner in one repeat."""
+        if scheme == "leave_one_out":
+            return prod(map(len, self.classes))
+        folds = scheme in ("repeated", "kfold")
+        return prod([self.n_folds] * len(self.classes)) if folds else 1
 
     def check_memory(self, n_learners: int) -> None:
         """Refuse samples whose sums over pairs take more than `MAX_BYTES`; nothing is drawn yet."""
@@ -388,6 +398,8 @@ class InfluenceOptions:
     max_fits: int | None = None
     max_seconds: float | None = None
     """Decides `max_fits`, and so the repeats, once fits have been tried."""
+    automatic: bool = False
+    """Whether the repeats are as many as a budget allows."""
 
     @classmethod
     def checked(
@@ -431,7 +443,23 @@ class InfluenceOptions:
             )
         else:
             number = at_least("n_repeats", n_repeats, 1, "use 'auto'")
-        return cls(number, scheme, layout.chosen(scheme, variance), most, max_seconds)
+        chosen = layout.chosen(scheme, variance)
+        return cls(number, scheme, chosen, most, max_seconds, automatic and not fixed)
+
+    def least_fits(self, layout: Layout, n_learners: int) -> int:
+        """Fits of all learners without which there is no answer, or all that there are."""
+        number = FEWEST_REPEATS if self.automatic else self.n_repeats
+        return layout.fits_of_repeat(self.scheme) * number * n_learners
+
+    def within_fits(
+        self, layout: Layout, learners: Sequence[Learner], most_fits: int
+    ) -> "InfluenceOptions":
+        """The options with at most so many fits, where repeats are not counted already."""
+        if not self.automatic:
+            return self
+        most = most_fits if self.max_fits is None else min(self.max_fits, most_fits)
+        number = layout.n_repeats(self.scheme, learners, most)
+        return replace(self, n_repeats=number, max_fits=most)
 
     def within(self, layout: Layout, problem: Problem, execution: Execution) -> "InfluenceOptions":
         """The options with as many repeats as there are seconds for."""
@@ -439,9 +467,13 @@ class InfluenceOptions:
         rows = problem.learnt_rows(layout.learn_sizes(self.scheme)[-1])
         rows = min(rows, problem.sample.n_obs - 1)
         allowed = decided_fits(problem, rows, self.max_seconds, execution)
-        most = allowed if self.max_fits is None else min(self.max_fits, allowed)
         learners = tuple(problem.learners.values())
-        return replace(self, n_repeats=layout.n_repeats(self.scheme, learners, most), max_fits=most)
+        needed = self.least_fits(layout, len(learners))
+        if allowed < needed:
+            raise too_few_seconds(
+                self.max_seconds, allowed, needed, f"the spread of {FEWEST_REPEATS} repeats"
+            )
+        return self.within_fits(layout, learners, allowed)
 
     @property
     def budget(self) -> dict[str, Any]:

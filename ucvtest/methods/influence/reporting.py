@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ucvtest.inference.notes import one_class_and_tie_notes
-from ucvtest.inference.studentise import Hypothesis, variance_table
+from ucvtest.inference.question import Question
+from ucvtest.inference.studentise import variance_table
 from ucvtest.methods.influence.estimation import InfluenceEstimates
 from ucvtest.methods.influence.options import SCHEME_WORDS, SINGLE, InfluenceOptions, Layout
 from ucvtest.methods.influence.variances import (
@@ -15,6 +16,7 @@ from ucvtest.methods.influence.variances import (
     own_values,
     study_variances,
 )
+from ucvtest.metrics.base import Metric
 from ucvtest.results.result import TestResult
 
 __all__ = ["option_settings", "records", "result_from"]
@@ -54,14 +56,14 @@ def result_from(
     layout: Layout,
     options: InfluenceOptions,
     estimates: InfluenceEstimates,
-    hypothesis: Hypothesis,
+    question: Question,
     *,
     n_obs: int,
     settings: Mapping[str, Any],
     reuse_notes: Sequence[str],
 ) -> TestResult:
     """The result of a test, but for its seconds."""
-    scheme, source = options.scheme, estimates.source
+    scheme, source, hypothesis = options.scheme, estimates.source, question.hypothesis
     studied = study_variances(hypothesis, layout, scheme, estimates)
     own = own_values(layout, options, estimates, settings)
     table = variance_table((name, one.mc_se, one.test) for name, one in studied.items())
@@ -69,7 +71,7 @@ def result_from(
     return TestResult(
         **vars(studied[options.variance].test),
         method=_method(layout, scheme),
-        estimand=_estimand(layout, scheme, paired=source.paired),
+        estimand=_estimand(layout, scheme, question.metric, paired=source.paired),
         n_obs=n_obs,
         n_fits=source.n_fits,
         elapsed=math.nan,
@@ -88,10 +90,9 @@ def _method(layout: Layout, scheme: str) -> str:
     return f"Influence-function test by {words}"
 
 
-def _estimand(layout: Layout, scheme: str, *, paired: bool) -> str:
+def _estimand(layout: Layout, scheme: str, metric: Metric, *, paired: bool) -> str:
     """What is estimated, at which learning-set size."""
-    name = "AUC" if layout.ranks_pairs else "error rate"
-    subject = f"difference of {name}s" if paired else name
+    subject = f"difference of {metric.plural}" if paired else metric.in_words
     if scheme == "bootstrap":
         return f"{subject} with bootstrap learning sets of {layout.n_obs}"
     return f"{subject} at learning-set size {_learn_size(layout, scheme)}"

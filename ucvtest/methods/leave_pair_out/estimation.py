@@ -13,16 +13,13 @@ from ucvtest.inference.question import Question
 from ucvtest.methods.leave_pair_out.clusters import cluster_errors
 from ucvtest.methods.leave_pair_out.forecast import announce
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, Sizes, check_enumeration
-from ucvtest.methods.leave_pair_out.pair_errors import GivenErrors, PairErrors, pair_errors
+from ucvtest.methods.leave_pair_out.pair_errors import FITTING, GivenErrors, PairErrors, pair_errors
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
 __all__ = ["LeavePairOutEstimates", "errors_for", "estimate"]
 
 LABELINGS_PER_BATCH = 4096
-
-FITTING = ("jitted fits", "fits")
-"""What tells of its fits while it does them."""
 
 
 @dataclass(frozen=True, eq=False)

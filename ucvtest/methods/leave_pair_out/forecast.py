@@ -11,7 +11,7 @@ from ucvtest.evaluation.time_budget import decided_fits, rounds_within, warm_up
 from ucvtest.inference.question import Question
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions
-from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
+from ucvtest.methods.leave_pair_out.pair_errors import FITTING, PairErrors
 
 __all__ = ["Forecast", "affordable_labelings", "announce", "forecast"]
 
@@ -75,11 +75,16 @@ def announce(
     learner: str,
     execution: Execution,
 ) -> None:
-    """Warn if the fits will take long; `seconds` is what the observed labeling took."""
+    """Warn if the fits will take long; `seconds` is what the observed labeling took.
+
+    Fits are announced as they are done, without what took workers to start, or to compile.
+    """
+    if errors.how in FITTING:
+        return
     sizes = errors.sizes(labels)
     n_labelings = options.n_labelings(sizes)
-    if errors.how != "fits" and is_long(n_labelings * seconds):
-        # The first call compiled, and a closed form counts many labelings in one.
+    if is_long(n_labelings * seconds):
+        # The first call compiled, and many labelings are counted in one.
         seconds = _seconds(errors, labels)
     announce_duration(
         execution.progress,

@@ -21,10 +21,14 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.leave_pair_out.options import Sizes, check_size
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 
-__all__ = ["GivenErrors", "PairErrors", "pair_errors", "refitting"]
+__all__ = ["FITTING", "GivenErrors", "PairErrors", "pair_errors", "refitting"]
 
 CELLS_PER_BATCH = 4_000_000
 """Numbers in the arrays of one batch of fits: 32 MB each."""
+
+
+FITTING = ("jitted fits", "fits")
+"""How errors are counted by fits, which are counted and announced themselves."""
 
 
 class PairErrors(ABC):

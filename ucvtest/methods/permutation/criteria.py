@@ -103,6 +103,14 @@ class Task:
         """Whether a closed form stands for fits to permuted labels and without one observation."""
         return self.loss.name == "squared" and has_closed_form(learner)
 
+    @property
+    def fits_of_each(self) -> int:
+        """Fits of a learner that no closed form stands for."""
+        n_kinds = sum(name in self.criteria for name in ("permutation", "rademacher"))
+        left_out = self.n_left_out if "loo" in self.criteria else 0
+        folds = self.n_folds if "kfold" in self.criteria else 0
+        return 1 + n_kinds * self.n_permutations + left_out + folds
+
     def within(self, max_seconds: float, execution: Execution) -> Self:
         """The task with no more labelings, and observations left out, than there is time for.
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_seconds
+from ucvtest.common.checks import check_seconds, named_options
 from ucvtest.common.execution import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
-from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.problem import Problem, warn_of_learners
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
@@ -62,7 +62,7 @@ class ModelSelection(Saved):
         None of a selection that was read from a file, which keeps their names alone.
     columns : mapping of str to ndarray, shape (K,)
         e_in, the degrees of freedom of linear smoothers, and every criterion, for each of the K
-        learners; NaN where a learner has none.
+        learners; NaN where a learner has none. With `scoring` all but the degrees are scores.
     complexity : ndarray, shape (K,)
         What the plot has on its horizontal axis.
     n_obs, n_fits : int
@@ -134,7 +134,8 @@ class ModelSelection(Saved):
         for name in self.criteria:
             values = self.columns[name]
             if not np.isnan(values).all():
-                found[name] = int(np.nanargmin(values))
+                best = np.nanargmax if self.settings.get("better") == "higher" else np.nanargmin
+                found[name] = int(best(values))
         return found
 
     @property
@@ -249,6 +250,7 @@ class ModelSelection(Saved):
         return {**super()._values(data), "learners": (), "names": tuple(data["names"])}
 
 
+@named_options
 def select_model(
     X: Any,
     y: Any,
@@ -369,6 +371,7 @@ def select_model(
         n_folds=n_folds,
         n_left_out=n_left_out,
     )
+    warn_of_learners(task.learners)
     given = _checked_complexity(complexity, len(task.learners))
     started, execution = time.perf_counter(), Execution.of(rng, n_jobs, batch_size)
     check_seconds(max_seconds)
@@ -376,19 +379,29 @@ def select_model(
     with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
         if max_seconds is not None:
             task = task.within(max_seconds, execution)
-        columns, n_fits = _columns(task, replace(execution, bar=bar))
+        execution = replace(execution, bar=bar)
+        n_fits = sum(1 if task.smooths(each) else task.fits_of_each for each in task.learners)
+        execution.announce_total(n_fits, at_most=any(map(task.smooths, task.learners)))
+        columns, n_fits = _columns(task, execution)
     if np.isnan(columns[criterion]).all():
         raise ValueError(
             f"criterion={criterion!r} exists for none of the learners: use ridge, polynomial, "
             "kernel_ridge or smoother with loss='squared', or another criterion"
         )
     places, axis = _axis(given, columns)
+    metric = task.loss
+    if metric.units is not None:
+        columns = {
+            name: values if name == "degrees" else metric.units.of(values)
+            for name, values in columns.items()
+        }
     settings: dict[str, Any] = {
         "criterion": criterion,
         "criteria": list(task.criteria),
         "complexity": axis,
-        "loss": task.loss.name,
-        "loss_in_words": task.loss.in_words,
+        "loss": metric.reported_name,
+        "loss_in_words": metric.in_words,
+        **({"better": "higher"} if metric.units and metric.units.greater_is_better else {}),
         "n_permutations": task.n_permutations,
         "n_folds": n_folds,
         "n_left_out": n_left_out if task.n_left_out == asked.n_left_out else task.n_left_out,

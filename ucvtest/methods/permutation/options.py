@@ -7,13 +7,17 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice, check_seconds
 from ucvtest.data.sample import Sample
+from ucvtest.evaluation.time_budget import too_few_seconds
 from ucvtest.kernels.permutation import SAMPLINGS, Sampling
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.permuted_labels import Relabeling, n_labelings
 from ucvtest.metrics.loss import Loss
 from ucvtest.stats.sequential import checked_stop_after, permutations_within
 
-__all__ = ["PermutationOptions", "check_response"]
+__all__ = ["LEAST_PERMUTATIONS", "PermutationOptions", "check_response"]
+
+LEAST_PERMUTATIONS = 2
+"""With fewer the Monte-Carlo error cannot be estimated."""
 
 MAX_LABELINGS_JITTED = 200_000
 MAX_LABELINGS_OTHERWISE = 20_000
@@ -98,6 +102,11 @@ class PermutationOptions:
         """The options with no more permutations than there is time for."""
         assert self.max_seconds is not None
         asked = int(self.n_permutations)
+        if allowed < LEAST_PERMUTATIONS <= asked:
+            # The fit to the observed labels is the third.
+            raise too_few_seconds(
+                self.max_seconds, allowed + 1, LEAST_PERMUTATIONS + 1, "the Monte-Carlo error"
+            )
         number = permutations_within(self.max_seconds, allowed, asked, self.stop_after)
         return replace(self, n_permutations=number, asked=asked) if number < asked else self
 

@@ -11,7 +11,7 @@ from ucvtest.inference.notes import INDEPENDENCE, budget_notes, tie_notes
 from ucvtest.kernels.permutation import Sampling, complexity_bound, error_bound
 from ucvtest.methods.permutation.estimation import PermutationEstimates, as_small
 from ucvtest.methods.permutation.optimism import Optimism
-from ucvtest.methods.permutation.options import PermutationOptions
+from ucvtest.methods.permutation.options import LEAST_PERMUTATIONS, PermutationOptions
 from ucvtest.methods.permutation.permuted_labels import Relabeling
 from ucvtest.metrics.loss import Loss
 from ucvtest.results.plot_data import Layer, Picture
@@ -99,10 +99,11 @@ def _reference(options: PermutationOptions, estimates: PermutationEstimates) -> 
 
 
 def _status(options: PermutationOptions) -> str:
-    if options.n_permutations == 1:
+    number = options.n_permutations
+    if not isinstance(number, str) and number < LEAST_PERMUTATIONS:
         return (
             "too few resamples: a single labeling is not enough to estimate the Monte-Carlo error; "
-            "raise n_permutations to at least 2"
+            f"raise n_permutations to at least {LEAST_PERMUTATIONS}"
         )
     return "ok"
 
@@ -242,6 +243,11 @@ def _notes(
         notes.append(
             "The bounds hold for a learner that minimises the in-sample error over a class of "
             "rules that contains the negation of each of its rules; a bound above 1 says nothing."
+        )
+    if loss.units is not None:
+        notes.append(
+            f"Estimate and parts are in units of {loss.units.name!r}; what has an upper bound is "
+            "about the error rate or loss behind it."
         )
     if sample.n_classes == 2 and loss.name in ("squared", "absolute"):
         notes.append("The classes are coded 0 and 1.")

@@ -19,6 +19,12 @@ def check_ratio(metric: Metric, *, paired: bool) -> None:
             "contrast='ratio' is about mean losses, and an AUC is none (1/2 is chance): use "
             "contrast='difference'"
         )
+    if metric.units is not None and metric.units.greater_is_better:
+        raise ValueError(
+            f"contrast='ratio' is about losses, and scoring={metric.units.name!r} is a score, of "
+            f"which a ratio says nothing: use loss={metric.name!r} in the place of scoring, or "
+            "contrast='difference'"
+        )
     if metric.counts_errors:
         raise ValueError(
             "contrast='ratio' is not for error rates, which can be 0 and whose differences are "

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucvtest.common.execution import Execution
 from ucvtest.designs.draws import (
     all_learning_sets,
     draw_from_halves,
@@ -19,8 +18,6 @@ from ucvtest.designs.draws import (
     learning_sets,
 )
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.evaluation.time_budget import decided_fits
-from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws, number_of_groups
@@ -32,18 +29,22 @@ from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.intervals import Shape
 
 __all__ = [
+    "MIN_PAIRS",
     "RELIABLE",
     "ROUNDING",
     "Sampler",
+    "StageSizes",
     "UStatisticEstimates",
     "complete_sums",
     "estimated",
     "in_parts",
-    "limited_by_time",
     "most_pairs",
     "only_rounding",
     "reliable",
 ]
+
+MIN_PAIRS = 20
+"""With fewer pairs than this their Monte-Carlo error cannot be estimated."""
 
 STAGE_PAIRS = 512
 """Pairs between the first checkpoints of "auto"."""
@@ -250,6 +251,8 @@ class StageSizes:
     sizes: Sizes
     options: Options
     n_learners: int
+    exchanging: bool = True
+    """Whether sets are fitted again with one observation exchanged, where the variance has it."""
 
     @property
     def fewest(self) -> int:
@@ -258,6 +261,11 @@ class StageSizes:
         if isinstance(number, int):
             return in_parts(number, most_pairs(self.sizes.n_obs))[-1]
         return max(2, min(STAGE_PAIRS, self.options.max_fits // (3 * self.n_learners)))
+
+    @property
+    def first(self) -> int:
+        """Pairs in the first stage of "auto"."""
+        return self._leaving_a_stage(self.fewest, n_fits=0)
 
     @property
     def sets_per_side(self) -> int:
@@ -272,7 +280,7 @@ class StageSizes:
     @property
     def exchange_every(self) -> int:
         """One draw in this many has a set with one observation exchanged; 0 for none."""
-        if not self.sizes.disjoint or self.options.variance == "midpoint":
+        if not self.sizes.disjoint or not self.exchanging or self.options.variance == "midpoint":
             return 0
         return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
 
@@ -284,31 +292,22 @@ class StageSizes:
     def following(self, n_pairs: int, n_fits: int) -> int:
         """Pairs in the next stage of "auto", after `n_pairs` pairs and `n_fits` fits."""
         # Checkpoints grow by about a third, so that looking often costs little.
-        wanted = max(self.fewest, n_pairs // 3)
-        return min(wanted, most_pairs(self.sizes.n_obs), self._affordable(n_fits))
+        wanted = min(max(self.fewest, n_pairs // 3), most_pairs(self.sizes.n_obs))
+        return self._leaving_a_stage(wanted, n_fits)
+
+    def _leaving_a_stage(self, wanted: int, n_fits: int) -> int:
+        """So many pairs, or all that max_fits still allows where the rest would be no stage."""
+        affordable = self._affordable(n_fits)
+        return wanted if affordable - wanted >= self.fewest else affordable
 
     def _affordable(self, n_fits: int) -> int:
-        """Pairs that max_fits still allows, one exchanged set for each draw counted."""
-        fits_per_pair = 2.0
-        if self.exchange_every:
-            fits_per_pair += 1 / self.exchange_every
-        return int((self.options.max_fits - n_fits) / (fits_per_pair * self.n_learners))
-
-
-def limited_by_time(
-    question: Question, learn_size: int, options: Options, execution: Execution
-) -> Options:
-    """The options with as many fits as there is time for; progress is told how many at most."""
-    seconds = options.max_seconds
-    if seconds is not None:
-        problem = question.data("max_seconds")
-        allowed = decided_fits(problem, problem.learnt_rows(learn_size), seconds, execution)
-        options = replace(options, max_fits=min(options.max_fits, allowed))
-    if options.n_pairs == "auto" and options.given is None:
-        execution.announce_total(options.max_fits, at_most=True)
-        if seconds is not None:
-            execution.update_eta(options.max_fits)
-    return options
+        """Pairs that max_fits still allows, with their exchanged sets."""
+        left, every = self.options.max_fits - n_fits, self.exchange_every
+        per_pair = 2 + (1 / (every * self.sets_per_side) if every else 0)
+        number = int(left / (self.n_learners * per_pair)) + 1
+        while number > 0 and self.fits(number) > left:
+            number -= 1
+        return number
 
 
 def estimated(sampler: Sampler, options: Options) -> UStatisticEstimates:
@@ -349,7 +348,7 @@ def _until_precise(
     sampler: Sampler, options: Options, steps: StageSizes, sums: BackgroundSums
 ) -> UStatisticEstimates:
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
-    size, n_pairs = steps.fewest, 0
+    size, n_pairs = steps.first, 0
     while True:
         sums.add(sampler.batch(size, steps.sets_per_side, steps.exchange_every))
         n_pairs += size

@@ -109,10 +109,15 @@ class Interval:
         """Refuse a null value that the estimand cannot have, where the rule knows what it can."""
         low, high = self.range
         if self.name != "wald" and (null_value < low or null_value > high):
+            ends = self._reported(low), self._reported(high)
             raise ValueError(
-                f"null_value={null_value:g} is no value that the estimand can have, which lies "
-                f"between {low:g} and {high:g}: change it, or use interval='wald'"
+                f"null_value={self._reported(null_value):g} is no value that the estimand can "
+                f"have, which lies between {min(ends):g} and {max(ends):g}: change it, or use "
+                "interval='wald'"
             )
+
+    def _reported(self, value: float) -> float:
+        return float(self.metric.reported(value, paired=self.paired))
 
     def check_sizes(self, n_obs: int, learn_size: int) -> None:
         """Refuse sizes of samples and learning sets for which the rule's numbers are not found."""
@@ -173,8 +178,10 @@ class Interval:
         if self.asked != "auto" or not self.paired or self.name != "wald":
             listed.append(f"Interval {self.name!r}: {WORDS[self.name]}; {self.reason}.")
         if self.name == "stabilised" and shape and shape.slope_error * one.se > NOTABLE_BEND:
+            units = self.metric.units
+            slope = shape.slope if units is None else shape.slope / units.slope
             listed.append(
-                f"The slope of the logarithm of the standard error, {shape.slope:.2g}, has a "
+                f"The slope of the logarithm of the standard error, {slope:.2g}, has a "
                 f"Monte-Carlo standard error of {shape.slope_error:.2g}, which can move an end of "
                 "the interval by a tenth of its length: raise n_pairs (or lower tol)."
             )

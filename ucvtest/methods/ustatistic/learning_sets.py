@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.data.class_order import check_order
 from ucvtest.data.groups import units_of
 from ucvtest.designs.design import Design
 from ucvtest.inference.question import DataQuestion, Question
@@ -22,6 +23,8 @@ from ucvtest.metrics.base import plural
 from ucvtest.results.fields import Contrast
 
 __all__ = ["AucSizes", "LearningSets"]
+
+SORTED_LABELS = "pass y.to_numpy(), of which the labels are sorted"
 
 AucSizes = ClassSizes | SeveralSizes | MixedSizes
 
@@ -61,7 +64,11 @@ class LearningSets:
             units = units_of(question.clusters)
             size = Sizes.checked(question.n_units, learn_size, units).learn_size
             return cls(_sizes_for_means(question, size), size)
-        sample, against_rest = question.sample, question.positive_named
+        sample, against_rest = question.sample, question.sample.positive_named
+        if isinstance(learn_size, (tuple, list, np.ndarray)):
+            classes = np.asarray(sample.classes).tolist()
+            positive = classes[-1] if sample.positive_named else None
+            check_order("learn_size", classes, sample.declared, positive, remedy=SORTED_LABELS)
         sizes: AucSizes
         if question.clusters is not None:
             sizes = cluster_sizes(sample, question.clusters, learn_size, against_rest=against_rest)

@@ -14,8 +14,14 @@ from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question, chosen_learners
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.table import Losses
+from ucvtest.methods.ustatistic.budget import (
+    capped,
+    check_budget,
+    least_fits,
+    limited_by_time,
+)
 from ucvtest.methods.ustatistic.contrast import null_value_of
-from ucvtest.methods.ustatistic.estimation import Sampler, limited_by_time
+from ucvtest.methods.ustatistic.estimation import Sampler
 from ucvtest.methods.ustatistic.interval import IntervalName
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
@@ -240,7 +246,7 @@ class UStatisticTest(HypothesisTest):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+        loss = chosen_loss(loss, scoring)
         question = self.question_of(
             *(X, y, learner, other),
             null_value=null_value_of(contrast, null_value),
@@ -357,8 +363,9 @@ class UStatisticTest(HypothesisTest):
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
         max_fits : int, optional
-            Model fits after which "auto" stops in any case, and that "exact" may need at
-            most; by default 200 000 where every learner is jitted, else 20 000.
+            Model fits after which "auto" stops in any case; fewer than an answer takes are
+            refused. "exact" and a number of pairs that take more are refused, too. By default
+            200 000 where every learner is jitted, else 20 000.
         interval : {"auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"}
             Where interval and p-value come from; the p-value inverts the interval. "wald" is the
             estimate plus and minus its standard error times a quantile; "stabilised", for error
@@ -398,7 +405,7 @@ class UStatisticTest(HypothesisTest):
         max_seconds: float | None = None,
     ) -> Options:
         """The options of `fit`, validated."""
-        return Options.of(
+        options = Options.of(
             self.question,
             self.learning_sets,
             n_pairs=n_pairs,
@@ -408,10 +415,23 @@ class UStatisticTest(HypothesisTest):
             interval=interval,
             max_seconds=max_seconds,
         )
+        if self.learning_sets.given is not None:
+            return options
+        if options.n_pairs == "auto" or max_fits is not None:
+            check_budget(self.learning_sets, options, len(self.learners))
+        return options
+
+    def least_fits(self, options: Options) -> int:
+        """See `HypothesisTest.least_fits`."""
+        return least_fits(self.learning_sets, options, len(self.learners))
+
+    def within_fits(self, options: Options, most_fits: int) -> Options:
+        """See `HypothesisTest.within_fits`."""
+        return capped(options, most_fits)
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         question, learning_sets = self.question, self.learning_sets
-        options = limited_by_time(question, learning_sets.learn_size, options, execution)
+        options = limited_by_time(question, learning_sets, options, execution)
         source = question.losses(execution)
         estimates = estimates_from(learning_sets, source, options, execution.generator)
         return result_from(question, learning_sets, options, estimates, source, execution.seed)

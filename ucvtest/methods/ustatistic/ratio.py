@@ -112,8 +112,8 @@ def _stages(sampler: Sampler, options: Options) -> Iterator[tuple[Draws, Draws]]
         for size in in_parts(number, most_pairs(sizes.n_obs)):
             yield _drawn(sampler, size)
     else:
-        steps, n_pairs = StageSizes(sizes, options, 2), 0
-        size = steps.fewest
+        steps, n_pairs = StageSizes(sizes, options, 2, exchanging=False), 0
+        size = steps.first
         while size >= steps.fewest:
             n_pairs += size
             yield _drawn(sampler, size)

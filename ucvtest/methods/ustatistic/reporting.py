@@ -16,6 +16,7 @@ from ucvtest.inference.studentise import (
 )
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import (
+    MIN_PAIRS,
     RELIABLE,
     ROUNDING,
     UStatisticEstimates,
@@ -46,9 +47,6 @@ for a note that says what that means."""
 
 NOTABLE = 0.05
 """Part of the standard error from which on a Monte-Carlo difference is explained."""
-
-MIN_PAIRS = 20
-"""With fewer pairs than this their Monte-Carlo error cannot be estimated."""
 
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
 FLOORED = (

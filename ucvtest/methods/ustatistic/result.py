@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import Question
 from ucvtest.methods.ustatistic import estimation, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
@@ -60,7 +61,7 @@ def result_from(
     else:
         parts = reporting.parts(question, options, estimates, source, settings)
     parts["notes"] = (*parts["notes"], *question.reuse_notes)
-    return TestResult(
+    result = TestResult(
         **parts,
         estimand=learning_sets.estimand(question),
         n_obs=question.n_obs,
@@ -68,6 +69,8 @@ def result_from(
         elapsed=math.nan,
         settings=settings,
     )
+    # Here, and not in the frame of a fit alone: joint results of several learners have none.
+    return about_positive(result, question)
 
 
 def _settings(

@@ -15,6 +15,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import simultaneous_losses
 from ucvtest.methods.ustatistic.auc import simultaneous as simultaneous_aucs
 from ucvtest.methods.ustatistic.auc.class_sizes import MAX_OBS_PAIR_EFFECTS, ClassSizes
+from ucvtest.methods.ustatistic.budget import capped, check_budget, least_fits
 from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options
@@ -100,7 +101,8 @@ class JointRun:
         one = next(iter(tests.values()))
         if options.get("max_seconds") is not None:
             raise ValueError(
-                "max_seconds is not for correction='simultaneous': use max_fits, or 'holm'"
+                "max_seconds of a test is not for correction='simultaneous', which fits all "
+                "learners together: pass it to uv.compare, or use max_fits"
             )
         sizes = _joint_sizes(one.learning_sets)
         if any(each.learning_sets.contrast == "ratio" for each in tests.values()):
@@ -122,7 +124,27 @@ class JointRun:
         }
         for test in joined.values():
             _check_options(test.options, one.question.n_units, len(names))
-        return cls(joined, tuple(names), sizes)
+        run = cls(joined, tuple(names), sizes)
+        first = next(iter(joined.values()))
+        if first.options.given is None:
+            check_budget(first.learning_sets, first.options, len(run.names), jointly=True)
+        return run
+
+    @property
+    def least_fits_of_each(self) -> int:
+        """Fits of each learner without which there is no answer."""
+        one, n_learners = next(iter(self.tests.values())), len(self.names)
+        needed = least_fits(one.learning_sets, one.options, n_learners, jointly=True)
+        return needed // n_learners
+
+    def within(self, fits_of_each: int) -> Self:
+        """The same with at most so many fits of each learner."""
+        most = fits_of_each * len(self.names)
+        tests = {
+            key: replace(test, options=capped(test.options, most))
+            for key, test in self.tests.items()
+        }
+        return replace(self, tests=tests)
 
     def fitted(
         self, problem: Problem, execution: Execution
@@ -147,23 +169,29 @@ class JointRun:
         options = next(each.options for each in self.tests.values() if len(each.places) == 2)
         estimates = self._estimates(source, options, generator)
         results = {
-            key: result_from(
-                test.question,
-                test.learning_sets,
-                test.options,
-                estimates.of(test.places, test.options),
-                source.of(test.places),
-                seed,
+            key: test.question.reported(
+                result_from(
+                    test.question,
+                    test.learning_sets,
+                    test.options,
+                    estimates.of(test.places, test.options),
+                    source.of(test.places),
+                    seed,
+                )
             )
             for key, test in self.tests.items()
         }
+        statistics = estimates.statistics(options.interval)
+        metric = next(iter(self.tests.values())).question.metric
+        if statistics is not None and metric.units is not None:
+            statistics = statistics * np.sign(metric.units.slope) + 0.0
         together = JointEstimates(
             own={name: results[name] for name in self.names},
-            se=estimates.standard_errors(),
-            covariance=estimates.covariance,
+            se=metric.unit * estimates.standard_errors(),
+            covariance=metric.unit**2 * estimates.covariance,
             df=estimates.df,
             seed=0 if seed is None else seed,
-            statistics=estimates.statistics(options.interval),
+            statistics=statistics,
         )
         return results, together
 

@@ -158,8 +158,8 @@ def _add_pairs(
     if isinstance(number, int):
         _draw(sampler, number, sums, n_learners)
         return number, True
-    steps, n_pairs = StageSizes(sampler.sizes, options, n_learners), 0
-    size = steps.fewest
+    steps, n_pairs = StageSizes(sampler.sizes, options, n_learners, exchanging=False), 0
+    size = steps.first
     while True:
         _draw(sampler, size, sums, n_learners)
         n_pairs += size

@@ -116,11 +116,13 @@ test_that("a comparison that was broken off goes on from its file", {
   file <- tempfile(fileext = ".json")
   on.exit(unlink(file))
   fits <- 0
-  broken_at <- function(limit, checkpoint = file) {
+  state <- new.env()
+  broken_at <- function(limit, checkpoint = file, dropped = 1) {
+    state$limit <- limit
     own <- function(x, y, xnew) {
       fits <<- fits + 1
-      if (fits > limit) stop("power cut")
-      predict(MASS::lda(x, y), xnew)$class
+      if (fits > state$limit) stop("power cut")
+      predict(MASS::lda(x[-dropped, ], y[-dropped]), xnew)$class
     }
     set.seed(1)
     compare_learners(two[1:2], two$Species, list(own = own, "knn:1"), "corrected_t",
@@ -128,6 +130,9 @@ test_that("a comparison that was broken off goes on from its file", {
   }
   expect_match(message_of(broken_at(8)), "power cut")
   before <- fits
+  # Another function, or one with another value enclosed, is another learner.
+  expect_match(message_of(broken_at(Inf, dropped = 2)), "is of another call: learners differs")
+  expect_equal(fits, before)
   again <- broken_at(Inf)
   expect_lt(fits - before, 10)
   whole <- broken_at(Inf, NULL)

@@ -36,7 +36,8 @@ test_that("caret's train and resamples: corrected t, McNemar, DeLong", {
   scores <- data.frame(length = two$Sepal.Length, width = two$Sepal.Width)
   curves <- lapply(scores, function(score) pROC::roc(two$Species, score, direction = "<", quiet = TRUE))
   theirs <- pROC::roc.test(curves$length, curves$width, method = "delong")
-  ours <- delong_learners_test(prediction_losses(two$Species, scores, loss = "auc"))
+  ours <- delong_learners_test(prediction_losses(two$Species, scores, loss = "auc",
+                                                 positive = "virginica"))
   expect_equal(unname(ours$statistic), unname(theirs$statistic))
   expect_equal(ours$p.value, theirs$p.value)
   probabilities <- as_losses(list(lda = lda, glm = glm), loss = "auc")

@@ -148,7 +148,8 @@ test_that("predictions that cannot be used are refused", {
   expect_match(message_for(function(x, y, xnew) list()), paste(
     "it returned no vector: return one prediction for each row of xnew, for example",
     "predict(fit, xnew)$class"), fixed = TRUE)
-  expect_match(message_for(function(x, y, xnew) rep(NA_real_, nrow(xnew)), loss = "log"), paste(
+  expect_match(message_for(function(x, y, xnew) rep(NA_real_, nrow(xnew)), loss = "log",
+                           positive = "versicolor"), paste(
     "it must return finite numbers for this loss",
     "(the probability of the second class)"), fixed = TRUE)
 })

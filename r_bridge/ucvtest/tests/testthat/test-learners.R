@@ -23,15 +23,15 @@ test_that("learners of other packages go by their names", {
   for (name in c("ranger", "randomForest", "MASS::qda"))
     expect_true(is.finite(estimate_of(name)), info = name)
   expect_equal(estimate_of(r_learner("glmnet", s = 0.1), loss = "log"),
-               estimate_of(glmnet_by_hand, loss = "log"))
+               estimate_of(glmnet_by_hand, loss = "log", positive = "no"))
   expect_equal(r_learner("ranger", num.trees = 50)$name, "ranger(num.trees = 50)")
   expect_output(print(r_learner("ranger")), "R learner ranger")
 })
 
 test_that("scores rise with the positive class, whichever that is", {
   skip_without_python()
-  for (pos_label in c("yes", "no")) for (learner in c("MASS::lda", "e1071::svm"))
-    expect_gt(estimate_of(learner, loss = "auc", pos_label = pos_label), 0.5)
+  for (positive in c("yes", "no")) for (learner in c("MASS::lda", "e1071::svm"))
+    expect_gt(estimate_of(learner, loss = "auc", positive = positive), 0.5)
 })
 
 test_that("learners with a formula see the data frame and its factors", {

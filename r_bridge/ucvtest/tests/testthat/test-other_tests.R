@@ -20,8 +20,9 @@ test_that("influence_test has both interfaces, R functions, and every option", {
                        run(alternative = "greater"), run(conf.level = 0.9),
                        run(other = "knn:5"), run(seed = 8)))
     expect_false(identical(changed, default))
-  expect_equal(run(pos_label = "versicolor")$estimate, default$estimate, tolerance = 1e-6)
-  expect_s3_class(influence_test(two[1:2], two$Species, scores, n_repeats = 40), "htest")
+  expect_equal(run(positive = "versicolor")$estimate, default$estimate, tolerance = 1e-6)
+  expect_s3_class(influence_test(two[1:2], two$Species, scores, n_repeats = 40,
+                                 positive = "virginica"), "htest")
   # Rows that are drawn several times, which R functions get as often.
   drawn <- function(learner) {
     set.seed(7)
@@ -74,7 +75,7 @@ test_that("leave_pair_out_test has both interfaces, R functions, and every optio
   expect_equal(run(pos_label = "versicolor", pvalue = "wmw")$estimate, default$estimate,
                ignore_attr = TRUE)
   # An R function sees the permuted labels, so its p-value is no constant.
-  permuted <- run(scores, n_permutations = 19)$diagnostics
+  permuted <- run(scores, n_permutations = 19, positive = "virginica")$diagnostics
   expect_gt(length(permuted$null_errors), 1L)
 })
 

@@ -95,12 +95,19 @@ test_that("scores are names or functions, and greater is better", {
   named <- run(scoring = "f1")
   expect_equal(of(run(scoring = f1)), of(named))
   expect_equal(c(named$better, names(named$estimate)),
-               c("higher", "difference of unconditional expected f1 scores at learning-set size 168 or 169"))
+               c("higher", paste("difference of unconditional expected f1 scores at learning-set size",
+                                 "168 or 169 (positive class 'Yes')")))
   own <- run(scoring = function(truth, prediction) mean(truth == prediction),
              design = k_fold(3, stratify = TRUE))
   expect_match(names(own$estimate), "unconditional expected scores at")
   expect_equal(of(own)[3], of(run(design = k_fold(3, stratify = TRUE)))[3])
-  expect_equal(of(run(scoring = "neg_log_loss")), of(run(loss = "log")))
+  # The same question, in the units of the score, of which greater is better.
+  score <- run(scoring = "neg_log_loss")
+  lost <- run(loss = "log")
+  expect_equal(c(score$estimate, score$p.value), c(-lost$estimate, lost$p.value),
+               ignore_attr = TRUE)
+  expect_equal(as.numeric(score$conf.int), -rev(as.numeric(lost$conf.int)))
+  expect_equal(score$better, "higher")
   expect_match(message_of(run(scoring = "f1", loss = "zero_one")), "exclude each other")
   expect_match(message_of(run(scoring = 3)), "'scoring' must be the name of a score")
   expect_match(message_of(run(scoring = "nothing")), "or a function\\(truth, prediction\\)$")
@@ -117,9 +124,11 @@ test_that("time is a limit where draws go on until they suffice", {
   skip_without_python()
   expect_match(message_of(ustat_test(type ~ ., pima, "lda", n_pairs = 100, max_seconds = 3)),
                "max_seconds has no use with n_pairs = 100")
-  expect_match(message_of(compare_learners(type ~ ., pima, c("lda", "knn:5"), "corrected_t",
-                                           max_seconds = 3)),
-               "list\\(\"ustatistic\", max_seconds = \\)")
+  compared <- compare_learners(type ~ ., pima, c("lda", "knn:5"), "corrected_t", max_seconds = 600)
+  expect_equal(compared$status, "ok")
+  timed <- list(list("corrected_t", max_seconds = 3))
+  expect_match(message_of(compare_learners(type ~ ., pima, c("lda", "knn:5"), timed)),
+               "pass it to compare_learners")
   found <- ustat_test(type ~ ., pima, "lda", max_seconds = 600, tol = 0.5)
   expect_equal(found$settings$max_seconds, 600L)
 })

@@ -47,11 +47,11 @@ test_that("set.seed decides the draws", {
   expect_false(identical(numbers(ustat_test(x, y, "lda", n_pairs = 1000)), first))
 })
 
-test_that("the second level is the positive class, and pos_label another one", {
+test_that("the second level is the positive class, and positive names another one", {
   skip_without_python()
   positive <- function(...) seeded(x, ..., n_pairs = 50)$settings$pos_label
   expect_equal(positive(y, "lda"), "versicolor")
-  expect_equal(positive(y, "lda", pos_label = "virginica"), "virginica")
+  expect_equal(positive(y, "lda", positive = "virginica"), "virginica")
   expect_equal(positive(as.character(y), "lda"), "virginica")
   expect_equal(positive(y == "virginica", "lda"), "TRUE")
   expect_equal(positive(as.integer(y), "lda"), 2L)
@@ -60,7 +60,7 @@ test_that("the second level is the positive class, and pos_label another one", {
   probability <- function(x, y, xnew) {
     predict(MASS::lda(x, y, method = "mle"), xnew)$posterior[, 2]
   }
-  both <- seeded(x, y, probability, "lda", loss = "log", n_pairs = 50)
+  both <- seeded(x, y, probability, "lda", loss = "log", n_pairs = 50, positive = "versicolor")
   expect_equal(unname(both$estimate), 0, tolerance = 1e-6)
 })
 

@@ -1,0 +1,127 @@
+"""What scikit-learn refuses is refused, and where it stops early this is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ucvtest as uv
+from ucvtest.learners.adapters import early_stops
+
+X = np.random.default_rng(0).normal(size=(30, 2))
+Y = np.arange(30) % 2
+FEATURES, LABELS = (each[:60] for each in load_breast_cancer(return_X_y=True))
+
+REFUSED = [
+    (LogisticRegression(solver="nope"), "'solver' parameter of LogisticRegression"),
+    (LogisticRegression(max_iter=-5), "'max_iter' parameter of LogisticRegression"),
+    (KNeighborsClassifier(algorithm="nope"), "'algorithm' parameter of KNeighborsClassifier"),
+    (LogisticRegression(C=0), "'C' parameter of LogisticRegression"),
+    (Ridge(alpha=-1.0), "'alpha' parameter of Ridge"),
+    (LinearDiscriminantAnalysis(solver="nope"), "'solver' parameter of LinearDiscriminant"),
+    (DummyClassifier(strategy="nope"), "'strategy' parameter of DummyClassifier"),
+    (
+        make_pipeline(StandardScaler(with_mean="x"), LogisticRegression()),
+        "'with_mean' parameter of StandardScaler",
+    ),
+    (
+        GridSearchCV(make_pipeline(StandardScaler(copy=3), Ridge()), {"ridge__alpha": [1.0]}),
+        "'copy' parameter of StandardScaler",
+    ),
+]
+
+
+@pytest.mark.parametrize(("estimator", "message"), REFUSED)
+def test_is_refused_in_the_words_of_scikit_learn(estimator, message):
+    def never(X_train, y_train, X_test):
+        raise AssertionError("refused after the first fit")
+
+    for backend in ("auto", "sklearn"):
+        with pytest.raises(ValueError, match="is refused by scikit-learn: The " + message):
+            uv.evaluate([never, estimator], X, Y, 3, backend=backend, rng=0)
+
+
+def test_solvers_and_penalties_that_do_not_go_together():
+    estimator = LogisticRegression(l1_ratio=1.0)
+    with pytest.raises(ValueError, match=r"is refused by scikit-learn: .*lbfgs"):
+        uv.CorrectedTTest(X, Y, estimator, "majority")
+
+
+def test_what_a_search_sets_is_its_own():
+    # scikit-learn replaces the value before it fits.
+    search = GridSearchCV(Ridge(alpha=-1.0), {"alpha": [1.0, 2.0]}, cv=2)
+    assert uv.evaluate(search, X, X[:, 0], 2, rng=0).learners
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LogisticRegression(),
+        LogisticRegression(max_iter=3),
+        make_pipeline(StandardScaler(), LogisticRegression(max_iter=2, random_state=1)),
+        LogisticRegression(C=10, max_iter=20),
+    ],
+)
+class TestStopsEarly:
+    def test_is_noted(self, estimator):
+        estimator = clone(estimator)
+        test = uv.CorrectedTTest(FEATURES, LABELS, estimator, "majority")
+        notes = " ".join(test.fit(rng=0).notes)
+        assert "before it has converged" in notes
+        assert "max_iter" in notes
+        assert "backend='sklearn'" in notes
+
+    def test_warns_where_there_are_no_notes(self, estimator):
+        with pytest.warns(uv.UcvtestWarning, match="before it has converged"):
+            uv.evaluate(estimator, FEATURES, LABELS, 3, rng=0)
+
+    def test_nothing_is_said_of_scikit_learn_itself(self, estimator):
+        data = (FEATURES, LABELS, estimator, "majority")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            result = uv.CorrectedTTest(*data, backend="sklearn").fit(rng=0)
+        assert not any("converged" in note for note in result.notes)
+
+
+def test_a_comparison_notes_it_of_the_learners_that_stop():
+    learners = {"raw": LogisticRegression(), "knn": "knn:3", "lda": "lda"}
+    found = uv.compare(FEATURES, LABELS, learners, ["corrected_t"], rng=0)
+    assert len(found.results) > 1
+    for pair, result in found.results.items():
+        assert any("converged" in note for note in result.notes) == ("raw" in pair)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LogisticRegression(),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        LogisticRegression(solver="newton-cholesky"),
+    ],
+)
+def test_nothing_is_said_where_both_converge(estimator):
+    result = uv.CorrectedTTest(X, Y, estimator, "majority").fit(rng=0)
+    assert result.settings["backend"] == "jax"
+    assert not any("converged" in note for note in result.notes)
+
+
+def test_small_samples_in_similar_units_need_no_fit(monkeypatch):
+    monkeypatch.setattr(early_stops, "_fitted_once", None)
+    uv.CorrectedTTest(X, Y, LogisticRegression(), "majority").fit(rng=0)
+
+
+def test_discriminants_whose_variance_scikit_learn_takes_for_none():
+    # Its tolerance is absolute: singular values below 1e-4.
+    data = (X * 1e-6, Y, QuadraticDiscriminantAnalysis(), "majority")
+    with pytest.raises(ValueError, match="covariance matrix of class 0 is not full rank"):
+        uv.CorrectedTTest(*data).fit(rng=0)

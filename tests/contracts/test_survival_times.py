@@ -1,0 +1,79 @@
+"""Survival times, which no test can use yet, are not taken for labels or numbers."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import ucvtest as uv
+from ucvtest.cli import app
+
+N = 44
+TIME = np.arange(N) % 23 + 1.0
+EVENT = np.arange(N) % 3 > 0
+X = np.column_stack([TIME, np.arange(N) % 5])
+STRUCTURED = np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("event", "?"), ("time", "f8")])
+LEARNING = np.array([[0, 1], [1, 0]]).repeat(N // 2, axis=1)
+
+CENSORED = {
+    "scikit-survival": STRUCTURED,
+    "a list of its rows": list(STRUCTURED),
+    "a record array": np.rec.fromarrays([EVENT, TIME], names="status,days"),
+    "time and status": np.column_stack([TIME, EVENT]),
+    "status and time": np.column_stack([EVENT, TIME]),
+    "a data frame": pd.DataFrame({"time": TIME, "status": EVENT}),
+    "pairs": list(zip(TIME.tolist(), EVENT.tolist(), strict=True)),
+}
+DURATIONS = {
+    "of pandas": pd.Series(pd.to_timedelta(TIME, unit="D")),
+    "of numpy": TIME.astype("timedelta64[D]"),
+    "of Python": [datetime.timedelta(days=each) for each in TIME],
+    "objects of pandas": list(pd.to_timedelta(TIME, unit="D")),
+    "dates": pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(TIME, unit="D")),
+    "texts": [f"{each:g} days" for each in TIME],
+    "texts of pandas": pd.Series(pd.to_timedelta(TIME, unit="D")).astype(str) + " 04:00:00",
+}
+CALLS = {
+    "a test": lambda y: uv.CorrectedTTest(X, y, "lda", "majority"),
+    "a comparison": lambda y: uv.compare(X, y, ["lda", "majority"], "corrected_t"),
+    "losses": lambda y: uv.evaluate("lda", X, y, 3),
+    "a selection": lambda y: uv.select_model(X, y, ["lda", "majority"]),
+    "predictions": lambda y: uv.Losses.from_predictions(y, {"a": TIME}, loss="squared"),
+    "an area": lambda y: uv.Losses.from_predictions(y, {"a": TIME}, loss="auc"),
+    "arrays": lambda y: uv.Losses.from_arrays(np.zeros((1, 2, N)), LEARNING, y=y),
+    "a plan": lambda y: uv.plan(X, y, "lda", "majority", width=0.1),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("kind", CENSORED)
+def test_censored_times_are_refused_as_in_r(kind, call):
+    message = r"y is a survival time \(.*\), which may be censored, and no test here can use that"
+    with pytest.raises(ValueError, match=message):
+        CALLS[call](CENSORED[kind])
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("kind", DURATIONS)
+def test_durations_are_no_labels(kind, call):
+    with pytest.raises(ValueError, match=r"y holds (dates or times|durations as texts).* convert"):
+        CALLS[call](DURATIONS[kind])
+
+
+def test_other_responses_stay_what_they_are():
+    for y in (EVENT, TIME, pd.cut(TIME, 3), ["1 days", "2 days"] * (N // 2), EVENT[:, None]):
+        uv.evaluate("majority" if y is not TIME else "ridge:1.0", X, y, 3, rng=0)
+    given = np.column_stack([EVENT, ~EVENT]).astype(float)
+    losses = uv.Losses.from_predictions(EVENT, {"a": given[:, 0]}, loss="brier")
+    assert losses.means[0, 0] == 0
+
+
+def test_the_shell_refuses_durations(tmp_path):
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "time": DURATIONS["texts of pandas"]})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    told = ["--target", "time", "--learner", "lda"]
+    outcome = CliRunner().invoke(app, ["compare", str(tmp_path / "t.csv"), *told])
+    assert outcome.exit_code == 2
+    assert "durations as texts" in outcome.stderr

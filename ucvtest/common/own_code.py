@@ -1,0 +1,128 @@
+"""The code of functions and classes that people write themselves, as far as it decides results.
+
+Code of installed packages is known by its version. Own code is whatever lies outside of them: a
+notebook, a script, a module beside it.
+"""
+
+import dis
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+__all__ = ["is_own", "parts_of_class", "used_globals", "version_of_package"]
+
+INSTALLED = frozenset(("site-packages", "dist-packages"))
+"""Folders of installed packages."""
+
+OURS = frozenset(("ucvtest", "ucvtest_r", "ucvtest_mlflow"))
+
+MARKS = frozenset(("__module__", "__dict__", "__weakref__", "__doc__", "__slots__"))
+"""What a class has and no method reads to decide anything."""
+
+
+def is_own(name: Any) -> bool:
+    """Whether a module, by its name, is one that people write themselves."""
+    if not isinstance(name, str):
+        return False
+    root = name.partition(".")[0]
+    if (root in sys.stdlib_module_names and root != "__main__") or root in OURS:
+        return False
+    file = getattr(sys.modules.get(name), "__file__", None)
+    # What has no file was typed in, or made by another program.
+    return root != "builtins" and (file is None or not INSTALLED & set(Path(file).parts))
+
+
+def version_of_package(name: Any) -> str:
+    """The version of the package that a module belongs to; empty where it says none."""
+    root = str(name).partition(".")[0]
+    return str(getattr(sys.modules.get(root), "__version__", ""))
+
+
+def used_globals(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function reads of its own modules: functions, classes, estimators and constants.
+
+    Mutable variables are left out, and those that a function writes: they count something, and
+    differ from one call to the next.
+    """
+    names, written = _names(function.__code__)
+    for name in sorted(names):
+        if name in function.__globals__ and name not in written:
+            value = function.__globals__[name]
+            if isinstance(value, ModuleType):
+                if is_own(value.__name__):
+                    yield from _of_module(value, names)
+            elif _is_code_or_constant(value):
+                yield name, value
+
+
+def parts_of_class(cls: type) -> Iterator[tuple[str, Any]]:
+    """Methods and constants of a class that is own, and of the own classes before it."""
+    for each in cls.__mro__:
+        if not is_own(each.__module__):
+            continue
+        members = {name: value for name, value in vars(each).items() if name not in MARKS}
+        written = set()
+        for value in members.values():
+            if isinstance(function := _function(value), FunctionType):
+                written |= _written_attributes(function.__code__)
+        for name, value in members.items():
+            function = _function(value)
+            if isinstance(function, FunctionType):
+                yield name, function
+            elif isinstance(value, property):
+                yield name, (value.fget, value.fset)
+            elif name not in written and _is_code_or_constant(value):
+                yield name, value
+
+
+def _of_module(module: ModuleType, names: set[str]) -> Iterator[tuple[str, Any]]:
+    for name in sorted(names):
+        value = vars(module).get(name)
+        if value is not None and _is_code_or_constant(value):
+            yield f"{module.__name__}.{name}", value
+
+
+def _is_code_or_constant(value: Any) -> bool:
+    """Whether a global variable decides results and stays what it is."""
+    if isinstance(value, tuple):
+        return all(map(_is_code_or_constant, value))
+    if isinstance(value, (type, FunctionType)):
+        return is_own(value.__module__)
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return True
+    if isinstance(value, (ModuleType, BuiltinFunctionType)):
+        return False
+    # A function that was compiled, or is remembered; an estimator, which has parameters.
+    inner = getattr(value, "__wrapped__", None)
+    if isinstance(inner, FunctionType):
+        return is_own(inner.__module__)
+    return hasattr(type(value), "get_params")
+
+
+def _function(value: Any) -> Any:
+    """The function of a method, a static method or a class method."""
+    return getattr(value, "__func__", value)
+
+
+def _names(code: CodeType) -> tuple[set[str], set[str]]:
+    """The names that code reads, with those of the functions inside it, and that it writes."""
+    read, written = set(code.co_names), set()
+    for step in dis.get_instructions(code):
+        if step.opname == "STORE_GLOBAL":
+            written.add(str(step.argval))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            more = _names(constant)
+            read |= more[0]
+            written |= more[1]
+    return read, written
+
+
+def _written_attributes(code: CodeType) -> set[str]:
+    found = {str(each.argval) for each in dis.get_instructions(code) if each.opname == "STORE_ATTR"}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _written_attributes(constant)
+    return found

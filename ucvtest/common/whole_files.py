@@ -1,0 +1,72 @@
+"""Files that are written whole or not at all: what was there before stays until then."""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["replacing", "write_whole"]
+
+
+def write_whole(path: str | os.PathLike[str], data: str | bytes) -> None:
+    """Write text (as UTF-8) or bytes to a file, which is the old one until all is on the disk.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; the old one is as it was.
+    """
+    with replacing(path) as beside:
+        beside.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new file beside, with the same ending, that takes the place of a file once it is written.
+
+    Pipes and devices are themselves what is written, as is a file in a folder that takes no other.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    beside = target.with_name(f".{target.stem[:100]}-{secrets.token_hex(6)}{target.suffix}")
+    try:
+        if not _made(beside):
+            yield target
+            return
+        if target.exists():
+            os.chmod(beside, stat.S_IMODE(target.stat().st_mode))
+        yield beside
+        _to_disk(beside)
+        beside.replace(target)
+    except BaseException as error:
+        with suppress(OSError):
+            beside.unlink()
+        if isinstance(error, OSError):
+            # Nobody knows the file beside.
+            error.filename, error.filename2 = str(path), None
+        raise
+    with suppress(OSError):
+        # Some systems open no folder.
+        _to_disk(target.parent)
+
+
+def _made(path: Path) -> bool:
+    """Make an empty file, if its folder takes any."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except PermissionError:
+        return False
+    return True
+
+
+def _to_disk(path: Path) -> None:
+    """Have what was written on the disk when this returns."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,99 @@
+"""How many fits a comparison may take in a number of seconds, shared out to its tests."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ucvtest import hooks
+from ucvtest.common.execution import Execution
+from ucvtest.comparison.fields import Pair
+from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test
+from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.time_budget import fits_within, too_few_seconds
+
+__all__ = ["affordable_within", "within_seconds"]
+
+
+def affordable_within(
+    max_seconds: float, pairs: Sequence[Pair], execution: Execution
+) -> Callable[[Problem], int]:
+    """How many fits of two learners there is time for, for each of some pairs."""
+    turns = _turns(pairs)
+
+    def affordable(problem: Problem) -> int:
+        # Most tests learn from most of the sample, which takes longer than less.
+        size = problem.sample.n_obs - problem.sample.n_obs // 10
+        found = _allowed(problem, size, max_seconds, execution, "fits")
+        return 2 * (found // len(problem.learners)) // turns
+
+    return affordable
+
+
+def within_seconds(plan: Plan, max_seconds: float, execution: Execution) -> Plan:
+    """The plan with no more fits than there is time for.
+
+    What tests with learning sets of their own do not need at least is shared out among them.
+
+    Raises
+    ------
+    ValueError
+        If designs, and what other tests need at least, take longer.
+    """
+    learners, turns = len(plan.asked.learners), _turns(plan.asked.pairs)
+    of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
+    least = {test.label: _least_rounds(test, turns) for test in plan.alone}
+    problem, size = _largest(plan)
+    allowed = _allowed(problem, size, max_seconds, execution, "fits of named tests")
+    rounds, needed = allowed // learners, of_designs + sum(least.values())
+    if needed > rounds:
+        named = ", ".join(plan.specs)
+        raise too_few_seconds(max_seconds, allowed, needed * learners, f"the comparison by {named}")
+    spare = (rounds - needed) // max(len(plan.alone), 1)
+    alone = (_within(test, least[test.label] + spare, turns) for test in plan.alone)
+    return plan.with_alone(tuple(alone))
+
+
+def _turns(pairs: Sequence[Pair]) -> int:
+    """How often a learner is fitted to the same sets, where each pair is fitted by itself."""
+    return max(Counter(name for pair in pairs for name in pair).values())
+
+
+def _allowed(
+    problem: Problem, size: int, max_seconds: float, execution: Execution, what: str
+) -> int:
+    """Fits of all learners, each to as many learning sets; a checkpoint knows the number."""
+    ready = problem.fitting(size)
+    with hooks.fitting(ready):
+        return execution.progress.recall_or_decide(
+            f"{what} in {max_seconds:g} s",
+            lambda: fits_within(ready, size, max_seconds, execution),
+        )
+
+
+def _largest(plan: Plan) -> tuple[Problem, int]:
+    """All learners, and the rows of the largest learning set of any test."""
+    sizes = [shared.drawn.learn_sizes[-1] for shared in plan.shared]
+    sizes += [test.question.learn_size for test in plan.alone]
+    question = plan.first.question.with_learners(plan.asked.learners)
+    problem, n_obs = question.problem, question.problem.sample.n_obs
+    return problem, min(problem.learnt_rows(max(sizes)), n_obs - 1)
+
+
+def _least_rounds(planned: PlannedTest, turns: int) -> int:
+    """Fits of each learner that a test takes at least."""
+    with naming_test(planned.label):
+        if planned.joint_run is not None:
+            return int(planned.joint_run.least_fits_of_each)
+        of_pairs = (test.least_fits(planned.options[pair]) for pair, test in planned.tests.items())
+        return turns * -(-max(of_pairs) // 2)
+
+
+def _within(planned: PlannedTest, rounds: int, turns: int) -> PlannedTest:
+    """A test with at most so many fits of each learner."""
+    if planned.joint_run is not None:
+        return replace(planned, joint_run=planned.joint_run.within(rounds))
+    most = 2 * (rounds // turns)
+    options = {
+        pair: test.within_fits(planned.options[pair], most) for pair, test in planned.tests.items()
+    }
+    return replace(planned, options=options)

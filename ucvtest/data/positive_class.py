@@ -1,0 +1,81 @@
+"""Which of two classes is the positive one, and who says so.
+
+Only the labels 0 and 1, False and True, and -1 and 1 say it themselves. Of others nobody knows
+which class a score or a probability is about that comes in from outside: `pos_label` names it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "check_positive",
+    "plain_label",
+    "positive_setting",
+    "says_positive",
+    "with_positive",
+]
+
+TELLING = ({0, 1}, {-1, 1})
+"""Pairs of numbers of which the larger one is the positive class, whoever wrote them; False and
+True are equal to 0 and 1."""
+
+
+def says_positive(classes: Any) -> bool:
+    """Whether two labels say themselves which of them is the positive class.
+
+    Examples
+    --------
+    >>> from ucvtest.data.positive_class import says_positive
+    >>> says_positive([0, 1]), says_positive([False, True]), says_positive([-1.0, 1.0])
+    (True, True, True)
+    >>> says_positive([1, 2]), says_positive(["0", "1"])
+    (False, False)
+    """
+    labels = [plain_label(label) for label in classes]
+    return all(isinstance(label, (bool, int, float)) for label in labels) and set(labels) in TELLING
+
+
+def check_positive(classes: Any, pos_label: Any, what: str) -> None:
+    """Refuse to guess which of two classes a score or a probability is about.
+
+    Parameters
+    ----------
+    classes : sequence of two labels
+        Of other numbers of classes nothing is asked here.
+    pos_label
+        The positive class, where it is named.
+    what : str
+        What came in, for the message: "predictions['a'] holds", "learner f returns".
+
+    Raises
+    ------
+    ValueError
+        If neither the labels nor `pos_label` say it.
+    """
+    if len(classes) != 2 or pos_label is not None or says_positive(classes):
+        return
+    first, second = (plain_label(label) for label in classes)
+    raise ValueError(
+        f"pos_label is missing: {what} a score or a probability of one class, and the labels "
+        f"{first!r:.60} and {second!r:.60} do not say of which; pass pos_label={second!r:.60} if "
+        f"high values mean {second!r:.60}, or pos_label={first!r:.60} if they mean {first!r:.60}"
+    )
+
+
+def with_positive(estimand: str, positive: Any) -> str:
+    """An estimand, with the class that it is about; as it is where this says nothing."""
+    return estimand if positive is None else f"{estimand} (positive class {positive!r:.60})"
+
+
+def positive_setting(positive: Any) -> dict[str, Any]:
+    """The setting that names the positive class; none where there is none."""
+    label = plain_label(positive)
+    if label is None:
+        return {}
+    return {"pos_label": label if isinstance(label, (bool, int, float, str)) else str(label)}
+
+
+def plain_label(label: Any) -> Any:
+    """A label as Python's own value, as JSON knows it."""
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,63 @@
+"""Survival times, which no test can use yet, are not taken for labels."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import NO_TIMES
+
+__all__ = ["refuse_survival"]
+
+SURVIVAL = (
+    "y is a survival time ({}), which may be censored, and no test here can use that: take the "
+    "status at a fixed time, or see concordance_index_censored() of scikit-survival"
+)
+"""As R's functions say it."""
+
+MOST_LABELS = 20
+
+DURATION = re.compile(r"-?\d+ days?( [+-]?\d+:\d\d:\d\d(\.\d+)?)?")
+"""As pandas writes durations into files."""
+
+
+def refuse_survival(array: np.ndarray) -> None:
+    """Refuse a response of times with a status, and of durations.
+
+    Raises
+    ------
+    ValueError
+    """
+    if array.dtype.names is not None:
+        raise ValueError(SURVIVAL.format(f"with the fields {', '.join(array.dtype.names)}"))
+    if array.ndim == 2 and array.shape[1] == 2 and _are_times_with_status(array):
+        raise ValueError(SURVIVAL.format("two columns, one of them a status"))
+    if array.dtype.kind not in "OUT" or array.ndim != 1 or not array.size:
+        return
+    first = array[0]
+    if isinstance(first, (tuple, np.void)):
+        raise ValueError(SURVIVAL.format("a tuple for each observation"))
+    if isinstance(first, (timedelta, np.timedelta64)):
+        raise ValueError(NO_TIMES.format("y"))
+    texts = array.tolist()
+    # A few different ones may be labels, as which dates and times can be given.
+    if isinstance(first, str) and len({*texts}) > MOST_LABELS and all(map(_is_duration, texts)):
+        raise ValueError(
+            "y holds durations as texts, such as "
+            f"{str(first)!r:.40}: convert them to numbers, for example by pandas.to_timedelta(y)."
+            "dt.total_seconds(), where they are amounts; censored ones no test here can use"
+        )
+
+
+def _are_times_with_status(array: np.ndarray) -> bool:
+    try:
+        numbers = array.astype(float)
+    except (TypeError, ValueError):
+        return False
+    status = [bool(np.isin(column, (0, 1)).all()) for column in numbers.T]
+    return sum(status) == 1 and bool((numbers[:, status.index(False)] >= 0).all())
+
+
+def _is_duration(value: Any) -> bool:
+    return isinstance(value, str) and DURATION.fullmatch(value.strip()) is not None

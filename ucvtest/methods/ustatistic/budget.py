@@ -1,0 +1,85 @@
+"""How many fits a test may take, against how many an answer needs at least.
+
+The least number is known before the first fit: Monte-Carlo errors are not known from fewer learning
+sets. Whether it suffices the draws say; whatever is allowed is then used.
+"""
+
+from dataclasses import replace
+from math import comb
+
+from ucvtest.common.execution import Execution
+from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
+from ucvtest.inference.question import Question
+from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, StageSizes, in_parts, most_pairs
+from ucvtest.methods.ustatistic.learning_sets import LearningSets
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.sizes import Sizes
+
+__all__ = ["capped", "check_budget", "least_fits", "limited_by_time"]
+
+
+def least_fits(
+    learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool = False
+) -> int:
+    """Fits of all learners without which there is no answer; all of them where pairs are counted.
+
+    No sets are fitted again with an observation exchanged where learners are fitted `jointly`.
+    """
+    sizes, number = learning_sets.sizes, options.n_pairs
+    if number == "exact":
+        return n_learners * (
+            comb(sizes.n_obs, sizes.learn_size) if isinstance(sizes, Sizes) else sizes.complete
+        )
+    if not isinstance(sizes, Sizes):
+        n_pairs = number if isinstance(number, int) else -(-sizes.rows_for_variances // 2)
+        return 2 * n_learners * n_pairs
+    n_pairs = number if isinstance(number, int) else MIN_PAIRS
+    exchanging = learning_sets.contrast == "difference" and not jointly
+    steps = StageSizes(sizes, replace(options, n_pairs=n_pairs), n_learners, exchanging)
+    return sum(map(steps.fits, in_parts(n_pairs, most_pairs(sizes.n_obs))))
+
+
+def check_budget(
+    learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool = False
+) -> None:
+    """Refuse fewer fits than an answer takes, before the first of them."""
+    needed = least_fits(learning_sets, options, n_learners, jointly=jointly)
+    max_fits = options.max_fits
+    if needed > max_fits:
+        learners = "1 learner" if n_learners == 1 else f"{n_learners} learners"
+        number = options.n_pairs
+        what, other = f"the {options.variance} variance", ""
+        if number != "auto":
+            what, other = f"n_pairs={number!r}", ", or use n_pairs='auto'"
+        raise ValueError(
+            f"max_fits={max_fits} is too few: {what} takes {needed} fits of {learners} at least: "
+            f"raise max_fits to {needed} or more{other}"
+        )
+
+
+def capped(options: Options, most_fits: int) -> Options:
+    """The options with at most so many fits, where these are not counted already."""
+    if options.n_pairs != "auto":
+        return options
+    return replace(options, max_fits=min(options.max_fits, most_fits))
+
+
+def limited_by_time(
+    question: Question, learning_sets: LearningSets, options: Options, execution: Execution
+) -> Options:
+    """The options with as many fits as there is time for; progress is told how many at most."""
+    seconds, n_learners = options.max_seconds, len(question.learners)
+    if seconds is not None:
+        problem = question.data("max_seconds")
+        rows = problem.learnt_rows(learning_sets.learn_size)
+        allowed = decided_fits(problem, rows, seconds, execution)
+        options = replace(options, max_fits=min(options.max_fits, allowed))
+        needed = least_fits(learning_sets, options, n_learners)
+        if options.max_fits < needed:
+            what = f"the {options.variance} variance"
+            raise too_few_seconds(seconds, allowed, needed, what)
+    if options.n_pairs == "auto" and options.given is None:
+        execution.announce_total(options.max_fits, at_most=True)
+        if seconds is not None:
+            execution.update_eta(options.max_fits)
+    return options

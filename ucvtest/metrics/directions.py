@@ -1,0 +1,110 @@
+"""Whether greater values are better, as far as a name says so."""
+
+import re
+from typing import Any
+
+from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
+from ucvtest.metrics.recorded import known_metric
+
+__all__ = ["direction_of", "direction_of_scores", "names_a_score"]
+
+OF_LOSSES = frozenset(
+    [
+        *("loss", "losses", "error", "errors", "deviance", "cost", "costs"),
+        *("mse", "mae", "rmse", "brier", "risk"),
+    ]
+)
+"""Words that name what a learner should have little of."""
+
+OF_SCORES = frozenset(
+    [
+        *("score", "scores", "accuracy", "acc", "top1", "top5", "hits", "precision", "recall"),
+        *("f1", "f2", "fbeta", "jaccard", "iou", "dice", "kappa", "mcc", "matthews", "youden"),
+        *("sensitivity", "specificity", "ppv", "npv", "tpr", "tnr", "informedness", "gmean"),
+        *("auc", "auroc", "aucpr", "auprc", "prauc", "roc", "concordance", "cindex", "ndcg", "dcg"),
+        *("r2", "rsq", "rsquared", "explained", "corr", "corrcoef", "correlation", "similarity"),
+        *("likelihood", "loglik", "elpd", "gain", "profit", "utility", "reward"),
+        *("bleu", "rouge", "meteor"),
+    ]
+)
+"""Words that name what a learner should have much of."""
+
+
+def names_a_score(name: str) -> bool:
+    """Whether a name is one of scores, such as scikit-learn's, of which greater is better."""
+    words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
+    if not words or known_metric(name) is not None:
+        return False
+    if words[0] in ("neg", "negative", "d2"):
+        return True
+    return not OF_LOSSES.intersection(words) and bool(OF_SCORES.intersection(words))
+
+
+def direction_of(name: str, greater_is_better: Any = None) -> bool:
+    """Whether greater values are better of what is called so, by its name or by who passes it.
+
+    Raises
+    ------
+    ValueError
+        If name and `greater_is_better` contradict each other, or the name is that of a score and
+        nothing is said.
+    """
+    if greater_is_better is not None and not _is_switch(greater_is_better):
+        raise ValueError(f"greater_is_better must be True or False, got {greater_is_better!r:.60}")
+    known = known_metric(name)
+    fixed = known.greater_is_better if known is not None else None
+    if name in SCORES_OF_LOSSES and greater_is_better is not None:
+        fixed = True
+    if fixed is not None and greater_is_better not in (None, fixed):
+        raise ValueError(
+            f"greater_is_better={greater_is_better} contradicts loss={name!r}, of which "
+            f"{'greater' if fixed else 'smaller'} values are better: leave it out, or name the "
+            "values otherwise"
+        )
+    if name == "roc_auc":
+        raise ValueError(
+            "loss='roc_auc' is no number of an observation: pass decision scores with loss='auc' "
+            "and y"
+        )
+    if greater_is_better is None and fixed is None and names_a_score(name):
+        raise ValueError(
+            f"loss={name!r} is the name of a score, and losses are what a learner should have "
+            "little of: say greater_is_better=True, or False where smaller values are better"
+        )
+    return bool(greater_is_better) if fixed is None else fixed
+
+
+def direction_of_scores(name: Any, greater_is_better: bool | None = None) -> bool:
+    """The same of what test sets scored, where a name has no direction that goes without saying.
+
+    Raises
+    ------
+    ValueError
+        If the name is none, says nothing, or contradicts `greater_is_better`.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"score must be the name of what was scored, got {name!r:.60}")
+    words = set(re.split(r"[^a-z0-9]+", name.lower()))
+    known = known_metric(name)
+    says: bool | None = None
+    if known is not None:
+        says = known.greater_is_better
+    elif names_a_score(name):
+        says = True
+    elif OF_LOSSES.intersection(words):
+        says = False
+    if greater_is_better is None and says is None:
+        raise ValueError(
+            f"score={name!r:.60} does not say what is better: pass greater_is_better=True, or "
+            "False for errors and losses"
+        )
+    fixed = known is not None or name in SCORES_OF_LOSSES
+    if greater_is_better is None or says == greater_is_better or not fixed:
+        return bool(says if greater_is_better is None else greater_is_better)
+    raise ValueError(
+        f"greater_is_better={greater_is_better} contradicts score={name!r}: leave it out"
+    )
+
+
+def _is_switch(value: Any) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")

@@ -1,0 +1,57 @@
+"""scikit-learn's scores that are a constant less a mean loss: the loss is what is computed."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ucvtest.metrics.base import Units
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
+
+__all__ = ["SCORES_OF_LOSSES"]
+
+
+def _squared_log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return (np.log1p(y) - np.log1p(prediction)) ** 2
+
+
+def _relative(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return np.abs(prediction - y) / np.maximum(np.abs(y), np.finfo(float).eps)
+
+
+def _poisson(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    from scipy.special import xlogy
+
+    return 2 * (xlogy(y, y / prediction) - y + prediction)
+
+
+def _gamma(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return 2 * (np.log(prediction / y) + y / prediction - 1)
+
+
+OTHER_LOSSES = (
+    Loss("squared_log", _squared_log, "number", estimand="mean squared log error"),
+    Loss("relative", _relative, "number", estimand="mean absolute percentage error"),
+    Loss("poisson", _poisson, "number", estimand="mean Poisson deviance"),
+    Loss("gamma", _gamma, "number", estimand="mean gamma deviance"),
+)
+
+NEGATIVE = {
+    "neg_log_loss": LOSSES["log"],
+    "neg_brier_score": LOSSES["brier"],
+    "neg_mean_squared_error": LOSSES["squared"],
+    "neg_mean_absolute_error": LOSSES["absolute"],
+    "neg_mean_squared_log_error": OTHER_LOSSES[0],
+    "neg_mean_absolute_percentage_error": OTHER_LOSSES[1],
+    "neg_mean_poisson_deviance": OTHER_LOSSES[2],
+    "neg_mean_gamma_deviance": OTHER_LOSSES[3],
+}
+
+SCORES_OF_LOSSES: dict[str, Loss] = {
+    "accuracy": replace(LOSSES["zero_one"], units=Units("accuracy", 1.0, "accuracy")),
+    **{
+        name: replace(loss, units=Units(name, 0.0, f"negative {loss.estimand}"))
+        for name, loss in NEGATIVE.items()
+    },
+}
+"""The loss behind each score, which remembers the score."""

@@ -1,0 +1,268 @@
+"""Results about a loss in the units that were asked for: of a score, or of costs.
+
+Tests compute with losses, of which methods know more: that they are 0 or 1, that they are skewed to
+the right. Here, and nowhere else, their results change into those of the score, which are a mirror
+image, or into costs; p-values stay.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ucvtest.metrics.base import Units
+from ucvtest.results.fields import Posterior
+from ucvtest.results.plot_data import Picture
+from ucvtest.results.result import TestResult
+from ucvtest.stats.changed_units import ChangedUnits
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.wald import OTHER_SIDE
+
+__all__ = ["in_units_of", "row_in_units_of"]
+
+ESTIMATES = (
+    *("mean", "fold_means", "resample_means", "half_means", "mean_inner", "mean_outer"),
+    *("estimate_power_1.5", "rope_center", "e_in_permuted"),
+)
+"""Diagnostics that are values of the estimand."""
+
+OF_ONE = ("estimate_learner", "estimate_other", "e_in")
+"""Diagnostics that are values of one learner."""
+
+CHANGES = ("bias", "e_gen", "influence", "term_1", "term_2", "term_3")
+"""Diagnostics that are differences of such values."""
+
+SPREADS = (
+    *("se_learner", "se_other", "mc_se_estimate", "naive_se", "rope"),
+    "mc_se_e_in_permuted",
+)
+"""Diagnostics that are distances between such values."""
+
+SQUARES = (
+    *("variances", "mc_se_variance", "mc_bias_variance", "naive_variance", "mse", "mc_se_mse"),
+    *("variance_midpoint", "variance_clipped", "variance_jackknife", "variance_unbiased"),
+    *("variance_asymptotic", "variance_geometric", "variance_uncorrected", "pair_effects"),
+    *("variance_independent", "lambda1", "lambda2", "lambda3", "admissible_low"),
+    *("admissible_high", "sigma_squared", "omega", "gamma", "variance_influence"),
+    *("variance_share", "variance_term_1", "variance_adhoc_1", "variance_adhoc_2"),
+    *("variance_adhoc_3", "variance_adhoc_3_mle", "variance_adhoc_monte_carlo"),
+)
+"""Diagnostics that are variances or covariances."""
+
+SECOND_MOMENTS = ("s1", "s2", "s3", "theta_squared")
+"""Diagnostics that are mean products of two values."""
+
+WITH_ESTIMATES = ("posterior", "null distribution")
+"""Pictures that have values of the estimand from left to right."""
+
+SIGNED = ("t", "normal", "none")
+"""Reference distributions of statistics with a sign."""
+
+
+def in_units_of(asked: Units, result: TestResult, *, paired: bool) -> TestResult:
+    """The result of a test of a loss in the units that were asked for.
+
+    Parameters
+    ----------
+    asked : Units
+    result : TestResult
+    paired : bool
+        Whether it is about the difference of two learners.
+
+    Returns
+    -------
+    TestResult
+    """
+    units = _Change(asked, paired, result.estimate)
+    posterior, rule = result.posterior, result.rule
+    return replace(
+        result,
+        estimate=units.value(result.estimate),
+        se=units.distance(result.se),
+        variance=units.square(result.variance),
+        null_value=units.value(result.null_value),
+        alternative=OTHER_SIDE[result.alternative] if units.turns else result.alternative,
+        statistic=_statistic(result, units),
+        better="higher" if units.turns else result.better,
+        rule=None if rule is None else ChangedUnits(rule, units.shift, asked.slope),
+        posterior=None if posterior is None else _posterior(posterior, units),
+        settings=_settings(result.settings, units),
+        diagnostics=_diagnostics(result.diagnostics, units),
+        tables=dict(units.table(*each) for each in result.tables.items()),
+        pictures={kind: units.picture(kind, each) for kind, each in result.pictures.items()},
+    )
+
+
+def row_in_units_of(asked: Units, row: Mapping[str, Any], *, paired: bool) -> dict[str, Any]:
+    """A row of a frame with an estimate, its sd and its interval."""
+    units = _Change(asked, paired, row["estimate"])
+    low, high = units.ends(row["conf_low"], row["conf_high"])
+    changed = {"estimate": units.value(row["estimate"]), "sd": units.distance(row["sd"])}
+    return {**row, **changed, "conf_low": low, "conf_high": high}
+
+
+@dataclass(frozen=True)
+class _Change:
+    """How values of a loss, or differences of two, become those that are reported."""
+
+    asked: Units
+    paired: bool
+    estimate: float
+    """Of the loss."""
+
+    @property
+    def shift(self) -> float:
+        return 0.0 if self.paired else self.asked.intercept
+
+    @property
+    def turns(self) -> bool:
+        """Whether what is reported rises where the loss falls."""
+        return self.asked.greater_is_better
+
+    def value(self, value: Any) -> Any:
+        return self.asked.of(value, paired=self.paired)
+
+    def of_one(self, value: Any) -> Any:
+        return self.asked.of(value)
+
+    def change(self, value: Any) -> Any:
+        return 0.0 + self.asked.slope * value
+
+    def distance(self, value: Any) -> Any:
+        return abs(self.asked.slope) * value
+
+    def square(self, value: Any) -> Any:
+        return self.asked.slope**2 * value
+
+    def second_moment(self, value: Any) -> Any:
+        """The mean product of two reported values, from that of two losses."""
+        mixed = 2 * self.shift * self.asked.slope * self.estimate
+        return self.square(value) + mixed + self.shift**2
+
+    def odd(self, value: Any) -> Any:
+        """A number without units that has the sign of the loss."""
+        return 0.0 - value if self.turns else value
+
+    def per_unit(self, value: Any) -> Any:
+        return 0.0 + value / self.asked.slope
+
+    def ends(self, low: Any, high: Any) -> tuple[Any, Any]:
+        found = self.value(low), self.value(high)
+        return found[::-1] if self.turns else found
+
+    def table(
+        self, title: str, table: Mapping[str, tuple[Any, ...]]
+    ) -> tuple[str, Mapping[str, tuple[Any, ...]]]:
+        """A table of a result with its title."""
+        found = dict(table)
+        if "conf_low" in table and "conf_high" in table:
+            pairs = map(self.ends, table["conf_low"], table["conf_high"])
+            found["conf_low"], found["conf_high"] = zip(*pairs, strict=True)
+        if "se" in table:
+            found["se"] = _each(self.distance, table["se"])
+        if title == "Learners":
+            found["estimate"] = _each(self.of_one, table["estimate"])
+        elif title == "Mean losses":
+            title = "Mean scores" if self.turns else title
+            found["estimate"] = _each(self.value, table["estimate"])
+        elif title == "Moments":
+            found["estimate"] = tuple(map(self._moment, table["moment"], table["estimate"]))
+        elif title == "Parts":
+            found["value"] = tuple(map(self._part, table["part"], table["value"]))
+            errors = zip(table["part"], table["mc_se"], strict=True)
+            # P_in is a share, and has no units.
+            found["mc_se"] = tuple(x if name == "P_in" else self.distance(x) for name, x in errors)
+        elif title == "Posterior probabilities":
+            step = -1 if self.turns else 1
+            found = {name: cells[::step] for name, cells in table.items()}
+            found["region"] = tuple(map(self._region, found["region"]))
+        elif "estimate" in table:
+            # Tables of variances.
+            for name in {"estimate", "mc_se"} & set(table):
+                found[name] = _each(self.square, table[name])
+        return title, found
+
+    def _moment(self, name: str, value: Any) -> Any:
+        return self.second_moment(value) if name in SECOND_MOMENTS else self.square(value)
+
+    def _part(self, name: str, value: Any) -> Any:
+        if name == "P_in":
+            return value
+        return self.change(value) if name == "e_gen" else self.of_one(value)
+
+    def _region(self, words: str) -> str:
+        """Such as "below -0.01", "-0.01 to 0.01" or "above 0.01"."""
+        first, *rest = words.split(" ")
+        if first in ("below", "above"):
+            other = {"below": "above", "above": "below"}[first] if self.turns else first
+            return f"{other} {self.value(float(rest[0])):g}"
+        low, high = self.ends(float(first), float(rest[-1]))
+        return f"{low:g} to {high:g}"
+
+    def picture(self, kind: str, picture: Picture) -> Picture:
+        if kind not in WITH_ESTIMATES:
+            return picture
+        step = -1 if self.turns else 1
+        layers = [
+            replace(
+                each,
+                x=self.value(each.x)[::step],
+                y=each.y[::step],
+                width=None if each.width is None else self.distance(each.width),
+            )
+            for each in picture.layers
+        ]
+        return replace(picture, layers=tuple(layers))
+
+
+def _each(function: Callable[[Any], Any], cells: tuple[Any, ...]) -> tuple[Any, ...]:
+    # The cells of errors that nobody knows are None.
+    return tuple(None if cell is None else function(cell) for cell in cells)
+
+
+def _statistic(result: TestResult, units: _Change) -> float:
+    if isinstance(result.rule, (BinomialCounts, PairedCounts)):
+        return float(ChangedUnits(result.rule, units.shift, units.asked.slope).statistic)
+    if result.reference in SIGNED:
+        return float(units.odd(result.statistic))
+    # The in-sample error of permuted labels, which is no sum of squares.
+    return units.value(result.statistic) if "e_in" in result.diagnostics else result.statistic
+
+
+def _posterior(one: Posterior, units: _Change) -> Posterior:
+    left, right = (one.p_right, one.p_left) if units.turns else (one.p_left, one.p_right)
+    rope, center = units.distance(one.rope), units.value(one.rope_center)
+    return Posterior(left, one.p_rope, right, rope, center)
+
+
+def _settings(settings: Mapping[str, Any], units: _Change) -> dict[str, Any]:
+    known = dict(settings)
+    for name in ("loss", "metric"):
+        if known.get(name) is not None:
+            known[name] = units.asked.name
+    if known.get("null_value") is not None:
+        known["null_value"] = units.value(known["null_value"])
+    if known.get("rope") is not None:
+        known["rope"] = units.distance(known["rope"])
+    if known.get("alternative") is not None and units.turns:
+        known["alternative"] = OTHER_SIDE[known["alternative"]]
+    return known
+
+
+def _diagnostics(known: Mapping[str, Any], units: _Change) -> dict[str, Any]:
+    changes: dict[str, Callable[[Any], Any]] = {
+        **dict.fromkeys(ESTIMATES, units.value),
+        **dict.fromkeys(OF_ONE, units.of_one),
+        **dict.fromkeys(CHANGES, units.change),
+        **dict.fromkeys(SPREADS, units.distance),
+        **dict.fromkeys(SQUARES, units.square),
+        **dict.fromkeys(SECOND_MOMENTS, units.second_moment),
+        "skewness": units.odd,
+        "slope": units.per_unit,
+        "mc_se_slope": lambda value: abs(units.per_unit(value)),
+    }
+    found = {
+        name: changes[name](value) if name in changes else value for name, value in known.items()
+    }
+    if "p_left" in known and units.turns:
+        found["p_left"], found["p_right"] = known["p_right"], known["p_left"]
+    return found
