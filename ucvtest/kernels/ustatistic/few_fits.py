@@ -21,7 +21,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-__all__ = ["LEAST_ROUNDS", "FewFits", "RoundSums", "Rounds"]
+__all__ = ["LEAST_ROUNDS", "MOST_ROUNDS", "FewFits", "RoundSums", "Rounds"]
 
 LEAST_ROUNDS = 3
 """With two rounds a single degree of freedom would be left between the fits."""
@@ -97,7 +97,7 @@ class Rounds:
 
     def estimate(self) -> FewFits:
         """The mean loss and its variance, from three rounds on."""
-        n, g, q = self._sizes()
+        n, g, _ = self._sizes()
         untested, n_rounds = n - g, len(self.tested)
         means = self.tested.mean(axis=1)
         noise = float(means.var(ddof=1))
@@ -185,6 +185,7 @@ class RoundSums:
     """Collects the rounds of several learners: the first thousand."""
 
     def __init__(self, n_learners: int) -> None:
+        self.n_learners = n_learners
         self._kept: list[list[Rounds]] = [[] for _ in range(n_learners)]
         self._n_rounds = 0
 
