@@ -3,16 +3,15 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from ucvtest.results.fields import ResultFields, method_interval
 from ucvtest.results.wording import percent
 from ucvtest.stats.limits import holding, within
 
-if TYPE_CHECKING:
-    from ucvtest.results.result import TestResult
-
 __all__ = ["bounded", "limit_notes", "notes_at"]
+
+Result = TypeVar("Result", bound=ResultFields)
 
 LEVEL = 0.05
 """Of the interval that notes of results are about, and of tables."""
@@ -22,8 +21,8 @@ ROUNDING = 1e-9
 
 
 def bounded(
-    result: "TestResult", bounds: tuple[float, float], of_one: tuple[float, float]
-) -> "TestResult":
+    result: Result, bounds: tuple[float, float], of_one: tuple[float, float]
+) -> Result:
     """The result of an estimand between `bounds`, with a note where that cuts its 95% interval.
 
     `of_one` is what the value of a single learner can be. Intervals in tables are cut too. A
