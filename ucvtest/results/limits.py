@@ -20,9 +20,7 @@ ROUNDING = 1e-9
 """Changes of a limit that nobody sees."""
 
 
-def bounded(
-    result: Result, bounds: tuple[float, float], of_one: tuple[float, float]
-) -> Result:
+def bounded(result: Result, bounds: tuple[float, float], of_one: tuple[float, float]) -> Result:
     """The result of an estimand between `bounds`, with a note where that cuts its 95% interval.
 
     `of_one` is what the value of a single learner can be. Intervals in tables are cut too. A
