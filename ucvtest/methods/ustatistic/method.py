@@ -110,8 +110,9 @@ class UStatisticTest(HypothesisTest):
     answer, and 20 of each give intervals 1.3 times as long as thousands. Of differences with 20
     fits of each learner, 95% intervals contained the true value in 96.6% (93.0% in the worst) of
     the 24 simulated settings that the rule was chosen on, and in 96.5% (90.7% in the worst, a log
-    loss with tails) of 12 others. It has not been tried below n = 30. "auto" takes it where the fits end before the variance that
-    it stands for is known to a quarter of itself, from the same pairs of learning sets.
+    loss with tails) of 12 others. It has not been tried below n = 30. "auto" takes it where the
+    fits end before the variance that it stands for is known to a quarter of itself, from the same
+    pairs of learning sets.
 
     What each of two learners reaches alone, in the table "Learners", is its mean loss over the
     fits, with the standard error of its own delete-one jackknife variance: NaN where too few
