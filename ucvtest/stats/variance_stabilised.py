@@ -8,7 +8,7 @@ import numpy as np
 
 from ucvtest.stats.wald import Alternative, TransformedT, wald_interval
 
-__all__ = ["BoundedScale", "StabilisedT"]
+__all__ = ["BoundedScale", "StabilisedT", "shrunk_slope"]
 
 MOST_BENT = 0.26
 """Largest change of the logarithm of the standard error over one standard error. With it p-values
@@ -33,15 +33,8 @@ class BoundedScale:
 
     @classmethod
     def of(cls, slope: Any, slope_error: Any, se: Any) -> Self:
-        """By the slope of the logarithm of the standard error, as far as it is known.
-
-        Slopes that are 0 on average, whose squares exceed those of their errors by s^2, are best
-        predicted by s^2/(s^2 + error^2) of what is seen; s^2 is taken for the square of the slope.
-        """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            shrunk = np.divide(slope, 1 + np.divide(slope_error, slope) ** 2) * se
-        known = np.where(np.isnan(shrunk), 0.0, shrunk)
-        return cls(np.clip(known, -MOST_BENT, MOST_BENT))
+        """By the slope of the logarithm of the standard error, its error, and the latter."""
+        return cls(np.clip(shrunk_slope(slope, slope_error) * se, -MOST_BENT, MOST_BENT))
 
     def z(self, distance: Any) -> Any:
         """Of distances between the estimate and another value."""
@@ -58,6 +51,17 @@ class BoundedScale:
         straight = np.clip((size - FOLLOWED) / (MET - FOLLOWED), 0.0, 1.0) * (MET - end)
         beyond = np.maximum(size - MET, 0.0)
         return np.sign(z) * (_unbent(bend, np.minimum(size, FOLLOWED)) + straight + beyond)
+
+
+def shrunk_slope(slope: Any, slope_error: Any) -> Any:
+    """As much of a slope as is to be believed; 0 where it, or its error, is not known.
+
+    Of slopes around 0 with the variance s^2, s^2/(s^2 + error^2) of what is seen is the best
+    prediction; for s^2 the square of the slope is taken.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shrunk = np.divide(slope, 1 + np.divide(slope_error, slope) ** 2)
+    return np.where(np.isnan(shrunk), 0.0, shrunk)
 
 
 def _bent(bend: Any, distance: Any) -> Any:
