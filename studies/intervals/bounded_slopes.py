@@ -240,6 +240,11 @@ class StabilisedBefore(NamedTuple):
             bent = np.expm1(np.minimum(self.bend * distance, 700.0)) / self.bend
         return np.where(self.bend == 0, distance, bent)
 
+    def distance(self, z: np.ndarray) -> np.ndarray:
+        """As `BoundedScale.distance`; z times the bend stays below 1 at a level of 5%."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.bend == 0, z, np.log1p(self.bend * z) / self.bend)
+
 
 def before(row: pd.DataFrame) -> StabilisedBefore:
     """What intervals had until their slopes were bounded."""
@@ -269,11 +274,16 @@ def coverage_table(rows: list[dict]) -> pd.DataFrame:
     quantile = stats.t.isf(ALPHA / 2, known["df"].to_numpy(float))
     for name, z in statistics_of(known, distance).items():
         known[name] = np.abs(z) <= quantile
-    scale = after(known)
-    known["width"] = (scale.distance(quantile) - scale.distance(-quantile)) / (2 * quantile)
+    known["lost"] = known["before"] & ~known["after"]
+    known["gained"] = known["after"] & ~known["before"]
+    for words, scale in (("width before", before(known)), ("width", after(known))):
+        known[words] = (scale.distance(quantile) - scale.distance(-quantile)) / (2 * quantile)
     cells = ["part", "problem", "n", "variant"]
     counted = known.groupby(cells).agg(
-        answered=("ok", "size"), **{name: (name, "mean") for name in RULES}, width=("width", "mean")
+        answered=("ok", "size"),
+        **{name: (name, "mean") for name in RULES},
+        **{name: (name, "sum") for name in CHANGED},
+        **{name: (name, "mean") for name in ("width before", "width")},
     )
     sizes = whole.groupby(cells).size().rename("samples")
     table = pd.concat([sizes, counted], axis=1).reset_index()
@@ -284,6 +294,9 @@ def coverage_table(rows: list[dict]) -> pd.DataFrame:
 
 
 RULES = ("wald", "before", "after")
+CHANGED = ("lost", "gained")
+"""Samples that were covered before and are not, and the other way round."""
+
 SHOWN = ("estimate", "se", "df", "slope", "se_slope", "mc_se_slope")
 
 
@@ -296,12 +309,19 @@ def statistics_of(frame: pd.DataFrame, distance: np.ndarray) -> dict[str, np.nda
 def totals(table: pd.DataFrame) -> pd.DataFrame:
     """Coverage in % with Monte-Carlo standard errors, apart where nothing was chosen."""
     names = table["part"].where(table["kept aside"] == 0, "pairs, kept aside")
-    counts = table[list(RULES)].mul(table["answered"], axis=0).round().assign(**table[["answered"]])
-    sums = counts.groupby(names).sum()
+    answered = table["answered"]
+    counts = table[list(RULES)].mul(answered, axis=0).round().join(table[["answered", *CHANGED]])
+    widths = table[["width before", "width"]].mul(answered, axis=0)
+    sums = counts.join(widths).groupby(names).sum()
+    n = sums["answered"]
     for name in RULES:
-        share = sums[name] / sums["answered"]
-        sums[f"{name}, error"] = 100 * np.sqrt(share * (1 - share) / sums["answered"])
+        share = sums[name] / n
+        sums[f"{name}, error"] = 100 * np.sqrt(share * (1 - share) / n)
         sums[name] = 100 * share
+    change = (sums["gained"] - sums["lost"]) / n
+    sums["change, error"] = 100 * np.sqrt(((sums["gained"] + sums["lost"]) / n - change**2) / n)
+    for name in widths:
+        sums[name] /= n
     return sums
 
 

@@ -48,6 +48,7 @@ def test_intervals_cover_as_often_as_before():
     assert (found["answered"] > 900).all()
     assert (found["after"] > 95.5).all()
     assert (found["before"] - found["after"] < 1).all()
+    assert (found["width"] < found["width before"]).all()
     assert found.loc["constant", "after"] > found.loc["constant", "wald"] + 2
     assert COVERAGE["width"].between(0.9, 1.42).all()
 
@@ -61,6 +62,8 @@ def test_a_table_counts_what_covers():
     shares = np.mean(list(estimates.values()), axis=0)
     assert table[["samples", "answered"]].to_numpy().tolist() == [[5, 4]]
     assert table[list(study.RULES)].to_numpy() == pytest.approx(shares[None])
+    assert table[["lost", "gained"]].to_numpy().tolist() == [[1, 0]]
+    assert table["width before"][0] == pytest.approx(1.22, abs=0.02)
     assert table["width"][0] == pytest.approx(1.107, abs=0.002)
     assert study.totals(table).loc["pairs", "after"] == 50
 
