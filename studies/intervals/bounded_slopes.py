@@ -34,7 +34,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 import ucvtest as uv
 from studies.calibration.problems import Problem, problems
 from studies.calibration.simulation import SampleRun
-from studies.data import data_set
+from studies.data import DataMissing, data_set
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.stats.variance_stabilised import BoundedScale
 
@@ -345,18 +345,28 @@ def write_tables(rows: list[dict], folder: Path) -> None:
             print(f"  Wald's and {worst[1]:.3g} times the corrected t test's, or as much smaller")
 
 
-if __name__ == "__main__":
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=Path, default=Path("build/bounded_slopes.jsonl"))
-    parser.add_argument("--samples", type=int, default=60)
+    parser.add_argument("--samples", type=int, default=150)
     parser.add_argument("--seconds", type=float, default=1500)
     parser.add_argument("--table", type=Path, metavar="FOLDER")
-    parser.add_argument("--quick", action="store_true", help="few samples, in a minute")
+    parser.add_argument("--quick", action="store_true", help="few samples, in half a minute")
     arguments = parser.parse_args()
-    arguments.rows.parent.mkdir(parents=True, exist_ok=True)
-    if arguments.quick:
-        arguments.samples, arguments.seconds = 1, 20.0
     if arguments.table:
         write_tables(read(arguments.rows), arguments.table)
-    else:
-        simulated(arguments.rows, arguments.samples, arguments.seconds)
+        return
+    arguments.rows.parent.mkdir(parents=True, exist_ok=True)
+    samples, seconds = (1, 15.0) if arguments.quick else (arguments.samples, arguments.seconds)
+    try:
+        simulated(arguments.rows, samples, seconds)
+    except DataMissing as error:
+        print(error)
+        return
+    rows = read(arguments.rows)
+    print(f"{len(rows)} rows in {arguments.rows}")
+    print(pvalue_table(rows).to_string())
+
+
+if __name__ == "__main__":
+    main()
