@@ -10,6 +10,7 @@ import pytest
 import ucvtest as uv
 from tests.contracts.test_tests import CASES, GIVEN, X, Y, losses_for
 from ucvtest.losses.resample_means import resample_means
+from ucvtest.results.fields import method_interval
 
 WITHOUT_INTERVAL = {name for name, cls in CASES.items() if cls.without_interval}
 ON_LOSSES = [name for name, cls in CASES.items() if cls.takes_losses]
@@ -88,7 +89,14 @@ def test_intervals_of_one_learner_agree(loss, rule, side):
         for alpha in (result.pvalue * (1 - 1e-6), result.pvalue * (1 + 1e-6), 0.05, rng.uniform()):
             if 0 < alpha < 1:
                 low, high = result.conf_int(alpha)
-                assert (result.pvalue <= alpha) == (not low <= null <= high), (result, alpha)
+                assert low <= result.estimate <= high or (side != "two-sided" and alpha > 0.5)
+                left_out = not low <= null <= high
+                ends = method_interval(result, alpha)
+                assert (result.pvalue <= alpha) == (not ends[0] <= null <= ends[1]), (result, alpha)
+                # Only an interval that would leave out its own estimate reaches further.
+                assert left_out == (result.pvalue <= alpha) or (
+                    not ends[0] <= result.estimate <= ends[1]
+                )
                 n_checked += 1
     assert n_checked > 20
 

@@ -37,7 +37,9 @@ MEANS = {"learn_size": None}
 RATIO = {"contrast": "ratio", "loss": "squared"}
 AUC = {"loss": "auc", "pos_label": POSITIVE}
 KINDS = [
-    (MEANS, {}, 80),
+    (MEANS, {}, 12),
+    (MEANS, {"variance": "few"}, 12),
+    (MEANS, {"variance": "midpoint"}, 80),
     (MEANS, {"variance": "clipped"}, 90),
     (MEANS, {"variance": "asymptotic"}, 120),
     (MEANS | {"learn_size": 30}, {}, 80),
@@ -104,13 +106,13 @@ def test_seconds_are_used(clock):
 
 
 def test_seconds_without_an_answer_are_refused_with_the_least(clock):
-    test = uv.UStatisticTest(X, Y, clock.learner(0.5), clock.learner(0.1, column=1))
-    with pytest.raises(ValueError, match="midpoint variance takes 80 at least") as refused:
-        test.fit(max_seconds=20, rng=0, n_jobs=1)
+    test = uv.UStatisticTest(X, Y, clock.learner(2), clock.learner(0.4, column=1))
+    with pytest.raises(ValueError, match="an answer takes 12 at least") as refused:
+        test.fit(max_seconds=12, rng=0, n_jobs=1)
     least = float(re.search(r"max_seconds=([\d.]+) or more", str(refused.value))[1])
     start = clock.now
     found = test.fit(max_seconds=least, rng=0, n_jobs=1)
-    assert found.n_fits >= 80
+    assert found.n_fits >= 12
     assert clock.now - start < least
 
 

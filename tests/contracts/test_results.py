@@ -48,6 +48,7 @@ RESULT = uv.TestResult(
     posterior=Posterior(0.7, 0.2, 0.1, rope=0.01, rope_center=0.0),
     rule=PairedCounts(3, 7, 40),
     contrast="ratio",
+    bounds=(-0.2, 1.0),
 )
 
 OTHERS = {
@@ -78,6 +79,7 @@ OTHERS = {
     "posterior": None,
     "rule": BinomialCounts(3, 40),
     "contrast": "difference",
+    "bounds": (-1.0, 1.0),
 }
 """Another value of every field."""
 

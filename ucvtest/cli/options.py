@@ -26,7 +26,7 @@ CorrectionName = Literal[
     "simultaneous",
     "none",
 ]
-VarianceName = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic"]
+VarianceName = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
 IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 
 ContrastName = Literal["difference", "ratio"]

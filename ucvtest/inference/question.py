@@ -8,7 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -38,9 +38,13 @@ from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.ranges import NAMELESS, NONNEGATIVE, Range, difference_range, range_of
 from ucvtest.metrics.refusals import refuse_set_score
+from ucvtest.results.fields import Contrast
+from ucvtest.results.limits import bounded
 from ucvtest.results.result import TestResult
 from ucvtest.results.units import in_units_of, row_in_units_of
+from ucvtest.stats.limits import within
 from ucvtest.stats.wald import OTHER_SIDE
 
 __all__ = [
@@ -76,6 +80,8 @@ class Question(ABC):
     """The losses that are given, if they are."""
     positive_class: Any = None
     """The positive class of two, as JSON knows it, where the metric depends on which it is."""
+    limited: bool = True
+    """Whether something may be known of what the estimand can be, or its units change."""
 
     @property
     def loss(self) -> Loss:
@@ -138,15 +144,36 @@ class Question(ABC):
         """The same question without a value that is tested."""
         return self.with_hypothesis(replace(self.hypothesis, null_value=math.nan))
 
+    @property
+    def range_of_one(self) -> Range:
+        """What the value of one learner can be, in the units of results."""
+        return range_of(self.metric)
+
+    def range_of(self, contrast: Contrast) -> Range:
+        """What the estimand can be, in the units of results."""
+        if not self.paired:
+            return self.range_of_one
+        return NONNEGATIVE if contrast == "ratio" else difference_range(self.range_of_one)
+
     def reported(self, result: TestResult) -> TestResult:
-        """A result in the units in which the question was asked."""
+        """A result in the units in which the question was asked, with limits that can be."""
         units = self.metric.units
-        return result if units is None else in_units_of(units, result, paired=self.paired)
+        if units is not None:
+            result = in_units_of(units, result, paired=self.paired)
+        limits, of_one = self.range_of(result.contrast), self.range_of_one
+        if self.metric.per_test_set and not limits[0] <= result.estimate <= limits[1]:
+            # A user's function has the name of another score.
+            return result
+        return bounded(result, limits, of_one)
 
     def reported_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The same of a row with an estimate and its interval."""
-        units = self.metric.units
-        return dict(row) if units is None else row_in_units_of(units, row, paired=self.paired)
+        units, found = self.metric.units, dict(row)
+        if units is not None:
+            found = row_in_units_of(units, row, paired=self.paired)
+        ends = found["conf_low"], found["conf_high"]
+        found["conf_low"], found["conf_high"] = within(ends, self.range_of("difference"))
+        return found
 
     @abstractmethod
     def data(self, what: str) -> Problem:
@@ -383,6 +410,18 @@ class LossesQuestion(Question):
 
     has_values: bool = True
     """Whether more is kept than the means of resamples."""
+    given: LossDifference | None = field(default=None, repr=False)
+    """The losses as they were given, also where clusters are the observations."""
+
+    @property
+    def range_of_one(self) -> Range:
+        """See `Question`; what the given losses contradict is not believed of their name."""
+        if self.given is None or self.metric.bounds is not None:
+            return range_of(self.metric)
+        losses = self.given.losses
+        if losses.values is None or self.metric.ranks_pairs:
+            return range_of(self.metric, losses.means)
+        return range_of(self.metric, losses.values, zero_one=True)
 
     @classmethod
     def of(
@@ -411,6 +450,8 @@ class LossesQuestion(Question):
             observed=given,
             positive_class=losses.settings.get("pos_label"),
             has_values=losses.values is not None,
+            given=given,
+            limited=losses.values is not None or metric.name not in NAMELESS,
         )
         return question if by_rows or clusters is None else question.by_clusters()
 

@@ -3,19 +3,28 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from ucvtest.common.checks import is_number
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved
 from ucvtest.stats.interval_rules import Rule, rule_from_dict
+from ucvtest.stats.limits import holding, within
 from ucvtest.stats.wald import Alternative, wald_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CONTRASTS", "Contrast", "Posterior", "ResultFields", "check_alpha", "quiet_interval"]
+__all__ = [
+    "CONTRASTS",
+    "Contrast",
+    "Posterior",
+    "ResultFields",
+    "check_alpha",
+    "method_interval",
+    "quiet_interval",
+]
 
 Better = Literal["lower", "higher"]
 
@@ -86,6 +95,11 @@ class ResultFields(Saved):
     rule: Rule | None = None
     # What a comparison of two learners estimates; of a ratio `se` is that of the logarithm.
     contrast: Contrast = "difference"
+    # The smallest and the largest value that the estimand can have: intervals are cut to it.
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    # Results of former versions lack it, and are read.
+    _later: ClassVar[Mapping[str, Any]] = {"bounds": [-math.inf, math.inf]}
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -111,8 +125,9 @@ class ResultFields(Saved):
         -------
         tuple of float
             Lower and upper end; both NaN, with a warning that says why, where the method or this
-            result has none. The p-value is at most `alpha` exactly when the interval leaves out
-            the null value.
+            result has none. The p-value is at most `alpha` exactly when the interval of the method
+            leaves out the null value. Limits beyond `bounds`, what the estimand can be, are cut;
+            p-values stay. An interval that leaves out its estimate is extended to it.
 
         Raises
         ------
@@ -178,6 +193,8 @@ class ResultFields(Saved):
             kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
         }
         values["notes"] = tuple(values["notes"])
+        low, high = values["bounds"]
+        values["bounds"] = (float(low), float(high))
         values["tables"] = {
             title: {column: tuple(cells) for column, cells in table.items()}
             for title, table in values["tables"].items()
@@ -186,7 +203,16 @@ class ResultFields(Saved):
 
 
 def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
-    """The interval of `conf_int` without its warning, for what shows the status beside it."""
+    """The interval of `conf_int` without its warning, for what shows the status beside it.
+
+    Whatever the method gives, it holds the estimate and lies within what the estimand can be.
+    """
+    ends = method_interval(result, alpha)
+    return within(holding(ends, result.estimate, result.alternative, alpha), result.bounds)
+
+
+def method_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
+    """The interval that the method gives."""
     check_alpha(alpha)
     if result.rule is not None:
         return result.rule.interval(result.alternative, alpha)

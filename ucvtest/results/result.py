@@ -79,6 +79,9 @@ class TestResult(ResultFields):
     contrast : {"difference", "ratio"}
         What a comparison of two learners estimates. Of a ratio `se` and `variance` are those of its
         logarithm.
+    bounds : tuple of float
+        The smallest and the largest value that the estimand can have, infinite where that is not
+        known. Intervals are cut to it.
 
     Examples
     --------

@@ -32,6 +32,9 @@ class Saved(ByValue):
     _what: ClassVar[str] = "result"
     """What messages call it."""
 
+    _later: ClassVar[Mapping[str, Any]] = {}
+    """Fields that former versions did not write, with what they meant."""
+
     def __post_init__(self) -> None:
         for item in fields(self):  # type: ignore[arg-type]
             object.__setattr__(self, item.name, freeze(getattr(self, item.name)))
@@ -58,6 +61,7 @@ class Saved(ByValue):
             If `data` was not written by `to_dict`, or in another version of its format.
         """
         _check_format(data, cls, cls._what, cls._version)
+        data = {**cls._later, **data}
         missing = [item.name for item in fields(cls) if item.name not in data]  # type: ignore[arg-type]
         if missing:
             raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")

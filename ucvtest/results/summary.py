@@ -17,6 +17,7 @@ from typing import Any
 from ucvtest.common.checks import check_switch
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
+from ucvtest.results.limits import notes_at
 from ucvtest.results.text_tables import (
     Grid,
     GridSummary,
@@ -34,6 +35,7 @@ from ucvtest.results.wording import (
     percent,
     verdict,
 )
+from ucvtest.stats.changed_units import ChangedUnits
 
 __all__ = ["summary"]
 
@@ -46,6 +48,9 @@ HEADINGS = {
     "pvalue": "p-value",
     "se": "std err",
 }
+
+SYMBOLS = {"t": "t", "normal": "z"}
+"""Of studentised statistics, by their reference distribution."""
 
 
 def summary(
@@ -83,8 +88,8 @@ class ResultSummary(GridSummary):
         ]
         for grid in _further_grids(result):
             parts += [f"### {escape_markdown(grid.title)}", grid.markdown()]
-        if result.notes:
-            parts += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in result.notes)]
+        if notes := _notes(result, self._alpha):
+            parts += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
         if result.settings:
             rows = [[name, repr(value)] for name, value in result.settings.items()]
             parts += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
@@ -143,7 +148,7 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
     """The main numbers and their Monte-Carlo errors."""
     low, high = quiet_interval(result, alpha)
     level = percent(1 - alpha)
-    symbol = {"t": "t", "normal": "z"}.get(result.reference, "statistic")
+    symbol = SYMBOLS.get(result.reference, "statistic")
     # A count stays one.
     statistic = result.statistic if result.rule is None else result.rule.statistic
     errors = [
@@ -193,12 +198,43 @@ def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence
     return Grid(rows, header, title=title)
 
 
+ON_SCALES = {
+    "logit t": "the test is made on the logit scale",
+    "plus four": "the test adds four observations, two of them errors",
+    "hall": "the test takes the skewness of the losses out (Hall 1992)",
+    "log t": "the test is about the logarithm of the ratio",
+    "stabilised t": "the test is made on a scale on which the standard error stays the same",
+}
+"""Why a statistic is no studentised estimate, by the kind of rule that it comes from."""
+
+
+def _statistic_notes(result: ResultFields) -> list[str]:
+    """Why the statistic is not the ratio that the numbers beside it seem to make."""
+    symbol, rule = SYMBOLS.get(result.reference), result.rule
+    if isinstance(rule, ChangedUnits):
+        rule = rule.rule
+    if symbol is None or not result.se > 0 or math.isnan(result.statistic):
+        return []
+    ratio = (result.estimate - result.null_value) / result.se
+    # Nobody sees less beside rounded numbers.
+    if math.isclose(ratio, result.statistic, rel_tol=0.01, abs_tol=0.005):
+        return []
+    why = ON_SCALES.get(getattr(rule, "kind", ""), "the method has a statistic of its own")
+    return [f"{symbol} is not (estimate - null value) / std err: {why}."]
+
+
+def _notes(result: ResultFields, alpha: float) -> list[str]:
+    """The notes of the result, and what a reader needs to know of the numbers shown."""
+    return [*notes_at(result, alpha), *_statistic_notes(result)]
+
+
 def _closing_text(
     result: ResultFields, alpha: float, width: int, *, with_verdict: bool
 ) -> list[str]:
     lines = hanging(f"Verdict: {verdict(result, alpha)}", width) if with_verdict else []
-    if result.notes:
+    notes = _notes(result, alpha)
+    if notes:
         lines += ["", "Notes:"] if lines else ["Notes:"]
-    for index, note in enumerate(result.notes, start=1):
+    for index, note in enumerate(notes, start=1):
         lines += hanging(f"[{index}] {note}", width)
     return lines

@@ -39,6 +39,7 @@ SPREADS = (
 
 SQUARES = (
     *("variances", "mc_se_variance", "mc_bias_variance", "naive_variance", "mse", "mc_se_mse"),
+    *("variance_few", "variance_of_testing", "variance_of_learning"),
     *("variance_midpoint", "variance_clipped", "variance_jackknife", "variance_unbiased"),
     *("variance_asymptotic", "variance_geometric", "variance_uncorrected", "pair_effects"),
     *("variance_independent", "lambda1", "lambda2", "lambda3", "admissible_low"),

@@ -16,6 +16,7 @@ __all__ = [
     "percent",
     "posterior_in_words",
     "pvalue_text",
+    "same_everywhere",
     "verdict",
 ]
 
@@ -25,6 +26,30 @@ SAME_LOSSES = (
     "no difference to test; compare learners that differ"
 )
 """Status of a comparison of two learners that never differ."""
+
+
+def same_everywhere(*, of_sets: bool, scores: bool, learnt: bool) -> str:
+    """The same of losses that are given, by what is known of them.
+
+    Parameters
+    ----------
+    of_sets : bool
+        Whether one number is known for each test set, and nothing of its observations.
+    scores : bool
+        Whether they are scores, of which higher ones are better.
+    learnt : bool
+        Whether anything was fitted.
+    """
+    if learnt and not of_sets and not scores:
+        return SAME_LOSSES
+    what = "score" if scores else "mean loss" if of_sets else "loss"
+    where = "in every test set" if of_sets else "at every observation"
+    fits = " in every fit" if learnt and not of_sets else ""
+    return (
+        f"degenerate: the two learners had the same {what} {where}{fits}, so there is no "
+        "difference to test; compare learners that differ"
+    )
+
 
 SAME_RANKING = (
     "degenerate: both rules rank all observations the same, so there is no difference to test; "

@@ -171,7 +171,7 @@ class TestOwnValues:
 
     def test_too_few_pairs_have_no_standard_error(self):
         X, y = normal_problem(40, 1)
-        result = uv.UStatisticTest(X, y, "lda", "gaussian_nb").fit(20, rng=0)
+        result = uv.UStatisticTest(X, y, "lda", "gaussian_nb").fit(20, "midpoint", rng=0)
         assert np.isfinite(result.tables["Learners"]["estimate"]).all()
         assert np.isnan(result.tables["Learners"]["se"]).any()
         assert any("too few resamples for the standard error of a" in n for n in result.notes)
@@ -180,7 +180,7 @@ class TestOwnValues:
         X, y = normal_problem(40, 1)
         said = []
         for n_pairs in (20, 4000):
-            result = uv.UStatisticTest(X, y, "lda", "gaussian_nb").fit(n_pairs, rng=11)
+            result = uv.UStatisticTest(X, y, "lda", "gaussian_nb").fit(n_pairs, "midpoint", rng=11)
             first, other = result.tables["Learners"]["estimate"]
             off = f"difference is {abs(first - other - result.estimate):.2g} off the estimate"
             said.append(any(off in note for note in result.notes))
@@ -444,7 +444,7 @@ class TestInference:
     def test_many_observations_do_without_the_clipped_variance(self):
         X, y = normal_problem(2002, 1)
         test = uv.UStatisticTest(X, y, "nearest_centroid", learn_size=10)
-        assert test.fit(n_pairs=64, rng=0).diagnostics["variance"] == "jackknife"
+        assert test.fit_options(n_pairs=64).variance == "jackknife"
         for name in ("clipped", "midpoint"):
             with pytest.raises(ValueError, match=f"variance='{name}' needs n <= 2000, got n = 2"):
                 test.fit(variance=name)
@@ -495,7 +495,9 @@ class TestInference:
     )
     def test_precise_variances_are_shown_beside_the_chosen_one(self, n_pairs, shown):
         X, y = normal_problem(40, 1)
-        result = uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12).fit(n_pairs, rng=0)
+        result = uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12).fit(
+            n_pairs, "midpoint", rng=0
+        )
         table = result.tables["Variances"]
         assert table["variance"] == shown
         text = result.summary().as_text()
@@ -552,7 +554,9 @@ class TestInference:
             return truth != prediction
 
         found, expected = (
-            uv.UStatisticTest(X, y, "majority:half", loss=loss, learn_size=12).fit(60, rng=0)
+            uv.UStatisticTest(X, y, "majority:half", loss=loss, learn_size=12).fit(
+                60, "jackknife", rng=0
+            )
             for loss in (one_each, "zero_one")
         )
         assert found.diagnostics["class_ties"] > 0
@@ -599,7 +603,7 @@ class TestWhatCannotBeTested:
     def test_too_few_resamples(self):
         X, y = normal_problem(60, 1)
         test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=26)
-        result = test.fit(n_pairs=10, rng=0)
+        result = test.fit(n_pairs=10, variance="midpoint", rng=0)
         assert result.status == (
             "too few resamples: 10 pairs do not suffice to estimate their Monte-Carlo error, "
             "which takes 20; raise n_pairs (or, with n_pairs='auto', max_fits)"
@@ -760,7 +764,7 @@ class TestRefusals:
             (
                 {"variance": "naive"},
                 "variance='naive' is unknown: use one of auto, midpoint, clipped, jackknife, "
-                "unbiased, asymptotic",
+                "unbiased, asymptotic, few",
             ),
             (
                 {"variance": "midpoint"},

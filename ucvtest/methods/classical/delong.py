@@ -80,12 +80,13 @@ class DeLongTest(ResamplingTest):
     intervals stay between 0 and 1 and hold: 94 to 98% in each of 30 simulated cells, of 7 to 100
     observations of a class and AUCs of .6 to .98 (``studies/intervals/auc_of_rules.py``). The
     published ones, ``interval="wald"``, cover 83 to 95% there where most samples have an answer,
-    miss on one side, and end above 1 with few observations. With K folds the scores of all folds
+    miss on one side, and are cut at 1 with few observations. With K folds the scores of all folds
     are pooled into one ROC curve: that takes scores of different rules to be on one scale, and the
     K rules to be one. A level that shifts from fold to fold, as posterior odds do with the classes'
     shares, lowers the pooled AUC (the mean of the folds' AUCs is beside it in the diagnostics);
     and that rules learnt from what the others are tested on is left out of the variance.
-    `InfluenceFunctionTest` does neither. Cost: one fit of each learner, or K, and n log n steps.
+    `InfluenceFunctionTest` does neither. With fewer than three observations of a class
+    there is no test, as the status says. Cost: one fit of each learner, or K, and n log n steps.
     With groups, of which some hold several observations, deviations of placement values are added
     up by cluster (Obuchowski 1997), and the reference is Student's t: with a degree of freedom less
     than there are clusters, or Welch's where each cluster has one label. Over 36 simulated
@@ -296,7 +297,7 @@ class DeLongTest(ResamplingTest):
                 *_notes(n_folds, bool(np.isnan(observed.means).any())),
                 *((ON_LOGIT_SCALE,) if logit else ()),
             ),
-            tables={"Learners": auc_table(names, list(parts.values()), by_logit=by_logit)}
+            tables={"Learners": _table(names, list(parts.values()), by_logit, tested)}
             if parts
             else {},
         )
@@ -318,9 +319,20 @@ def _estimator(parts: Parts, observed: LossDifference) -> tuple[float, float]:
     return (math.nan, math.nan) if found is None else (found.mean, found.variance)
 
 
+def _table(
+    names: Sequence[Any], parts: Sequence[AreaUnderCurve], by_logit: bool, tested: TestedLabels
+) -> dict[str, tuple[Any, ...]]:
+    """What each rule reaches, without an error where there are too few observations for one."""
+    table = auc_table(names, parts, by_logit=by_logit)
+    if tested.status == "ok":
+        return table
+    unknown = (math.nan,) * len(parts)
+    return {**table, "se": unknown, "conf_low": unknown, "conf_high": unknown}
+
+
 def _status(observed: LossDifference, found: AreaUnderCurve | None, tested: TestedLabels) -> str:
-    if found is None:
-        return tested.too_few
+    if found is None or tested.status != "ok":
+        return tested.status
     if found.variance == 0 and not observed.identical:
         if observed.paired and not observed.design.learns and _rank_alike(observed):
             return SAME_RANKING

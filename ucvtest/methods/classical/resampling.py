@@ -27,7 +27,7 @@ from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
 from ucvtest.metrics.base import plural
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
-from ucvtest.results.wording import SAME_LOSSES
+from ucvtest.results.wording import same_everywhere
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.wald import Alternative
 
@@ -255,7 +255,9 @@ class ResamplingTest(HypothesisTest):
         losses = observed.losses
         estimate, variance = estimator(observed)
         if rule is None:
-            status = status_of(observed, estimate, variance, status)
+            units = self.question.metric.units
+            scores = units is not None and units.slope < 0
+            status = status_of(observed, estimate, variance, status, scores=scores)
         # What cannot be used shows no statistic either.
         shown = reference if status == "ok" else "none"
         hypothesis = self.question.hypothesis
@@ -322,12 +324,21 @@ class ResamplingTest(HypothesisTest):
         return f"{kind} {words} at learning-set size {size}"
 
 
-def status_of(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
-    """What is said instead of an answer, "ok" where there is one; `status` is what is known."""
+def status_of(
+    observed: LossDifference, estimate: float, variance: float, status: str, *, scores: bool = False
+) -> str:
+    """What is said instead of an answer, "ok" where there is one; `status` is what is known.
+
+    `scores` is whether scores were asked for, where losses are computed in their place.
+    """
     if status != "ok":
         return status
     if observed.identical:
-        return SAME_LOSSES
+        return same_everywhere(
+            of_sets=observed.losses.values is None,
+            scores=scores or bool(observed.losses.greater_is_better),
+            learnt=observed.design.learns,
+        )
     if math.isnan(estimate + variance) and np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "

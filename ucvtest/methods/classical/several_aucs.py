@@ -21,6 +21,10 @@ from ucvtest.stats.placements import (
 
 __all__ = ["TestedLabels", "joint_test", "several_names"]
 
+LEAST = 3
+"""Observations of each class behind a variance that the normal distribution can go with: of two it
+is that of a single difference."""
+
 
 @dataclass(frozen=True, eq=False)
 class TestedLabels:
@@ -63,6 +67,22 @@ class TestedLabels:
         )
 
     @property
+    def status(self) -> str:
+        """What is said instead of an answer where there are too few for one; else "ok".
+
+        Clusters refer to Student's t, whose degrees of freedom know how few there are.
+        """
+        if self.few:
+            return self.too_few
+        n_positive, n_negative, *_ = self.counts.values()
+        if self.clusters is not None or min(n_positive, n_negative) >= LEAST:
+            return "ok"
+        return (
+            f"too few observations: {n_positive} positive and {n_negative} negative ones were "
+            f"tested, and the error of an AUC takes {LEAST} of each to be estimated; test more"
+        )
+
+    @property
     def by_clusters(self) -> str:
         """What the method adds to its name."""
         return "" if self.clusters is None else " by clusters"
@@ -102,7 +122,7 @@ def joint_test(
     """The test that the AUCs of these rules are equal, all at once; see `DeLongTest.joint`."""
     rows = [losses.known_values[losses.number_of(name)] for name in names]
     parts = [] if tested.few else [tested.placements(row) for row in rows]
-    found = equality(parts) if parts else Equality(math.nan, 0, False)
+    found = equality(parts) if tested.status == "ok" else Equality(math.nan, 0, False)
     k = len(names)
     return JointResult(
         learners=names,
@@ -118,8 +138,8 @@ def joint_test(
 
 
 def _status(found: Equality, tested: TestedLabels) -> str:
-    if tested.few:
-        return tested.too_few
+    if tested.status != "ok":
+        return tested.status
     if found.differ:
         return (
             "degenerate: AUCs differ by what has no error, as where a rule ranks perfectly, or "

@@ -10,12 +10,13 @@ from math import comb
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.inference.question import Question
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, StageSizes, in_parts, most_pairs
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.sizes import Sizes
 
-__all__ = ["capped", "check_budget", "least_fits", "limited_by_time"]
+__all__ = ["capped", "check_budget", "few_if_needed", "least_fits", "limited_by_time"]
 
 
 def least_fits(
@@ -33,7 +34,19 @@ def least_fits(
     if not isinstance(sizes, Sizes):
         n_pairs = number if isinstance(number, int) else -(-sizes.rows_for_variances // 2)
         return 2 * n_learners * n_pairs
-    n_pairs = number if isinstance(number, int) else MIN_PAIRS
+    few = options.variance == "few" or (not jointly and options.may_be_few and sizes.disjoint)
+    if few and number == "auto":
+        return 2 * n_learners * LEAST_ROUNDS
+    return _fits_of_pairs(learning_sets, options, n_learners, jointly=jointly)
+
+
+def _fits_of_pairs(
+    learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool
+) -> int:
+    """Fits of the pairs that are asked for, or that their own Monte-Carlo errors take."""
+    sizes = learning_sets.sizes
+    assert isinstance(sizes, Sizes)
+    n_pairs = options.n_pairs if isinstance(options.n_pairs, int) else MIN_PAIRS
     exchanging = learning_sets.contrast == "difference" and not jointly
     steps = StageSizes(sizes, replace(options, n_pairs=n_pairs), n_learners, exchanging)
     return sum(map(steps.fits, in_parts(n_pairs, most_pairs(sizes.n_obs))))
@@ -48,13 +61,30 @@ def check_budget(
     if needed > max_fits:
         learners = "1 learner" if n_learners == 1 else f"{n_learners} learners"
         number = options.n_pairs
-        what, other = f"the {options.variance} variance", ""
+        what, other = _what(options), ""
         if number != "auto":
             what, other = f"n_pairs={number!r}", ", or use n_pairs='auto'"
         raise ValueError(
             f"max_fits={max_fits} is too few: {what} takes {needed} fits of {learners} at least: "
             f"raise max_fits to {needed} or more{other}"
         )
+
+
+def _what(options: Options) -> str:
+    """What takes so many fits."""
+    return "an answer" if options.may_be_few else f"the {options.variance} variance"
+
+
+def few_if_needed(learning_sets: LearningSets, options: Options, n_learners: int) -> Options:
+    """The options, with the variance of few fits where there are none for another."""
+    sizes, number = learning_sets.sizes, options.n_pairs
+    if not options.may_be_few or not isinstance(sizes, Sizes) or not sizes.disjoint:
+        return options
+    if number == "auto" and options.given is None:
+        needed = _fits_of_pairs(learning_sets, options, n_learners, jointly=False)
+        return replace(options, variance="few") if options.max_fits < needed else options
+    fewest = isinstance(number, int) and LEAST_ROUNDS <= number < MIN_PAIRS
+    return replace(options, variance="few") if fewest and options.given is None else options
 
 
 def capped(options: Options, most_fits: int) -> Options:
@@ -76,8 +106,7 @@ def limited_by_time(
         options = replace(options, max_fits=min(options.max_fits, allowed))
         needed = least_fits(learning_sets, options, n_learners)
         if options.max_fits < needed:
-            what = f"the {options.variance} variance"
-            raise too_few_seconds(seconds, allowed, needed, what)
+            raise too_few_seconds(seconds, allowed, needed, _what(options))
     if options.n_pairs == "auto" and options.given is None:
         execution.announce_total(options.max_fits, at_most=True)
         if seconds is not None:

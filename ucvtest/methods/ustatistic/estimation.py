@@ -19,6 +19,7 @@ from ucvtest.designs.draws import (
 )
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
+from ucvtest.kernels.ustatistic.few_fits import RoundSums
 from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
@@ -89,8 +90,9 @@ class UStatisticEstimates:
     def shape(self) -> Shape:
         """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
         found = self.estimates
-        slope = (each.get("slope", math.nan) for each in (found.values, found.mc_se))
-        return Shape.of(found.effects, *slope)
+        slope = found.values.get("slope", math.nan)
+        slope_se = found.values.get("slope_error", math.nan)
+        return Shape.of(found.effects, slope, slope_se, found.mc_se.get("slope", math.nan))
 
 
 class DrawnSets(NamedTuple):
@@ -120,13 +122,15 @@ class DrawBatch(NamedTuple):
 class Sampler:
     """Learning sets of one size with their losses, or loss differences.
 
-    `own` adds up the losses of each of two learners, which differences do not tell.
+    `own` adds up the losses of each of two learners, which differences do not tell; `rounds`
+    keeps those of the first pairs of sets.
     """
 
     sizes: Sizes
     source: LossSource
     generator: np.random.Generator
     own: FirstOrder | None = None
+    rounds: RoundSums | None = None
 
     def differences(self, learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
         """Loss, or loss difference, of every rule at every observation; 0 inside L.
@@ -150,6 +154,8 @@ class Sampler:
         each = self.source.losses_for(learning, ~learning, seeds)
         if self.own is not None:
             self.own.add(each, learning, draw)
+        if self.rounds is not None:
+            self.rounds.add(each, learning, draw)
         return each
 
     def overlapping(self, n_draws: int, overlap: int) -> Draws:
@@ -280,7 +286,8 @@ class StageSizes:
     @property
     def exchange_every(self) -> int:
         """One draw in this many has a set with one observation exchanged; 0 for none."""
-        if not self.sizes.disjoint or not self.exchanging or self.options.variance == "midpoint":
+        without = self.options.variance in ("midpoint", "few")
+        if not self.sizes.disjoint or not self.exchanging or without:
             return 0
         return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
 

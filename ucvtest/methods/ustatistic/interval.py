@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
 from ucvtest.common.checks import check_choice
@@ -41,7 +41,8 @@ WORDS = {
     "wald": "the estimate plus and minus its standard error times a quantile",
     "stabilised": (
         "Student's t on the scale on which the standard error does not move with the estimate "
-        "(Tibshirani 1988), by the slope between the two when observations are left out"
+        "(Tibshirani 1988), by the slope between the two when observations are left out, shrunk by "
+        "its own error, and followed for two standard errors"
     ),
     "plus_four": "two errors and two correct predictions added (Agresti and Coull 1998)",
     "hall": "the skewness of the losses taken out by Hall's (1992) transformation",
@@ -86,6 +87,11 @@ class Interval:
         check_choice("interval", asked, NAMES)
         if asked != "auto":
             _check(asked, metric, paired=paired)
+            if variance == "few" and asked in ("stabilised", "hall"):
+                raise ValueError(
+                    f"interval={asked!r} needs more than few fits tell: use interval='auto', or "
+                    "another variance"
+                )
             return cls(asked, asked, "it was asked for", metric, paired, n_rows)
         suited = _suited(metric, variance, paired=paired, sloped=sloped and paired)
         return cls(asked, *suited, metric, paired, n_rows)
@@ -104,6 +110,13 @@ class Interval:
                 f"variance={variance!r:.60} is not for ratios, which have 'jackknife': leave it out"
             )
         return cls(asked, "log", "it is the one for ratios", metric, paired=True)
+
+    def for_few_fits(self) -> Self:
+        """The rule for the variance of few fits, which tell neither skewness nor slope."""
+        if self.asked != "auto":
+            return self
+        name, reason = _suited(self.metric, "few", paired=self.paired, sloped=False)
+        return replace(self, name=name, reason=reason)
 
     def check_null(self, null_value: float) -> None:
         """Refuse a null value that the estimand cannot have, where the rule knows what it can."""
@@ -167,7 +180,8 @@ class Interval:
         if shape is not None:
             found |= {"skewness": shape.skewness, "df_kurtosis": shape.df}
             if self.name == "stabilised":
-                found |= {"slope": shape.slope, "mc_se_slope": shape.slope_error}
+                found |= {"slope": shape.slope, "se_slope": shape.slope_se}
+                found |= {"mc_se_slope": shape.slope_error}
         return found
 
     def notes(self, shape: Shape | None, one: Studentised, n_one_class: int = 0) -> list[str]:
@@ -185,7 +199,7 @@ class Interval:
                 f"Monte-Carlo standard error of {shape.slope_error:.2g}, which can move an end of "
                 "the interval by a tenth of its length: raise n_pairs (or lower tol)."
             )
-        if self.name == "hall_floor":
+        if self.name == "hall_floor" and shape is not None:
             listed.append(
                 "The upper limit allows for a tail from which this sample may have drawn nothing; "
                 "interval='hall' trusts the skewness of this sample, and covers less with such "
@@ -245,6 +259,8 @@ def _suited(metric: Metric, variance: Any, *, paired: bool, sloped: bool) -> tup
         return "wald", f"the {variance} variance goes with the paper's normal interval"
     if metric.counts_errors:
         return "plus_four", "an error rate of one learner is a share"
+    if variance == "few":
+        return "hall_floor", f"{metric.name} losses of one learner are skewed"
     if metric.bounds is not None or metric.output in ("label", "probability"):
         return "hall", f"{metric.name} losses of one learner are skewed"
     return "hall_floor", f"{metric.name} losses of one learner are skewed, without a largest value"
@@ -270,13 +286,18 @@ def _check(name: str, metric: Metric, *, paired: bool) -> None:
 
 def _plus_four(rule: Interval, one: Studentised, shape: Shape) -> PlusFour:
     if rule.n_rows is None:
-        return PlusFour(one.estimate, one.se**2, shape.n_obs, one.null_value)
+        return PlusFour(one.estimate, one.se**2, shape.n_obs, one.null_value, _df(one, shape))
     # Four rows are added to as many independent ones as would have this variance (Korn and Graubard
     # 1998): four clusters would move the estimate by more than its error.
     spread = one.estimate * (1 - one.estimate)
     effective = spread / one.se**2 if one.se > 0 else 0.0
     n_rows = min(max(effective, shape.n_obs), rule.n_rows)
-    return PlusFour(one.estimate, one.se**2, n_rows, one.null_value, shape.n_obs - 1.0)
+    return PlusFour(one.estimate, one.se**2, n_rows, one.null_value, _df(one, shape))
+
+
+def _df(one: Studentised, shape: Shape) -> float:
+    """Degrees of freedom of the variance, also where its own reference is the normal."""
+    return shape.n_obs - 1.0 if math.isnan(one.df) else one.df
 
 
 def _stabilised(rule: Interval, one: Studentised, shape: Shape) -> StabilisedT:
@@ -289,6 +310,7 @@ def _stabilised(rule: Interval, one: Studentised, shape: Shape) -> StabilisedT:
         least=low,
         most=high,
         null_value=one.null_value,
+        slope_error=math.hypot(shape.slope_se, shape.slope_error),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from ucvtest.common.checks import as_integer, check_seconds
 from ucvtest.inference.question import Question
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 from ucvtest.learners.base import Learner
 from ucvtest.methods.ustatistic.interval import Interval, IntervalName, knows_slope
 from ucvtest.methods.ustatistic.learning_sets import AucSizes, LearningSets
@@ -14,10 +15,16 @@ from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
 
 __all__ = ["DEFAULT_TOL", "NumberOfPairs", "Options", "ProfileOptions", "Variance"]
 
-Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic"]
+Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
 NumberOfPairs = int | Literal["auto", "exact"]
 
 DEFAULT_TOL = 0.05
+
+FEW_PAIRS = 10
+"""Pairs for the variance of few fits where each fit may take long, and nobody says how many."""
+
+FEW_FITS_INTERVALS = ("auto", "wald", "plus_four", "hall_floor")
+"""Rules for intervals that need no more than few fits tell."""
 
 MAX_FITS_JITTED = 200_000
 MAX_FITS_OTHERWISE = 20_000
@@ -94,12 +101,16 @@ class Options:
         check_seconds(max_seconds)
         if max_fits is None:
             max_fits = _default_max_fits(learners)
+            if variance == "few" and max_seconds is None and max_fits < MAX_FITS_JITTED:
+                max_fits = 2 * len(learners) * FEW_PAIRS
         elif as_integer("max_fits", max_fits) < 4:
             raise ValueError(f"max_fits must be at least 4, got {max_fits}")
         if not isinstance(tol, (int, float)) or not 0 < tol < 1:
             raise ValueError(f"tol must lie between 0 and 1, got {tol!r}: use 0.05 for 5%")
         number = _n_pairs(n_pairs)
         chosen = sizes.chosen(interval.variance(variance))
+        if chosen == "few":
+            _check_few_pairs(number)
         if number == "exact":
             remedy = "raise max_fits, or use n_pairs='auto'"
             sizes.check_enumeration(len(learners), max_fits, remedy)
@@ -136,12 +147,30 @@ class Options:
                 "variance='asymptotic' needs further fits, and losses are given: use 'midpoint' or "
                 "'jackknife'"
             )
+        in_pairs = isinstance(given, GivenPairs) and given.n_sets == 1
+        if chosen == "few" and not (in_pairs and given.n_pairs >= LEAST_ROUNDS):
+            raise ValueError(
+                f"variance='few' needs learning sets in {LEAST_ROUNDS} disjoint pairs or more: use "
+                "losses of uv.designs.DisjointSets(n_sets=1), or variance='jackknife'"
+            )
         if chosen in NEED_DISJOINT and isinstance(given, GivenSplits):
             raise ValueError(
                 f"variance={chosen!r} needs learning sets in disjoint pairs: use losses of "
                 "uv.designs.DisjointSets, or variance='jackknife'"
             )
         return cls(given.n_pairs, chosen, variance, DEFAULT_TOL, 0, interval, given)
+
+    @property
+    def may_be_few(self) -> bool:
+        """Whether the variance may become that of few fits, where these do not suffice for it."""
+        means = self.interval.metric.is_mean and self.interval.name != "log"
+        return self.asked == "auto" and means and self.interval.asked in FEW_FITS_INTERVALS
+
+    def n_pairs_of_few(self, n_learners: int) -> int:
+        """How many pairs give the variance of few fits: with more it hardly gets better."""
+        if isinstance(self.n_pairs, int):
+            return self.n_pairs
+        return min(self.max_fits // (2 * n_learners), MOST_ROUNDS)
 
     def fits_left(self, excess: float, n_fits: int) -> int:
         """Fits that "auto" still needs, as far as can be seen.
@@ -165,6 +194,15 @@ class Options:
         if self.max_seconds is not None:
             settings["max_seconds"] = self.max_seconds
         return settings
+
+
+def _check_few_pairs(number: NumberOfPairs) -> None:
+    if number == "exact":
+        raise ValueError("variance='few' is of random pairs: use n_pairs='auto' or a number")
+    if number != "auto" and number < LEAST_ROUNDS:
+        raise ValueError(
+            f"variance='few' needs n_pairs of at least {LEAST_ROUNDS}, got {number}: use 10 or more"
+        )
 
 
 @dataclass(frozen=True)

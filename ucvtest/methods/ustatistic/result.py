@@ -1,6 +1,7 @@
 """From learning sets to a result: of a mean loss, of a ratio of two, or of the AUC."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import Question
-from ucvtest.methods.ustatistic import estimation, ratio, reporting
+from ucvtest.methods.ustatistic import estimation, few, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
@@ -21,7 +22,12 @@ __all__ = ["METHOD_NAME", "Estimates", "estimates_from", "result_from"]
 
 METHOD_NAME = "ustatistic"
 
-Estimates = estimation.UStatisticEstimates | ratio.RatioEstimates | auc_estimation.Found
+Estimates = (
+    estimation.UStatisticEstimates
+    | few.FewFitsEstimates
+    | ratio.RatioEstimates
+    | auc_estimation.Found
+)
 
 
 def estimates_from(
@@ -38,7 +44,13 @@ def estimates_from(
     sampler = estimation.Sampler(sizes, source, generator)
     if learning_sets.contrast == "ratio":
         return ratio.estimated(sampler, options)
-    return estimation.estimated(sampler, options)
+    if options.variance == "few":
+        return few.estimated(sampler, options)
+    rounds = few.rounds_of(sampler, options)
+    found = estimation.estimated(replace(sampler, rounds=rounds), options)
+    if rounds is not None and rounds.enough and few.unanswered(options, found, source):
+        return few.from_rounds(rounds, source)
+    return found
 
 
 def result_from(
@@ -58,6 +70,8 @@ def result_from(
         )
     elif isinstance(estimates, ratio.RatioEstimates):
         parts = ratio.parts(question, options, estimates, source, settings)
+    elif isinstance(estimates, few.FewFitsEstimates):
+        parts = few.parts(question, options, estimates, source, settings)
     else:
         parts = reporting.parts(question, options, estimates, source, settings)
     parts["notes"] = (*parts["notes"], *question.reuse_notes)

@@ -12,8 +12,9 @@ from ucvtest.stats.jackknife import has_pair_effects
 __all__ = ["NEED_DISJOINT", "VARIANCES", "SetSizes", "Sizes"]
 
 VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased", "asymptotic")
+"""Variances that are estimated together, from many fits."""
 NEED_PAIR_EFFECTS = ("midpoint", "clipped")
-NEED_DISJOINT = ("clipped", "unbiased", "asymptotic")
+NEED_DISJOINT = ("clipped", "unbiased", "asymptotic", "few")
 
 FEW_OBS = 12
 """With fewer observations intervals by the midpoint variance have not been tried: "auto" is the
@@ -83,10 +84,9 @@ class Sizes:
         if isinstance(variance, str) and variance == "auto":
             suits = self.zero_one and FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
             return "midpoint" if self.pair_effects and suits else "jackknife"
-        if not isinstance(variance, str) or variance not in VARIANCES:
-            raise ValueError(
-                f"variance={variance!r:.60} is unknown: use one of auto, {', '.join(VARIANCES)}"
-            )
+        if not isinstance(variance, str) or variance not in (*VARIANCES, "few"):
+            known = ", ".join(("auto", *VARIANCES, "few"))
+            raise ValueError(f"variance={variance!r:.60} is unknown: use one of {known}")
         if variance in NEED_DISJOINT and not self.disjoint:
             raise ValueError(
                 f"variance={variance!r} needs n >= 2 * learn_size + 2, got n = {n} and "

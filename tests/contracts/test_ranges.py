@@ -1,0 +1,197 @@
+"""Limits lie within what can be, hold their estimate, and say where they were cut."""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from ucvtest.methods.registry import TESTS
+from ucvtest.metrics.names import as_metric
+from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.scorers import chosen_loss
+
+N_OBS = 24
+Y = np.array([0, 1] * (N_OBS // 2))
+X = np.column_stack([np.arange(N_OBS), Y])
+
+Learner = dict[str, Any]
+
+
+def almost(X_train, y_train, X_test):
+    """One error in all."""
+    return np.where(X_test[:, 0] == 3, 1 - X_test[:, 1], X_test[:, 1])
+
+
+RULES: dict[str, Learner] = {
+    "almost": {"almost": almost},
+    "perfect": {"perfect": lambda X_train, y_train, X_test: X_test[:, 1]},
+    "wrong": {"wrong": lambda X_train, y_train, X_test: 1 - X_test[:, 1]},
+    "zero": {"zero": lambda X_train, y_train, X_test: np.zeros(len(X_test))},
+}
+PAIRS = (("almost", None), ("wrong", None), ("almost", "perfect"), ("wrong", "zero"))
+OPTIONS: dict[str, dict[str, Any]] = {
+    "ustatistic": {"max_fits": 600},
+    "leave_pair_out": {"n_permutations": 99},
+}
+LEVELS = (0.5, 0.1, 0.05, 0.001)
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+@cache
+def result_of(name: str, first: str, second: str | None) -> uv.TestResult | None:
+    """None where the test has no such question."""
+    cls = TESTS[name]
+    if (second is None and cls.needs_other) or (second is not None and not cls.compares):
+        return None
+    given = [RULES[each] for each in (first, second) if each is not None]
+    # This test has no other.
+    null = {"null_value": 0.4} if name == "five_by_two_f" and second is None else {}
+    # Pairs are left out one after the other, so few observations do.
+    n_obs = 8 if name == "leave_pair_out" else N_OBS
+    return cls(X[:n_obs], Y[:n_obs], *given, **null).fit(
+        rng=0, progress=False, **OPTIONS.get(name, {})
+    )
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.filterwarnings("ignore:no confidence interval")
+def test_every_interval_lies_within_its_range_and_holds_its_estimate(name, pair):
+    result = result_of(name, *pair)
+    if result is None:
+        return
+    low = 0.0 if pair[1] is None else -1.0
+    read = uv.TestResult.from_dict(json.loads(result.to_json()))
+    for alternative, alpha in itertools.product(ALTERNATIVES, LEVELS):
+        ends = replace(result, alternative=alternative).conf_int(alpha)
+        if math.isnan(ends[0]):
+            break
+        assert ends[0] <= result.estimate <= ends[1], (alternative, alpha)
+        assert all(low <= end <= 1 for end in ends if math.isfinite(end)), (alternative, alpha)
+        assert replace(read, alternative=alternative).conf_int(alpha) == ends
+    for title, table in result.tables.items():
+        cells = [*table.get("conf_low", ()), *table.get("conf_high", ())]
+        least = 0.0 if title == "Learners" else low
+        assert all(least <= cell <= 1 for cell in cells if math.isfinite(cell)), title
+
+
+CUT = "The {} limit of the 95% interval was cut at {}, the {} possible value of the estimand."
+
+
+def cut_notes(result: uv.TestResult) -> list[str]:
+    return [note for note in result.notes if "possible value" in note]
+
+
+@pytest.mark.parametrize(
+    "name", ["cross_validation_wald", "corrected_t", "naive_t", "nested_cross_validation"]
+)
+def test_error_rates_end_at_0_and_the_note_says_so(name):
+    result = result_of(name, "almost", None)
+    assert result.conf_int()[0] == 0
+    assert cut_notes(result) == [CUT.format("lower", 0, "smallest")]
+    shown = " ".join(result.summary().as_text().split())
+    assert CUT.format("lower", 0, "smallest") in shown
+    # A p-value is that of the method.
+    assert result.equivalence(-1, 0.9).conf_int[0] == 0
+
+
+def test_scores_of_0_and_1_end_at_1():
+    losses = uv.Losses.from_predictions(None, {"a": [1] * 19 + [0]}, loss="score")
+    result = uv.HoldOutTest.from_losses(losses).fit()
+    assert result.conf_int()[1] == 1
+    assert cut_notes(result) == [CUT.format("upper", 1, "largest")]
+    # Of other numbers nothing is known.
+    losses = uv.Losses.from_predictions(None, {"a": [1] * 19 + [2]}, loss="score")
+    assert uv.HoldOutTest.from_losses(losses).fit().bounds == (-math.inf, math.inf)
+
+
+def test_two_and_two_observations_are_too_few_for_delong():
+    scores = {"a": [0.1, 0.6, 0.5, 0.9], "b": [0.9, 0.8, 0.5, 0.1]}
+    losses = uv.Losses.from_predictions([0, 0, 1, 1], scores, loss="auc")
+    result = uv.DeLongTest.from_losses(losses).fit()
+    assert result.status.startswith("too few observations: 2 positive and 2 negative ones")
+    assert math.isnan(result.pvalue)
+    assert all(map(math.isnan, result.tables["Learners"]["se"]))
+    joint = uv.DeLongTest.joint(losses)
+    assert joint.status == result.status
+    assert math.isnan(joint.pvalue)
+
+
+def test_an_interval_reaches_to_its_estimate():
+    result = result_of("ustatistic", "almost", None)
+    low, _ = result.conf_int(0.5)
+    assert low == pytest.approx(result.estimate)
+    assert result.rule.interval("two-sided", 0.5)[0] > result.estimate
+    assert "50% interval of the method leaves out its own" in result.summary(0.5).as_text()
+    assert "leaves out" not in result.summary().as_text()
+
+
+# Three more of the kind.
+
+
+def test_differences_of_error_rates_end_at_1():
+    result = result_of("five_by_two_t", "wrong", "zero")
+    assert result.conf_int()[1] == 1
+    assert cut_notes(result) == [CUT.format("upper", 1, "largest")]
+    assert result.pvalue < 0.05
+
+
+def test_squared_errors_and_their_score_end_at_0():
+    response = np.zeros(12)
+    rule = np.zeros(12)
+    rule[5] = 3.0
+    losses = uv.Losses.from_predictions(response, {"a": rule}, loss="squared")
+    result = uv.HoldOutTest.from_losses(losses).fit()
+    assert result.conf_int()[0] == 0
+    assert result.bounds == (0, math.inf)
+    metric = as_metric(chosen_loss(None, "neg_mean_squared_error"), has_classes=False)
+    assert range_of(metric) == (-math.inf, 0)
+
+
+@pytest.mark.parametrize(
+    ("score", "scores", "most"),
+    [
+        ("f1", [0.98, 0.99, 1.0, 0.7, 1.0], 1),
+        ("accuracy", [1.0, 0.9, 1.0, 1.0, 1.0], 1),
+        ("r2", [0.95, 0.2, 0.99, 0.99, 0.98], 1),
+        ("neg_root_mean_squared_error", [-0.1, 0.0, 0.0, -0.7, 0.0], 0),
+    ],
+)
+def test_fold_scores_end_where_the_score_does(score, scores, most):
+    losses = uv.Losses.from_scores({"a": scores}, n_learn=80, n_test=20, score=score)
+    for cls in (uv.CorrectedTTest, uv.BayesianTTest):
+        result = cls.from_losses(losses).fit()
+        assert result.conf_int()[1] == most
+        name = result.interval_name
+        note = CUT.format("upper", most, "largest").replace("interval", name)
+        assert cut_notes(result) == [note]
+
+
+def test_names_are_not_believed_against_the_numbers():
+    percent = uv.Losses.from_scores({"a": [91.0, 92, 99]}, n_learn=2, n_test=1, score="accuracy")
+    result = uv.CorrectedTTest.from_losses(percent).fit()
+    assert result.conf_int()[1] > 99
+    assert not cut_notes(result)
+
+
+def test_simultaneous_intervals_end_where_each_does():
+    y, places = np.array([0, 1] * 6), np.arange(12)
+    wrong = {"a": places == 2, "b": places != 7, "c": places < 4}
+    rules = {name: np.where(where, 1 - y, y) for name, where in wrong.items()}
+    losses = uv.Losses.from_predictions(y, rules)
+    frame = uv.compare_losses(losses, tests="hold_out", correction="simultaneous").summary_frame()
+    assert frame.conf_low.min() >= -1
+    assert frame.conf_high.max() <= 1
+    assert (frame.conf_low <= frame.estimate).all()
+
+
+def test_results_of_former_versions_are_not_bounded():
+    before = result_of("corrected_t", "almost", None).to_dict()
+    del before["bounds"]
+    assert uv.TestResult.from_dict(before).conf_int()[0] < 0

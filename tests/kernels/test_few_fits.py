@@ -1,0 +1,101 @@
+"""The variance of a U-statistic from few fits: rounds of disjoint learning sets."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from tests.oracles.few_fits import few_fits
+from ucvtest.kernels.ustatistic.few_fits import Rounds, RoundSums
+
+
+def drawn(rng, n, g, n_rounds, q):
+    """Rounds of q disjoint learning sets (R, q, n)."""
+    learning = np.zeros((n_rounds, q, n), dtype=bool)
+    for sets in learning:
+        order = rng.permutation(n)
+        for place, one in enumerate(sets):
+            one[order[place * g : (place + 1) * g]] = True
+    return learning
+
+
+def first_order_losses(rng, learning):
+    """c + sum_{i in L} a_i + d_t, and the delete-one jackknife variance of their mean."""
+    n, g = learning.shape[-1], int(learning.reshape(-1, learning.shape[-1])[0].sum())
+    a, d = rng.normal(size=(2, n))
+    losses = 0.3 + (learning @ a)[..., None] + d
+    means = []
+    for left_out in range(n):
+        kept = np.delete(np.arange(n), left_out)
+        means.append(0.3 + g * a[kept].mean() + d[kept].mean())
+    return losses, (n - 1) * np.var(means)
+
+
+@pytest.mark.parametrize(
+    ("n", "g", "n_rounds", "q"), [(12, 5, 4, 2), (13, 5, 6, 2), (12, 4, 5, 3), (30, 14, 20, 2)]
+)
+def test_equals_the_sums_written_out(n, g, n_rounds, q):
+    rng = np.random.default_rng(n * g + q)
+    learning = drawn(rng, n, g, n_rounds, q)
+    losses = rng.normal(size=learning.shape) + first_order_losses(rng, learning)[0]
+    found = Rounds.of(losses, learning).estimate()
+    sets = [[set(np.flatnonzero(one)) for one in of_round] for of_round in learning]
+    estimate, variance, noise, df, spread = few_fits(losses, sets, g)
+    assert found.mean == pytest.approx(estimate, rel=1e-12)
+    assert found.variance == pytest.approx(variance, rel=1e-10)
+    assert found.noise == pytest.approx(noise, rel=1e-10)
+    assert found.df == pytest.approx(df, rel=1e-10)
+    assert found.spread == pytest.approx(spread, rel=1e-10)
+    assert found.se**2 == pytest.approx(variance + noise / n_rounds, rel=1e-10)
+
+
+@pytest.mark.parametrize(("n", "g"), [(6, 3), (7, 3), (6, 2)])
+def test_of_first_order_losses_on_all_rounds_the_spread_is_the_jackknife(n, g):
+    pairs = [
+        (one, other)
+        for one in combinations(range(n), g)
+        for other in combinations(sorted(set(range(n)) - set(one)), g)
+    ]
+    # So often that what is taken off for the noise of few rounds vanishes.
+    repeats = 4000 // len(pairs)
+    learning = np.array([[np.isin(np.arange(n), one) for one in pair] for pair in pairs])
+    losses, jackknife = first_order_losses(np.random.default_rng(3), learning)
+    found = Rounds.of(np.tile(losses, (repeats, 1, 1)), np.tile(learning, (repeats, 1, 1)))
+    assert found.estimate().spread == pytest.approx(jackknife, rel=2e-3)
+
+
+def test_losses_that_never_differ_have_no_spread():
+    learning = drawn(np.random.default_rng(0), 12, 5, 4, 2)
+    found = Rounds.of(np.full(learning.shape, 0.25), learning).estimate()
+    assert (found.mean, found.spread, found.variance, found.se) == (0.25, 0, 0, 0)
+
+
+def test_rounds_of_differences_are_differences_of_rounds():
+    rng = np.random.default_rng(5)
+    learning = drawn(rng, 14, 6, 7, 2)
+    first, other = rng.normal(size=(2, *learning.shape))
+    sums = RoundSums(2)
+    rows = learning.reshape(-1, 14)
+    draw = np.arange(7).repeat(2)
+    for part in (slice(0, 6), slice(6, 14)):
+        each = [np.where(rows, 0, one.reshape(-1, 14))[part] for one in (first, other)]
+        sums.add(each, rows[part], draw[part])
+    found = sums.combined([1, -1]).estimate()
+    expected = Rounds.of(first - other, learning).estimate()
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    alone = sums.combined([1, 0]).estimate()
+    np.testing.assert_allclose(alone, Rounds.of(first, learning).estimate(), rtol=1e-10)
+
+
+def test_an_offset_adds_the_mean_times_it():
+    rng = np.random.default_rng(6)
+    learning = drawn(rng, 14, 6, 7, 2)
+    losses, offset = rng.normal(size=learning.shape) + 1, rng.normal(size=14)
+    sums = RoundSums(1)
+    rows = learning.reshape(-1, 14)
+    draw = np.arange(7).repeat(2)
+    sums.add([np.where(rows, 0, losses.reshape(-1, 14))], rows, draw)
+    found = sums.combined([1], offset).estimate()
+    mean = Rounds.of(losses, learning).estimate().mean
+    expected = Rounds.of(losses + mean * offset, learning).estimate()
+    np.testing.assert_allclose(found, expected, rtol=1e-10)

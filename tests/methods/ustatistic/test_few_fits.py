@@ -1,0 +1,144 @@
+"""The U-statistic test from few fits: any budget answers, on the pairs that are drawn anyway."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from tests.oracles.few_fits import few_fits
+from tests.support.samples import breast_cancer
+
+SAMPLE = breast_cancer(40, 4)
+X, Y = SAMPLE.matrix, SAMPLE.response
+PAIR = ("nearest_centroid", "knn:3")
+CLUSTERS = np.arange(40) // 2
+
+
+def drawn(n_draws, loss="zero_one", y=Y, learners=PAIR):
+    design = uv.designs.DisjointSets(learn_size=19, n_draws=n_draws)
+    return uv.evaluate(list(learners), X, y, design, loss, rng=3)
+
+
+def rounds_of(losses):
+    """Losses and learning sets of the rounds, as the derivation has them."""
+    learning = losses.design.learning
+    first, other = losses.array
+    difference = first - other
+    sets = [[set(np.flatnonzero(one)) for one in learning[i : i + 2]] for i in (0, 2, 4, 6)]
+    return [difference[i : i + 2] for i in (0, 2, 4, 6)], sets
+
+
+def test_the_test_is_that_of_the_derivation():
+    losses = drawn(4)
+    estimate, variance, noise, df, _ = few_fits(*rounds_of(losses), 19)
+    found = uv.UStatisticTest.from_losses(losses).fit(variance="few")
+    assert found.estimate == pytest.approx(estimate, rel=1e-12)
+    assert found.variance == pytest.approx(variance, rel=1e-10)
+    assert found.se == pytest.approx(math.sqrt(variance + noise / 4), rel=1e-10)
+    assert found.df == pytest.approx(df, rel=1e-10)
+    assert found.reference == "t"
+    assert found.statistic == pytest.approx(found.estimate / found.se, rel=1e-12)
+
+
+@pytest.mark.parametrize("max_fits", [12, 20, 40, 100, 200, 400, 1000])
+@pytest.mark.parametrize("options", [{}, {"groups": CLUSTERS}], ids=["rows", "clusters"])
+@pytest.mark.parametrize("loss", ["zero_one", "squared"])
+def test_every_budget_answers(max_fits, options, loss):
+    y, learners = (Y, PAIR) if loss == "zero_one" else (X[:, 1] + 0.0, ("ridge:1.0", "knn:3"))
+    for pair in (learners, learners[:1]):
+        found = uv.UStatisticTest(X[:, :1], y, *pair, loss=loss, **options)
+        result = found.fit(max_fits=max_fits, rng=1)
+        assert result.status == "ok"
+        assert result.n_fits <= max_fits
+        low, high = result.conf_int()
+        assert low < result.estimate < high
+
+
+def test_fewer_fits_than_three_pairs_are_refused_before_the_first():
+    for learners, least in ((PAIR, 12), (PAIR[:1], 6)):
+        test = uv.UStatisticTest(X, Y, *learners)
+        for variance in ("auto", "few"):
+            with pytest.raises(ValueError, match=f"takes {least} fits of .* raise max_fits to"):
+                test.fit(variance=variance, max_fits=least - 1)
+    with pytest.raises(ValueError, match="variance='few' needs n_pairs of at least 3, got 2"):
+        test.fit(2, "few")
+    with pytest.raises(ValueError, match="variance='few' is of random pairs"):
+        test.fit("exact", "few")
+
+
+def test_where_auto_ends_the_same_pairs_answer():
+    test = uv.UStatisticTest(X, Y, *PAIR)
+    short, asked = test.fit(max_fits=160, rng=5), test.fit(variance="few", max_fits=160, rng=5)
+    assert short.n_fits == asked.n_fits == 160
+    assert (short.estimate, short.se, short.pvalue) == (asked.estimate, asked.se, asked.pvalue)
+    said = "The fits ended before the midpoint variance was known"
+    assert any(note.startswith(said) for note in short.notes)
+    assert not any(note.startswith(said) for note in asked.notes)
+    assert test.fit(tol=0.1, rng=5).diagnostics["variance"] == "midpoint"
+    ten = test.fit(10, rng=5)
+    assert (ten.status, ten.diagnostics["variance"]) == ("ok", "few")
+
+
+def test_losses_of_pairs_that_were_drawn_before_answer_as_well():
+    result = uv.UStatisticTest.from_losses(drawn(5)).fit()
+    assert (result.status, result.diagnostics["variance"]) == ("ok", "few")
+    own = result.tables["Learners"]["estimate"]
+    assert own[0] - own[1] == pytest.approx(result.estimate, abs=1e-12)
+    assert np.isfinite(result.tables["Learners"]["se"]).all()
+    splits = uv.evaluate(list(PAIR), X, Y, uv.designs.RandomSplits(20, 0.55), rng=0)
+    with pytest.raises(ValueError, match="variance='few' needs learning sets in 3 disjoint pairs"):
+        uv.UStatisticTest.from_losses(splits).fit(variance="few")
+
+
+def test_one_learner_has_four_observations_added_or_the_wider_end():
+    errors = uv.UStatisticTest(X, Y, "knn:3").fit(variance="few", n_pairs=10, rng=0)
+    assert errors.diagnostics["interval"] == "plus_four"
+    assert errors.df < 39
+    squares = uv.UStatisticTest(X[:, :1], X[:, 1] + 0.0, "knn:3", loss="squared")
+    found = squares.fit(variance="few", n_pairs=10, rng=0)
+    wald = squares.fit(variance="few", n_pairs=10, interval="wald", rng=0)
+    assert found.conf_int()[1] > wald.conf_int()[1]
+    assert any("86% of simulated samples" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "fit", "message"),
+    [
+        ({}, {"interval": "stabilised"}, "interval='stabilised' needs more than few fits tell"),
+        ({}, {"interval": "hall"}, "interval='hall' needs more than few fits tell"),
+        ({"learn_size": 30}, {}, "variance='few' needs n >= 2 . learn_size"),
+        ({"contrast": "ratio", "loss": "brier"}, {}, "variance='few' is not for ratios"),
+        ({"loss": "auc"}, {}, "variance='few' does not exist for loss='auc'"),
+    ],
+)
+def test_what_few_fits_do_not_tell_is_refused(options, fit, message):
+    test = uv.UStatisticTest(X, Y[0] == Y, "lda", "gaussian_nb", **options)
+    with pytest.raises(ValueError, match=message):
+        test.fit(variance="few", **fit)
+
+
+def test_batches_and_processes_do_not_matter():
+    test = uv.UStatisticTest(X, Y, *PAIR)
+    results = [
+        test.fit(variance="few", n_pairs=12, rng=4, batch_size=size, n_jobs=jobs)
+        for size, jobs in ((None, 1), (3, 1), (None, 2))
+    ]
+    assert len({(each.estimate, each.se, each.df) for each in results}) == 1
+
+
+def test_learners_that_are_fitted_one_by_one_get_ten_pairs():
+    def nearer(X_train, y_train, X_test):
+        return np.where(X_test[:, 0] > X_train[:, 0].mean(), 1, 0)
+
+    result = uv.UStatisticTest(X, Y, nearer, "knn:3").fit(variance="few", rng=0)
+    assert result.n_fits == 40
+
+
+def test_losses_that_never_differ_have_no_test():
+    result = uv.UStatisticTest(X, Y, "knn:3", "knn:3").fit(variance="few", n_pairs=5, rng=0)
+    assert result.status.startswith("degenerate")
+    alone = uv.UStatisticTest(X, Y, lambda a, b, c: Y[:1].repeat(len(c)), learn_size=19)
+    never = uv.UStatisticTest(X, np.r_[Y[:1].repeat(39), 1 - Y[:1]], "majority")
+    assert alone.fit(variance="few", n_pairs=5, rng=0).status == "ok"
+    assert never.fit(variance="few", n_pairs=5, rng=0).status == "ok"

@@ -1,0 +1,54 @@
+"""The variance from few fits, in the notation of its derivation: sums written out one by one."""
+
+from itertools import product
+
+import numpy as np
+
+
+def few_fits(losses, rounds, g):
+    """Estimate, variance, noise E and degrees of freedom.
+
+    `losses[r][j][t]` at t of the rule learnt on the set `rounds[r][j]`, a round's sets disjoint.
+    """
+    n, n_rounds, q = len(losses[0][0]), len(rounds), len(rounds[0])
+    m, everyone = g + 1, range(n)
+    y = np.empty((n_rounds, n))
+    for r, i in product(range(n_rounds), everyone):
+        testing = [j for j in range(q) if i not in rounds[r][j]]
+        y[r, i] = np.mean([losses[r][j][i] for j in testing])
+    u = [np.mean(y[r]) for r in range(n_rounds)]
+    estimate = np.mean(u)
+    e = sum((one - estimate) ** 2 for one in u) / (n_rounds - 1)
+    delta = [np.mean(y[:, i]) for i in everyone]
+    x = [one - estimate for one in delta]
+    ms = sum((y[r, i] - u[r] - x[i]) ** 2 for r, i in product(range(n_rounds), everyone))
+    ms /= (n_rounds - 1) * (n - 1)
+    a0 = sum(one**2 for one in x) / (n * (n - 1))
+    a = max(a0 - ms / (n_rounds * n), a0 / 5)
+
+    fits, expected = [], []
+    for r in range(n_rounds):
+        others = [(n_rounds * delta[i] - y[r, i]) / (n_rounds - 1) for i in everyone]
+        phi, known = [], []
+        for j in range(q):
+            tested = [i for i in everyone if i not in rounds[r][j]]
+            phi.append(np.mean([losses[r][j][i] for i in tested]))
+            known.append(np.mean([others[i] for i in tested]) - np.mean(others))
+        fits.extend(phi - np.mean(phi))
+        expected.extend(known - np.mean(known))
+    omega = g * n / (n - g) ** 2
+    kappa = (g * (n - g) / (n - m)) ** 2 / (g * n)
+    nu = omega * ms / (n * (n_rounds - 1))
+    f = n_rounds * (q - 1) - 1
+    slope = np.dot(expected, fits) / np.dot(expected, expected)
+    s2 = sum((one - slope * by) ** 2 for one, by in zip(fits, expected, strict=True)) / f
+    s2 = max(s2 - slope**2 * nu, s2 / 5)
+    gamma = slope / max(omega * a / (omega * a + nu), 1 / 2)
+
+    t0 = a * (1 - (gamma - 1) * g / (n - m)) ** 2
+    s = kappa * s2
+    t = max(t0 - s / f, t0 / 2)
+    w = min(max(n / 300, 1 / 3), 1)
+    v = t + (1 - w) * max(s - e, 0) + w * s**2 / (s + e)
+    df = 1 / (1 / (n - 1) + (1 - (t0 / (t0 + s)) ** 2) / f)
+    return estimate, v, e, df, t0 + s

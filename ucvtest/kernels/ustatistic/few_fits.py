@@ -1,0 +1,221 @@
+r"""A U-statistic and its variance from few fits: rounds of disjoint learning sets.
+
+A round is q disjoint learning sets of size g, each tested on all other observations; R rounds are
+M = q R fits. With D_L(t) the loss (difference) at t of the rule(s) learnt on L, :math:`Y_r(i)` is
+the mean of D at i over the sets of round r that test i: a table (R, n) without holes. Its column
+means tell how observations differ when they are tested, with n - 1 degrees of freedom and whatever
+the number of fits. What learning adds is told by the means of the fits within rounds, and what is
+noise of the fits by the means of the rounds.
+
+To first order the mean of D over the tested is ``U + sum_{i in L} lambda_i + mean_{t not in L}
+delta_t``. The variance of the estimate has the covariance of learning and testing with the other
+sign than the spread of fits within rounds has it. Regressing the fits on what their tested
+observations would give (slope gamma) and turning the sign of that part (2 - gamma, at halves) is
+the delete-one jackknife, exactly, where all rounds are drawn.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+__all__ = ["LEAST_ROUNDS", "MOST_ROUNDS", "FewFits", "RoundSums", "Rounds"]
+
+LEAST_ROUNDS = 3
+"""With two rounds a single degree of freedom would be left between the fits."""
+
+MOST_ROUNDS = 1000
+"""Rounds that are kept; with 300 the interval is as short as that from thousands."""
+
+LEAST_SHARE = 1 / 5
+"""Of a variance, that is left when the noise which went into it is taken away."""
+
+LEAST_TEST_SHARE = 1 / 2
+"""The same of the part of the tested observations, from which the slope's own error is taken."""
+
+FULL_WEIGHT_OBS, LEAST_WEIGHT = 300, 1 / 3
+"""Observations from which on the learning part is all shrunken, and the share of it before."""
+
+
+class FewFits(NamedTuple):
+    """A mean loss with its variance, which rests on `df` degrees of freedom.
+
+    The variance is the sum of a part of the tested observations, and of one of learning; `noise`
+    is the variance of a round. `spread` is zero only where no loss differs from another.
+    """
+
+    mean: float
+    test_part: float
+    learning_part: float
+    noise: float
+    spread: float
+    df: float
+    n_rounds: int
+    n_obs: int
+
+    @property
+    def variance(self) -> float:
+        """Of the mean over all learning sets."""
+        learning, noise = self.learning_part, self.noise
+        weight = min(max(self.n_obs / FULL_WEIGHT_OBS, LEAST_WEIGHT), 1.0)
+        shrunken = learning**2 / (learning + noise) if learning > 0 else 0.0
+        return self.test_part + (1 - weight) * max(learning - noise, 0.0) + weight * shrunken
+
+    @property
+    def mc_se(self) -> float:
+        """The Monte-Carlo standard error of the mean."""
+        return math.sqrt(self.noise / self.n_rounds)
+
+    @property
+    def se(self) -> float:
+        """The standard error of the mean, with its Monte-Carlo part."""
+        return math.sqrt(self.variance + self.mc_se**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """Rounds of disjoint learning sets: what each observation and each fit has for a mean loss.
+
+    `tested` (R, n) is the mean loss of each observation over the sets of a round that test it,
+    `fits` (R, q) that of each fit over what it tests, and `learning` (R, q, n) are the sets.
+    """
+
+    tested: np.ndarray
+    fits: np.ndarray
+    learning: np.ndarray
+
+    @classmethod
+    def of(cls, losses: np.ndarray, learning: np.ndarray) -> Self:
+        """From losses (R, q, n), whatever they are inside the learning sets (R, q, n)."""
+        losses = np.where(learning, 0.0, losses)
+        n_tested = (~learning).sum(axis=2)
+        tested = losses.sum(axis=1) / (~learning).sum(axis=1)
+        fits = losses.sum(axis=2) / n_tested
+        return cls(tested, fits, learning)
+
+    def estimate(self) -> FewFits:
+        """The mean loss and its variance, from three rounds on."""
+        n, g, _ = self._sizes()
+        untested, n_rounds = n - g, len(self.tested)
+        means = self.tested.mean(axis=1)
+        noise = float(means.var(ddof=1))
+        observations = self._observations(means)
+        slope, residual, df = self._regression(observations)
+        factor = (g * untested / (untested - 1)) ** 2 / (g * n)
+        learning_part = factor * residual
+        raw = observations.variance * (1 - (slope - 1) * g / (untested - 1)) ** 2
+        spread = raw + learning_part
+        share = raw / spread if spread > 0 else 1.0
+        return FewFits(
+            mean=float(means.mean()),
+            # The error of the slope adds this much on average.
+            test_part=max(raw - learning_part / df, LEAST_TEST_SHARE * raw),
+            learning_part=learning_part,
+            noise=noise,
+            spread=spread,
+            df=1 / (1 / (n - 1) + (1 - share**2) / df),
+            n_rounds=n_rounds,
+            n_obs=n,
+        )
+
+    def with_offset(self, offset: np.ndarray) -> Self:
+        """The rounds of the losses plus their mean times an offset (n,)."""
+        moved = float(self.tested.mean()) * offset
+        tested = ~self.learning
+        fits = self.fits + tested @ moved / tested.sum(axis=2)
+        return type(self)(self.tested + moved, fits, self.learning)
+
+    def _sizes(self) -> tuple[int, int, int]:
+        """Observations, those learnt from, and learning sets of a round."""
+        _, q, n = self.learning.shape
+        return n, int(self.learning[0, 0].sum()), q
+
+    def _observations(self, means: np.ndarray) -> "_Observations":
+        """How the observations differ in the mean over all rounds."""
+        n_rounds, n = self.tested.shape
+        effects = self.tested.mean(axis=0)
+        centred = effects - effects.mean()
+        apart = self.tested - means[:, None] - centred
+        interaction = float((apart**2).sum()) / ((n_rounds - 1) * (n - 1))
+        raw = float((centred**2).sum()) / (n * (n - 1))
+        variance = max(raw - interaction / (n_rounds * n), LEAST_SHARE * raw)
+        return _Observations(effects, interaction, variance)
+
+    def _regression(self, observations: "_Observations") -> tuple[float, float, int]:
+        """Fits on what the observations they test have in the other rounds.
+
+        Returns the slope, the variance that is left, and its degrees of freedom.
+        """
+        n, g, q = self._sizes()
+        n_rounds, untested = len(self.tested), n - g
+        df = n_rounds * (q - 1) - 1
+        others = (n_rounds * observations.effects - self.tested) / (n_rounds - 1)
+        others -= others.mean(axis=1, keepdims=True)
+        expected = np.einsum("rqn,rn->rq", ~self.learning, others) / untested
+        x, y = _within(expected), _within(self.fits)
+        square = float((x**2).sum())
+        slope = float((x * y).sum()) / square if square > 0 else 1.0
+        residual = float(((y - slope * x) ** 2).sum()) / df
+        # x is known from R - 1 rounds only: its error is in the residuals, and flattens the slope.
+        spread = g * n / untested**2
+        error = spread * observations.interaction / (n * (n_rounds - 1))
+        residual = max(residual - slope**2 * error, LEAST_SHARE * residual)
+        signal = spread * observations.variance
+        if signal > 0:
+            slope /= max(signal / (signal + error), 1 / 2)
+        return slope, residual, df
+
+
+class _Observations(NamedTuple):
+    """Mean losses of the observations (n,), their interaction with rounds, and their variance."""
+
+    effects: np.ndarray
+    interaction: float
+    variance: float
+
+
+def _within(values: np.ndarray) -> np.ndarray:
+    """Values (R, q) around the mean of their round."""
+    return np.asarray(values - values.mean(axis=1, keepdims=True))
+
+
+class RoundSums:
+    """Collects the rounds of several learners: the first thousand."""
+
+    def __init__(self, n_learners: int) -> None:
+        self.n_learners = n_learners
+        self._kept: list[list[Rounds]] = [[] for _ in range(n_learners)]
+        self._n_rounds = 0
+
+    def add(self, each: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+        """Add losses (M, n) of each learner at learning sets (M, n).
+
+        Two sets of the same number in `draw` are a round. Rows beyond those of `draw` are left out.
+        """
+        room = MOST_ROUNDS - self._n_rounds
+        if room == 0:
+            return
+        rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
+        self._n_rounds += len(rounds)
+        for kept, losses in zip(self._kept, each, strict=True):
+            kept.append(Rounds.of(losses[rounds], learning[rounds]))
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are rounds enough for an estimate."""
+        return self._n_rounds >= LEAST_ROUNDS
+
+    def combined(self, weights: Sequence[float], offset: np.ndarray | None = None) -> Rounds:
+        """The rounds of a weighted sum of losses.
+
+        With an `offset` those of the losses plus their mean times the offset, as for ratios of
+        means.
+        """
+        parts = list(zip(weights, self._kept, strict=True))
+        learning = np.concatenate([part.learning for part in self._kept[0]])
+        tested = sum(w * np.concatenate([part.tested for part in kept]) for w, kept in parts)
+        fits = sum(w * np.concatenate([part.fits for part in kept]) for w, kept in parts)
+        found = Rounds(np.asarray(tested), np.asarray(fits), learning)
+        return found if offset is None else found.with_offset(offset)

@@ -1,0 +1,94 @@
+"""What the values of a metric can be: what it declares, or what is known of its name."""
+
+import math
+
+import numpy as np
+
+from ucvtest.metrics.base import Metric
+
+__all__ = ["NAMELESS", "NONNEGATIVE", "Range", "difference_range", "range_of"]
+
+Range = tuple[float, float]
+"""The smallest and the largest value that an estimand can have."""
+
+EVERYTHING: Range = (-math.inf, math.inf)
+
+NONNEGATIVE: Range = (0.0, math.inf)
+SHARE: Range = (0.0, 1.0)
+CORRELATION: Range = (-1.0, 1.0)
+UP_TO_ONE: Range = (-math.inf, 1.0)
+NEGATIVE: Range = (-math.inf, 0.0)
+
+RANGES: dict[str, Range] = {
+    **dict.fromkeys(("zero_one", "auc", "accuracy", "balanced_accuracy"), SHARE),
+    **dict.fromkeys(("top_k_accuracy", "average_precision", "roc_auc", "f1"), SHARE),
+    **dict.fromkeys(("precision", "recall", "jaccard"), SHARE),
+    **dict.fromkeys(("squared", "absolute", "log", "brier", "squared_log"), NONNEGATIVE),
+    **dict.fromkeys(("relative", "poisson", "gamma"), NONNEGATIVE),
+    "matthews_corrcoef": CORRELATION,
+    **dict.fromkeys(("r2", "explained_variance"), UP_TO_ONE),
+    **dict.fromkeys(("d2_absolute_error_score", "d2_brier_score", "d2_log_loss_score"), UP_TO_ONE),
+}
+"""What values can be by the name of a loss, or of scikit-learn's score."""
+
+NAMELESS = ("score", "loss")
+"""What numbers are called of which no more is known."""
+
+AVERAGES = ("_micro", "_macro", "_weighted", "_samples", "_ovr", "_ovo")
+"""Ends of scikit-learn's names that leave the range as it is."""
+
+
+def range_of(metric: Metric, values: np.ndarray | None = None, *, zero_one: bool = False) -> Range:
+    """What the mean of one learner can be, in the units of results.
+
+    Parameters
+    ----------
+    metric : Metric
+    values : ndarray, optional
+        Losses or scores that are given: what they contradict is not believed of a name.
+    zero_one : bool
+        Whether they are those of observations, so that zeros and ones alone are shares.
+
+    Returns
+    -------
+    tuple of float
+        Infinite where nothing is known.
+    """
+    found = metric.bounds
+    if found is None:
+        low, high = _named(metric)
+        if values is not None and values.size and not _within(values, low, high):
+            low, high = EVERYTHING
+        if zero_one and values is not None and _zeros_and_ones(values):
+            low, high = SHARE
+        found = low, high
+    low, high = found
+    if metric.units is not None:
+        low, high = sorted(map(metric.units.of, found))
+    return float(low), float(high)
+
+
+def difference_range(one: Range) -> Range:
+    """What a difference can be of two values in the same range."""
+    apart = one[1] - one[0]
+    return -apart, apart
+
+
+def _named(metric: Metric) -> Range:
+    """What is known of the name, which means the same in functions of ours and in tables."""
+    name = metric.name
+    if not str(getattr(metric.function, "__module__", "")).startswith("ucvtest."):
+        return EVERYTHING
+    for end in AVERAGES:
+        name = name.removesuffix(end)
+    return RANGES.get(name, NEGATIVE if name.startswith("neg_") else EVERYTHING)
+
+
+def _within(values: np.ndarray, low: float, high: float) -> bool:
+    return bool(np.nanmin(values) >= low and np.nanmax(values) <= high)
+
+
+def _zeros_and_ones(values: np.ndarray) -> bool:
+    """Whether both occur, and nothing else: zeros alone may be those of any loss."""
+    ones = values == 1
+    return bool(ones.any() and not ones.all() and ((values == 0) | ones).all())
