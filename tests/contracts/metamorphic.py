@@ -107,6 +107,11 @@ class Finding:
         assert self.other is not None
         return replace(self.in_other_units(-1.0), learner=self.other, other=self.learner)
 
+    def within(self, low: float, high: float) -> "Finding":
+        """The same finding with limits that are cut to where the estimand can be."""
+        ends = np.clip((self.low, self.high), low, high)
+        return replace(self, low=float(ends[0]), high=float(ends[1]), words="")
+
     def reciprocal(self) -> "Finding":
         """The same finding about a ratio of losses in the other order."""
         assert self.other is not None
