@@ -76,8 +76,9 @@ def _told(problem: Problem, n: int, found: MonteCarloEstimates, variance: str) -
     if len(problem.learners) == 1:
         low, high = PlusFour(estimate, se**2, n).interval("two-sided", 0.05)
         return row | {"width": high - low}
-    low, high = StabilisedT(0.0, se, n - 1.0, slope).interval("two-sided", 0.05)
-    whole = StabilisedT(estimate, math.hypot(se, mc_se), n - 1.0, slope)
+    error = found.slope_error if "slope" in found.values else 0.0
+    low, high = StabilisedT(0.0, se, n - 1.0, slope, slope_error=error).interval("two-sided", 0.05)
+    whole = StabilisedT(estimate, math.hypot(se, mc_se), n - 1.0, slope, slope_error=error)
     return row | {"width": high - low, "pvalue": whole.pvalue(0.0, "two-sided")}
 
 

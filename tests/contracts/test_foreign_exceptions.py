@@ -182,6 +182,26 @@ def test_options_that_do_not_exist(name):
         call()
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: uv.NaiveTTest(X), r"^NaiveTTest\(\): missing a required argument: 'y'"),
+        (lambda: uv.compare(X), r"^compare\(\): missing a required argument: 'y'"),
+        (
+            lambda: uv.McNemarTest.from_losses(),
+            r"^McNemarTest\.from_losses\(\): missing a required argument: 'losses'",
+        ),
+        (
+            lambda: uv.Losses.from_scores({"a": [1]}),
+            r"^Losses\.from_scores\(\): missing a required argument: 'n_learn'",
+        ),
+    ],
+)
+def test_arguments_that_are_missing(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
 FLAGS = {
     "jax_numpy_rank_promotion": "raise",
     "jax_numpy_dtype_promotion": "strict",

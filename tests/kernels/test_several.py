@@ -135,9 +135,18 @@ def test_covariances_are_positive_semidefinite(drawn):
 
 def test_slopes_of_all_differences_are_those_of_each(drawn):
     several = drawn[2]
-    found = several.slopes()
+    found, errors = several.slopes()
     for i in range(4):
-        assert found[i, i] == 0
+        assert found[i, i] == errors[i, i] == 0
         for j in range(i):
-            one = several.weighted({i: 1.0, j: -1.0}).values["slope"]
-            assert_allclose([found[i, j], found[j, i]], [one, -one], rtol=1e-8)
+            one = several.weighted({i: 1.0, j: -1.0})
+            slope, error = one.values["slope"], one.slope_error
+            assert error == np.hypot(one.values["slope_error"], one.mc_se["slope"])
+            assert_allclose([found[i, j], found[j, i]], [slope, -slope], rtol=1e-8)
+            assert_allclose([errors[i, j], errors[j, i]], error, rtol=1e-8)
+
+
+def test_a_difference_is_computed_once(drawn):
+    several = drawn[2]
+    assert several.difference(2, 0) is several.difference(2, 0)
+    assert_allclose(several.difference(2, 0).effects, -several.difference(0, 2).effects)

@@ -1,6 +1,7 @@
 """Interval rules in the notation of their papers: by definition, by root finding, by counting."""
 
 import numpy as np
+from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import skew, t
 
@@ -56,12 +57,33 @@ def hall(estimate, se, df, n, gamma, side, alpha, *, gamma_above=None):
     return limit(low, gamma), above
 
 
-def stabilised(estimate, se, df, slope, side, alpha, least, most):
-    """Limits theta with (exp(-beta (theta - U)) - 1)/(beta se) = quantile, by root finding."""
-    beta = min(max(slope * se, -0.4), 0.4) / se
+def stabilised_z(estimate, se, slope, slope_error, theta):
+    """The integral of 1/se(t) from theta to the estimate, by quadrature, up to 2.
+
+    se(t) = se exp(beta (t - U)); beta is slope/(1 + slope_error^2/slope^2), and at most 0.26/se.
+    Straight from there to 4 at four standard errors from U, and further (U - theta)/se.
+    """
+    beta = slope**3 / (slope**2 + slope_error**2) if slope else 0.0
+    beta = min(max(beta, -0.26 / se), 0.26 / se)
+
+    def integral(theta):
+        return quad(lambda t: np.exp(-beta * (t - estimate)) / se, theta, estimate, epsabs=1e-13)[0]
+
+    side = 1.0 if theta < estimate else -1.0
+    met = estimate - side * 4 * se
+    if (met - theta) * side >= 0:
+        return (estimate - theta) / se
+    if abs(integral(theta)) < 2:
+        return integral(theta)
+    end = brentq(lambda t: integral(t) - side * 2, *sorted((met, estimate)), xtol=1e-14)
+    return side * np.interp(abs(theta - end), [0.0, abs(met - end)], [2.0, 4.0])
+
+
+def stabilised(estimate, se, df, slope, side, alpha, least, most, slope_error=0.0):
+    """Limits whose z, as above, are quantiles, by root finding."""
 
     def z(theta):
-        return (np.exp(-beta * (theta - estimate)) - 1) / (beta * se)
+        return stabilised_z(estimate, se, slope, slope_error, theta)
 
     def limit(quantile, end):
         if quantile is None or (z(end) - quantile) * (z(estimate) - quantile) > 0:

@@ -86,6 +86,21 @@ def midpoint_variance(phi_0, n, g):
 
 def slope_of_standard_error(phi_0, n):
     """beta: delete-one jackknife variances J_(-i) regressed on the estimates U_(-i)."""
+    u, variances = estimates_and_variances(phi_0, n)
+    return float(u @ variances / (2 * np.mean(variances) * (u @ u)))
+
+
+def error_of_slope(phi_0, n):
+    """White's (1980) standard error of that regression, of residuals times sqrt(n/(n - 2))."""
+    u, variances = estimates_and_variances(phi_0, n)
+    fit = np.linalg.lstsq(np.column_stack([np.ones(n), u]), variances, rcond=None)[0]
+    residuals = variances - fit[0] - fit[1] * u
+    of_fit = np.sqrt(n / (n - 2) * (u**2 * residuals**2).sum()) / (u @ u)
+    return float(of_fit / (2 * np.mean(variances)))
+
+
+def estimates_and_variances(phi_0, n):
+    """U_(-i) less their mean, and J_(-i), for each observation left out."""
     estimates, variances = [], []
     for i in range(n):
         rest = {S: value for S, value in phi_0.items() if i not in S}
@@ -94,5 +109,4 @@ def slope_of_standard_error(phi_0, n):
         ]
         estimates.append(complete_statistic(rest))
         variances.append((n - 2) / (n - 1) * ((without - np.mean(without)) ** 2).sum())
-    u = np.array(estimates) - np.mean(estimates)
-    return float(u @ variances / (2 * np.mean(variances) * (u @ u)))
+    return np.array(estimates) - np.mean(estimates), np.array(variances)

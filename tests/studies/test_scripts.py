@@ -16,7 +16,12 @@ SCRIPTS = [
 ]
 # It measures what the other benchmarks measure; test_benchmarks.py runs parts of it.
 RUN = [path for path in SCRIPTS if path != STUDIES / "benchmarks" / "report.py"]
-NEED_DATA = {"benchmarks/lasso", "calibration/unseen_rows", "reproductions/ustatistic"}
+NEED_DATA = {
+    "benchmarks/lasso",
+    "calibration/unseen_rows",
+    "intervals/bounded_slopes",
+    "reproductions/ustatistic",
+}
 """Scripts that have nothing to show without data that are not part of the project."""
 
 

@@ -155,8 +155,9 @@ ELSEWHERE = {
 
 
 def named_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Say of unknown keywords which class or function of the user's they were for."""
-    parameters = signature(function).parameters.values()
+    """Say of unknown keywords and missing arguments which class or function they were for."""
+    known_as = signature(function)
+    parameters = known_as.parameters.values()
     known = {each.name for each in parameters if each.name not in ("self", "cls")}
     is_open = any(each.kind == each.VAR_KEYWORD for each in parameters)
 
@@ -164,6 +165,10 @@ def named_options(function: Callable[P, R]) -> Callable[P, R]:
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         if not is_open and not kwargs.keys() <= known:
             check_options(function, _called(function, args), kwargs)
+        try:
+            known_as.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{_called(function, args)}: {error}") from None
         return function(*args, **kwargs)
 
     return checked

@@ -22,6 +22,7 @@ from ucvtest.planning.typical_variances import (
     unshrunk,
 )
 from ucvtest.results.result import TestResult
+from ucvtest.stats.variance_stabilised import shrunk_slope
 
 __all__ = [
     "Pilot",
@@ -184,6 +185,13 @@ def _mean_of(found: Sequence[_OnePilot], name: str) -> float:
     return float(np.mean([np.nan_to_num(each.result.diagnostics.get(name, 0)) for each in found]))
 
 
+def _mean_slope(found: Sequence[_OnePilot]) -> float:
+    """Of the slopes as intervals follow them."""
+    names = ("slope", "se_slope", "mc_se_slope")
+    known = np.array([[one.result.diagnostics.get(name, 0.0) for name in names] for one in found])
+    return float(np.mean(shrunk_slope(known[:, 0], np.hypot(known[:, 1], known[:, 2]))))
+
+
 def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
     """From one pilot, or several of the same size."""
     results = [each.result for each in found]
@@ -208,7 +216,7 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
             raise ValueError(NO_VARIATION)
         components, error = shrunk(evidence, mean, jumps=jumps)
         values |= {"mean_square": mean.mean_square, "agreement": mean.agreement}
-        slope = evidence.weight * _mean_of(found, "slope") if test.paired else 0.0
+        slope = evidence.weight * _mean_slope(found) if test.paired else 0.0
     else:
         components, error = unshrunk(evidence, STEPS if jumps else SMOOTH)
     centre = float(np.mean([each.estimate for each in results]))

@@ -38,20 +38,28 @@ FAR = 1e30
 class Shape:
     """Skewness of n pseudo-values, and the degrees of freedom that their kurtosis leaves.
 
-    `slope`, where it is known, is that of the logarithm of the standard error on the estimate, and
-    `slope_error` its Monte-Carlo standard error.
+    `slope`, where it is known, is that of the logarithm of the standard error on the estimate,
+    `slope_se` its standard error as a regression on n observations, and `slope_error` its
+    Monte-Carlo standard error.
     """
 
     n_obs: int
     skewness: float
     df: float
     slope: float = math.nan
+    slope_se: float = 0.0
     slope_error: float = 0.0
 
     @classmethod
-    def of(cls, effects: np.ndarray, slope: float = math.nan, slope_error: float = 0.0) -> Self:
+    def of(
+        cls,
+        effects: np.ndarray,
+        slope: float = math.nan,
+        slope_se: float = 0.0,
+        slope_error: float = 0.0,
+    ) -> Self:
         """From numbers in proportion to the pseudo-values; values that are all alike are normal."""
-        n, rest = len(effects), (slope, slope_error)
+        n, rest = len(effects), (slope, slope_se, slope_error)
         moved = effects - effects.mean()
         largest = float(np.abs(moved).max())
         if not largest > ROUNDING * float(np.abs(effects).max()):

@@ -1,32 +1,77 @@
-"""Intervals for an estimate whose standard error moves with it (Tibshirani 1988)."""
+"""Intervals for an estimate whose standard error moves with it (Tibshirani 1988), in bounds."""
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ucvtest.stats.wald import Alternative, TransformedT, wald_interval
 
-__all__ = ["StabilisedT", "stabilised"]
+__all__ = ["BoundedScale", "StabilisedT", "shrunk_slope"]
 
-MOST_BENT = 0.4
-"""Largest change of the logarithm of the standard error over one standard error: a slope beyond it
-is hardly known. As it does not depend on the level, p-values and intervals of all levels agree."""
+MOST_BENT = 0.26
+"""Largest change of the logarithm of the standard error over one standard error. With it p-values
+are within a factor of 10 of Wald's, and each side is 0.80 to 1.42 times as wide. As it does not
+depend on the level, p-values and intervals of all levels agree."""
 
-FAR = 700.0
-"""Exponents beyond which powers of e overflow."""
+FOLLOWED, MET = 2.0, 4.0
+"""z up to which the slope is followed, and where the scale, straight from there, meets Wald's."""
 
 
-def stabilised(distance: np.ndarray | float, bend: np.ndarray | float) -> np.ndarray:
-    """Distances in standard errors on the scale on which these are constant.
+@dataclass(frozen=True)
+class BoundedScale:
+    """Distances in standard errors, and the same where the standard error is constant (z).
 
-    `bend` is the slope of the logarithm of the standard error times the standard error.
+    If the logarithm of the standard error changes by `bend` over one of them, z of a distance d is
+    (e^(bend d) - 1)/bend. That was seen by leaving out single observations, which hardly move the
+    estimate: from z = `FOLLOWED` on z is straight in d, and they are the same from `MET` on. Both
+    ways rise, numbers or arrays.
     """
-    bend = np.clip(bend, -MOST_BENT, MOST_BENT)
+
+    bend: Any
+
+    @classmethod
+    def of(cls, slope: Any, slope_error: Any, se: Any) -> Self:
+        """By the slope of the logarithm of the standard error, its error, and the latter."""
+        return cls(np.clip(shrunk_slope(slope, slope_error) * se, -MOST_BENT, MOST_BENT))
+
+    def z(self, distance: Any) -> Any:
+        """Of distances between the estimate and another value."""
+        bend, size = self.bend * np.sign(distance), np.abs(distance)
+        end = _unbent(bend, FOLLOWED)
+        straight = np.clip((size - end) / (MET - end), 0.0, 1.0) * (MET - FOLLOWED)
+        beyond = np.maximum(size - MET, 0.0)
+        return np.sign(distance) * (_bent(bend, np.minimum(size, end)) + straight + beyond)
+
+    def distance(self, z: Any) -> Any:
+        """Of which z is this."""
+        bend, size = self.bend * np.sign(z), np.abs(z)
+        end = _unbent(bend, FOLLOWED)
+        straight = np.clip((size - FOLLOWED) / (MET - FOLLOWED), 0.0, 1.0) * (MET - end)
+        beyond = np.maximum(size - MET, 0.0)
+        return np.sign(z) * (_unbent(bend, np.minimum(size, FOLLOWED)) + straight + beyond)
+
+
+def shrunk_slope(slope: Any, slope_error: Any) -> Any:
+    """As much of a slope as is to be believed; 0 where it, or its error, is not known.
+
+    Of slopes around 0 with the variance s^2, s^2/(s^2 + error^2) of what is seen is the best
+    prediction; for s^2 the square of the slope is taken.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shrunk = np.divide(slope, 1 + np.divide(slope_error, slope) ** 2)
+    return np.where(np.isnan(shrunk), 0.0, shrunk)
+
+
+def _bent(bend: Any, distance: Any) -> Any:
     straight = bend == 0
-    bent = np.expm1(np.minimum(bend * distance, FAR)) / np.where(straight, 1.0, bend)
-    return np.where(straight, distance, bent)
+    return np.where(straight, distance, np.expm1(bend * distance) / np.where(straight, 1.0, bend))
+
+
+def _unbent(bend: Any, z: Any) -> Any:
+    straight = bend == 0
+    return np.where(straight, z, np.log1p(bend * z) / np.where(straight, 1.0, bend))
 
 
 @dataclass(frozen=True)
@@ -34,7 +79,8 @@ class StabilisedT(TransformedT):
     r"""Student's t on the scale on which the standard error is constant.
 
     If the standard error at theta is :math:`se\,e^{\beta(\theta - U)}`, `slope` being beta, then
-    :math:`z(\theta) = (e^{-\beta(\theta - U)} - 1)/(\beta\,se)` is compared with Student's t.
+    :math:`z(\theta) = (e^{-\beta(\theta - U)} - 1)/(\beta\,se)` is compared with Student's t;
+    beta is shrunk by its standard error `slope_error`, and bounded: see `BoundedScale`.
     `least` and `most` are what the estimand can be.
     """
 
@@ -47,6 +93,7 @@ class StabilisedT(TransformedT):
     least: float = -math.inf
     most: float = math.inf
     null_value: float = math.nan
+    slope_error: float = 0.0
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval of z, transformed back, within what the estimand can be."""
@@ -55,21 +102,15 @@ class StabilisedT(TransformedT):
         return max(low, self.least), min(high, self.most)
 
     @property
-    def _bend(self) -> float:
-        return min(max(self.slope * self.se, -MOST_BENT), MOST_BENT)
+    def _scale(self) -> BoundedScale:
+        return BoundedScale.of(self.slope, self.slope_error, self.se)
 
     def _statistic(self, null_value: float) -> float:
         """z of the null value."""
         if not self.least <= null_value <= self.most:
             return math.nan
-        distance = (self.estimate - null_value) / self.se
-        return float(stabilised(distance, self._bend))
+        return float(self._scale.z((self.estimate - null_value) / self.se))
 
     def _at(self, z: float) -> float:
-        """The value of the estimand with this z; infinite beyond the last one."""
-        bend = self._bend
-        if not bend or math.isinf(z):
-            return self.estimate - self.se * z
-        if bend * z <= -1:
-            return math.copysign(math.inf, bend)
-        return self.estimate - self.se * math.log1p(bend * z) / bend
+        """The value of the estimand with this z."""
+        return self.estimate - self.se * float(self._scale.distance(z))

@@ -16,6 +16,7 @@ STUDIES = (
     "clusters/learners",
     "clusters/permuted_labels",
     "designs/strata",
+    "intervals/bounded_slopes",
     "intervals/many_learners",
     "planning/equivalence",
     "planning/others",

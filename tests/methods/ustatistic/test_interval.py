@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 import ucvtest as uv
 from tests.oracles import intervals as oracle
 from tests.oracles.ustatistic import (
+    error_of_slope,
     jackknife_variance,
     slope_of_standard_error,
     symmetrised_kernel,
@@ -110,15 +111,15 @@ def test_stabilised_is_that_of_all_learning_sets(learners, side):
     test = uv.UStatisticTest(X, y, *learners, learn_size=3, null_value=null, alternative=side)
     result = test.fit("exact", variance="jackknife", interval="stabilised")
     phi_0 = kernel_of_errors(X, y, 3, learners)
-    slope = slope_of_standard_error(phi_0, 9)
+    slope, error = slope_of_standard_error(phi_0, 9), error_of_slope(phi_0, 9)
     se = math.sqrt(jackknife_variance(phi_0, 9))
     assert result.diagnostics["slope"] == pytest.approx(slope)
+    assert result.diagnostics["se_slope"] == pytest.approx(error)
     assert result.diagnostics["mc_se_slope"] == 0
     least = 0.0 if len(learners) == 1 else -1.0
-    expected = oracle.stabilised(result.estimate, se, 8, slope, side, 0.05, least, 1.0)
+    expected = oracle.stabilised(result.estimate, se, 8, slope, side, 0.05, least, 1.0, error)
     assert result.conf_int() == pytest.approx(expected)
-    bend = min(max(slope * se, -0.4), 0.4)
-    z = (math.exp(-bend * (null - result.estimate) / se) - 1) / bend
+    z = oracle.stabilised_z(result.estimate, se, slope, error, null)
     assert result.statistic == pytest.approx(z)
     assert result.df == 8
 

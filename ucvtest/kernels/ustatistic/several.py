@@ -6,12 +6,12 @@ Sums over draws are linear in the losses, so that those of a difference are diff
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
-from ucvtest.kernels.ustatistic.slopes import slopes_of_differences
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates, Sums
 from ucvtest.stats.jackknife import (
     error_of_groups,
@@ -128,19 +128,31 @@ class Several:
             error_of_groups(apart[..., 1:] - apart[..., :1], 2),
         )
 
-    def slopes(self) -> np.ndarray:
+    def difference(self, first: int, second: int) -> MonteCarloEstimates:
+        """All estimates of the difference of two learners, by their places; computed once."""
+        places = first, second
+        if places not in self._known:
+            self._known[places] = self.weighted({first: 1.0, second: -1.0})
+        return self._known[places]
+
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """How the logarithms of standard errors of all differences move with them, (L, L).
 
-        Those of a difference and of its reverse are of opposite sign; 0 on the diagonal.
+        And the standard errors of these slopes. Those of a difference and of its reverse are of
+        opposite sign; 0 on the diagonal.
         """
-        first = self.each[0]
-        n, m, count = first.n_obs, first.learn_size + 1, first.totals["count"]
-        b, tau = self._of_groups("b"), self._pair_effects()
-        whole = np.ones((1, len(count)))
-        squares = _crossed(b, whole, count)[0], _crossed(tau, whole, count)[0]
-        found = slopes_of_differences(n, m, b, tau, count, squares)
-        np.fill_diagonal(found, 0.0)
-        return found
+        slopes, errors = np.zeros((2, len(self.each), len(self.each)))
+        for i, j in combinations(range(len(self.each)), 2):
+            reversed_one = (j, i) in self._known
+            found = self.difference(j, i) if reversed_one else self.difference(i, j)
+            sign = -1.0 if reversed_one else 1.0
+            slopes[i, j], slopes[j, i] = sign * found.values["slope"], -sign * found.values["slope"]
+            errors[i, j] = errors[j, i] = found.slope_error
+        return slopes, errors
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int], MonteCarloEstimates]:
+        return {}
 
     def _pair_effects(self) -> np.ndarray:
         return np.stack([sums.pair_effects() for sums in self.each])

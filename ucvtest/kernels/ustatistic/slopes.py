@@ -10,11 +10,23 @@ c = (n - 1 - m)/(n - 2), exactly,
 
     U_(-i) - U = - n b_i/(n - m),
     J_(-i) in proportion to sum_{k != i} [tau_ik - c (b_k + b_i/(n - 1))]^2.
+
+The slope is noisy in itself: it is a regression on n points. Its standard error is that of a
+regression whose residuals differ in size (White 1980), so that whoever uses it can shrink it.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["complete_slope", "crossed_slope", "products_by_row", "slope", "slopes_of_differences"]
+__all__ = ["Slope", "complete_slope", "crossed_slope", "products_by_row", "slope"]
+
+
+class Slope(NamedTuple):
+    """Slopes, and the standard error of each as a regression on n observations."""
+
+    value: np.ndarray
+    error: np.ndarray
 
 
 def slope(n: int, m: int, first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
@@ -29,10 +41,29 @@ def slope(n: int, m: int, first: np.ndarray, second: np.ndarray, third: np.ndarr
     return found
 
 
-def complete_slope(n: int, m: int, b: np.ndarray, tau: np.ndarray) -> float:
-    """The slope from b (n,) and tau (n, n) of all learning sets, which have no noise."""
+def _error(
+    n: int, m: int, first: np.ndarray, second: np.ndarray, b: np.ndarray, left_out: np.ndarray
+) -> np.ndarray:
+    """The standard error of the slope, from b (..., n) and J_(-i) (..., n) as scaled here.
+
+    Monte-Carlo noise is in both, and in the error then as well.
+    """
+    c = (n - 1 - m) / (n - 2)
+    spread = np.maximum(second, 0.0) + c**2 * n * (n - 2) / (n - 1) * first
+    moved = left_out - left_out.mean(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_b = (b * moved).sum(axis=-1) / (b**2).sum(axis=-1)
+        residual = moved - of_b[..., None] * b
+        raw = np.sqrt(n / (n - 2) * (b**2 * residual**2).sum(axis=-1)) / first
+        found: np.ndarray = np.where(first > 0, (n - m) / 2 * raw / spread, 0.0)
+    return found
+
+
+def complete_slope(n: int, m: int, b: np.ndarray, tau: np.ndarray) -> tuple[float, float]:
+    """The slope and its error from b (n,) and tau (n, n) of all learning sets, without noise."""
     alike = np.stack([b] * 3), np.stack([tau] * 3)
-    return float(crossed_slope(n, m, *alike, keep=np.ones((1, 3)), count=np.ones(3))[0])
+    found = crossed_slope(n, m, *alike, keep=np.ones((1, 3)), count=np.ones(3))
+    return float(found.value[0]), float(found.error[0])
 
 
 def products_by_row(tau: np.ndarray) -> np.ndarray:
@@ -49,7 +80,7 @@ def crossed_slope(
     keep: np.ndarray,
     count: np.ndarray,
     squares: np.ndarray | None = None,
-) -> np.ndarray:
+) -> Slope:
     """The slope from sums of b (K, n) and tau (K, n, n) over the draws of each group; (V,).
 
     Products are of different groups only, as their own noise would take part in the others;
@@ -58,7 +89,8 @@ def crossed_slope(
     """
     squares = products_by_row(tau) if squares is None else squares
     rows = tau.transpose(1, 0, 2)
-    threes = np.einsum("ai,ibc->abc", b, _left_out(n, m, b, rows, squares))
+    left_out = _left_out(n, m, b, rows, squares)
+    threes = np.einsum("ai,ibc->abc", b, left_out)
     number = np.arange(len(b))
     # Only a, b, c all different.
     threes[number, number] = threes[:, number, number] = threes[number, :, number] = 0.0
@@ -70,8 +102,15 @@ def crossed_slope(
             (((keep @ gram) * keep).sum(axis=1) - keep @ np.diag(gram)) / (one**2 - two)
             for gram in (np.einsum("ai,bi->ab", b, b), squares.sum(axis=0))
         )
-    found: np.ndarray = np.where(np.isfinite(third), slope(n, m, first, second, third), np.nan)
-    return found
+        means = keep @ b / one[:, None]
+        each = np.einsum("ivc,vc->vi", keep @ left_out, keep)
+        each -= keep @ np.einsum("ibb->bi", left_out)
+        each /= (one**2 - two)[:, None]
+    known = np.isfinite(third)
+    return Slope(
+        np.where(known, slope(n, m, first, second, third), np.nan),
+        np.where(known, _error(n, m, first, second, means, each), np.nan),
+    )
 
 
 def _left_out(n: int, m: int, b: np.ndarray, rows: np.ndarray, squares: np.ndarray) -> np.ndarray:
@@ -83,44 +122,3 @@ def _left_out(n: int, m: int, b: np.ndarray, rows: np.ndarray, squares: np.ndarr
     own = b.T[:, :, None] * b.T[:, None, :]
     found: np.ndarray = squares - 2 * c * (rows @ b.T) - c**2 * n / (n - 1) * own
     return found
-
-
-def slopes_of_differences(
-    n: int,
-    m: int,
-    b: np.ndarray,
-    tau: np.ndarray,
-    count: np.ndarray,
-    squares: tuple[np.ndarray, np.ndarray],
-) -> np.ndarray:
-    """`crossed_slope` from all groups for the difference of each two of L learners, (L, L).
-
-    b (L, K, n) and tau (L, K, n, n) are sums over the `count` (K,) draws of each group; `squares`
-    the first two sums of `slope` for all differences, (L, L) each. The third is a cubic form q, of
-    which a difference needs values and gradients: q(x - y) = q(x) - q'(x) y + q'(y) x - q(y).
-    """
-    rows, matrices = (part.reshape(len(b), -1) for part in (b, tau))
-    towards = np.empty((len(b), len(b)))
-    for place, each in enumerate(zip(b, tau, strict=True)):
-        of_b, of_tau = _gradient(n, m, *each)
-        towards[place] = rows @ of_b.ravel() + matrices @ of_tau.ravel()
-    own = np.diag(towards) / 3
-    one, two, three = ((count**power).sum() for power in (1, 2, 3))
-    third = own[:, None] - towards + towards.T - own
-    return slope(n, m, *squares, third / (one**3 - 3 * one * two + 2 * three))
-
-
-def _gradient(n: int, m: int, b: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the sum of b_i J_(-i), as scaled here, over three different groups: by b and by tau."""
-    c, apart = (n - 1 - m) / (n - 2), 1 - np.eye(len(b))
-    different = apart[:, :, None] * apart[:, None] * apart
-    # For two groups the sum of b over all others, (K, K, n).
-    others = np.einsum("abc,ai->bci", different, b)
-    of_tau = 2 * np.einsum("bci,cij->bij", others, tau, optimize=True)
-    of_tau -= 2 * c * np.einsum("bci,cj->bij", others, b, optimize=True)
-    rows = tau.transpose(1, 0, 2)
-    products = rows @ rows.transpose(0, 2, 1) - 2 * c * (rows @ b.T)
-    products -= 3 * c**2 * n / (n - 1) * b.T[:, :, None] * b.T[:, None, :]
-    of_b = np.einsum("abc,ibc->ai", different, products, optimize=True)
-    of_b -= 2 * c * np.einsum("cbi,bij->cj", others, tau, optimize=True)
-    return of_b, of_tau

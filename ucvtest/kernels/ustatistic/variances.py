@@ -1,5 +1,6 @@
 """Estimates and variances from sums over pairs of learning sets."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -37,6 +38,11 @@ class MonteCarloEstimates:
     values: Mapping[str, float]
     mc_se: Mapping[str, float]
     effects: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def slope_error(self) -> float:
+        """The standard error of the slope: of its regression, and by Monte Carlo."""
+        return math.hypot(self.values["slope_error"], self.mc_se["slope"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +130,8 @@ class Sums:
             second = _crossed(products.sum(axis=0), keep, count)
             second = np.maximum(pair_effects_factor(n, m) * second / 2, 0.0)
             b, counts = self.totals["b"], self.totals["count"]
-            out["slope"] = crossed_slope(n, m, b, tau, keep, counts, products)
+            slope = crossed_slope(n, m, b, tau, keep, counts, products)
+            out["slope"], out["slope_error"] = slope.value, slope.error
             each = list(zip(out["jackknife"], second, strict=True))
             out["geometric"] = np.array([geometric(j, m2) for j, m2 in each])
             out["midpoint"] = np.array([midpoint(j, m2) for j, m2 in each])

@@ -103,7 +103,7 @@ class CompleteSums:
             levels = self._levels(centre=estimate)
             tau = self._pair_effects(levels[2], b)
             second = pair_effects_factor(n, m) * float(tau @ tau)
-            out["slope"] = self._slope(b, tau)
+            out["slope"], out["slope_error"] = self._slope(b, tau)
             out["geometric"] = geometric(jackknife, second)
             out["midpoint"] = midpoint(jackknife, second)
             out["pair_effects"] = second
@@ -160,8 +160,8 @@ class CompleteSums:
         tau: np.ndarray = joint - (m - 1) / (n - 2) * (b[i] + b[j])
         return tau
 
-    def _slope(self, b: np.ndarray, tau: np.ndarray) -> float:
-        """How the logarithm of the standard error moves with the estimate."""
+    def _slope(self, b: np.ndarray, tau: np.ndarray) -> tuple[float, float]:
+        """How the logarithm of the standard error moves with the estimate, and its error."""
         n = self.n_obs
         square = np.zeros((n, n))
         i, j = _subsets(n, 2).T

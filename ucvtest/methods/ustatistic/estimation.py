@@ -90,8 +90,9 @@ class UStatisticEstimates:
     def shape(self) -> Shape:
         """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
         found = self.estimates
-        slope = (each.get("slope", math.nan) for each in (found.values, found.mc_se))
-        return Shape.of(found.effects, *slope)
+        slope = found.values.get("slope", math.nan)
+        slope_se = found.values.get("slope_error", math.nan)
+        return Shape.of(found.effects, slope, slope_se, found.mc_se.get("slope", math.nan))
 
 
 class DrawnSets(NamedTuple):

@@ -41,7 +41,8 @@ WORDS = {
     "wald": "the estimate plus and minus its standard error times a quantile",
     "stabilised": (
         "Student's t on the scale on which the standard error does not move with the estimate "
-        "(Tibshirani 1988), by the slope between the two when observations are left out"
+        "(Tibshirani 1988), by the slope between the two when observations are left out, shrunk by "
+        "its own error, and followed for two standard errors"
     ),
     "plus_four": "two errors and two correct predictions added (Agresti and Coull 1998)",
     "hall": "the skewness of the losses taken out by Hall's (1992) transformation",
@@ -179,7 +180,8 @@ class Interval:
         if shape is not None:
             found |= {"skewness": shape.skewness, "df_kurtosis": shape.df}
             if self.name == "stabilised":
-                found |= {"slope": shape.slope, "mc_se_slope": shape.slope_error}
+                found |= {"slope": shape.slope, "se_slope": shape.slope_se}
+                found |= {"mc_se_slope": shape.slope_error}
         return found
 
     def notes(self, shape: Shape | None, one: Studentised, n_one_class: int = 0) -> list[str]:
@@ -308,6 +310,7 @@ def _stabilised(rule: Interval, one: Studentised, shape: Shape) -> StabilisedT:
         least=low,
         most=high,
         null_value=one.null_value,
+        slope_error=math.hypot(shape.slope_se, shape.slope_error),
     )
 
 

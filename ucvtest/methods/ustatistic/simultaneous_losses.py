@@ -24,7 +24,7 @@ from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.jackknife import first_order_factor
-from ucvtest.stats.variance_stabilised import stabilised
+from ucvtest.stats.variance_stabilised import BoundedScale
 
 __all__ = ["JointLossEstimates", "estimated"]
 
@@ -50,7 +50,7 @@ class JointLossEstimates:
         if not others:
             estimates = self.several.alone[first]
             return UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged)
-        estimates, one = self.several.weighted({first: 1.0, others[0]: -1.0}), self.several.each[0]
+        estimates, one = self.several.difference(first, others[0]), self.several.each[0]
         own = tuple(self._own(place) for place in places)
         found = UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged, own)
         factor = first_order_factor(one.n_obs, one.learn_size + 1)
@@ -78,9 +78,11 @@ class JointLossEstimates:
         """All differences (L, L) as intervals have them; None where these are symmetric."""
         if interval.name != "stabilised":
             return None
-        slopes = np.where(self._unknown, 0.0, self.several.slopes())
+        slopes, errors = self.several.slopes()
         means, se = self.several.means, self.standard_errors()
-        return stabilised((means[:, None] - means) / se, slopes * se)
+        scale = BoundedScale.of(np.where(self._unknown, 0.0, slopes), errors, se)
+        statistics: np.ndarray = scale.z((means[:, None] - means) / se)
+        return statistics
 
     @property
     def _unknown(self) -> np.ndarray:
