@@ -24,7 +24,7 @@ class Rows:
     Parameters
     ----------
     y : array, shape (n,)
-    first, second : array, shape (n,) or (n, n_classes), or DataFrame
+    first, second : array or Series, shape (n,), array (n, n_classes), or DataFrame
         Predictions. Of two columns, one for each class in sorted order, that of the positive
         class is taken; those of a DataFrame are named by the classes.
     names : tuple of str
@@ -34,13 +34,13 @@ class Rows:
     """
 
     y: np.ndarray
-    first: np.ndarray | pd.DataFrame
-    second: np.ndarray | pd.DataFrame
+    first: np.ndarray | pd.DataFrame | pd.Series
+    second: np.ndarray | pd.DataFrame | pd.Series
     names: tuple[str, str] = ("model", "baseline")
     groups: np.ndarray | None = None
 
     @property
-    def by_name(self) -> dict[str, np.ndarray | pd.DataFrame]:
+    def by_name(self) -> dict[str, np.ndarray | pd.DataFrame | pd.Series]:
         """The predictions, under names that are two even where the models' are not."""
         first, second = self.names
         return {first: self.first, second if second != first else f"{second} (2)": self.second}
@@ -139,24 +139,25 @@ def _check_rows(rows: Rows) -> None:
 
 
 def _scores(
-    values: np.ndarray | pd.DataFrame, y: np.ndarray, pos_label: Any, name: str
-) -> np.ndarray | pd.DataFrame:
+    values: np.ndarray | pd.DataFrame | pd.Series, y: np.ndarray, pos_label: Any, name: str
+) -> np.ndarray | pd.DataFrame | pd.Series:
     """The column of the positive class of two; a column of scores, or of many classes, as it is.
 
     So is a table, of which the names of columns say the class.
     """
     if isinstance(values, pd.DataFrame) and values.shape[1] > 1:
         return values
-    values, classes = np.asarray(values), np.unique(y)
-    if values.ndim == 2 and values.shape[1] == len(classes) == 2:
+    scores, classes = np.asarray(values), np.unique(y)
+    if scores.ndim == 2 and scores.shape[1] == len(classes) == 2:
         positive = 1 if pos_label is None else np.flatnonzero(classes == pos_label)[0]
-        return values[:, positive]
+        return scores[:, positive]
     # Labels are numbers to a loss, which takes them for probabilities of 0 and 1.
-    if np.isin(values, classes).all() or np.isin(values, (0, 1)).all():
+    if np.isin(scores, classes).all() or np.isin(scores, (0, 1)).all():
         raise ValueError(
-            f"the predictions of {name} are all labels, for example {values.tolist()[0]!r}: "
+            f"the predictions of {name} are all labels, for example {scores.tolist()[0]!r}: "
             "loss='log' needs probabilities of the positive class, loss='auc' these or scores. "
             "Pass a model with predict_proba, log it with pyfunc_predict_fn='predict_proba', or "
             "name a column of probabilities; loss='zero_one' compares labels"
         )
-    return values
+    # A Series as it is: where losses are made, rows that have names are matched by these.
+    return values if isinstance(values, pd.Series) else scores

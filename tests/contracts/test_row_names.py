@@ -44,6 +44,9 @@ REFUSED = {
         pd.DataFrame(1 - LEARNING, columns=TURNED),
     ),
     "values of two learners": lambda: uv.Losses.from_arrays([VALUES, VALUES[TURNED]], LEARNING),
+    "y and groups of features without names": lambda: uv.CorrectedTTest(
+        np.arange(N)[:, None], Y, "majority", groups=GROUPS.loc[TURNED]
+    ),
     "rows with numbers": lambda: uv.Losses.from_arrays(
         VALUES.to_numpy(),
         LEARNING,

@@ -357,13 +357,7 @@ def make_sample(
         raise ValueError(
             f"X and y must have the same length, got {n_rows} rows and {len(response)} responses"
         )
-    for name, given in (("y", y), ("groups", groups)):
-        difference = difference_of_indices(X, given)
-        if difference:
-            raise ValueError(
-                f"X and {name} have {difference}, but rows are matched by place: pass "
-                f"{name}.loc[X.index], or {name}.to_numpy() where row by row they belong together"
-            )
+    _refuse_other_rows(X, y, groups)
     n_missing = count_missing(response)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing values: drop these observations")
@@ -377,6 +371,22 @@ def make_sample(
         positive_named=named,
         declared=declared_order(y),
     )
+
+
+def _refuse_other_rows(X: Any, y: Any, groups: Any) -> None:
+    """Refuse names of rows that differ: also those of `y` and `groups` where X has none."""
+    for (first, reference), (name, given) in (
+        (("X", X), ("y", y)),
+        (("X", X), ("groups", groups)),
+        (("y", y), ("groups", groups)),
+    ):
+        difference = difference_of_indices(reference, given)
+        if difference:
+            raise ValueError(
+                f"{first} and {name} have {difference}, but rows are matched by place: pass "
+                f"{name}.loc[{first}.index], or {name}.to_numpy() where row by row they belong "
+                "together"
+            )
 
 
 def _holds_texts(X: Any) -> bool:

@@ -85,6 +85,7 @@ class Accumulator:
         # Of sets that are not disjoint no pairs are formed.
         self._common = 0 if disjoint else max(0, 2 * learn_size - n_obs)
         self._fits = CrossedFits(n_obs, learn_size, self.n_groups)
+        self._unit = 0.0
         self._blocks: list[Block] = []
         self._totals: dict[str, np.ndarray] = {}
 
@@ -107,10 +108,22 @@ class Accumulator:
         d1, d2, l1, l2 = draws
         draws = (_as_counts(d1), _as_counts(d2), l1, l2)
         dealt = Dealt.deal(draws, self.n_groups, cluster, weight)
-        additive = self._fits.updated(dealt, exact=_are_counts(draws))
+        additive = self._fits.updated(dealt, unit=self._common_unit(draws))
         sums = self._sum(dealt, additive)
         sums["n_exchanged"], sums["exchange"] = self._exchange(draws, exchanged, additive)
         self._store(additive, sums)
+
+    def _common_unit(self, draws: Draws) -> float | None:
+        """What an error counts, if all differences are numbers of errors; None where not."""
+        sizes = [_only_size(differences) for differences in draws[:2]]
+        if None in sizes or draws[0].shape[1] > SETS_PER_SUM:
+            return None
+        known = {size for size in (*sizes, self._unit) if size}
+        if len(known) > 1:
+            return None
+        # Where all differences so far are 0, the unit is no matter.
+        self._unit = known.pop() if known else 0.0
+        return self._unit or 1.0
 
     def sums(self) -> Sums:
         """What has been added so far; valid until the next `add`, which changes its arrays."""
@@ -204,6 +217,19 @@ def _as_counts(differences: np.ndarray) -> np.ndarray:
     magnitude = np.abs(differences)
     is_count = ((magnitude == 0) | (magnitude == 1)).all()
     return differences.astype(np.int8 if is_count else float, copy=False)
+
+
+def _only_size(differences: np.ndarray) -> float | None:
+    """The one size that all differences but those of 0 have; None where there are several."""
+    if differences.dtype == np.int8:
+        return float(np.abs(differences).max(initial=0))
+    # One row tells almost always.
+    for some in (differences[:1], differences):
+        magnitude = np.abs(some)
+        size = float(magnitude.max(initial=0))
+        if not ((magnitude == 0) | (magnitude == size)).all():
+            return None
+    return size
 
 
 def _are_counts(draws: Draws) -> bool:

@@ -159,24 +159,34 @@ class CrossedFits:
         self._fits = (AdditiveFit(), AdditiveFit())
         self._settled: Fits | None = None
 
-    def updated(self, dealt: Dealt, *, exact: bool) -> Fits:
-        """The fits of all groups, for these draws too; `exact` if all differences count errors."""
+    def updated(self, dealt: Dealt, *, unit: float | None) -> Fits:
+        """The fits of all groups, for these draws too.
+
+        `unit` is what an error counts, if all differences count errors, and None otherwise.
+        """
         if self._settled is not None:
             return self._settled
         if self._crossed:
             for fit, groups in zip(self._fits, self.halves, strict=True):
                 for call in dealt.calls(groups):
                     fit.add(*call)
-        additive = self._solved(exact)
+        additive = self._solved(unit)
         if min(fit.n_sets for fit in self._fits) >= SETS_FOR_FIT * self._n_obs:
             self._settled = additive
         return additive
 
-    def _solved(self, exact: bool) -> Fits:
+    def _solved(self, unit: float | None) -> Fits:
         g = self._learn_size
         solved = [fit.solve(self._n_obs, g) for fit in reversed(self._fits)]
         centre, a, d = (np.array(part) for part in zip(*solved, strict=True))
-        fits = rounded_losses((centre, a, d), g) if exact else (centre, a, d)
+        fits = (centre, a, d)
+        if unit == 1:
+            fits = rounded_losses(fits, g)
+        elif unit is not None:
+            # What errors cost changes no answer: the same fits, so many times.
+            errors = rounded_losses((centre / unit, a / unit, d / unit), g)
+            centre, a, d = in_double(errors)
+            fits = (unit * centre, unit * a, unit * d)
         sizes = [groups.stop - groups.start for groups in self.halves]
         centre, a, d = (np.repeat(part, sizes, axis=0) for part in fits)
         return centre, a, d

@@ -116,11 +116,31 @@ class ModelSelection(Saved):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done to the data, and what there was no time for, if anything."""
+        """What was done to the data, what there was no time for, and who ties, if anything."""
         known = self.settings
         fewer = [f"{name} = {known[name]}" for name in known.get("reduced", ())]
         budget = f"{' and '.join(fewer)}, which max_seconds = {known.get('max_seconds')} allowed."
-        return (*dropped_note(known.get("n_dropped", 0)), *([budget] if fewer else []))
+        return (
+            *dropped_note(known.get("n_dropped", 0)),
+            *([budget] if fewer else []),
+            *self._note_on_ties(),
+        )
+
+    def _note_on_ties(self) -> tuple[str, ...]:
+        """That the choice was made by the order of the learners, where several are the best."""
+        chosen = self.choices.get(self.criterion)
+        if chosen is None:
+            return ()
+        values = self.columns[self.criterion]
+        # Sums of the same errors may differ by rounding.
+        equal = np.isclose(values, values[chosen], rtol=1e-12, atol=0)
+        tied = [self.names[place] for place in np.flatnonzero(equal) if place != chosen]
+        if not tied:
+            return ()
+        return (
+            f"By {NAMES.get(self.criterion, self.criterion)} {self.names[chosen]} is no better "
+            f"than {', '.join(tied)}: of learners that tie, the first in the list is chosen.",
+        )
 
     @property
     def criteria(self) -> tuple[str, ...]:
