@@ -34,6 +34,7 @@ SIZES, MOST_FEATURES = (40, 60, 100, 200), 60
 TARGETS = {"difference": (0, 1), "error": (0, None)}
 COLUMNS = ("problem", "n_obs", "number", "target", "pairs", "estimate", "low", "high", "pvalue")
 TABLE = Path(__file__).with_suffix(".csv")
+IN_SHORT = TABLE.with_stem("few_fits_in_short")
 
 
 def first_pairs(losses: uv.Losses, n_pairs: int) -> uv.Losses:
@@ -127,7 +128,7 @@ def table_of(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
+def in_short(table: pd.DataFrame) -> pd.DataFrame:
     """The table by kind of loss, target and budget: coverage in the mean and in the worst cell."""
     share = table["covered"] / table["answered"]
     table = table.assign(
@@ -149,8 +150,8 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
                 "coverage": cells["coverage"].mean(),
                 "worst": cells["coverage"].min(),
                 "worst_cell": cells["cell"][worst],
-                "width/5x2": np.exp(np.log(cells["of_5x2"]).mean()),
-                "width/full": np.exp(np.log(cells["of_full"]).mean()),
+                "width_over_5x2": np.exp(np.log(cells["of_5x2"]).mean()),
+                "width_over_full": np.exp(np.log(cells["of_full"]).mean()),
                 "size": cells["size"].mean(),
             }
         )
@@ -174,7 +175,9 @@ def main() -> None:
         simulate(arguments.rows, arguments.samples, arguments.seconds)
     table = table_of(pd.read_csv(arguments.rows))
     table.to_csv(TABLE, index=False, float_format="%.5g")
-    print(shown(table).round(2).to_string(index=False))
+    means = in_short(table).round(2)
+    means.to_csv(IN_SHORT, index=False)
+    print(means.to_string(index=False))
 
 
 if __name__ == "__main__":
