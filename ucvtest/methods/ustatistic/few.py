@@ -20,6 +20,7 @@ from ucvtest.inference.studentise import (
 from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.methods.ustatistic import estimation, reporting
 from ucvtest.methods.ustatistic.estimation import Sampler, UStatisticEstimates
+from ucvtest.methods.ustatistic.interval import never_negative
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
 from ucvtest.results.wording import SAME_LOSSES
@@ -169,6 +170,14 @@ def _notes(options: Options, found: FewFits, source: LossSource) -> Iterator[str
         f"leave open is in the {found.df:.3g} degrees of freedom; more fits make the interval "
         "shorter."
     )
+    metric = options.interval.metric
+    if source.paired and not metric.counts_errors and never_negative(metric):
+        yield (
+            "Few fits do not tell whether the losses have a tail. With 20 fits of each learner, "
+            "95% intervals for differences of squared and log losses contained the true value in "
+            "91% of simulated samples, 76% in the worst setting. Ratios (contrast='ratio') suffer "
+            "less from tails."
+        )
     if source.paired is False and options.interval.for_few_fits().name == "hall_floor":
         yield (
             "Few fits do not tell the skewness of the losses. The upper limit allows for a tail; "

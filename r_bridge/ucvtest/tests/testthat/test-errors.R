@@ -129,7 +129,7 @@ test_that("whole numbers as a response have remedies that R can take", {
 
 test_that("warnings of Python are R warnings", {
   skip_without_python()
-  result <- seeded(x, y, "lda", "nearest_centroid", n_pairs = 20)
+  result <- seeded(x, y, "lda", "nearest_centroid", n_pairs = 20, variance = "midpoint")
   expect_match(result$status, "raise n_pairs")
   expect_warning(confint(result), "^no confidence interval: ", class = "python_warning")
 })

@@ -1,0 +1,184 @@
+"""Coverage and width of the U-statistic test from few fits.
+
+Problems, samples and true values are those of the calibration study; the rule for few fits was
+chosen on other problems. A sample is evaluated once, at the most pairs; smaller budgets are the
+first of them. The table has coverage and width next to the widths of 5x2 t and of the full test
+from the packaged table, whose samples are the same. Rows are kept as they come, and the script goes
+on where it was stopped.
+
+    python studies/intervals/few_fits.py --rows build/few_fits.csv --seconds 1200
+    python studies/intervals/few_fits.py --rows build/few_fits.csv --table
+"""
+
+import argparse
+import csv
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import ucvtest as uv
+from studies.calibration.problems import Problem, problems
+from studies.calibration.simulation import SampleRun
+from ucvtest.advice.calibration import calibration_table
+from ucvtest.designs.design import Design
+
+PAIRS = (5, 10, 20, 40, 100)
+"""Of disjoint learning sets: 10, 20, 40, 80 and 200 fits of each learner."""
+
+SIZES, MOST_FEATURES = (40, 60, 100, 200), 60
+TARGETS = {"difference": (0, 1), "error": (0, None)}
+COLUMNS = ("problem", "n_obs", "number", "target", "pairs", "estimate", "low", "high", "pvalue")
+TABLE = Path(__file__).with_suffix(".csv")
+IN_SHORT = TABLE.with_stem("few_fits_in_short")
+
+
+def first_pairs(losses: uv.Losses, n_pairs: int) -> uv.Losses:
+    """The losses of the first pairs alone."""
+    design, rows = losses.design, 2 * n_pairs
+    kept = Design(design.learning[:rows], design.testing[:rows])
+    n_values = int(kept.testing.sum())
+    means, values = losses.means[:, :rows], losses.values[:, :n_values]
+    return replace(losses, design=kept, means=means, values=values)
+
+
+def rows_of(problem: Problem, n_obs: int, number: int) -> Iterator[tuple]:
+    """What every budget says of a sample."""
+    run = SampleRun(problem, n_obs, number)
+    design = uv.designs.DisjointSets(n_obs // 2 - 1, n_draws=max(PAIRS), n_sets=1)
+    learners = dict(zip(("first", "second"), problem.learners, strict=True))
+    seed = run.seed("few fits")
+    if len(np.unique(run.y)) == 1:
+        return  # which no learner accepts
+    all_losses = uv.evaluate(learners, run.X, run.y, design, problem.loss, rng=seed)
+    for pairs in PAIRS:
+        losses = first_pairs(all_losses, pairs)
+        for target, places in TARGETS.items():
+            found = uv.UStatisticTest.from_losses(losses, *places).fit(variance="few")
+            numbers = found.estimate, *found.conf_int(), found.pvalue
+            yield problem.name, n_obs, number, target, pairs, *(f"{x:.6g}" for x in numbers)
+
+
+def studied() -> list[Problem]:
+    """Problems with losses, and learners that are quick to fit."""
+    return [
+        problem
+        for problem in problems().values()
+        if problem.quick and problem.loss != "auc" and problem.features.shape[1] <= MOST_FEATURES
+    ]
+
+
+def simulate(path: Path, n_samples: int, seconds: float) -> None:
+    """Rows, a sample of each problem and size at a time, until there are enough or time is up."""
+    done = set()
+    if path.exists():
+        kept = pd.read_csv(path)
+        done = set(zip(kept["problem"], kept["n_obs"], kept["number"], strict=True))
+    start = time.monotonic()
+    with path.open("a", newline="") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore", uv.UcvtestWarning)
+        writer = csv.writer(file)
+        if not done:
+            writer.writerow(COLUMNS)
+        for number in range(n_samples):
+            for problem in studied():
+                for n_obs in sorted({*problem.sizes} & {*SIZES}):
+                    if (problem.name, n_obs, number) in done:
+                        continue
+                    if time.monotonic() - start > seconds:
+                        return
+                    writer.writerows(list(rows_of(problem, n_obs, number)))
+                    file.flush()
+
+
+def table_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Coverage, width and rejections of each cell, with those of 5x2 t and of the full test."""
+    known = calibration_table().set_index(["problem", "n_obs", "target", "procedure"])
+    loss = {problem.name: problem.loss for problem in studied()}
+    found = []
+    for (name, n_obs, target, pairs), cell in rows.groupby(list(COLUMNS[:2] + COLUMNS[3:5])):
+        cell_of = (name, n_obs, target)
+        if (*cell_of, "ustatistic") not in known.index:
+            continue  # whose true value is not known
+        full = known.loc[(*cell_of, "ustatistic")]
+        five = known.loc[(*cell_of, "five_by_two_t")]
+        answered = cell["low"].notna()
+        covered = (cell["low"] <= full["truth"]) & (full["truth"] <= cell["high"])
+        found.append(
+            {
+                "problem": name,
+                "loss": loss[name],
+                "n_obs": n_obs,
+                "target": target,
+                "fits_of_each": 2 * pairs,
+                "samples": len(cell),
+                "answered": int(answered.sum()),
+                "covered": int(covered.sum()),
+                "rejected": int((cell["pvalue"] <= 0.05).sum()),
+                "equal": int(full["equal"]),
+                "width": (cell["high"] - cell["low"]).median(),
+                "width_5x2": five["width"],
+                "width_full": full["width"],
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def in_short(table: pd.DataFrame) -> pd.DataFrame:
+    """The table by kind of loss, target and budget: coverage in the mean and in the worst cell."""
+    share = table["covered"] / table["answered"]
+    table = table.assign(
+        kind=np.where(table["loss"] == "zero_one", "zero_one", "other"),
+        coverage=100 * share,
+        of_5x2=table["width"] / table["width_5x2"],
+        of_full=table["width"] / table["width_full"],
+        cell=table["problem"] + " " + table["n_obs"].astype(str),
+        size=(100 * table["rejected"] / table["samples"]).where(table["equal"] == 1),
+    )
+    found = []
+    for key, cells in table.groupby(["kind", "target", "fits_of_each"]):
+        worst = cells["coverage"].idxmin()
+        found.append(
+            dict(zip(("loss", "target", "fits_of_each"), key, strict=True))
+            | {
+                "cells": len(cells),
+                "samples": int(cells["samples"].sum()),
+                "coverage": cells["coverage"].mean(),
+                "worst": cells["coverage"].min(),
+                "worst_cell": cells["cell"][worst],
+                "width_over_5x2": np.exp(np.log(cells["of_5x2"]).mean()),
+                "width_over_full": np.exp(np.log(cells["of_full"]).mean()),
+                "size": cells["size"].mean(),
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=Path, default=Path("build/few_fits.csv"))
+    parser.add_argument("--samples", type=int, default=300, help="of each problem and size")
+    parser.add_argument("--seconds", type=float, default=1200)
+    parser.add_argument("--table", action="store_true", help="no more samples, only the table")
+    parser.add_argument("--quick", action="store_true", help="one sample, nothing kept")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        rows = pd.DataFrame(list(rows_of(problems()["weak"], 40, 0)), columns=list(COLUMNS))
+        print(rows.to_string(index=False))
+        return
+    arguments.rows.parent.mkdir(parents=True, exist_ok=True)
+    if not arguments.table:
+        simulate(arguments.rows, arguments.samples, arguments.seconds)
+    table = table_of(pd.read_csv(arguments.rows))
+    table.to_csv(TABLE, index=False, float_format="%.5g")
+    means = in_short(table).round(2)
+    means.to_csv(IN_SHORT, index=False)
+    print(means.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()
