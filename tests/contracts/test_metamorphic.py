@@ -20,6 +20,7 @@ from tests.contracts.metamorphic import (
     OF_CLASSES,
     ORDER,
     RNG,
+    ROWS,
     RULES,
     SIDES,
     Case,
@@ -107,14 +108,32 @@ def test_every_test_is_asked_something() -> None:
 # ---------------------------------------------------------------------------- names of classes
 
 
-@each_on_labels
-@pytest.mark.parametrize("labeling", LABELINGS)
+@pytest.mark.parametrize(
+    ("name", "kind", "labeling"),
+    [
+        (name, kind, labeling)
+        for name, kind in ASKED
+        if kind in KINDS_OF_LABELS
+        for labeling in (LABELINGS if kind in GIVEN_LOSSES else ("control and case", "-1 and 1"))
+    ],
+)
 def test_classes_by_other_names(name: str, kind: str, labeling: str) -> None:
     names = LABELINGS[labeling]
     case = replace(CASES[kind], y=named(names)).asking(pos_label=names[1])
     if kind == "functions":
         case = replace(case, learners=scores_of(names[1]))
+        if labeling not in TELL and answer(name, kind) is not None:
+            untold = replace(case, options=CASES[kind].options)
+            assert "pos_label is missing" in refusal(lambda: on_data(name, untold))
     check(name, kind, case, lambda found: about_class(found, names[1]))
+
+
+@pytest.mark.parametrize("name", [n for n, kind in ASKED if kind == "labels" and takes_splits(n)])
+def test_errors_are_about_no_positive_class(name: str) -> None:
+    case = CASES["labels"].asking(design=design_of(name, "labels"))
+    before = on_data(name, case)
+    for names in (("control", "case"), (2, 1)):
+        check_same(on_data(name, replace(case, y=named(names))), before)
 
 
 @each_on_labels
@@ -264,7 +283,7 @@ def test_ratios_are_reciprocal(name: str) -> None:
 
 
 @each_on_losses
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("side", ["two-sided", "less"])
 def test_learners_of_arrays_in_the_other_order(name: str, kind: str, side: str) -> None:
     arrays = arrays_for(name, kind)
     if arrays is None or len(arrays.learners) == 1:
@@ -363,6 +382,59 @@ def test_rows_of_rules_in_another_order(loss: str) -> None:
             same_or_refused(lambda changed=changed: on_rules(changed), before)
 
 
+@pytest.mark.parametrize("moved", ["first values", "second values", "learning", "testing", "y"])
+def test_rows_of_one_array_in_another_order(moved: str) -> None:
+    arrays = arrays_for("delong", "scores")
+    assert arrays is not None
+
+    def table(name: str, given: Any) -> pd.DataFrame:
+        made = pd.DataFrame(given, columns=ROWS)
+        return made.iloc[:, ORDER] if name == moved else made
+
+    y = with_names(arrays.y)
+    changed = replace(
+        arrays,
+        values=[
+            table(f"{name} values", each)
+            for name, each in zip(arrays.learners, arrays.values, strict=True)
+        ],
+        learning=table("learning", arrays.learning),
+        testing=table("testing", arrays.testing),
+        y=shuffled(y) if moved == "y" else y,
+    )
+    assert "are matched by place" in refusal(changed.losses)
+
+
+@pytest.mark.parametrize("loss", RULES)
+def test_names_of_groups_and_units_of_weights(loss: str) -> None:
+    rules = RULES[loss]
+    turned = np.array([f"patient {99 - group}" for group in GROUPS])
+    before = answers_of(rules.asking(groups=GROUPS))
+    if before is not None:
+        check_same(on_rules(rules.asking(groups=turned)), before)
+    if loss != "auc":
+        weights = np.arange(1.0, N + 1)
+        before = on_rules(rules.asking(sample_weight=weights))
+        check_same(on_rules(rules.asking(sample_weight=10 * weights)), before)
+
+
+@each_on_data_once
+def test_names_of_groups_of_data(name: str, kind: str) -> None:
+    """Splits that are drawn are drawn in the order of the names of groups."""
+    case, turned = CASES[kind], 99 - GROUPS
+    if takes_splits(name):
+        design = uv.evaluate(
+            *(case.learners, case.X, case.y, TESTS[name].default_design),
+            **{"groups": GROUPS, "rng": 0, **case.options},
+        ).design
+        case = case.asking(design=design)
+    else:
+        turned = 10 * GROUPS
+    before = on_data(name, case.asking(groups=GROUPS))
+    names = np.array([f"patient {group:04d}" for group in turned])
+    check_same(on_data(name, case.asking(groups=names)), before)
+
+
 def answers_of(rules: Rules) -> Findings | None:
     """The answers, or None where one of the tests refuses."""
     try:
@@ -391,9 +463,10 @@ def test_responses_in_other_units(name: str, kind: str) -> None:
     )
 
 
-@each_on_numbers
-def test_null_values_in_other_units(name: str, kind: str) -> None:
-    if kind == "r2" or answer(name, kind) is None:
+@pytest.mark.parametrize("name", [name for name, kind in ASKED if kind == "numbers"])
+def test_null_values_in_other_units(name: str) -> None:
+    kind, factor = "numbers", 1e6
+    if answer(name, kind) is None:
         return
     case = CASES[kind].of_one(null_value=2.0)
     try:
@@ -402,7 +475,6 @@ def test_null_values_in_other_units(name: str, kind: str) -> None:
         if "null_value" not in str(error):
             raise
         return
-    factor = {"numbers": 1e6, "absolute": 1e3}[kind]
     moved = replace(case, y=1000 * case.y + 5000).asking(null_value=2.0 * factor)
     check_same(on_data(name, moved, factor), tuple(each.in_other_units(factor) for each in before))
 

@@ -130,6 +130,41 @@ def test_a_baseline_in_another_place(side: str) -> None:
     check_same(findings_of(found), findings_of(before))
 
 
+@pytest.mark.parametrize("side", SIDES)
+def test_two_learners_of_a_comparison_change_places(side: str) -> None:
+    before = findings_of(compared(learners=BUILT_IN, alternative=side))
+    turned = in_order(BUILT_IN, ORDERS[0])
+    check_same(findings_of(compared(learners=turned, alternative=SIDES[side])), before)
+
+
+def test_the_joint_test_knows_no_order() -> None:
+    three = {**SCORES, "third": np.roll(SCORES["good"], 3)}
+    first, other = (
+        uv.DeLongTest.joint(uv.Losses.from_predictions(LABELS, each, loss="auc"))
+        for each in (three, in_order(three, ORDERS[0]))
+    )
+    assert (first.pvalue, first.statistic) == pytest.approx((other.pvalue, other.statistic))
+
+
+def test_formulas_match_rows_too() -> None:
+    rows = with_names(FEATURES).set_axis(["a", "b"], axis=1).assign(y=LABELS)
+    groups = with_names(np.r_[0, 0, 1, 1, 2:22])
+    test = uv.CorrectedTTest.from_formula("y ~ a + b", rows, *BUILT_IN.values(), groups=groups)
+    assert test.n_units == 22
+    for data, clusters in ((shuffled(rows), groups), (rows, shuffled(groups))):
+        refusal(
+            lambda data=data, clusters=clusters: uv.CorrectedTTest.from_formula(
+                "y ~ a + b", data, *BUILT_IN.values(), groups=clusters
+            )
+        )
+
+
+def test_splits_are_places_and_names_are_refused() -> None:
+    rows = with_names(FEATURES), with_names(LABELS)
+    splits = [(rows[1].index[:12], rows[1].index[12:])]
+    refusal(lambda: uv.HoldOutTest(*rows, *BUILT_IN.values(), design=splits))
+
+
 def test_comparisons_in_other_units() -> None:
     before = findings_of(compared(AMOUNTS, OF_NUMBERS, ["corrected_t", "hold_out"]))
     found = compared(1000 * AMOUNTS + 5000, OF_NUMBERS, ["corrected_t", "hold_out"])
