@@ -22,7 +22,20 @@ def categorical(order: Any, *, ordered: bool = False, extra: tuple[str, ...] = (
     return pd.Series(pd.Categorical(TRUTH, [*order, *extra], ordered=ordered))
 
 
+class Enum:
+    """The type of a column of polars that declares its classes."""
+
+    categories = DECLARED
+
+
+class Column(list):
+    """A column with such a type."""
+
+    dtype = Enum()
+
+
 OTHERS = {
+    "of polars": Column(TRUTH.tolist()),
     "unordered": categorical(DECLARED),
     "ordered": categorical(DECLARED, ordered=True),
     "with a category that is not there": categorical(DECLARED, extra=("none",)),

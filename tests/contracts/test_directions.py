@@ -21,6 +21,7 @@ SIZES = {"n_learn": 30, "n_test": 10}
     [
         *("accuracy", "r2", "balanced_accuracy", "f1", "neg_log_loss", "average_precision"),
         *("explained_variance", "ROC AUC", "d2_absolute_error_score", "top-1 accuracy", "BLEU"),
+        *("c-index", "gini", "hit rate", "pearson"),
     ],
 )
 def test_names_of_scores_are_not_losses(name):

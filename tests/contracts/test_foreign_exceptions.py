@@ -52,6 +52,17 @@ def test_numbers_whose_squares_are_no_numbers(call):
         call(with_one(X[:, 0], 1e300))
 
 
+def test_numbers_whose_squares_have_no_variance():
+    numbers = X[:, 0] + 1.0
+    known, large = (
+        uv.CorrectedTTest(X, numbers * unit, "ridge:1", "knn:3").fit(rng=0)
+        for unit in (1.0, 2.0**200)
+    )
+    assert large.pvalue == known.pvalue
+    with pytest.raises(ValueError, match=r"y holds a number .* above 1e\+70 have no variance"):
+        uv.CorrectedTTest(X, numbers * 1e75, "ridge:1")
+
+
 def test_scores_are_ranked_and_never_squared():
     scores = with_one(X[:, 0], 1e300)
     losses = uv.Losses.from_predictions(Y, {"a": scores, "b": X[:, 1]}, loss="auc")

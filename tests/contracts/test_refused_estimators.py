@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -113,6 +113,14 @@ def test_nothing_is_said_where_both_converge(estimator):
     result = uv.CorrectedTTest(X, Y, estimator, "majority").fit(rng=0)
     assert result.settings["backend"] == "jax"
     assert not any("converged" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("tol", [0.1, 5.0])
+def test_a_tolerance_that_stops_earlier_is_scikit_learns(tol):
+    estimator = LogisticRegression(tol=tol)
+    losses = uv.evaluate([estimator], X, Y, cv=KFold(3), scoring="neg_log_loss")
+    known = cross_val_score(estimator, X, Y, cv=KFold(3), scoring="neg_log_loss")
+    np.testing.assert_allclose(losses.means[0], known, rtol=1e-12)
 
 
 def test_small_samples_in_similar_units_need_no_fit(monkeypatch):

@@ -225,7 +225,10 @@ def test_bool_and_categorical_labels_are_labels():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rules": A}, "predictions must map names to columns, or be a DataFrame, got ndarray"),
+        (
+            {"rules": A},
+            "predictions must map names to columns, or be a DataFrame of pandas, got ndarray",
+        ),
         ({"rules": {}}, "predictions is empty: pass at least one"),
         ({"rules": {1: A}}, "predictions has the key 1: names must be different strings"),
         ({"rules": {" ": A}}, "names must be different strings with text"),

@@ -142,6 +142,14 @@ def test_without_an_answer_it_stays_undecided():
         ),
         (lambda: RATE.equivalence(-0.01, 0.3), r"low stands for -0.01.* use a larger one"),
         (lambda: RATE.equivalence(0.1, 1.01), r"high stands for 1.01.* use a smaller one"),
+        (
+            lambda: sample_result(bounds=(-1.0, 1.0)).equivalence(-5, 5),
+            "low stands for -5, which is no value",
+        ),
+        (
+            lambda: sample_result(bounds=(-1.0, 1.0)).noninferiority(3),
+            "margin stands for 3, which is no value",
+        ),
         (lambda: RATE.noninferiority(0.9), r"margin stands for 1.1.* use a smaller one"),
         (
             lambda: replace(RATE, better="higher").noninferiority(0.9),

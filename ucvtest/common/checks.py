@@ -98,17 +98,17 @@ def check_switch(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, got {value!r:.60}")
 
 
-LARGEST = 1e100
-"""Numbers beyond this have squares that are none; no measurement comes near."""
+LARGEST = 1e70
+"""Numbers beyond this have squared losses whose variance is none; no measurement comes near."""
 
 
 def check_size(name: str, values: np.ndarray) -> None:
-    """Refuse numbers whose squares are none."""
+    """Refuse numbers whose squares have no variance."""
     if values.size and np.abs(values[np.isfinite(values)]).max(initial=0.0) > LARGEST:
         most = float(np.abs(values[np.isfinite(values)]).max())
         raise ValueError(
-            f"{name} holds a number of size {most:.3g}, and numbers above {LARGEST:g} cannot be "
-            "squared: correct it, drop the observation, or use other units"
+            f"{name} holds a number of size {most:.3g}, and squares of numbers above {LARGEST:g} "
+            "have no variance: correct it, drop the observation, or use other units"
         )
 
 

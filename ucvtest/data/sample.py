@@ -476,11 +476,12 @@ def _ordered_categories(y: Any) -> list[Any]:
 
 
 def declared_order(y: Any) -> tuple[Any, ...]:
-    """The labels of a categorical of pandas in the order of its categories; nothing for others."""
-    if not _is_categorical(y):
+    """The labels of a categorical (of polars: an Enum) in its own order; nothing for others."""
+    kind: Any = getattr(y, "dtype", None)
+    if not _is_categorical(y) and type(kind).__name__ != "Enum":
         return ()
     present = set(np.asarray(y).tolist())
-    return tuple(label for label in y.dtype.categories.tolist() if label in present)
+    return tuple(label for label in list(kind.categories) if label in present)
 
 
 def _finite_numbers(response: np.ndarray) -> np.ndarray:

@@ -210,11 +210,12 @@ def _columns(
     """What is named by the columns of a table, which may be in a file, as such."""
     if isinstance(predictions, (str, Path)):
         predictions = read_table(predictions)
-    if hasattr(predictions, "columns"):
+    if hasattr(predictions, "columns") and hasattr(predictions, "items"):
         predictions = without_row_numbers(predictions)
     given = {"y": y, "groups": groups, "sample_weight": sample_weight}
     named = {argument: name for argument, name in given.items() if isinstance(name, str)}
-    if not named or not hasattr(predictions, "columns"):
+    if not named or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
+        # Tables of other packages are refused where their columns are asked for.
         return y, predictions, groups, sample_weight
     for argument, name in named.items():
         if name not in predictions.columns:

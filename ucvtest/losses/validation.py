@@ -19,8 +19,8 @@ def by_name(argument: str, given: Any) -> dict[str, Any]:
     table = hasattr(given, "columns") and hasattr(given, "items")
     if not isinstance(given, Mapping) and not table:
         raise ValueError(
-            f"{argument} must map names to columns, or be a DataFrame, got "
-            f"{type(given).__name__}: use {{'name': ...}}"
+            f"{argument} must map names to columns, or be a DataFrame of pandas, got "
+            f"{_kind_of(given)}: use {{'name': ...}}"
         )
     pairs = list(given.items())
     names = [name for name, _ in pairs]
@@ -32,6 +32,12 @@ def by_name(argument: str, given: Any) -> dict[str, Any]:
     if not pairs:
         raise ValueError(f"{argument} is empty: pass at least one")
     return dict(pairs)
+
+
+def _kind_of(given: Any) -> str:
+    """The type, with the package that a table is from."""
+    package, name = type(given).__module__.partition(".")[0], type(given).__name__
+    return f"{package}.{name} (pass .to_pandas())" if hasattr(given, "to_pandas") else name
 
 
 def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:

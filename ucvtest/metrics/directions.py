@@ -24,7 +24,8 @@ OF_SCORES = frozenset(
         *("auc", "auroc", "aucpr", "auprc", "prauc", "roc", "concordance", "cindex", "ndcg", "dcg"),
         *("r2", "rsq", "rsquared", "explained", "corr", "corrcoef", "correlation", "similarity"),
         *("likelihood", "loglik", "elpd", "gain", "profit", "utility", "reward"),
-        *("bleu", "rouge", "meteor"),
+        *("bleu", "rouge", "meteor", "gini", "map", "lift", "skill", "hit", "correct", "wins"),
+        *("index", "pearson", "spearman", "kendall", "ccc", "agreement"),
     ]
 )
 """Words that name what a learner should have much of."""

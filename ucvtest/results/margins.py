@@ -296,15 +296,16 @@ def _common(result: ResultFields, alpha: Any, asked: str) -> dict[str, Any]:
 
 def _pvalue(result: ResultFields, name: str, bound: float, side: Alternative) -> float:
     """One-sided p-value of the hypothesis that the estimand is on the other side of the bound."""
+    least, most = result.bounds
+    found = math.nan if result.rule is None else result.rule.pvalue(bound, side)
+    if not least <= bound <= most or (result.rule is not None and math.isnan(found)):
+        # A smaller margin is nearer to the centre, whichever side the bound is on.
+        too_low = name != "margin" and bound < result.estimate
+        raise ValueError(
+            f"{name} stands for {bound:g}, which is no value that the {result.estimand} can "
+            f"have: use a {'larger' if too_low else 'smaller'} one"
+        )
     if result.rule is not None:
-        found = result.rule.pvalue(bound, side)
-        if math.isnan(found):
-            # A smaller margin is nearer to the centre, whichever side the bound is on.
-            too_low = name != "margin" and bound < result.estimate
-            raise ValueError(
-                f"{name} stands for {bound:g}, which is no value that the {result.estimand} can "
-                f"have: use a {'larger' if too_low else 'smaller'} one"
-            )
         return found
     if not result.se > 0:
         return math.nan

@@ -40,6 +40,9 @@ __all__ = [
     "without_scaler",
 ]
 
+LOGISTIC_TOLERANCE = 1e-4
+"""The tolerance of scikit-learn's logistic regression by default, which fits to the end."""
+
 LASSO_STEPS = 1000
 """Newton steps that a fit with an l1 penalty may take."""
 
@@ -284,6 +287,8 @@ def _logistic(case: Case) -> TranslatedLearner:
     case.needs_two_classes()
     # liblinear adds the intercept as a feature, and so penalises it.
     case.needs(case["solver"] != "liblinear", "solver")
+    # A larger one stops where predictions are still other ones.
+    case.needs(isinstance(case["tol"], Real) and float(case["tol"]) <= LOGISTIC_TOLERANCE, "tol")
     l1_ratio, lam = _logistic_penalty(case)
     case.needs(l1_ratio == 0 or lam > 0, "C")
     remark = stops_early(case.learner, case.sample, standardize=case.standardize)
