@@ -34,7 +34,7 @@ RANGES: dict[str, Range] = {
     **dict.fromkeys(("r2", "explained_variance"), UP_TO_ONE),
     **dict.fromkeys(("d2_absolute_error_score", "d2_brier_score", "d2_log_loss_score"), UP_TO_ONE),
 }
-"""What values can be by the name of a loss, of scikit-learn's score, or of a metric of caret in R."""
+"""What values can be by the name of a loss, of scikit-learn's score, or of a metric of caret."""
 
 NAMELESS = ("score", "loss")
 """What numbers are called of which no more is known."""
