@@ -161,6 +161,9 @@ def test_squared_errors_and_their_score_end_at_0():
         ("accuracy", [1.0, 0.9, 1.0, 1.0, 1.0], 1),
         ("r2", [0.95, 0.2, 0.99, 0.99, 0.98], 1),
         ("neg_root_mean_squared_error", [-0.1, 0.0, 0.0, -0.7, 0.0], 0),
+        ("cohen_kappa", [0.98, -0.1, 1.0, 1.0, 1.0], 1),
+        ("sensitivity", [1.0, 0.9, 1.0, 1.0, 1.0], 1),
+        ("squared_correlation", [0.95, 0.2, 0.99, 0.99, 0.98], 1),
     ],
 )
 def test_fold_scores_end_where_the_score_does(score, scores, most):
@@ -171,6 +174,16 @@ def test_fold_scores_end_where_the_score_does(score, scores, most):
         name = result.interval_name
         note = CUT.format("upper", most, "largest").replace("interval", name)
         assert cut_notes(result) == [note]
+
+
+@pytest.mark.parametrize(
+    "score", ["root_mean_squared_error", "mean_squared_error", "mean_absolute_error", "log_loss"]
+)
+def test_fold_errors_end_at_0(score):
+    losses = uv.Losses.from_scores(
+        {"a": [0.1, 0.0, 0.0, 0.7, 0.0]}, n_learn=8, n_test=2, score=score
+    )
+    assert uv.CorrectedTTest.from_losses(losses).fit().conf_int()[0] == 0
 
 
 def test_names_are_not_believed_against_the_numbers():

@@ -23,13 +23,18 @@ RANGES: dict[str, Range] = {
     **dict.fromkeys(("zero_one", "auc", "accuracy", "balanced_accuracy"), SHARE),
     **dict.fromkeys(("top_k_accuracy", "average_precision", "roc_auc", "f1"), SHARE),
     **dict.fromkeys(("precision", "recall", "jaccard"), SHARE),
+    **dict.fromkeys(("sensitivity", "specificity", "detection_rate"), SHARE),
+    **dict.fromkeys(("positive_predictive_value", "negative_predictive_value"), SHARE),
+    **dict.fromkeys(("area_under_curve", "squared_correlation"), SHARE),
     **dict.fromkeys(("squared", "absolute", "log", "brier", "squared_log"), NONNEGATIVE),
     **dict.fromkeys(("relative", "poisson", "gamma"), NONNEGATIVE),
-    "matthews_corrcoef": CORRELATION,
+    **dict.fromkeys(("mean_squared_error", "root_mean_squared_error"), NONNEGATIVE),
+    **dict.fromkeys(("mean_absolute_error", "log_loss"), NONNEGATIVE),
+    **dict.fromkeys(("matthews_corrcoef", "cohen_kappa"), CORRELATION),
     **dict.fromkeys(("r2", "explained_variance"), UP_TO_ONE),
     **dict.fromkeys(("d2_absolute_error_score", "d2_brier_score", "d2_log_loss_score"), UP_TO_ONE),
 }
-"""What values can be by the name of a loss, or of scikit-learn's score."""
+"""What values can be by the name of a loss, of scikit-learn's score, or of a metric of caret."""
 
 NAMELESS = ("score", "loss")
 """What numbers are called of which no more is known."""

@@ -16,13 +16,27 @@ as_losses.list <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_l
     stop_user("'x' must have a name for each learner: list(a = , b = )")
   for (each in x) if (inherits(each, c("smooth.roc", "multiclass.roc"))) as_losses(each)
   curves <- vapply(x, inherits, NA, "roc")
-  if (all(curves)) return(losses_of_curves(x, groups, ...))
+  if (all(curves)) {
+    # They are about the area, with their own cases.
+    given <- Filter(Negate(is.null), list(loss = loss, positive = positive, pos_label = pos_label))
+    return(do.call(losses_of_curves, c(list(x, groups), given, list(...))))
+  }
+  refuse_untaken(x, ...)
   # What they score depends on the loss, so that is decided first.
   found <- lapply(x, function(each) records_of(each, ...))
   name <- if (inherits(x[[1L]], "train")) "resamples of caret"
           else if (inherits(x[[1L]], "ResampleResult")) x[[1L]]$task$id
           else "predictions of tidymodels"
   losses_of_records(found, loss, groups, as_positive(positive, pos_label), name)
+}
+
+# Arguments of a list that the method of no element takes; only tables take some of their own.
+refuse_untaken <- function(x, ...) {
+  taken <- if (any(vapply(x, is.data.frame, NA)))
+    setdiff(names(formals(records_of.data.frame)), c("x", "..."))
+  given <- list(...)
+  named <- or_else(names(given), character(length(given)))
+  do.call(refuse_unknown, given[is.na(pmatch(named, taken))])
 }
 
 as_losses.train <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL, ...) {
@@ -182,10 +196,14 @@ as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row 
   losses_of_records(found, loss, groups, positive, "table of folds")
 }
 
-# What caret's own summary functions compute.
-higher_is_better <- c(Accuracy = TRUE, Kappa = TRUE, ROC = TRUE, Sens = TRUE, Spec = TRUE,
-                      AUC = TRUE, Precision = TRUE, Recall = TRUE, F = TRUE, Rsquared = TRUE,
-                      RMSE = FALSE, MAE = FALSE, logLoss = FALSE)
+# What caret's own summary functions compute, and what Python calls it, which knows its range.
+caret_scores <- c(
+  Accuracy = "accuracy", Kappa = "cohen_kappa", Rsquared = "squared_correlation", ROC = "roc_auc",
+  # Of the ROC curve for several classes, otherwise of precision and recall.
+  AUC = "area_under_curve", Sens = "sensitivity", Spec = "specificity", Precision = "precision",
+  Recall = "recall", F = "f1")
+caret_losses <- c(RMSE = "root_mean_squared_error", MAE = "mean_absolute_error",
+                  logLoss = "log_loss")
 
 # Only the mean of each resample, in the units of the metric.
 as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_test = NULL,
@@ -193,7 +211,9 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
   refuse_unknown(...)
   if (!metric %in% x$metrics)
     stop_user("'metric' must be one of ", paste0("\"", x$metrics, "\"", collapse = ", "))
-  higher <- or_else(greater_is_better, unname(higher_is_better[metric]))
+  name <- unname(c(caret_scores, caret_losses)[metric])
+  own <- if (is.na(name)) NA else metric %in% names(caret_scores)
+  higher <- or_else(greater_is_better, own)
   if (is.na(higher))
     stop_user("'greater_is_better' is missing: say whether higher values of the metric ", metric,
               " are better")
@@ -213,11 +233,12 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
   } else order <- order(names)
   scores <- x$values[order, paste0(x$models, "~", metric), drop = FALSE]
   names(scores) <- x$models
-  score_losses(scores, n_learn, n_test,
-               design = if (!folds) "splits" else if (n_folds < nrow(scores)) "repeated_kfold"
-                        else "kfold",
-               n_folds = if (folds) n_folds,
-               greater_is_better = higher)
+  losses_of_scores(scores, list(
+    n_learn = n_learn, n_test = n_test,
+    design = if (!folds) "splits" else if (n_folds < nrow(scores)) "repeated_kfold" else "kfold",
+    n_folds = if (folds) n_folds, greater_is_better = higher,
+    # What has another direction is another metric.
+    score = if (identical(higher, own)) name else metric))
 }
 
 # Predictions of one learner: the resample and the row of each, the truth, the predictions that a

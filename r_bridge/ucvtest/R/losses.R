@@ -48,12 +48,14 @@ refuse_logical <- function(predictions, labels) {
 }
 
 score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NULL,
-                         greater_is_better = TRUE) {
+                         greater_is_better = TRUE)
+  losses_of_scores(scores, list(n_learn = n_learn, n_test = n_test, design = design,
+                                n_folds = n_folds, greater_is_better = greater_is_better))
+
+# The arguments are those of Python's Losses.from_scores().
+losses_of_scores <- function(scores, arguments) {
   scores <- named_columns(scores, "scores")
-  fields <- call_python("score_losses", scores = lapply(scores, as.numeric),
-                        arguments = list(n_learn = n_learn, n_test = n_test, design = design,
-                                         n_folds = n_folds,
-                                         greater_is_better = greater_is_better))
+  fields <- call_python("score_losses", scores = lapply(scores, as.numeric), arguments = arguments)
   new_losses(fields, "scores of resamples")
 }
 

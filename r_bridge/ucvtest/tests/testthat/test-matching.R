@@ -146,3 +146,22 @@ test_that("partial areas and curves without scores are refused", {
   several <- pROC::multiclass.roc(iris$Species, iris$Sepal.Width, quiet = TRUE)
   expect_match(message_of(as_losses(several)), "pROC::roc\\(levels = \\) made of two classes")
 })
+
+test_that("lists refuse the arguments that no element takes", {
+  fit <- structure(list(pred = data.frame()), class = "train")
+  curve <- structure(list(), class = "roc")
+  table <- data.frame(.row = 1:4, y = 1:4, .pred = 1:4, id = "Fold1")
+  unknown <- function(name) paste0("unknown argument '", name, "': see ?as_losses")
+  expect_equal(message_of(as_losses(curve, positive = "No")), unknown("positive"))
+  curves <- list(glu = curve, age = curve)
+  expect_equal(message_of(as_losses(curves, positive = "No")), unknown("positive"))
+  expect_equal(message_of(as_losses(curves, loss = "brier")), unknown("loss"))
+  expect_equal(message_of(as_losses(curves, pos_label = 1, truth = "y")),
+               "unknown argument 'pos_label', 'truth': see ?as_losses")
+  expect_equal(message_of(as_losses(fit, metric = "auc")), unknown("metric"))
+  expect_equal(message_of(as_losses(list(a = fit, b = fit), metric = "auc")), unknown("metric"))
+  expect_equal(message_of(as_losses(list(a = fit, b = fit), splits = 1)), unknown("splits"))
+  expect_equal(message_of(as_losses(list(a = table, b = table), truth = "y", lerner = "a")),
+               unknown("lerner"))
+  expect_match(message_of(as_losses(list(a = fit), NULL, NULL, NULL, NULL, 1)), "^too many arguments")
+})

@@ -72,3 +72,36 @@ test_that("plans of fixed rules are exact", {
   rule <- prediction_losses(y, list(rule = ifelse(wrong == (y == "no"), "yes", "no")))
   expect_equal(plan_sample_size(rule, "rule", width = 0.13)$n_needed, 94L)
 })
+
+# What caret::resamples() keeps, of five folds.
+kept <- function(metric, a, b = rev(a)) {
+  values <- data.frame(Resample = paste0("Fold", 1:5), a, b)
+  names(values)[-1L] <- paste0(c("a", "b"), "~", metric)
+  structure(list(values = values, models = c("a", "b"), metrics = metric), class = "resamples")
+}
+
+test_that("metrics of caret::resamples() keep their names and ranges", {
+  skip_without_python()
+  one <- function(metric, values, ...)
+    corrected_t_test(as_losses(kept(metric, values), n = 60, ...), learner = "a")$conf.int[1:2]
+  near_one <- c(1, 1, 0.93, 1, 1)
+  for (metric in names(caret_scores)) expect_equal(one(metric, near_one)[2L], 1, label = metric)
+  for (metric in names(caret_losses))
+    expect_equal(one(metric, 1 - near_one)[1L], 0, label = metric)
+  # Two learners at the ends of the range.
+  apart <- function(metric, low) {
+    losses <- as_losses(kept(metric, near_one, low), n = 60)
+    corrected_t_test(losses, learner = "a", other = "b")$conf.int[2L]
+  }
+  expect_equal(apart("Rsquared", c(0, 0, 0.2, 0, 0)), 1)
+  expect_equal(apart("Kappa", c(-1, -1, -0.8, -1, -1)), 2)
+  expect_output(print(as_losses(kept("Kappa", near_one), n = 60)),
+                "loss:  cohen_kappa (expected cohen_kappa), means of resamples only", fixed = TRUE)
+  # Numbers out of the range, and metrics of the user's own, keep what the test says.
+  expect_gt(one("Accuracy", 100 * near_one)[2L], 100)
+  expect_gt(one("gain", near_one, greater_is_better = TRUE)[2L], 1)
+  expect_gt(one("RMSE", near_one - 1, greater_is_better = TRUE)[2L], 0)
+  expect_equal(as_losses(kept("gain", near_one), n = 60, greater_is_better = TRUE)$in_words,
+               "expected gain")
+  expect_gt(one("Accuracy", near_one, greater_is_better = FALSE)[2L], 1)
+})
