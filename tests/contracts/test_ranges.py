@@ -98,7 +98,7 @@ def test_error_rates_end_at_0_and_the_note_says_so(name):
     shown = " ".join(result.summary().as_text().split())
     assert CUT.format("lower", 0, "smallest") in shown
     # A p-value is that of the method.
-    assert result.equivalence(-1, 0.9).conf_int[0] == 0
+    assert result.equivalence(0, 0.9).conf_int[0] == 0
 
 
 def test_scores_of_0_and_1_end_at_1():

@@ -281,6 +281,7 @@ class DeLongTest(ResamplingTest):
         # The logit scale is that of one learner: of each of two in the table.
         by_logit = interval != "wald"
         logit = by_logit and not observed.paired
+        status = _status(observed, found, tested)
         pooled = {"mean_of_fold_aucs": float(observed.means.mean())} if n_folds > 1 else {}
         return self._result(
             observed,
@@ -291,11 +292,11 @@ class DeLongTest(ResamplingTest):
             df=df,
             logit=logit,
             settings={"interval": interval},
-            status=_status(observed, found, tested),
+            status=status,
             diagnostics=tested.counts | pooled,
             notes=(
                 *_notes(n_folds, bool(np.isnan(observed.means).any())),
-                *((ON_LOGIT_SCALE,) if logit else ()),
+                *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
             ),
             tables={"Learners": _table(names, list(parts.values()), by_logit, tested)}
             if parts
