@@ -235,6 +235,45 @@ def test_a_platform_that_is_not_there():
     assert "use 'cpu'" in done.stderr
 
 
+MISSING_PLATFORMS = """
+import sys
+import numpy as np, ucvtest as uv, jax
+from ucvtest.cli.commands import app
+from ucvtest.common.exceptions import MissingPlatformError
+X, y = np.random.default_rng(0).normal(size=(24, 2)), np.arange(24) % 2
+calls = [
+    lambda: uv.UStatisticTest(X, y, "lda", "majority").fit(n_pairs=9),
+    lambda: uv.LeavePairOutTest(X, y, "lda").fit(),
+    lambda: uv.select_model(X, y, ["lda", "knn:3"], "kfold"),
+]
+for platform in ("cuda", "tpu", "rocm", "cuda,tpu"):
+    jax.config.update("jax_platforms", platform)
+    for call in calls:
+        try:
+            call()
+        except MissingPlatformError as error:
+            assert f"is {platform!r}): leave it out, or use 'cpu'" in str(error), error
+            assert not str(error).endswith("JAX says: "), error
+        else:
+            raise SystemExit("no error")
+    for command in (["compare", "--other", "majority"], ["select", "--learner", "majority"]):
+        status = app([*command, sys.argv[1], "--target", "y", "--learner", "lda"],
+                     standalone_mode=False)
+        assert status == 2, status
+"""
+
+
+def test_every_platform_that_is_not_there_is_one_error(tmp_path):
+    table = tmp_path / "q.csv"
+    rows = "".join(f"{i % 5},{i % 3},{i % 2}\n" for i in range(24))
+    table.write_text("a,b,y\n" + rows)
+    done = finished([sys.executable, "-c", MISSING_PLATFORMS, str(table)])
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert [line[:24] for line in lines if "Error" in line] == ["Error: JAX cannot start "] * 8
+    assert "Traceback" not in done.stderr
+
+
 def test_a_reader_who_leaves_early(tmp_path):
     table = tmp_path / "holdout.csv"
     rows = "\n".join(f"{i % 2},{i % 2},{(i // 2) % 2}" for i in range(400))

@@ -13,6 +13,8 @@ from typing import Any
 import typer
 from typer.models import OptionInfo
 
+from ucvtest.common.exceptions import MissingPlatformError
+
 HERE = "ucvtest.cli"
 
 ALIASES = {"sample_weight": "weight"}
@@ -41,7 +43,7 @@ def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
             # Whoever read the output has had enough of it, which is no error.
             leave_pipe()
             raise typer.Exit(0) from None
-        except (ValueError, OSError, ImportError) as error:
+        except (ValueError, OSError, ImportError, MissingPlatformError) as error:
             frames = [frame for frame, _ in walk_tb(error.__traceback__)]
             own = frames[-1].f_globals.get("__name__", "").startswith(HERE)
             text = str(error) if own else in_options(str(error), options)
