@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 import ucvtest as uv
 from tests.support.processes import finished
 from ucvtest.common.exceptions import MissingPlatformError
+from ucvtest.kernels.permutation import error_bound
 
 X = np.random.default_rng(0).normal(size=(24, 2))
 Y = np.arange(24) % 2
@@ -120,8 +121,28 @@ def test_numbers_of_an_estimator_that_declares_no_kind():
     ],
 )
 def test_half_a_surrogate_pair(call):
-    with pytest.raises(ValueError, match=r"\\ud800b' holds half a surrogate pair"):
+    with pytest.raises(
+        ValueError, match=r"^(y|learners): the \w+ '.*\\ud800b' holds half a surrogate pair"
+    ):
         call()
+
+
+@pytest.mark.parametrize(
+    "number", [Fraction(1, 20), Decimal("0.05"), "0.05", np.array(0.05)], ids=repr
+)
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("alpha", lambda number: RESULT.summary(alpha=number)),
+        ("alpha", lambda number: RESULT.conf_int(number)),
+        ("confidence_level", lambda number: RESULT.confidence_interval(number)),
+        ("tol", lambda number: uv.UStatisticTest(X, Y, "lda").fit(tol=number)),
+        ("delta", lambda number: error_bound(0.1, 0.1, 9, number)),
+    ],
+)
+def test_numbers_of_a_type_that_nothing_computes_with(name, call, number):
+    with pytest.raises(ValueError, match=rf"^{name} must be a number such as 0\.\d+ \(of the type"):
+        call(number)
 
 
 OPTIONS: dict[str, tuple[Callable[[], Any], str]] = {
@@ -240,6 +261,7 @@ import sys
 import numpy as np, ucvtest as uv, jax
 from ucvtest.cli.commands import app
 from ucvtest.common.exceptions import MissingPlatformError
+from ucvtest.kernels.permutation import error_bound
 X, y = np.random.default_rng(0).normal(size=(24, 2)), np.arange(24) % 2
 calls = [
     lambda: uv.UStatisticTest(X, y, "lda", "majority").fit(n_pairs=9),
