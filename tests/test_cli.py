@@ -187,6 +187,12 @@ def test_learning_sets_by_class(csv: Path) -> None:
         ("column 'learn_size' of n_repeats=3", "column 'learn_size' of n_repeats=3"),
         ("use uv.InfluenceFunctionTest, which", "use --test influence, which"),
         ("use uv.LeavePairOutTest", "use uv.LeavePairOutTest"),
+        ("use quicker learners, n_jobs, or more seconds", "use quicker learners, or more seconds"),
+        ("a smaller x, more n_jobs, or y", "a smaller x, or y"),
+        (
+            "too few: name fewer in criteria, such as criteria=['permutation'], use more seconds",
+            "too few: use more seconds",
+        ),
     ],
 )
 def test_messages_in_options(text: str, expected: str) -> None:

@@ -504,6 +504,27 @@ def test_one_walk_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert finished.stderr == "Error: [Errno 2] No such file or directory: 'no.csv'\n"
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "meant"),
+    [
+        ("compare", "--random-state", "--seed"),
+        ("compare", "--n-folds", "--folds"),
+        ("compare", "--sample-weight", ""),
+        ("select", "--rng", "--seed"),
+        ("select", "--n_permutations", "--permutations"),
+        ("predictions", "--sample-weight", "--weight"),
+        ("plan", "--random-seed", "--seed"),
+    ],
+)
+def test_options_that_go_by_another_name_elsewhere(command: str, option: str, meant: str) -> None:
+    outcome = run(command, "no.csv", "--target", "y", option, "1")
+    assert outcome.exit_code == 2
+    last = outcome.stderr.strip().splitlines()[-1]
+    assert f"No such option: {option}" in last
+    assert meant in last
+    assert "stratify" not in last
+
+
 def test_seconds_and_checkpoints(
     plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -544,6 +565,16 @@ def test_seconds_and_checkpoints(
     assert "which max_seconds = 60.0 allowed" in outcome.stdout
     outcome = run(*select, "--max-seconds", "-1")
     assert "--max-seconds must be a finite number" in outcome.stderr
+    for module in ("estimation", "criteria"):
+        name = f"ucvtest.methods.permutation.{module}.rounds_within"
+        monkeypatch.setattr(name, lambda trials, max_seconds, what: 2)
+    outcome = run(*select, "--max-seconds", "0.01")
+    assert outcome.stderr == (
+        "Error: --max-seconds 0.01 allows about 2 fits of each learner, too few for the criteria "
+        "permutation, loo, kfold, rademacher: use quicker learners, or more seconds\n"
+    )
+    outcome = run(*select, "--folds", "9999", "--criterion", "kfold")
+    assert outcome.stderr.startswith("Error: --folds must lie between 2 and")
     path = tmp_path / "kept.json"
     table = (*start[:6], "--other", "knn:5", "--other", "majority", "--checkpoint", str(path))
     outcome = run(*table, "--test", "ustatistic", "--n-pairs", "400", "--json", "-")

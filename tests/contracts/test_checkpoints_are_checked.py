@@ -198,6 +198,121 @@ def test_learners_whose_code_was_edited_are_other_learners(edit, differing):
     assert {name for name in before if before[name] != after[name]} == differing
 
 
+DATA = """
+import functools
+from collections import deque
+from dataclasses import dataclass
+from decimal import Decimal
+from types import SimpleNamespace
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+def one(): return 1
+def two(): return 2
+
+@dataclass
+class Settings:
+    t: float = 0.0
+
+D = {}
+counts = {{"fits": 0, "by": {{}}}}
+seen, names, log = [], set(), SimpleNamespace(n=0)
+
+def learner(X_train, y_train, X_test):
+    counts["fits"] += 1
+    counts["by"][len(y_train)] = 1
+    seen.append(1)
+    names.add("a")
+    log.n += 1
+    seen[0:1] = [1, 2, len(names)]
+    return (X_test[:, 0] > D["t"]) * 1
+
+class Learner:
+    table = D
+    cache = {{}}
+
+    def predict(self, X_test):
+        self.cache[len(X_test)] = self.table
+        return X_test[:, 0] > self.table["t"]
+"""
+
+CONTENTS = {
+    "dict": ("dict(t=0.0)", "dict(t=0.1)"),
+    "list": ("[0.0, 1]", "[0.0, 2]"),
+    "set": ("{1, 2}", "{1, 3}"),
+    "set of functions": ("{one, (1, Decimal(1))}", "{two, (1, Decimal(1))}"),
+    "array": ("np.zeros(3)", "np.ones(3)"),
+    "dict of dicts": ("{'t': {'u': [0, (1, [2])]}}", "{'t': {'u': [0, (1, [3])]}}"),
+    "array of objects": ("np.array([1, {}], object)", "np.array([2, {}], object)"),
+    "tuple of lists": ("([0],)", "([1],)"),
+    "table": ("pd.DataFrame({'t': [0]})", "pd.DataFrame({'t': [1]})"),
+    "array of JAX": ("jnp.zeros(2000)", "jnp.zeros(2000).at[999].set(1)"),
+    "number of NumPy": ("np.int64(3)", "np.int64(4)"),
+    "decimal": ("Decimal('0.1')", "Decimal('0.2')"),
+    "functions": ("{'t': one}", "{'t': two}"),
+    "functions of packages": ("{'t': np.mean}", "{'t': np.median}"),
+    "classes of packages": ("[pd.Series]", "[pd.DataFrame]"),
+    "partial": ("functools.partial(one, t=[0])", "functools.partial(one, t=[1])"),
+    "dataclass": ("Settings()", "Settings(0.1)"),
+    "namespace": ("SimpleNamespace(t=0)", "SimpleNamespace(t=1)"),
+    "deque": ("deque([0])", "deque([1])"),
+    "beside an object": ("{'o': object(), 't': 0}", "{'o': object(), 't': 1}"),
+    "with itself": ("[0]; D.append(D)", "[1]; D.append(D)"),
+}
+
+
+def of_data(code):
+    own = module("mine", code)
+    return fingerprint(own.learner), fingerprint(own.Learner().predict)
+
+
+@pytest.mark.parametrize("kind", CONTENTS)
+def test_learners_whose_data_were_edited_are_other_learners(kind):
+    first, edited = (DATA.format(code) for code in CONTENTS[kind])
+    before = of_data(first)
+    assert before == of_data(first)
+    assert not set(before) & set(of_data(edited))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ('"fits": 0', '"fits": 7'),
+        ("seen, names, log = []", "seen, names, log = [3]"),
+        ("set()", "{'a'}"),
+        ("SimpleNamespace(n=0)", "SimpleNamespace(n=4)"),
+        ("cache = {}", "cache = {1: 2}"),
+    ],
+)
+def test_data_that_a_learner_changes_itself_make_no_other_learner(edit):
+    code = DATA.format("dict(t=0.0)")
+    assert edit[0] in code
+    assert of_data(code) == of_data(code.replace(*edit))
+
+
+def test_data_of_a_module_that_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "conf", module("conf", "D = {'t': 0.0}\nseen = []"))
+    code = "import conf\ndef learner(a, b, c):\n    conf.seen.append(1)\n    return conf.D['t']"
+    learner = module("mine", code).learner
+    before = fingerprint(learner)
+    sys.modules["conf"].seen.append(1)
+    assert fingerprint(learner) == before
+    sys.modules["conf"].D["t"] = 0.5
+    assert fingerprint(learner) != before
+
+
+def test_predictions_of_a_learner_with_edited_data_are_not_taken(tmp_path):
+    path = tmp_path / "run.json"
+    own = module("mine", DATA.format("dict(t=0.0)"))
+    labels = (Y[0] == Y).astype(int)
+    uv.evaluate({"a": own.learner}, X, labels, 4, rng=0, checkpoint=path)
+    uv.evaluate({"a": own.learner}, X, labels, 4, rng=0, checkpoint=path)
+    own.D["t"] = 1.0
+    with pytest.raises(ValueError, match="is of another call: learners differs"):
+        uv.evaluate({"a": own.learner}, X, labels, 4, rng=0, checkpoint=path)
+
+
 def test_predictions_of_an_edited_learner_are_not_taken(tmp_path):
     path, code = tmp_path / "run.json", SOURCE
     first = module("mine", code).Learner()

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 import ucvtest as uv
 from tests.support.processes import finished
 from ucvtest.common.exceptions import MissingPlatformError
+from ucvtest.kernels.permutation import error_bound
 
 X = np.random.default_rng(0).normal(size=(24, 2))
 Y = np.arange(24) % 2
@@ -131,8 +132,28 @@ def test_numbers_of_an_estimator_that_declares_no_kind():
     ],
 )
 def test_half_a_surrogate_pair(call):
-    with pytest.raises(ValueError, match=r"\\ud800b' holds half a surrogate pair"):
+    with pytest.raises(
+        ValueError, match=r"^(y|learners): the \w+ '.*\\ud800b' holds half a surrogate pair"
+    ):
         call()
+
+
+@pytest.mark.parametrize(
+    "number", [Fraction(1, 20), Decimal("0.05"), "0.05", np.array(0.05)], ids=repr
+)
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("alpha", lambda number: RESULT.summary(alpha=number)),
+        ("alpha", lambda number: RESULT.conf_int(number)),
+        ("confidence_level", lambda number: RESULT.confidence_interval(number)),
+        ("tol", lambda number: uv.UStatisticTest(X, Y, "lda").fit(tol=number)),
+        ("delta", lambda number: error_bound(0.1, 0.1, 9, number)),
+    ],
+)
+def test_numbers_of_a_type_that_nothing_computes_with(name, call, number):
+    with pytest.raises(ValueError, match=rf"^{name} must be a number such as 0\.\d+ \(of the type"):
+        call(number)
 
 
 OPTIONS: dict[str, tuple[Callable[[], Any], str]] = {
@@ -244,6 +265,46 @@ def test_a_platform_that_is_not_there():
     done = finished([sys.executable, "-c", code], env=env)
     assert f"{MissingPlatformError.__name__}: JAX cannot start" in done.stderr
     assert "use 'cpu'" in done.stderr
+
+
+MISSING_PLATFORMS = """
+import sys
+import numpy as np, ucvtest as uv, jax
+from ucvtest.cli.commands import app
+from ucvtest.common.exceptions import MissingPlatformError
+from ucvtest.kernels.permutation import error_bound
+X, y = np.random.default_rng(0).normal(size=(24, 2)), np.arange(24) % 2
+calls = [
+    lambda: uv.UStatisticTest(X, y, "lda", "majority").fit(n_pairs=9),
+    lambda: uv.LeavePairOutTest(X, y, "lda").fit(),
+    lambda: uv.select_model(X, y, ["lda", "knn:3"], "kfold"),
+]
+for platform in ("cuda", "tpu", "rocm", "cuda,tpu"):
+    jax.config.update("jax_platforms", platform)
+    for call in calls:
+        try:
+            call()
+        except MissingPlatformError as error:
+            assert f"is {platform!r}): leave it out, or use 'cpu'" in str(error), error
+            assert not str(error).endswith("JAX says: "), error
+        else:
+            raise SystemExit("no error")
+    for command in (["compare", "--other", "majority"], ["select", "--learner", "majority"]):
+        status = app([*command, sys.argv[1], "--target", "y", "--learner", "lda"],
+                     standalone_mode=False)
+        assert status == 2, status
+"""
+
+
+def test_every_platform_that_is_not_there_is_one_error(tmp_path):
+    table = tmp_path / "q.csv"
+    rows = "".join(f"{i % 5},{i % 3},{i % 2}\n" for i in range(24))
+    table.write_text("a,b,y\n" + rows)
+    done = finished([sys.executable, "-c", MISSING_PLATFORMS, str(table)])
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert [line[:24] for line in lines if "Error" in line] == ["Error: JAX cannot start "] * 8
+    assert "Traceback" not in done.stderr
 
 
 def test_a_reader_who_leaves_early(tmp_path):

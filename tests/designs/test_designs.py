@@ -487,7 +487,10 @@ def test_lists_that_hold_no_splits_are_refused(splits, message):
         (lambda: designs.KFold(3, 0), "n_repeats must be at least 1"),
         (lambda: designs.RandomSplits(1), "n_splits must be at least 2"),
         (lambda: designs.RandomSplits(3, 1.0), "test_fraction must lie between 0 and 1, got 1.0"),
-        (lambda: designs.HoldOut("0.1"), "test_fraction must lie between 0 and 1, got '0.1'"),
+        (
+            lambda: designs.HoldOut("0.1"),
+            r"test_fraction must be a number such as 0.1 .*, got '0.1'",
+        ),
         (lambda: designs.HoldOut(float("nan")), "test_fraction must lie between 0 and 1"),
         (lambda: designs.NestedKFold(2), "n_folds must be at least 3"),
         (lambda: designs.SplitHalves(1), "n_splits must be at least 2"),

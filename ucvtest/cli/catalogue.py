@@ -4,15 +4,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.errors import NamesOptions, one_line_errors
 from ucvtest.common.whole_files import write_whole
 
 EXAMPLE = Path(__file__).parent / "example.csv"
 
 
-class ListsTests(TyperCommand):
+class ListsTests(NamesOptions):
     """A command whose help lists all tests; they are imported where the help is asked for."""
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:

@@ -7,6 +7,7 @@ import typer
 from ucvtest.cli.advise import advise
 from ucvtest.cli.catalogue import ListsTests, example, learners, tests
 from ucvtest.cli.compare import compare
+from ucvtest.cli.errors import NamesOptions
 from ucvtest.cli.gate import gate
 from ucvtest.cli.plan import plan
 from ucvtest.cli.predictions import predictions
@@ -45,11 +46,11 @@ def _group(
 
 
 app.command(cls=ListsTests)(compare)
-app.command()(predictions)
-app.command()(advise)
-app.command()(select)
-app.command()(gate)
-app.command()(plan)
+app.command(cls=NamesOptions)(predictions)
+app.command(cls=NamesOptions)(advise)
+app.command(cls=NamesOptions)(select)
+app.command(cls=NamesOptions)(gate)
+app.command(cls=NamesOptions)(plan)
 app.command()(learners)
 app.command()(tests)
 app.command()(example)

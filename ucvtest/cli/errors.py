@@ -11,15 +11,51 @@ from traceback import walk_tb
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 from typer.models import OptionInfo
+
+from ucvtest.common.exceptions import MissingPlatformError
 
 HERE = "ucvtest.cli"
 
-ALIASES = {"sample_weight": "weight"}
-"""Arguments whose options have other names."""
+ALIASES = {
+    "sample_weight": "weight",
+    "n_folds": "folds",
+    "n_repeats": "repeats",
+    "n_splits": "splits",
+    "n_permutations": "permutations",
+    "rng": "seed",
+    "random_state": "seed",
+    "random_seed": "seed",
+}
+"""Arguments whose options have other names, here and in scikit-learn."""
+
+REMEDIES = {
+    "n_jobs": re.compile(r"(?:more )?\bn_jobs, "),
+    "criteria": re.compile(r"name fewer in criteria, such as criteria=\[[^]]*\], "),
+}
+"""What messages advise that has no option, by the argument that it is about."""
+
+USAGE_ERROR: Any = typer.BadParameter.__bases__[0]
+"""What typer raises over options; newer ones bring a Click of their own."""
 
 TEST_CLASS = re.compile(r"\buv\.(\w+Test)\b(?!\.)")
 """What messages of the library call a test."""
+
+
+class NamesOptions(TyperCommand):
+    """A command that suggests its own option for one that goes by another name elsewhere."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options; of one that is unknown, say which was meant."""
+        try:
+            return super().parse_args(ctx, args)
+        except USAGE_ERROR as error:
+            name = str(getattr(error, "option_name", "")).lstrip("-").replace("-", "_")
+            option = f"--{ALIASES.get(name)}"
+            if hasattr(error, "possibilities") and any(option in each.opts for each in self.params):
+                error.possibilities = [option]
+            raise
 
 
 @contextmanager
@@ -41,7 +77,7 @@ def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
             # Whoever read the output has had enough of it, which is no error.
             leave_pipe()
             raise typer.Exit(0) from None
-        except (ValueError, OSError, ImportError) as error:
+        except (ValueError, OSError, ImportError, MissingPlatformError) as error:
             frames = [frame for frame, _ in walk_tb(error.__traceback__)]
             own = frames[-1].f_globals.get("__name__", "").startswith(HERE)
             text = str(error) if own else in_options(str(error), options)
@@ -89,6 +125,9 @@ def in_options(text: str, options: dict[str, str]) -> str:
     ...            {"loss": "--loss", "learn_size": "--learn-size"})
     'use --loss log or auc or a smaller --learn-size'
     """
+    for argument, remedy in REMEDIES.items():
+        if argument not in options:
+            text = remedy.sub("", text)
     if "test" in options:
         text = TEST_CLASS.sub(_test_option, text)
     quoted = r"'[^']*'(?:(?:, | or |, or )'[^']*')*"

@@ -14,7 +14,7 @@ import numpy as np
 from ucvtest.codes.bounds import light_code_bounds, spectral_bound
 from ucvtest.codes.linear_programme import check_length
 from ucvtest.codes.null_distributions import simulated_nulls, wilcoxon_null
-from ucvtest.common.checks import as_integer, check_choice, is_number
+from ucvtest.common.checks import as_integer, check_choice, check_is_float, is_number
 from ucvtest.common.execution import make_generator, progress_bar
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def critical_values(
     >>> table.loc[10].tolist()
     [-1, 0, 0]
     """
+    if not isinstance(alpha, Real):
+        check_is_float("alpha", alpha, "0.05")
     if not isinstance(alpha, Real) or not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
     check_choice("method", method, METHODS)

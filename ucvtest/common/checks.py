@@ -10,6 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from ucvtest.common.exceptions import UNUSABLE
+
 __all__ = [
     "HALF_A_PAIR",
     "LARGEST",
@@ -17,6 +19,7 @@ __all__ = [
     "at_least",
     "check_choice",
     "check_format_version",
+    "check_is_float",
     "check_number",
     "check_options",
     "check_seconds",
@@ -83,6 +86,21 @@ def check_number(name: str, value: Any, *, low: float = -1e100, high: float = 1e
     if not is_number(value) or not low <= value <= high:
         limits = f" between {low:g} and {high:g}" if (low, high) != (-1e100, 1e100) else ""
         raise ValueError(f"{name} must be a finite number{limits}, got {value!r:.60}")
+
+
+def check_is_float(name: str, value: Any, example: str) -> None:
+    """Refuse what lies between 0 and 1 and is of a type that nothing computes with.
+
+    A Fraction, a Decimal, an array and a text are such; that they lie outside would be false.
+    """
+    try:
+        lies_between = not is_number(value) and 0 < float(value) < 1
+    except (*UNUSABLE, ArithmeticError):
+        return
+    if lies_between:
+        raise ValueError(
+            f"{name} must be a number such as {example} (of the type float), got {value!r:.60}"
+        )
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:

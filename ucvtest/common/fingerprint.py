@@ -21,11 +21,11 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 def fingerprint(value: Any) -> str:
     """Equal for values with equal parts: numbers, tables, estimators, functions and their like.
 
-    Of a function its code, its defaults, what it encloses, and the functions, classes, estimators
-    and constants of own modules that it reads count; of an object its parameters or its attributes,
-    and the methods of its class. Of installed packages the version counts. Not seen are global
-    variables that can change (lists, dictionaries, arrays), what a function imports while it runs,
-    files, and the environment.
+    Of a function its code, its defaults, what it encloses, and the functions, classes, estimators,
+    constants and data (dictionaries, lists, sets, arrays, tables) of own modules that it reads
+    count; of an object its parameters or its attributes, and the methods of its class. Of installed
+    packages the version counts. Not seen are data that a function changes itself, global variables
+    that are other objects, what a function imports while it runs, files, and the environment.
     """
     digest = blake2b(digest_size=16)
     _Parts(digest).add(value)

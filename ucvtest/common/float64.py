@@ -96,10 +96,12 @@ def _check_platform() -> None:
     config: Any = jax.config
     try:
         jax.devices()
-    except RuntimeError as error:
+    except (RuntimeError, AssertionError) as error:
+        # Where all platforms that were asked for are skipped, JAX asserts, and says nothing.
+        said = f"; JAX says: {error}" if str(error) else ""
         raise MissingPlatformError(
             f"JAX cannot start (JAX_PLATFORMS, or jax.config.jax_platforms, is "
-            f"{config.jax_platforms!r}): leave it out, or use 'cpu'; JAX says: {error}"
+            f"{config.jax_platforms!r}): leave it out, or use 'cpu'{said}"
         ) from error
 
 

@@ -6,10 +6,12 @@ notebook, a script, a module beside it.
 
 import dis
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
+
+from ucvtest.common.global_data import changed_names, content, is_data
 
 __all__ = ["is_own", "parts_of_class", "used_globals", "version_of_package"]
 
@@ -41,20 +43,21 @@ def version_of_package(name: Any) -> str:
 
 
 def used_globals(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What a function reads of its own modules: functions, classes, estimators and constants.
+    """What a function reads of its own modules: functions, classes, estimators, constants, data.
 
-    Mutable variables are left out, and those that a function writes: they count something, and
-    differ from one call to the next.
+    Left out are variables that a function writes, and data that it changes in place: they count or
+    remember something, and differ from one call to the next.
     """
     names, written = _names(function.__code__)
+    changed = changed_names(function.__code__)
     for name in sorted(names):
         if name in function.__globals__ and name not in written:
             value = function.__globals__[name]
             if isinstance(value, ModuleType):
                 if is_own(value.__name__):
-                    yield from _of_module(value, names)
-            elif _is_code_or_constant(value):
-                yield name, value
+                    yield from _of_module(value, names, changed)
+            else:
+                yield from _seen(name, value, changed)
 
 
 def parts_of_class(cls: type) -> Iterator[tuple[str, Any]]:
@@ -63,25 +66,36 @@ def parts_of_class(cls: type) -> Iterator[tuple[str, Any]]:
         if not is_own(each.__module__):
             continue
         members = {name: value for name, value in vars(each).items() if name not in MARKS}
-        written = set()
+        written, changed = set(), set()
         for value in members.values():
             if isinstance(function := _function(value), FunctionType):
                 written |= _written_attributes(function.__code__)
+                changed |= changed_names(function.__code__)
         for name, value in members.items():
             function = _function(value)
             if isinstance(function, FunctionType):
                 yield name, function
             elif isinstance(value, property):
                 yield name, (value.fget, value.fset)
-            elif name not in written and _is_code_or_constant(value):
-                yield name, value
+            elif name not in written:
+                # Python makes tables of its own, such as __annotations__.
+                yield from _seen(name, value, members if name.startswith("__") else changed)
 
 
-def _of_module(module: ModuleType, names: set[str]) -> Iterator[tuple[str, Any]]:
+def _of_module(module: ModuleType, names: set[str], changed: set[str]) -> Iterator[tuple[str, Any]]:
     for name in sorted(names):
         value = vars(module).get(name)
-        if value is not None and _is_code_or_constant(value):
-            yield f"{module.__name__}.{name}", value
+        if value is not None:
+            for _, seen in _seen(name, value, changed):
+                yield f"{module.__name__}.{name}", seen
+
+
+def _seen(name: str, value: Any, changed: Container[str]) -> Iterator[tuple[str, Any]]:
+    """A variable, if it decides results and is not `changed` by the code that reads it."""
+    if _is_code_or_constant(value):
+        yield name, value
+    elif name not in changed and is_data(value):
+        yield name, content(value, _is_code_or_constant)
 
 
 def _is_code_or_constant(value: Any) -> bool:

@@ -233,7 +233,7 @@ def as_column(name: str, value: Any) -> np.ndarray:
         import pandas as pd
 
         for label in {each for each in array.tolist() if isinstance(each, str)}:
-            check_text("y has the label", label)
+            check_text("y: the label", label)
         inferred = pd.Series(array).infer_objects().to_numpy()
         return inferred if inferred.dtype.kind in "iuf" else array
     return array
@@ -332,7 +332,7 @@ def make_sample(
     if _is_pandas(X, "DataFrame"):
         check_whole("X", X)
         for column in X.columns:
-            check_text("X has the column", column)
+            check_text("X: the column", column)
         features = X.copy()
     elif hasattr(X, "toarray"):
         features = X.tocsr(copy=True)
@@ -500,7 +500,7 @@ def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.nd
     except TypeError as error:
         raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
     for label in classes.tolist():
-        check_text("y has the label", label)
+        check_text("y: the label", label)
     if len(classes) < 2:
         raise ValueError(
             f"y has one class only ({_listed(classes)}): a comparison needs at least two"

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ucvtest.common.checks import at_least
+from ucvtest.common.checks import at_least, check_is_float
 from ucvtest.common.execution import row_batches
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.draws import (
@@ -465,5 +465,7 @@ def number_tested(n_obs: int, fraction: float, units: str = "observations") -> i
 
 
 def _check_fraction(fraction: Any) -> None:
+    if not isinstance(fraction, Real):
+        check_is_float("test_fraction", fraction, "0.1")
     if not isinstance(fraction, Real) or not 0 < cast(float, fraction) < 1:
         raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r:.60}: use 0.1")

@@ -201,7 +201,7 @@ def named_learners(learners: Any) -> dict[str, Learner]:
         for name in learners:
             if not isinstance(name, str) or not name.strip():
                 raise ValueError(f"learners has the key {name!r}: names must be strings with text")
-            check_text("learners has the key", name)
+            check_text("learners: the key", name)
         named = {name: as_learner(learner) for name, learner in learners.items()}
         if not named:
             raise ValueError("learners is empty: pass at least one")

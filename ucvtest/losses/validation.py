@@ -85,7 +85,7 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
         raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
     if HALF_A_PAIR.search("".join(names)):
         for name in names:
-            check_text("learners has the name", name)
+            check_text("learners: the name", name)
     return names
 
 

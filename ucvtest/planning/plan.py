@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import at_least, check_number, check_switch, is_number, named_options
+from ucvtest.common.checks import (
+    at_least,
+    check_is_float,
+    check_number,
+    check_switch,
+    is_number,
+    named_options,
+)
 from ucvtest.common.execution import make_generator
 from ucvtest.data.groups import refuse_groups
 from ucvtest.data.positive_class import with_positive
@@ -443,8 +450,10 @@ def _goal(difference: Any, ratio: Any, width: Any, power: Any, alpha: Any) -> _G
         raise ValueError(f"ratio must be positive and not 1, got {value:g}")
     if name == "width" and value <= 0:
         raise ValueError(f"width must be above 0, got {value:g}")
+    check_is_float("alpha", alpha, "0.05")
     if not is_number(alpha) or not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
+    check_is_float("power", power, "0.8")
     if not is_number(power) or not alpha < power < 1:
         raise ValueError(f"power must lie between alpha and 1, got {power!r:.60}: use 0.8")
     return _Goal(name, float(value), float(power), float(alpha))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from ucvtest.common.checks import is_number
+from ucvtest.common.checks import check_is_float, is_number
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved
@@ -142,6 +142,7 @@ class ResultFields(Saved):
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """`conf_int` in SciPy's spelling: fields ``low`` and ``high``."""
+        check_is_float("confidence_level", confidence_level, "0.95")
         if not is_number(confidence_level) or not 0 < confidence_level < 1:
             raise ValueError(
                 f"confidence_level must lie between 0 and 1, got {confidence_level!r:.60}: use 0.95"
@@ -223,5 +224,6 @@ def method_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
 
 def check_alpha(alpha: float) -> None:
     """Refuse levels outside of (0, 1)."""
+    check_is_float("alpha", alpha, "0.05")
     if not is_number(alpha) or not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05 for 95%")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ucvtest.common.checks import check_number, check_switch, is_number
+from ucvtest.common.checks import check_is_float, check_number, check_switch, is_number
 from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import ResultFields, quiet_interval
 from ucvtest.results.serialising import Saved, to_plain
@@ -269,6 +269,7 @@ def noninferiority(
 
 def _common(result: ResultFields, alpha: Any, asked: str) -> dict[str, Any]:
     """What both answers say of the result, which must be one that has an interval."""
+    check_is_float("alpha", alpha, "0.05")
     if not is_number(alpha) or not 0 < alpha < 0.5:
         raise ValueError(f"alpha must lie between 0 and 0.5, got {alpha!r:.60}: use 0.05")
     if result.interval_name == "credible interval":

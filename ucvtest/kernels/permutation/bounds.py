@@ -21,7 +21,7 @@ from numbers import Real
 
 import numpy as np
 
-from ucvtest.common.checks import check_number, is_number
+from ucvtest.common.checks import check_is_float, check_number, is_number
 from ucvtest.kernels.permutation.samplings import Sampling, check_sampling
 
 __all__ = ["complexity_bound", "error_bound"]
@@ -136,5 +136,6 @@ def error_bound(
 
 
 def _check_delta(delta: float) -> None:
+    check_is_float("delta", delta, "0.05")
     if not is_number(delta) or not 0 < delta < 1:
         raise ValueError(f"delta must lie between 0 and 1, got {delta!r:.60}: use 0.05")

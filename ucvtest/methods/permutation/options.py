@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer, check_choice, check_seconds
+from ucvtest.common.checks import as_integer, check_choice, check_is_float, check_seconds
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.time_budget import too_few_seconds
 from ucvtest.kernels.permutation import SAMPLINGS, Sampling
@@ -63,6 +63,7 @@ class PermutationOptions:
                 "sampling='rademacher' needs two classes, as labels are drawn by a fair coin: use "
                 "sampling='permutation'"
             )
+        check_is_float("delta", delta, "0.05")
         if not isinstance(delta, (int, float)) or not 0 < delta < 1:
             raise ValueError(f"delta must lie between 0 and 1, got {delta!r}: use 0.05")
         number = _number(n_permutations)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from ucvtest.common.checks import as_integer, check_seconds
+from ucvtest.common.checks import as_integer, check_is_float, check_seconds
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 from ucvtest.learners.base import Learner
@@ -105,6 +105,7 @@ class Options:
                 max_fits = 2 * len(learners) * FEW_PAIRS
         elif as_integer("max_fits", max_fits) < 4:
             raise ValueError(f"max_fits must be at least 4, got {max_fits}")
+        check_is_float("tol", tol, "0.05")
         if not isinstance(tol, (int, float)) or not 0 < tol < 1:
             raise ValueError(f"tol must lie between 0 and 1, got {tol!r}: use 0.05 for 5%")
         number = _n_pairs(n_pairs)
