@@ -182,6 +182,7 @@ def _notes(
         )
     if not source.paired and interval.name == "hall_floor":
         yield (
-            "Few fits do not tell the skewness of the losses. The upper limit allows for a tail; "
-            "by 'wald' 95% intervals contained the true value in 86% of simulated samples."
+            "Few fits do not tell the skewness of the losses. The upper limit allows for a tail. "
+            "With 20 fits, 95% intervals contained the true value in 98% of simulated samples, and "
+            "in 86% in the worst setting."
         )
