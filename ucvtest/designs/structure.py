@@ -43,7 +43,7 @@ def folds_of(design: Design) -> np.ndarray:
     ValueError
         If the design is no K-fold cross-validation, or its repetitions differ in K.
     """
-    problem = _check_design(design)
+    problem = _reason_not_complements(design)
     testing = design.testing
     if problem is None:
         n_folds = _first_partition(testing)
@@ -70,7 +70,7 @@ def n_folds_of(design: Design) -> int:
     ValueError
         If observations are tested several times.
     """
-    _check_design(design)
+    _reason_not_complements(design)
     if design.n_resamples == 1:
         return 1
     n_repeats = len(folds_of(design))
@@ -103,7 +103,7 @@ def random_splits_of(design: Design, unevenness: float = 0.0) -> tuple[int, int]
     ValueError
         If observations are neither learnt from nor tested, or sizes differ by more.
     """
-    problem = _check_design(design)
+    problem = _reason_not_complements(design)
     sizes = design.testing.sum(axis=1)
     if problem is None and sizes.max() - sizes.min() > 1 and _unevenness(sizes) > unevenness:
         problem = f"its test sets have between {sizes.min()} and {sizes.max()} observations"
@@ -129,7 +129,7 @@ def nested_folds_of(design: Design) -> np.ndarray:
     ValueError
         If the design is something else.
     """
-    problem = _check_design(design)
+    problem = _reason_not_complements(design)
     n_folds = _first_partition(design.testing)
     n_rows = n_folds * (n_folds + 1) // 2
     if n_folds >= 3 and len(design.testing) % n_rows == 0:
@@ -152,7 +152,7 @@ def halves_of(design: Design) -> tuple[int, int]:
     ValueError
         If the design is something else.
     """
-    _check_design(design)
+    _reason_not_complements(design)
     used = design.learning | design.testing
     n_splits = int(used.all(axis=1).sum())
     n_parts, rest = divmod(len(used), n_splits) if n_splits else (0, 1)
@@ -184,7 +184,7 @@ def disjoint_sets_of(design: Design) -> tuple[int, int]:
         If learning sets differ in size, or do not come in disjoint pairs, or do not test all
         others.
     """
-    problem = _check_design(design)
+    problem = _reason_not_complements(design)
     n_pairs, odd = divmod(design.n_resamples, 2)
     if problem is None and len(design.learn_sizes) > 1:
         problem = f"they have between {design.learn_sizes[0]} and {design.learn_sizes[-1]} members"
@@ -223,7 +223,7 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
         If a row tests anything but one observation of each class, learns from anything but
         all others, or the pairs are not all there once.
     """
-    problem = _check_design(design)
+    problem = _reason_not_complements(design)
     target = as_array("target", target)
     if target.shape != (design.n_obs,):
         raise ValueError(f"target must have shape ({design.n_obs},), got {target.shape}")
@@ -244,8 +244,14 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
     )
 
 
-def _check_design(design: object) -> str | None:
-    """Refuse what is no Design; the reason why one does not divide the sample, if it does not."""
+def _reason_not_complements(design: object) -> str | None:
+    """Why a design does not divide the sample into learnt and tested; None where it does.
+
+    Raises
+    ------
+    TypeError
+        If it is no Design.
+    """
     if not isinstance(design, Design):
         raise TypeError(
             f"design must be a Design, got {type(design).__name__}: as_design makes one of a name, "
