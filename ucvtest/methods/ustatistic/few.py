@@ -55,7 +55,9 @@ class FewFitsEstimates:
         return cls(difference, tuple(own))
 
 
-def rounds_of(sampler: Sampler, options: Options) -> RoundSums | None:
+def rounds_of(
+    sampler: Sampler, options: Options, n_learners: int | None = None
+) -> RoundSums | None:
     """Where to keep rounds for an answer from few fits; None where they cannot give one."""
     given = options.given
     if given is None:
@@ -64,7 +66,7 @@ def rounds_of(sampler: Sampler, options: Options) -> RoundSums | None:
         in_rounds = isinstance(given, GivenPairs) and given.n_sets == 1
     if not in_rounds or not (options.variance == "few" or options.may_be_few):
         return None
-    return RoundSums(2 if sampler.source.paired else 1)
+    return RoundSums(n_learners or (2 if sampler.source.paired else 1))
 
 
 def estimated(sampler: Sampler, options: Options) -> FewFitsEstimates:
