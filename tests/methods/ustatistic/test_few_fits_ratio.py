@@ -112,3 +112,9 @@ def test_margins_of_a_ratio_are_those_of_its_interval():
 def test_a_plan_for_a_ratio_takes_its_own_variance():
     found = uv.plan(X, Y, *PAIR, ratio=0.7, loss="squared", curve=False, rng=0)
     assert found.n_needed > 0
+
+
+def test_a_result_is_no_pilot():
+    result = ratio_of(*PAIR).fit(5, "few", rng=0)
+    with pytest.raises(ValueError, match="X is the result of a test, and a pilot is data"):
+        uv.plan(result, ratio=0.7)
