@@ -34,7 +34,7 @@ def least_fits(
     if not isinstance(sizes, Sizes):
         n_pairs = number if isinstance(number, int) else -(-sizes.rows_for_variances // 2)
         return 2 * n_learners * n_pairs
-    few = options.variance == "few" or (not jointly and options.may_be_few and sizes.disjoint)
+    few = options.variance == "few" or (options.may_be_few and sizes.disjoint)
     if few and number == "auto":
         return 2 * n_learners * LEAST_ROUNDS
     return _fits_of_pairs(learning_sets, options, n_learners, jointly=jointly)
@@ -75,7 +75,9 @@ def _what(options: Options) -> str:
     return "an answer" if options.may_be_few else f"the {options.variance} variance"
 
 
-def few_if_needed(learning_sets: LearningSets, options: Options, n_learners: int) -> Options:
+def few_if_needed(
+    learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool = False
+) -> Options:
     """The options, with the variance of few fits where there are none for another."""
     sizes, number = learning_sets.sizes, options.n_pairs
     in_pairs = options.given is None and number != "exact"
@@ -84,7 +86,7 @@ def few_if_needed(learning_sets: LearningSets, options: Options, n_learners: int
     if isinstance(number, int):
         short = LEAST_ROUNDS <= number < MIN_PAIRS
     else:
-        needed = _fits_of_pairs(learning_sets, options, n_learners, jointly=False)
+        needed = _fits_of_pairs(learning_sets, options, n_learners, jointly=jointly)
         short = options.max_fits < needed
     return replace(options, variance="few") if short else options
 

@@ -166,7 +166,7 @@ class Options:
     @property
     def may_be_few(self) -> bool:
         """Whether the variance may become that of few fits, where these do not suffice for it."""
-        means = self.interval.metric.is_mean and self.interval.name != "log"
+        means = self.interval.metric.is_mean
         return self.asked == "auto" and means and self.interval.asked not in NEED_MANY_FITS
 
     def n_pairs_of_few(self, n_learners: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import Question
-from ucvtest.methods.ustatistic import estimation, few, ratio, reporting
+from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
@@ -26,6 +26,7 @@ Estimates = (
     estimation.UStatisticEstimates
     | few.FewFitsEstimates
     | ratio.RatioEstimates
+    | few_ratio.FewFitsRatio
     | auc_estimation.Found
 )
 
@@ -43,7 +44,7 @@ def estimates_from(
         return auc_estimation.estimated(rankings, options)
     sampler = estimation.Sampler(sizes, source, generator)
     if learning_sets.contrast == "ratio":
-        return ratio.estimated(sampler, options)
+        return few_ratio.estimated(sampler, options)
     if options.variance == "few":
         return few.estimated(sampler, options)
     rounds = few.rounds_of(sampler, options)
@@ -70,6 +71,8 @@ def result_from(
         )
     elif isinstance(estimates, ratio.RatioEstimates):
         parts = ratio.parts(question, options, estimates, source, settings)
+    elif isinstance(estimates, few_ratio.FewFitsRatio):
+        parts = few_ratio.parts(question, options, estimates, source, settings)
     elif isinstance(estimates, few.FewFitsEstimates):
         parts = few.parts(question, options, estimates, source, settings)
     else:
