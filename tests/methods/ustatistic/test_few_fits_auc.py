@@ -95,5 +95,5 @@ def test_learners_that_rank_alike_have_no_test():
 )
 def test_clusters_and_several_classes_are_refused_in_a_sentence(options):
     test = uv.UStatisticTest(X, options.pop("y", Y), "lda", loss="auc", **options)
-    with pytest.raises(ValueError, match="variance='few' does not exist for loss='auc' .*: use"):
+    with pytest.raises(ValueError, match=r"variance='few' does not exist for loss='auc' .*: use"):
         test.fit(variance="few")

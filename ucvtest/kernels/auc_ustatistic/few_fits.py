@@ -1,10 +1,11 @@
 r"""The AUC of two classes and its variance from few fits: rounds of disjoint learning sets.
 
-The rule is that of mean losses (`kernels.ustatistic.few_fits`), with a table of placements for each
-class in the place of one table of losses. A round is two learning sets that share no observation,
-each with g_c of class c. The AUC of a rule is the mean of the placements of either class, so that to
-first order it is U plus what is learnt, plus the mean effects of what is tested of both classes. The
-parts of testing add up over classes; the slope and what learning adds are those of the AUCs.
+The rule is that of mean losses (`kernels.ustatistic.few_fits`), with a table of placements for
+each class instead of one table of losses. A round is two learning sets that share no observation,
+each with g_c of class c. The AUC of a rule is the mean of the placements of either class. To first
+order it is U, plus what is learnt, plus the mean effects of the tested observations of both
+classes. The parts of testing add up over classes; the slope and what learning adds are those of the
+AUCs.
 """
 
 from collections.abc import Sequence

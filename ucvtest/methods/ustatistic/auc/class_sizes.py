@@ -156,8 +156,8 @@ class AnySizes(WithinClasses, ABC):
             )
         listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
         raise ValueError(
-            "variance='few' needs disjoint pairs of learning sets, with at most half of each class, "
-            f"got {listed}: use variance='jackknife'"
+            "variance='few' needs disjoint pairs of learning sets, with at most half of each "
+            f"class, got {listed}: use variance='jackknife'"
             + (" or a smaller learn_size" if self.in_pairs else "")
         )
 

@@ -20,15 +20,13 @@ from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words
 from ucvtest.kernels.ustatistic.few_fits import FewFits
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.estimation import Found, Sampler
+from ucvtest.methods.ustatistic.auc.reporting import FEW_IN_CLASS
 from ucvtest.methods.ustatistic.estimation import in_parts
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.reporting import ORDER
 
 __all__ = ["FewFitsOfAuc", "estimated", "from_rounds", "parts", "rounds_of", "unanswered"]
-
-FEWEST_TRIED = 18
-"""Observations of the smaller class in the samples on which the rule was looked at."""
 
 NO_SPREAD = 1e-20
 """Variances up to here are rounding."""
@@ -158,9 +156,9 @@ def _notes(
 ) -> Iterator[str]:
     """How many fits the variance rests on, why, and what has not been tried."""
     yield ORDER
-    if options.variance != "few":
+    if options.asked == "auto":
         yield (
-            f"The fits ended before the {options.variance} variance was known to half of itself. "
+            f"The fits ended before the {sizes.chosen('auto')} variance was known to half of itself. "
             "The variance is that of few fits, from the same pairs of learning sets."
         )
     yield (
@@ -168,10 +166,14 @@ def _notes(
         f"leave open is in the {found.df:.3g} degrees of freedom; more fits make the interval "
         "shorter."
     )
+    yield (
+        "Coverage of intervals for AUCs from few fits has not been studied yet as that for error "
+        "rates has."
+    )
     count, in_words = sizes.smallest
-    if count < FEWEST_TRIED:
+    if count < FEW_IN_CLASS:
         yield (
-            f"{in_words}: from few fits the interval of an AUC has not been tried with fewer than "
-            f"{FEWEST_TRIED} of a class."
+            f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is rough, and so is "
+            "all that rests on it."
         )
     yield from tie_notes(source.ties)
