@@ -13,8 +13,8 @@ def psi(scores, i, j):
 def few_fits_of_auc(scores, rounds, classes):
     """Estimate, variance, noise E and degrees of freedom of a sum of AUCs.
 
-    `scores[s][r][j][t]` with sign s at t of the rule learnt on the set `rounds[r][j]`, the sets of a
-    round disjoint; `classes` are the positives and the negatives.
+    `scores[s][r][j][t]` with sign s at t of the rule learnt on the set `rounds[r][j]`, the sets
+    of a round disjoint; `classes` are the positives and the negatives.
     """
     n_rounds, q = len(rounds), len(rounds[0])
     sets = list(product(range(n_rounds), range(q)))

@@ -81,7 +81,8 @@ class PlacedRounds:
         means = self.fits.mean(axis=1)
         classes = [_OfClass.of(*each) for each in zip(self.placed, self.learning, strict=True)]
         noise, df = float(means.var(ddof=1)), n_rounds * (q - 1) - 1
-        x, y = _within(sum(each.expected for each in classes)), _within(self.fits)
+        expected = np.sum([each.expected for each in classes], axis=0)
+        x, y = _within(expected), _within(self.fits)
         square = float((x**2).sum())
         slope = float((x * y).sum()) / square if square > 0 else 1.0
         residual = float(((y - slope * x) ** 2).sum()) / df

@@ -157,9 +157,10 @@ def _notes(
     """How many fits the variance rests on, why, and what has not been tried."""
     yield ORDER
     if options.asked == "auto":
+        usual = sizes.chosen("auto")
         yield (
-            f"The fits ended before the {sizes.chosen('auto')} variance was known to half of itself. "
-            "The variance is that of few fits, from the same pairs of learning sets."
+            f"The fits ended before the {usual} variance was known to half of itself. The variance "
+            "is that of few fits, from the same pairs of learning sets."
         )
     yield (
         f"The variance rests on {found.n_rounds} pairs of disjoint learning sets. What so few fits "
