@@ -115,7 +115,9 @@ class UStatisticTest(HypothesisTest):
     the worst for all tests. Differences of squared and log losses had 91% (76% in the worst,
     skewed noise), as their tails do not show. Below n = 40 it has not been tried. "auto" takes it
     where the fits end before the variance that it stands for is known to a quarter of itself, from
-    the same pairs of learning sets.
+    the same pairs of learning sets. The AUC of two classes has it too, with placements of both
+    classes in the place of losses; its coverage has not been studied yet. Several classes and AUCs
+    with `groups` do not have it.
 
     A ratio has from few fits the variance of its linear part, L1/U1 - L2/U2, round by round.
     Several learners at once (``uv.compare(correction="simultaneous")``) have a variance and degrees
@@ -383,9 +385,9 @@ class UStatisticTest(HypothesisTest):
             else "jackknife". "clipped", "unbiased" and "asymptotic" need n >= 2g + 2, and many
             times the fits. Of the AUC there are all but "asymptotic", and "auto" is "midpoint"
             where at most half of each class is learnt from and n <= 1000, else "jackknife".
-            "few" is for mean losses (and their ratios) and n >= 2g + 2: three pairs or more
-            suffice, "auto" being 10 unless all learners are jitted, or `max_fits` or `max_seconds`
-            allow more.
+            "few" is for mean losses (and their ratios) and n >= 2g + 2, and for the AUC of two
+            classes without groups, at most half of each: three pairs or more suffice, "auto" being
+            10 unless all learners are jitted, or `max_fits` or `max_seconds` allow more.
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
         max_fits : int, optional

@@ -150,13 +150,17 @@ class Options:
                 "variance='asymptotic' needs further fits, and losses are given: use 'midpoint' or "
                 "'jackknife'"
             )
-        in_pairs = isinstance(given, GivenPairs) and given.n_sets == 1
+        in_pairs = (
+            given.n_sets == 1
+            if isinstance(given, GivenPairs)
+            else not isinstance(sizes, Sizes) and sizes.in_rounds
+        )
         if chosen == "few" and not (in_pairs and given.n_pairs >= LEAST_ROUNDS):
             raise ValueError(
                 f"variance='few' needs learning sets in {LEAST_ROUNDS} disjoint pairs or more: use "
                 "losses of uv.designs.DisjointSets(n_sets=1), or variance='jackknife'"
             )
-        if chosen in NEED_DISJOINT and isinstance(given, GivenSplits):
+        if chosen in NEED_DISJOINT and isinstance(given, GivenSplits) and not in_pairs:
             raise ValueError(
                 f"variance={chosen!r} needs learning sets in disjoint pairs: use losses of "
                 "uv.designs.DisjointSets, or variance='jackknife'"
@@ -166,8 +170,9 @@ class Options:
     @property
     def may_be_few(self) -> bool:
         """Whether the variance may become that of few fits, where these do not suffice for it."""
-        means = self.interval.metric.is_mean
-        return self.asked == "auto" and means and self.interval.asked not in NEED_MANY_FITS
+        metric = self.interval.metric
+        known = metric.is_mean or metric.ranks_pairs
+        return self.asked == "auto" and known and self.interval.asked not in NEED_MANY_FITS
 
     def n_pairs_of_few(self, n_learners: int) -> int:
         """How many pairs give the variance of few fits: with more it hardly gets better."""

@@ -11,7 +11,9 @@ from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import Question
 from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
+from ucvtest.methods.ustatistic.auc import few as auc_few
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
+from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.sizes import Sizes
@@ -28,6 +30,7 @@ Estimates = (
     | ratio.RatioEstimates
     | few_ratio.FewFitsRatio
     | auc_estimation.Found
+    | auc_few.FewFitsOfAuc
 )
 
 
@@ -40,8 +43,7 @@ def estimates_from(
     """Estimates from learning sets that are drawn, enumerated, or given with their losses."""
     sizes = learning_sets.sizes
     if not isinstance(sizes, Sizes):
-        rankings = auc_estimation.Sampler(sizes, source, generator)
-        return auc_estimation.estimated(rankings, options)
+        return _of_auc(auc_estimation.Sampler(sizes, source, generator), options)
     sampler = estimation.Sampler(sizes, source, generator)
     if learning_sets.contrast == "ratio":
         return few_ratio.estimated(sampler, options)
@@ -51,6 +53,17 @@ def estimates_from(
     found = estimation.estimated(replace(sampler, rounds=rounds), options)
     if rounds is not None and rounds.enough and few.unanswered(options, found, source):
         return few.from_rounds(rounds, source)
+    return found
+
+
+def _of_auc(sampler: auc_estimation.Sampler, options: Options) -> Estimates:
+    """The same of the AUC."""
+    if options.variance == "few":
+        return auc_few.estimated(sampler, options)
+    rounds = auc_few.rounds_of(sampler, options)
+    found = auc_estimation.estimated(replace(sampler, rounds=rounds), options)
+    if rounds is not None and rounds.enough and auc_few.unanswered(options, found):
+        return auc_few.from_rounds(rounds)
     return found
 
 
@@ -67,6 +80,11 @@ def result_from(
     if isinstance(estimates, auc_estimation.Found):
         assert not isinstance(learning_sets.sizes, Sizes)
         parts = auc_reporting.parts(
+            *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
+        )
+    elif isinstance(estimates, auc_few.FewFitsOfAuc):
+        assert isinstance(learning_sets.sizes, ClassSizes)
+        parts = auc_few.parts(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
         )
     elif isinstance(estimates, ratio.RatioEstimates):
