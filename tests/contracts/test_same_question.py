@@ -192,6 +192,12 @@ def powers_between(one, other, factor):
     return found
 
 
+def test_slopes_have_the_units_of_costs():
+    one, three = (fitted(uv.UStatisticTest, np.eye(2)[::-1] * cost).diagnostics for cost in (1, 3))
+    for name in ("slope", "se_slope", "mc_se_slope"):
+        assert three[name] == pytest.approx(one[name] / 3, rel=1e-6) != 0
+
+
 def test_tables_of_costs_remember_that_they_are_equal(tmp_path):
     matrix = [[0, 3], [3, 0]]
     errors = uv.evaluate(FAST, X, Y, 5, "zero_one", rng=0)

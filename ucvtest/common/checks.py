@@ -122,8 +122,8 @@ LARGEST = 1e70
 
 def check_size(name: str, values: np.ndarray) -> None:
     """Refuse numbers whose squares have no variance."""
-    if values.size and np.abs(values[np.isfinite(values)]).max(initial=0.0) > LARGEST:
-        most = float(np.abs(values[np.isfinite(values)]).max())
+    most = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    if most > LARGEST:
         raise ValueError(
             f"{name} holds a number of size {most:.3g}, and squares of numbers above {LARGEST:g} "
             "have no variance: correct it, drop the observation, or use other units"
@@ -174,19 +174,16 @@ ELSEWHERE = {
 
 def named_options(function: Callable[P, R]) -> Callable[P, R]:
     """Say of unknown keywords and missing arguments which class or function they were for."""
-    known_as = signature(function)
-    parameters = known_as.parameters.values()
-    known = {each.name for each in parameters if each.name not in ("self", "cls")}
-    is_open = any(each.kind == each.VAR_KEYWORD for each in parameters)
+    known = signature(function)
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not is_open and not kwargs.keys() <= known:
-            check_options(function, _called(function, args), kwargs)
         try:
-            known_as.bind(*args, **kwargs)
+            known.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{_called(function, args)}: {error}") from None
+            called = _called(function, args)
+            check_options(function, called, kwargs)
+            raise TypeError(f"{called}: {error}") from None
         return function(*args, **kwargs)
 
     return checked

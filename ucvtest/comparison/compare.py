@@ -33,8 +33,9 @@ from ucvtest.designs.adapters import refuse_row_numbers
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import Problem, named_learners
-from ucvtest.inference.notes import learner_notes, sample_notes
+from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import Losses
 from ucvtest.metrics.scorers import chosen_loss
@@ -148,10 +149,10 @@ def compare(
         results of an uninterrupted one, but for the seconds they took; with ``rng=None`` it goes on
         with the seed of then. A file of other data, learners, tests, seed or versions of packages
         is refused, and so is one that was changed, or that another call is writing. A learner is
-        known by its parameters, by the code of its class and functions, and by the functions and
-        constants of your own modules that these read. Not seen are global variables that can change
-        (lists, dictionaries, arrays), what a function imports while it runs, files, and the
-        environment.
+        known by its parameters, by the code of its class and functions, and by the functions,
+        constants and data (dictionaries, lists, arrays, tables) of your own modules that these
+        read. Not seen are data that a function changes itself, global variables that are other
+        objects, what a function imports while it runs, files, and the environment.
 
     Returns
     -------
@@ -411,4 +412,4 @@ class _Run:
 
 def _data_notes(problem: Problem, pair: Pair) -> list[str]:
     """Notes on the rows, and on the two learners."""
-    return [*sample_notes(problem.sample), *learner_notes(problem.learners[each] for each in pair)]
+    return [*sample_notes(problem.sample), *remarks_of(problem.learners[each] for each in pair)]

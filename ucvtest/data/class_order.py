@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.data.positive_class import plain_label
+from ucvtest.data.positive_class import json_label, plain_label
 
 __all__ = [
     "COLUMN_ORDER",
@@ -100,9 +100,8 @@ def order_note(what: str, classes: Iterable[Any]) -> str:
 
 def order_setting(name: str, classes: Iterable[Any]) -> dict[str, list[Any]]:
     """The setting with an order; nothing where there is none."""
-    labels = [plain_label(label) for label in classes]
-    plain = [each if isinstance(each, (bool, int, float, str)) else str(each) for each in labels]
-    return {name: plain} if plain else {}
+    labels = [json_label(label) for label in classes]
+    return {name: labels} if labels else {}
 
 
 def order_notes(settings: Mapping[str, Any]) -> list[str]:

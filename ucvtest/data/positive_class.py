@@ -10,6 +10,7 @@ import numpy as np
 
 __all__ = [
     "check_positive",
+    "json_label",
     "plain_label",
     "positive_setting",
     "says_positive",
@@ -70,12 +71,15 @@ def with_positive(estimand: str, positive: Any) -> str:
 
 def positive_setting(positive: Any) -> dict[str, Any]:
     """The setting that names the positive class; none where there is none."""
-    label = plain_label(positive)
-    if label is None:
-        return {}
-    return {"pos_label": label if isinstance(label, (bool, int, float, str)) else str(label)}
+    return {} if positive is None else {"pos_label": json_label(positive)}
 
 
 def plain_label(label: Any) -> Any:
-    """A label as Python's own value, as JSON knows it."""
+    """A label as Python's own value."""
     return label.item() if isinstance(label, np.generic) else label
+
+
+def json_label(label: Any) -> Any:
+    """A label as settings have it: a value that JSON knows, or text."""
+    plain = plain_label(label)
+    return plain if isinstance(plain, (bool, int, float, str)) else str(plain)

@@ -17,7 +17,7 @@ from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.estimators import CallableLearner
 from ucvtest.learners.adapters.translate import Backend, choose_backend
-from ucvtest.learners.adapters.translated import TranslatedLearner
+from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss
@@ -190,9 +190,8 @@ def warn_of(sample: Sample) -> None:
 
 def warn_of_learners(learners: Iterable[Learner]) -> None:
     """Warn the user of learners that predict something else than the estimators they stand for."""
-    for learner in learners:
-        if isinstance(learner, TranslatedLearner) and learner.remark:
-            warn_caller(learner.remark)
+    for remark in remarks_of(learners):
+        warn_caller(remark)
 
 
 def named_learners(learners: Any) -> dict[str, Learner]:

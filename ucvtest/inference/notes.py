@@ -1,13 +1,11 @@
 """Notes and words that several tests share."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
-from ucvtest.learners.adapters.translated import TranslatedLearner
-from ucvtest.learners.base import Learner
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -17,7 +15,6 @@ __all__ = [
     "few_clusters",
     "in_clusters",
     "is_reuse_note",
-    "learner_notes",
     "one_class_and_tie_notes",
     "sample_notes",
     "tie_notes",
@@ -61,12 +58,6 @@ def one_class_and_tie_notes(counts: Mapping[str, int]) -> list[str]:
 def sample_notes(sample: Sample | None) -> list[str]:
     """Notes on rows that repeat and columns that number them; none where losses were given."""
     return [] if sample is None else [remark.text for remark in sample.remarks]
-
-
-def learner_notes(learners: Iterable[Learner]) -> list[str]:
-    """Notes on learners that predict something else than the estimators they stand for."""
-    remarks = [each.remark for each in learners if isinstance(each, TranslatedLearner)]
-    return [remark for remark in remarks if remark]
 
 
 def budget_notes(n_permutations: Any, asked: int | None, max_seconds: float | None) -> list[str]:

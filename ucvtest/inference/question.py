@@ -30,9 +30,10 @@ from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
 from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
-from ucvtest.inference.notes import REUSED, learner_notes, sample_notes
+from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
@@ -395,7 +396,7 @@ class DataQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        about_learners = learner_notes(self.learners.values())
+        about_learners = remarks_of(self.learners.values())
         about_rows = [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
         return [*about_rows, *self.problem.order_notes, *about_learners]
 

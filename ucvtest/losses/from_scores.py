@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import LARGEST, at_least, check_choice, check_size, named_options
+from ucvtest.common.checks import (
+    LARGEST,
+    at_least,
+    check_choice,
+    check_size,
+    check_switch,
+    named_options,
+)
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
 from ucvtest.losses.validation import by_name, refuse_other_rows
@@ -107,10 +114,8 @@ class FromScores:
                     f"fold_scores[{name!r:.60}] has {len(row)} scores, where {n_resamples} are "
                     "needed: pass those of the same splits for all learners"
                 )
-        if greater_is_better is not None and not isinstance(greater_is_better, (bool, np.bool_)):
-            raise ValueError(
-                f"greater_is_better must be True or False, got {greater_is_better!r:.60}"
-            )
+        if greater_is_better is not None:
+            check_switch("greater_is_better", greater_is_better)
         greater = True if greater_is_better is None else bool(greater_is_better)
         if score is not None:
             greater = direction_of_scores(score, greater_is_better)

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from ucvtest.common.checks import check_switch
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.recorded import known_metric
 
@@ -50,8 +51,8 @@ def direction_of(name: str, greater_is_better: Any = None) -> bool:
         If name and `greater_is_better` contradict each other, or the name is that of a score and
         nothing is said.
     """
-    if greater_is_better is not None and not _is_switch(greater_is_better):
-        raise ValueError(f"greater_is_better must be True or False, got {greater_is_better!r:.60}")
+    if greater_is_better is not None:
+        check_switch("greater_is_better", greater_is_better)
     known = known_metric(name)
     fixed = known.greater_is_better if known is not None else None
     if name in SCORES_OF_LOSSES and greater_is_better is not None:
@@ -105,7 +106,3 @@ def direction_of_scores(name: Any, greater_is_better: bool | None = None) -> boo
     raise ValueError(
         f"greater_is_better={greater_is_better} contradicts score={name!r}: leave it out"
     )
-
-
-def _is_switch(value: Any) -> bool:
-    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")

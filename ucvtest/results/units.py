@@ -259,7 +259,7 @@ def _diagnostics(known: Mapping[str, Any], units: _Change) -> dict[str, Any]:
         **dict.fromkeys(SECOND_MOMENTS, units.second_moment),
         "skewness": units.odd,
         "slope": units.per_unit,
-        "mc_se_slope": lambda value: abs(units.per_unit(value)),
+        **dict.fromkeys(("se_slope", "mc_se_slope"), lambda value: abs(units.per_unit(value))),
     }
     found = {
         name: changes[name](value) if name in changes else value for name, value in known.items()

@@ -1,6 +1,7 @@
 """Intervals for an estimate whose standard error moves with it (Tibshirani 1988), in bounds."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -40,17 +41,13 @@ class BoundedScale:
         """Of distances between the estimate and another value."""
         bend, size = self.bend * np.sign(distance), np.abs(distance)
         end = _unbent(bend, FOLLOWED)
-        straight = np.clip((size - end) / (MET - end), 0.0, 1.0) * (MET - FOLLOWED)
-        beyond = np.maximum(size - MET, 0.0)
-        return np.sign(distance) * (_bent(bend, np.minimum(size, end)) + straight + beyond)
+        return np.sign(distance) * _followed(_bent, bend, size, end, FOLLOWED)
 
     def distance(self, z: Any) -> Any:
         """Of which z is this."""
         bend, size = self.bend * np.sign(z), np.abs(z)
         end = _unbent(bend, FOLLOWED)
-        straight = np.clip((size - FOLLOWED) / (MET - FOLLOWED), 0.0, 1.0) * (MET - end)
-        beyond = np.maximum(size - MET, 0.0)
-        return np.sign(z) * (_unbent(bend, np.minimum(size, FOLLOWED)) + straight + beyond)
+        return np.sign(z) * _followed(_unbent, bend, size, FOLLOWED, end)
 
 
 def shrunk_slope(slope: Any, slope_error: Any) -> Any:
@@ -62,6 +59,12 @@ def shrunk_slope(slope: Any, slope_error: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shrunk = np.divide(slope, 1 + np.divide(slope_error, slope) ** 2)
     return np.where(np.isnan(shrunk), 0.0, shrunk)
+
+
+def _followed(curve: Callable[[Any, Any], Any], bend: Any, size: Any, here: Any, there: Any) -> Any:
+    """A curve that brings `here` to `there`, straight from there to `MET`, and then the same."""
+    straight = np.clip((size - here) / (MET - here), 0.0, 1.0) * (MET - there)
+    return curve(bend, np.minimum(size, here)) + straight + np.maximum(size - MET, 0.0)
 
 
 def _bent(bend: Any, distance: Any) -> Any:

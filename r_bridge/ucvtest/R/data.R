@@ -85,7 +85,7 @@ response <- function(y, positive) {
   if (is.numeric(y)) return(list(
     values = as.vector(y), labels = NULL, pos_label = positive,
     named = !is.null(positive) || says_positive(sort(unique(as.vector(y))))))
-  classes <- levels(droplevels(as.factor(y)))
+  classes <- classes_in_order(y)
   named <- !is.null(positive) || says_positive(classes)
   if (!is.null(positive)) positive <- as.character(positive)
   # The second level is the positive class, wherever the alphabet would put it.

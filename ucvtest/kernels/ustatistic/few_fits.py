@@ -199,8 +199,9 @@ class RoundSums:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
         self._n_rounds += len(rounds)
+        sets = learning[rounds]
         for kept, losses in zip(self._kept, each, strict=True):
-            kept.append(Rounds.of(losses[rounds], learning[rounds]))
+            kept.append(Rounds.of(losses[rounds], sets))
 
     @property
     def enough(self) -> bool:

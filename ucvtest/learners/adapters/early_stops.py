@@ -8,14 +8,14 @@ import numpy as np
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import RefusedEstimator, SklearnLearner
 
-__all__ = ["stops_early"]
+__all__ = ["LARGEST_TOL", "stops_early"]
 
 MOST_STEPS = 1000
 """Whoever allows a solver more steps than this wants it to converge."""
 
 FEWEST_STEPS = 100
 LARGEST_TOL = 1e-4
-"""scikit-learn's defaults."""
+"""scikit-learn's defaults; with a larger tolerance predictions are still other ones."""
 
 EASY = 1e3
 """Bound of the condition number of a penalised fit below which, with columns in similar units, the

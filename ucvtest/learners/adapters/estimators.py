@@ -211,10 +211,9 @@ class CallableLearner(SplitLearner):
 
     `y_train` holds the user's own labels; numbers where the loss scores numbers. Scores of more
     than two classes are (n_test, C), with columns in the order of ``np.unique(y)``, or a DataFrame
-    with columns named by the labels. Of two classes
-    a score or a probability is about the positive one: labels other than 0 and 1, False and True,
-    or -1 and 1 need `pos_label` in the test. Randomness inside the function is its own: seed it
-    there.
+    with columns named by the labels. Of two classes a score or a probability is about the positive
+    one: labels other than 0 and 1, False and True, or -1 and 1 need `pos_label` in the test.
+    Randomness inside the function is its own: seed it there.
     """
 
     function: Callable[[Any, np.ndarray, Any], Any]

@@ -1,7 +1,7 @@
 """A jitted learner in the place of a scikit-learn estimator, with what it leaves open."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from ucvtest.learners.adapters.estimators import SklearnLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, leading
 from ucvtest.learners.batching import clear_labels
 
-__all__ = ["TranslatedLearner"]
+__all__ = ["TranslatedLearner", "remarks_of"]
 
 OPEN = 1e-8
 """Distance from the cut within which the error of a solution could decide."""
@@ -107,3 +107,9 @@ class TranslatedLearner(Learner):
         elected = self.jitted.elect(scores, testing)
         elected.values[near] = np.nan
         return elected
+
+
+def remarks_of(learners: Iterable[Learner]) -> list[str]:
+    """Remarks on learners that predict something else than the estimators they stand for."""
+    translated = (each for each in learners if isinstance(each, TranslatedLearner))
+    return [each.remark for each in translated if each.remark]

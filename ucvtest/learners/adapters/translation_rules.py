@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.adapters.early_stops import stops_early
+from ucvtest.learners.adapters.early_stops import LARGEST_TOL, stops_early
 from ucvtest.learners.adapters.estimators import SklearnLearner
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, class_members
@@ -39,9 +39,6 @@ __all__ = [
     "refuse_other_parameters",
     "without_scaler",
 ]
-
-LOGISTIC_TOLERANCE = 1e-4
-"""The tolerance of scikit-learn's logistic regression by default, which fits to the end."""
 
 LASSO_STEPS = 1000
 """Newton steps that a fit with an l1 penalty may take."""
@@ -288,7 +285,7 @@ def _logistic(case: Case) -> TranslatedLearner:
     # liblinear adds the intercept as a feature, and so penalises it.
     case.needs(case["solver"] != "liblinear", "solver")
     # A larger one stops where predictions are still other ones.
-    case.needs(isinstance(case["tol"], Real) and float(case["tol"]) <= LOGISTIC_TOLERANCE, "tol")
+    case.needs(isinstance(case["tol"], Real) and float(case["tol"]) <= LARGEST_TOL, "tol")
     l1_ratio, lam = _logistic_penalty(case)
     case.needs(l1_ratio == 0 or lam > 0, "C")
     remark = stops_early(case.learner, case.sample, standardize=case.standardize)

@@ -78,13 +78,15 @@ def _what(options: Options) -> str:
 def few_if_needed(learning_sets: LearningSets, options: Options, n_learners: int) -> Options:
     """The options, with the variance of few fits where there are none for another."""
     sizes, number = learning_sets.sizes, options.n_pairs
-    if not options.may_be_few or not isinstance(sizes, Sizes) or not sizes.disjoint:
+    in_pairs = options.given is None and number != "exact"
+    if not in_pairs or not options.may_be_few or not isinstance(sizes, Sizes) or not sizes.disjoint:
         return options
-    if number == "auto" and options.given is None:
+    if isinstance(number, int):
+        short = LEAST_ROUNDS <= number < MIN_PAIRS
+    else:
         needed = _fits_of_pairs(learning_sets, options, n_learners, jointly=False)
-        return replace(options, variance="few") if options.max_fits < needed else options
-    fewest = isinstance(number, int) and LEAST_ROUNDS <= number < MIN_PAIRS
-    return replace(options, variance="few") if fewest and options.given is None else options
+        short = options.max_fits < needed
+    return replace(options, variance="few") if short else options
 
 
 def capped(options: Options, most_fits: int) -> Options:

@@ -20,7 +20,7 @@ from ucvtest.inference.studentise import (
 from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.methods.ustatistic import estimation, reporting
 from ucvtest.methods.ustatistic.estimation import Sampler, UStatisticEstimates
-from ucvtest.methods.ustatistic.interval import never_negative
+from ucvtest.methods.ustatistic.interval import Interval, never_negative
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
 from ucvtest.results.wording import SAME_LOSSES
@@ -105,7 +105,7 @@ def parts(
     own = _own_values(estimates, settings)
     return {
         **vars(chosen),
-        "method": "U-statistic test of the complete error estimate",
+        "method": reporting.METHOD,
         "diagnostics": {
             "mc_se_estimate": found.mc_se,
             "variance": "few",
@@ -121,7 +121,7 @@ def parts(
         },
         "notes": (
             reporting.ORDER,
-            *_notes(options, found, source),
+            *_notes(options, interval, found, source),
             *reporting.shared_notes(question, options, source, converged=True),
             *interval.notes(None, chosen, source.one_class_fits),
         ),
@@ -130,7 +130,7 @@ def parts(
 
 
 def _studentised(
-    question: Question, found: FewFits, source: LossSource, interval: Any
+    question: Question, found: FewFits, source: LossSource, interval: Interval
 ) -> Studentised:
     """The test, or the reason why there is none."""
     varied = found.spread > (estimation.ROUNDING * found.mean) ** 2
@@ -138,7 +138,7 @@ def _studentised(
     if source.identical:
         status = SAME_LOSSES
     elif not varied and not interval.answers_without_spread:
-        status = "degenerate: the variance estimate is zero, the loss did not vary"
+        status = reporting.NO_SPREAD
     return studentise(
         question.hypothesis,
         found.mean,
@@ -158,7 +158,9 @@ def _own_values(estimates: FewFitsEstimates, settings: Mapping[str, Any]) -> Per
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
-def _notes(options: Options, found: FewFits, source: LossSource) -> Iterator[str]:
+def _notes(
+    options: Options, interval: Interval, found: FewFits, source: LossSource
+) -> Iterator[str]:
     """How many fits the variance rests on, and why."""
     if options.variance != "few":
         yield (
@@ -170,7 +172,7 @@ def _notes(options: Options, found: FewFits, source: LossSource) -> Iterator[str
         f"leave open is in the {found.df:.3g} degrees of freedom; more fits make the interval "
         "shorter."
     )
-    metric = options.interval.metric
+    metric = interval.metric
     if source.paired and not metric.counts_errors and never_negative(metric):
         yield (
             "Few fits do not tell whether the losses have a tail. With 20 fits of each learner, "
@@ -178,8 +180,9 @@ def _notes(options: Options, found: FewFits, source: LossSource) -> Iterator[str
             "91% of simulated samples, 76% in the worst setting. Ratios (contrast='ratio') suffer "
             "less from tails."
         )
-    if source.paired is False and options.interval.for_few_fits().name == "hall_floor":
+    if not source.paired and interval.name == "hall_floor":
         yield (
-            "Few fits do not tell the skewness of the losses. The upper limit allows for a tail; "
-            "by 'wald' 95% intervals contained the true value in 86% of simulated samples."
+            "Few fits do not tell the skewness of the losses. The upper limit allows for a tail. "
+            "With 20 fits, 95% intervals contained the true value in 98% of simulated samples, and "
+            "in 86% in the worst setting."
         )

@@ -14,7 +14,7 @@ from ucvtest.stats.intervals import HallT, PlusFour, Shape
 from ucvtest.stats.jackknife import has_pair_effects
 from ucvtest.stats.variance_stabilised import StabilisedT
 
-__all__ = ["Interval", "IntervalName", "knows_slope", "never_negative"]
+__all__ = ["NEED_MANY_FITS", "Interval", "IntervalName", "knows_slope", "never_negative"]
 
 IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 NAMES: tuple[str, ...] = get_args(IntervalName)
@@ -29,6 +29,9 @@ t at 2 and 0.15 an end of the interval moves by 0.3 standard errors."""
 
 POSITIVE = ("squared", "absolute", "log")
 """Losses by name that are never below 0, and have no largest value."""
+
+NEED_MANY_FITS = ("stabilised", "hall")
+"""Rules that need more than few fits tell."""
 
 FEW_FOR_SLOPE = 40
 """With fewer observations the slope of the standard error is so noisy that it costs width (1.67
@@ -87,7 +90,7 @@ class Interval:
         check_choice("interval", asked, NAMES)
         if asked != "auto":
             _check(asked, metric, paired=paired)
-            if variance == "few" and asked in ("stabilised", "hall"):
+            if variance == "few" and asked in NEED_MANY_FITS:
                 raise ValueError(
                     f"interval={asked!r} needs more than few fits tell: use interval='auto', or "
                     "another variance"

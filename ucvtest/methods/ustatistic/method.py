@@ -112,7 +112,7 @@ class UStatisticTest(HypothesisTest):
     t test's and 1.22 times that of thousands of fits; with 200 fits in 96.3%, at 1.00 times. The
     worst setting had 81.3%, learners whose rule a few rows decide (`held_spam`, n = 200); it is
     the worst for all tests. Differences of squared and log losses had 91% (76% in the worst,
-    skewed noise), as their tails do not show. Below n = 30 it has not been tried. "auto" takes it
+    skewed noise), as their tails do not show. Below n = 40 it has not been tried. "auto" takes it
     where the fits end before the variance that it stands for is known to a quarter of itself, from
     the same pairs of learning sets.
 

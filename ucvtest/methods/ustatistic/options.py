@@ -8,7 +8,12 @@ from ucvtest.common.checks import as_integer, check_is_float, check_seconds
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 from ucvtest.learners.base import Learner
-from ucvtest.methods.ustatistic.interval import Interval, IntervalName, knows_slope
+from ucvtest.methods.ustatistic.interval import (
+    NEED_MANY_FITS,
+    Interval,
+    IntervalName,
+    knows_slope,
+)
 from ucvtest.methods.ustatistic.learning_sets import AucSizes, LearningSets
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
@@ -22,9 +27,6 @@ DEFAULT_TOL = 0.05
 
 FEW_PAIRS = 10
 """Pairs for the variance of few fits where each fit may take long, and nobody says how many."""
-
-FEW_FITS_INTERVALS = ("auto", "wald", "plus_four", "hall_floor")
-"""Rules for intervals that need no more than few fits tell."""
 
 MAX_FITS_JITTED = 200_000
 MAX_FITS_OTHERWISE = 20_000
@@ -165,7 +167,7 @@ class Options:
     def may_be_few(self) -> bool:
         """Whether the variance may become that of few fits, where these do not suffice for it."""
         means = self.interval.metric.is_mean and self.interval.name != "log"
-        return self.asked == "auto" and means and self.interval.asked in FEW_FITS_INTERVALS
+        return self.asked == "auto" and means and self.interval.asked not in NEED_MANY_FITS
 
     def n_pairs_of_few(self, n_learners: int) -> int:
         """How many pairs give the variance of few fits: with more it hardly gets better."""

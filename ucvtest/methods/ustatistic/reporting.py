@@ -29,6 +29,8 @@ from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, VARIANCES
 from ucvtest.results.wording import SAME_LOSSES
 
 __all__ = [
+    "METHOD",
+    "NO_SPREAD",
     "ORDER",
     "REMEDY_PAIRS",
     "max_fits_notes",
@@ -40,6 +42,9 @@ __all__ = [
 ]
 
 ORDER = "Assumes independent observations and learners that do not depend on the order of rows."
+
+METHOD = "U-statistic test of the complete error estimate"
+NO_SPREAD = "degenerate: the variance estimate is zero, the loss did not vary"
 
 FAR_OUTSIDE, MC_ERRORS_OUTSIDE = 2, 2
 """How many times a bound, and how many Monte-Carlo errors beyond it, the unbiased variance must be
@@ -71,7 +76,7 @@ def parts(
     chosen, shape = tested[found.variance], found.shape
     return {
         **vars(chosen),
-        "method": "U-statistic test of the complete error estimate",
+        "method": METHOD,
         "diagnostics": _diagnostics(found, source)
         | options.interval.diagnostics(shape)
         | own.diagnostics,
@@ -228,7 +233,7 @@ def _status(options: Options, found: UStatisticEstimates, name: str, *, identica
     if only_rounding(found.estimates, name):
         if options.interval.answers_without_spread:
             return "ok"
-        return "degenerate: the variance estimate is zero, the loss did not vary"
+        return NO_SPREAD
     if variance < 0 and name in ("unbiased", "asymptotic"):
         other = "midpoint" if "midpoint" in found.estimates.values else "jackknife"
         return (
