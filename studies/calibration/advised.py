@@ -92,8 +92,11 @@ def followed_on(table: pd.DataFrame, held: Collection[str], *, kind: str) -> pd.
             at = (n_obs, target, advice.evidence.procedure)
             if at in by_key:
                 found[name, *at] = _followed(name, by_key[at], promises=advice.promises)
-    return pd.DataFrame(list(found.values()))
+    return pd.DataFrame(list(found.values()), columns=list(FOLLOWED))
 
+
+FOLLOWED = ("problem", "n_obs", "target", "procedure", "promises")
+FOLLOWED += ("answered", "covered", "null_tested", "null_rejected")
 
 TARGETS = {"difference": 2, "error": 1}
 
@@ -121,10 +124,12 @@ def _followed(name: str, cell: Any, *, promises: bool) -> dict[str, Any]:
 
 def verdict(followed: pd.DataFrame) -> dict[str, Any]:
     """Coverage of advice on held-out problems: the mean, and the cells that fall short."""
+    if followed.empty:
+        return {"cells": 0, "mean": np.nan, "below": 0, "below_in": ()}
     share = followed["covered"] / followed["answered"]
     bound = LOWEST - BINOMIAL_ERRORS * np.sqrt(LOWEST * (1 - LOWEST) / followed["answered"])
     below = followed[share < bound]
-    promised = followed["promises"]
+    promised = followed["promises"].astype(bool)
     return {
         "cells": len(followed),
         "mean": float(share.mean()),
