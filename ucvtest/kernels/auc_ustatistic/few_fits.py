@@ -10,17 +10,17 @@ AUCs.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from scipy.stats import rankdata
 
 from ucvtest.kernels.ustatistic.few_fits import (
     LEAST_ROUNDS,
-    LEAST_SHARE,
-    LEAST_TEST_SHARE,
     MOST_ROUNDS,
     FewFits,
+    SampleEffects,
+    few_fits_from,
 )
 
 __all__ = ["PlacedRounds", "RankedRounds"]
@@ -77,90 +77,11 @@ class PlacedRounds:
 
     def estimate(self) -> FewFits:
         """The AUC (difference) and its variance, from three rounds on."""
-        n_rounds, q = self.fits.shape
-        means = self.fits.mean(axis=1)
-        classes = [_OfClass.of(*each) for each in zip(self.placed, self.learning, strict=True)]
-        noise, df = float(means.var(ddof=1)), n_rounds * (q - 1) - 1
-        expected = np.sum([each.expected for each in classes], axis=0)
-        x, y = _within(expected), _within(self.fits)
-        square = float((x**2).sum())
-        slope = float((x * y).sum()) / square if square > 0 else 1.0
-        residual = float(((y - slope * x) ** 2).sum()) / df
-        # What is expected is known from the other rounds only: see `Rounds`.
-        error = sum(each.error for each in classes)
-        residual = max(residual - slope**2 * error, LEAST_SHARE * residual)
-        signal = sum(each.spread * each.variance for each in classes)
-        if signal > 0:
-            slope /= max(signal / (signal + error), 1 / 2)
-        raw = sum(each.variance * (1 - (slope - 1) * each.share) ** 2 for each in classes)
-        learning_part = max(each.factor for each in classes) * residual
-        spread = raw + learning_part
-        share = raw / spread if spread > 0 else 1.0
-        return FewFits(
-            mean=float(means.mean()),
-            test_part=max(raw - learning_part / df, LEAST_TEST_SHARE * raw),
-            learning_part=learning_part,
-            noise=noise,
-            spread=spread,
-            df=1 / (1 / _welch(classes) + (1 - share**2) / df),
-            n_rounds=n_rounds,
-            n_obs=sum(each.n for each in classes),
-        )
-
-
-class _OfClass(NamedTuple):
-    """What is known of the observations of a class, and of what they make of each fit (R, q).
-
-    `variance` is the part of testing; `spread` times it that of `expected` within rounds, of which
-    `error` is the noise. `share` and `factor` turn slopes and residuals of fits into variances.
-    """
-
-    n: int
-    expected: np.ndarray
-    variance: float
-    spread: float
-    error: float
-    share: float
-    factor: float
-
-    @classmethod
-    def of(cls, placed: np.ndarray, learning: np.ndarray) -> Self:
-        """From placements and learning sets (R, q, n)."""
-        n_rounds, _, n = placed.shape
-        g = int(learning[0, 0].sum())
-        untested = n - g
-        tested = placed.sum(axis=1) / (~learning).sum(axis=1)
-        effects = tested.mean(axis=0)
-        centred = effects - effects.mean()
-        apart = tested - tested.mean(axis=1, keepdims=True) - centred
-        interaction = float((apart**2).sum()) / ((n_rounds - 1) * (n - 1))
-        raw = float((centred**2).sum()) / (n * (n - 1))
-        variance = max(raw - interaction / (n_rounds * n), LEAST_SHARE * raw)
-        others = (n_rounds * effects - tested) / (n_rounds - 1)
-        others -= others.mean(axis=1, keepdims=True)
-        spread = g * n / untested**2
-        return cls(
-            n=n,
-            expected=np.einsum("rqn,rn->rq", ~learning, others) / untested,
-            variance=variance,
-            spread=spread,
-            error=spread * interaction / (n * (n_rounds - 1)),
-            share=g / (untested - 1),
-            factor=(g * untested / (untested - 1)) ** 2 / (g * n),
-        )
-
-
-def _welch(classes: Sequence[_OfClass]) -> float:
-    """Degrees of freedom of the sum of the parts of testing."""
-    total = sum(each.variance for each in classes)
-    if not total > 0:
-        return float(min(each.n for each in classes) - 1)
-    return float(total**2 / sum(each.variance**2 / (each.n - 1) for each in classes))
-
-
-def _within(values: np.ndarray) -> np.ndarray:
-    """Values (R, q) around the mean of their round."""
-    return np.asarray(values - values.mean(axis=1, keepdims=True))
+        samples = [
+            SampleEffects.of(placed.sum(axis=1) / (~learning).sum(axis=1), learning)
+            for placed, learning in zip(self.placed, self.learning, strict=True)
+        ]
+        return few_fits_from(self.fits.mean(axis=1), self.fits, samples)
 
 
 class RankedRounds:
