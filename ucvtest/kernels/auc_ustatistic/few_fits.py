@@ -1,20 +1,21 @@
-r"""The AUC of two classes and its variance from few fits: rounds of disjoint learning sets.
+r"""The AUC and its variance from few fits: rounds of disjoint learning sets.
 
 The rule is that of mean losses (`kernels.ustatistic.few_fits`), with a table of placements for
 each class instead of one table of losses. A round is two learning sets that share no observation,
-each with g_c of class c. The AUC of a rule is the mean of the placements of either class. To first
-order it is U, plus what is learnt, plus the mean effects of the tested observations of both
+each with g_c of class c. The AUC of a rule is the mean of the placements of any class. To first
+order it is U, plus what is learnt, plus the mean effects of the tested observations of all
 classes. The parts of testing add up over classes; the slope and what learning adds are those of the
 AUCs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from scipy.stats import rankdata
 
+from ucvtest.kernels.auc_ustatistic.several_classes import Classes, placements
 from ucvtest.kernels.ustatistic.few_fits import (
     LEAST_ROUNDS,
     MOST_ROUNDS,
@@ -23,7 +24,7 @@ from ucvtest.kernels.ustatistic.few_fits import (
     few_fits_from,
 )
 
-__all__ = ["PlacedRounds", "RankedRounds"]
+__all__ = ["PlacedRounds", "RankedRounds", "RoundsOfAuc"]
 
 MOST_SCORES = 20_000_000
 """Scores of a learner that are kept."""
@@ -64,6 +65,20 @@ class PlacedRounds:
         fits = (below.sum(axis=1) / (n_first * n_second)).reshape(n_rounds, q)
         return cls(fits, tuple(placed), tuple(part.reshape(n_rounds, q, -1) for part in sets))
 
+    @classmethod
+    def of_classes(cls, scores: np.ndarray, learning: np.ndarray, classes: Classes) -> Self:
+        """Of several classes, from scores (R, q, n, C), looked at only where tested."""
+        n_rounds, q, n = learning.shape
+        rows = scores.reshape(-1, *scores.shape[2:])
+        fits, placed = placements(classes, rows, learning.reshape(-1, n))
+        placed = placed.reshape(learning.shape)
+        members = [classes.labels == label for label in range(len(classes.learn_sizes))]
+        return cls(
+            fits.reshape(n_rounds, q),
+            tuple(placed[..., each] for each in members),
+            tuple(learning[..., each] for each in members),
+        )
+
     def weighted(self, weight: float) -> Self:
         """The same of a multiple of the AUC."""
         return replace(
@@ -75,6 +90,11 @@ class PlacedRounds:
         placed = tuple(x + y for x, y in zip(self.placed, other.placed, strict=True))
         return replace(self, fits=self.fits + other.fits, placed=placed)
 
+    def equals(self, other: Self) -> bool:
+        """Whether no placement differs."""
+        pairs = zip(self.placed, other.placed, strict=True)
+        return all(np.array_equal(x, y) for x, y in pairs)
+
     def estimate(self) -> FewFits:
         """The AUC (difference) and its variance, from three rounds on."""
         samples = [
@@ -84,19 +104,46 @@ class PlacedRounds:
         return few_fits_from(self.fits.mean(axis=1), self.fits, samples)
 
 
-class RankedRounds:
-    """Keeps the scores of the first rounds of several learners, and ranks them when asked."""
+class RoundsOfAuc(Protocol):
+    """The rounds of an AUC, of whatever sample."""
 
-    def __init__(self, members: Sequence[np.ndarray], n_learners: int) -> None:
+    @property
+    def fits(self) -> np.ndarray:
+        """The AUC of each fit, (R, q)."""
+
+    def weighted(self, weight: float) -> Self:
+        """The same of a multiple of the AUC."""
+
+    def plus(self, other: Self) -> Self:
+        """The sum of two learners, by the same learning sets."""
+
+    def equals(self, other: Self) -> bool:
+        """Whether two learners place all alike."""
+
+    def estimate(self) -> FewFits:
+        """The AUC and its variance."""
+
+
+class RankedRounds:
+    """Keeps the scores of the first rounds of several learners, and ranks them when asked.
+
+    `ranked` makes rounds of the scores (R, 2, ...) of each learner and of learning sets (R, 2, n).
+    """
+
+    def __init__(
+        self,
+        ranked: Callable[[Sequence[np.ndarray], np.ndarray], Sequence[RoundsOfAuc]],
+        n_learners: int,
+        n_scores: int,
+    ) -> None:
         self.n_learners = n_learners
-        self._members = tuple(members)
-        n_obs = sum(map(len, members))
-        self._most = min(MOST_ROUNDS, max(LEAST_ROUNDS, MOST_SCORES // (2 * n_obs)))
+        self._ranked = ranked
+        self._most = min(MOST_ROUNDS, max(LEAST_ROUNDS, MOST_SCORES // (2 * n_scores)))
         self._kept: list[tuple[list[np.ndarray], np.ndarray]] = []
         self._n_rounds = 0
 
     def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
-        """Add scores (M, n) of each learner at learning sets (M, n), two of each number a round."""
+        """Add scores (M, ...) of each learner at sets (M, n), two of each number a round."""
         room = self._most - self._n_rounds
         if room == 0:
             return
@@ -109,11 +156,11 @@ class RankedRounds:
         """Whether there are rounds enough for an estimate."""
         return self._n_rounds >= LEAST_ROUNDS
 
-    def placed(self) -> list[PlacedRounds]:
+    def ranked(self) -> Sequence[RoundsOfAuc]:
         """The rounds of each learner, ranked."""
         learning = np.concatenate([sets for _, sets in self._kept])
-        found = []
-        for place in range(self.n_learners):
-            scores = np.concatenate([each[place] for each, _ in self._kept]).astype(float)
-            found.append(PlacedRounds.of(scores, learning, self._members))
-        return found
+        scores = [
+            np.concatenate([each[place] for each, _ in self._kept]).astype(float)
+            for place in range(self.n_learners)
+        ]
+        return self._ranked(scores, learning)

@@ -108,6 +108,18 @@ class Rounds:
         sample = SampleEffects.of(self.tested, self.learning)
         return few_fits_from(self.tested.mean(axis=1), self.fits, [sample])
 
+    def weighted(self, weight: float) -> Self:
+        """The rounds of a multiple of the losses."""
+        return type(self)(weight * self.tested, weight * self.fits, self.learning)
+
+    def plus(self, other: Self) -> Self:
+        """The rounds of the sum of two losses, of the same learning sets."""
+        return type(self)(self.tested + other.tested, self.fits + other.fits, self.learning)
+
+    def equals(self, other: Self) -> bool:
+        """Whether no observation of a round differs."""
+        return np.array_equal(self.tested, other.tested)
+
     def with_offset(self, offset: np.ndarray) -> Self:
         """The rounds of the losses plus their mean times an offset (n,)."""
         moved = float(self.tested.mean()) * offset
