@@ -77,7 +77,8 @@ def studied() -> list[Problem]:
 class Study:
     """Problems, what is done with a sample, and tests of the packaged table to compare with.
 
-    `full` is the test with thousands of fits, `usual` another one with the name of its width.
+    `full` is the test with thousands of fits, `usual` another one with the name of its width. The
+    `loss` is that of all problems, if they do not have their own.
     """
 
     problems: Callable[[], list[Problem]]
@@ -85,6 +86,7 @@ class Study:
     full: str
     usual: tuple[str, str]
     table: Path
+    loss: str | None = None
 
     @property
     def in_short(self) -> Path:
@@ -121,7 +123,7 @@ def simulate(study: Study, path: Path, n_samples: int, seconds: float) -> None:
 def table_of(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     """Coverage, width and rejections of each cell, with widths of the tests to compare with."""
     known = calibration_table().set_index(["problem", "n_obs", "target", "procedure"])
-    loss = {problem.name: problem.loss for problem in study.problems()}
+    loss = {problem.name: study.loss or problem.loss for problem in study.problems()}
     found = []
     for (name, n_obs, target, pairs), cell in rows.groupby(list(COLUMNS[:2] + COLUMNS[3:5])):
         cell_of = (name, n_obs, target)
@@ -174,7 +176,7 @@ def in_short(table: pd.DataFrame) -> pd.DataFrame:
                 "coverage": cells["coverage"].mean(),
                 "worst": cells["coverage"].min(),
                 "worst_cell": cells["cell"][worst],
-                usual.replace("_", "_over_"): np.exp(np.log(cells["of_usual"]).mean()),
+                usual.replace("width_", "width_over_"): np.exp(np.log(cells["of_usual"]).mean()),
                 "width_over_full": np.exp(np.log(cells["of_full"]).mean()),
                 "size": cells["size"].mean(),
             }

@@ -56,6 +56,7 @@ FEW_FITS_AUC = Study(
     "ustatistic_auc",
     ("width_corrected_t", "corrected_t_auc"),
     Path(__file__).with_suffix(".csv"),
+    loss="auc",
 )
 
 if __name__ == "__main__":

@@ -385,9 +385,10 @@ class UStatisticTest(HypothesisTest):
             else "jackknife". "clipped", "unbiased" and "asymptotic" need n >= 2g + 2, and many
             times the fits. Of the AUC there are all but "asymptotic", and "auto" is "midpoint"
             where at most half of each class is learnt from and n <= 1000, else "jackknife".
-            "few" is for mean losses (and their ratios) and n >= 2g + 2, and for the AUC of two
-            classes without groups, at most half of each: three pairs or more suffice, "auto" being
-            10 unless all learners are jitted, or `max_fits` or `max_seconds` allow more.
+            "few" is for mean losses (and their ratios) and n >= 2g + 2, and for the AUC where at
+            most half of each class, or of the groups, is learnt from: three pairs or more suffice,
+            "auto" being 10 unless all learners are jitted, or `max_fits` or `max_seconds` allow
+            more.
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
         max_fits : int, optional
