@@ -14,8 +14,8 @@ import argparse
 import csv
 import time
 import warnings
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,7 @@ TARGETS = {"difference": (0, 1), "error": (0, None)}
 COLUMNS = ("problem", "n_obs", "number", "target", "pairs", "estimate", "low", "high", "pvalue")
 TABLE = Path(__file__).with_suffix(".csv")
 IN_SHORT = TABLE.with_stem("few_fits_in_short")
+"""Of the study of losses; other studies have their own."""
 
 
 def first_pairs(losses: uv.Losses, n_pairs: int) -> uv.Losses:
@@ -72,7 +73,31 @@ def studied() -> list[Problem]:
     ]
 
 
-def simulate(path: Path, n_samples: int, seconds: float) -> None:
+@dataclass(frozen=True)
+class Study:
+    """Problems, what is done with a sample, and tests of the packaged table to compare with.
+
+    `full` is the test with thousands of fits, `usual` another one with the name of its width. The
+    `loss` is that of all problems, if they do not have their own.
+    """
+
+    problems: Callable[[], list[Problem]]
+    rows_of: Callable[[Problem, int, int], Iterator[tuple]]
+    full: str
+    usual: tuple[str, str]
+    table: Path
+    loss: str | None = None
+
+    @property
+    def in_short(self) -> Path:
+        """The file of the table by loss, target and budget."""
+        return self.table.with_stem(f"{self.table.stem}_in_short")
+
+
+FEW_FITS = Study(studied, rows_of, "ustatistic", ("width_5x2", "five_by_two_t"), TABLE)
+
+
+def simulate(study: Study, path: Path, n_samples: int, seconds: float) -> None:
     """Rows, a sample of each problem and size at a time, until there are enough or time is up."""
     done = set()
     if path.exists():
@@ -85,27 +110,27 @@ def simulate(path: Path, n_samples: int, seconds: float) -> None:
         if not done:
             writer.writerow(COLUMNS)
         for number in range(n_samples):
-            for problem in studied():
+            for problem in study.problems():
                 for n_obs in sorted({*problem.sizes} & {*SIZES}):
                     if (problem.name, n_obs, number) in done:
                         continue
                     if time.monotonic() - start > seconds:
                         return
-                    writer.writerows(list(rows_of(problem, n_obs, number)))
+                    writer.writerows(list(study.rows_of(problem, n_obs, number)))
                     file.flush()
 
 
-def table_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Coverage, width and rejections of each cell, with those of 5x2 t and of the full test."""
+def table_of(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
+    """Coverage, width and rejections of each cell, with widths of the tests to compare with."""
     known = calibration_table().set_index(["problem", "n_obs", "target", "procedure"])
-    loss = {problem.name: problem.loss for problem in studied()}
+    loss = {problem.name: study.loss or problem.loss for problem in study.problems()}
     found = []
     for (name, n_obs, target, pairs), cell in rows.groupby(list(COLUMNS[:2] + COLUMNS[3:5])):
         cell_of = (name, n_obs, target)
-        if (*cell_of, "ustatistic") not in known.index:
+        if (*cell_of, study.full) not in known.index:
             continue  # whose true value is not known
-        full = known.loc[(*cell_of, "ustatistic")]
-        five = known.loc[(*cell_of, "five_by_two_t")]
+        full = known.loc[(*cell_of, study.full)]
+        column, usual = study.usual
         answered = cell["low"].notna()
         covered = (cell["low"] <= full["truth"]) & (full["truth"] <= cell["high"])
         found.append(
@@ -121,7 +146,7 @@ def table_of(rows: pd.DataFrame) -> pd.DataFrame:
                 "rejected": int((cell["pvalue"] <= 0.05).sum()),
                 "equal": int(full["equal"]),
                 "width": (cell["high"] - cell["low"]).median(),
-                "width_5x2": five["width"],
+                column: known.loc[(*cell_of, usual)]["width"],
                 "width_full": full["width"],
             }
         )
@@ -130,11 +155,12 @@ def table_of(rows: pd.DataFrame) -> pd.DataFrame:
 
 def in_short(table: pd.DataFrame) -> pd.DataFrame:
     """The table by kind of loss, target and budget: coverage in the mean and in the worst cell."""
+    (usual,) = set(table.columns) & {FEW_FITS.usual[0], "width_corrected_t"}
     share = table["covered"] / table["answered"]
     table = table.assign(
-        kind=np.where(table["loss"] == "zero_one", "zero_one", "other"),
+        kind=table["loss"].where(table["loss"].isin(["zero_one", "auc"]), "other"),
         coverage=100 * share,
-        of_5x2=table["width"] / table["width_5x2"],
+        of_usual=table["width"] / table[usual],
         of_full=table["width"] / table["width_full"],
         cell=table["problem"] + " " + table["n_obs"].astype(str),
         size=(100 * table["rejected"] / table["samples"]).where(table["equal"] == 1),
@@ -150,7 +176,7 @@ def in_short(table: pd.DataFrame) -> pd.DataFrame:
                 "coverage": cells["coverage"].mean(),
                 "worst": cells["coverage"].min(),
                 "worst_cell": cells["cell"][worst],
-                "width_over_5x2": np.exp(np.log(cells["of_5x2"]).mean()),
+                usual.replace("width_", "width_over_"): np.exp(np.log(cells["of_usual"]).mean()),
                 "width_over_full": np.exp(np.log(cells["of_full"]).mean()),
                 "size": cells["size"].mean(),
             }
@@ -158,27 +184,29 @@ def in_short(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=Path, default=Path("build/few_fits.csv"))
+def main(study: Study, words: str) -> None:
+    """Run a study, or print what one sample gives."""
+    parser = argparse.ArgumentParser(description=words.splitlines()[0])
+    rows = Path("build") / study.table.name
+    parser.add_argument("--rows", type=Path, default=rows)
     parser.add_argument("--samples", type=int, default=300, help="of each problem and size")
     parser.add_argument("--seconds", type=float, default=1200)
     parser.add_argument("--table", action="store_true", help="no more samples, only the table")
     parser.add_argument("--quick", action="store_true", help="one sample, nothing kept")
     arguments = parser.parse_args()
     if arguments.quick:
-        rows = pd.DataFrame(list(rows_of(problems()["weak"], 40, 0)), columns=list(COLUMNS))
-        print(rows.to_string(index=False))
+        found = list(study.rows_of(problems()["weak"], 40, 0))
+        print(pd.DataFrame(found, columns=list(COLUMNS)).to_string(index=False))
         return
     arguments.rows.parent.mkdir(parents=True, exist_ok=True)
     if not arguments.table:
-        simulate(arguments.rows, arguments.samples, arguments.seconds)
-    table = table_of(pd.read_csv(arguments.rows))
-    table.to_csv(TABLE, index=False, float_format="%.5g")
+        simulate(study, arguments.rows, arguments.samples, arguments.seconds)
+    table = table_of(study, pd.read_csv(arguments.rows))
+    table.to_csv(study.table, index=False, float_format="%.5g")
     means = in_short(table).round(2)
-    means.to_csv(IN_SHORT, index=False)
+    means.to_csv(study.in_short, index=False)
     print(means.to_string(index=False))
 
 
 if __name__ == "__main__":
-    main()
+    main(FEW_FITS, str(__doc__))

@@ -1,34 +1,144 @@
-"""The variance of an AUC from few fits: placements by class in the place of losses."""
+"""The variance of an AUC from few fits, of observations, classes and clusters; brute force."""
+
+from itertools import combinations
 
 import numpy as np
 import pytest
 
-from tests.oracles.few_fits_auc import few_fits_of_auc
+from tests.oracles import few_fits_auc as oracle
+from tests.oracles.few_fits import few_fits
+from ucvtest.data.groups import Clusters, as_groups
+from ucvtest.kernels.auc_ustatistic.clusters import RowWeights
 from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds
+from ucvtest.kernels.auc_ustatistic.few_fits_of_clusters import (
+    rounds_of_mixed,
+    rounds_of_single_label,
+)
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
+from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
+from ucvtest.kernels.ustatistic.few_fits import Rounds
+
+TWO = pytest.mark.parametrize("two", [False, True], ids=["one", "two"])
+WEIGHT = pytest.mark.parametrize("weight", ["group", "row"])
 
 
-@pytest.mark.parametrize(("sizes", "n_rounds"), [((9, 12), 5), ((8, 8), 4)])
-@pytest.mark.parametrize("two", [False, True])
-def test_equals_the_sums_written_out(sizes, n_rounds, two):
-    rng = np.random.default_rng(sum(sizes) + two)
-    n = sum(sizes)
-    members = [np.arange(sizes[0]), np.arange(sizes[0], n)]
-    learning = np.zeros((n_rounds, 2, n), dtype=bool)
+def drawn(rng, members, n_rounds):
+    """Rounds of two learning sets (R, 2, n), disjoint and with as many of each class."""
+    learning = np.zeros((n_rounds, 2, sum(map(len, members))), dtype=bool)
     for of_round in learning:
         for each in members:
             order, g = rng.permutation(each), len(each) // 2 - 1
             of_round[0, order[:g]] = of_round[1, order[g : 2 * g]] = True
-    # Rounded, so that there are ties.
-    first, other = np.round(rng.normal(size=(2, n_rounds, 2, n)) + (np.arange(n) < sizes[0]), 1)
-    scores = {1: first, -1: other} if two else {1: first}
-    rounds = [[set(np.flatnonzero(one)) for one in pair] for pair in learning]
-    estimate, variance, noise, df, spread = few_fits_of_auc(scores, rounds, members)
-    found = PlacedRounds.of(first, learning, members)
-    if two:
-        found = found.plus(PlacedRounds.of(other, learning, members).weighted(-1.0))
+    return learning
+
+
+def sets_of(learning):
+    """The same as sets of places."""
+    return [[set(np.flatnonzero(one)) for one in pair] for pair in learning]
+
+
+def check(rounds, expected):
+    """That rounds of one learner, or of two, have what the oracle says."""
+    found = rounds[0] if len(rounds) == 1 else rounds[0].plus(rounds[1].weighted(-1.0))
     found = found.estimate()
-    assert found.mean == pytest.approx(estimate, rel=1e-12)
-    assert found.variance == pytest.approx(variance, rel=1e-10)
-    assert found.noise == pytest.approx(noise, rel=1e-10)
-    assert found.df == pytest.approx(df, rel=1e-10)
-    assert found.spread == pytest.approx(spread, rel=1e-10)
+    known = found.mean, found.variance, found.noise, found.df, found.spread
+    assert known == pytest.approx(expected, rel=1e-9)
+
+
+def signed(scores):
+    return dict(zip((1, -1), scores, strict=False))
+
+
+@pytest.mark.parametrize(("sizes", "n_rounds"), [((9, 12), 5), ((8, 8), 4)])
+@TWO
+def test_equals_the_sums_written_out(sizes, n_rounds, two):
+    rng = np.random.default_rng(sum(sizes) + two)
+    n = sum(sizes)
+    members = [np.arange(sizes[0]), np.arange(sizes[0], n)]
+    learning = drawn(rng, members, n_rounds)
+    # Rounded, so that there are ties.
+    signal = np.arange(n) < sizes[0]
+    scores = np.round(rng.normal(size=(1 + two, *learning.shape)) + signal, 1)
+    expected = oracle.few_fits_of_auc(signed(scores), sets_of(learning), members)
+    check([PlacedRounds.of(each, learning, members) for each in scores], expected)
+
+
+@pytest.mark.parametrize("positive", [None, 2], ids=["all pairs", "against the rest"])
+@TWO
+def test_several_classes_equal_the_sums_written_out(positive, two):
+    rng = np.random.default_rng(two)
+    labels = np.repeat([0, 1, 2], [4, 6, 5])
+    members = [np.flatnonzero(labels == label) for label in range(3)]
+    learning = drawn(rng, members, 4)
+    v = hand_till(3) if positive is None else one_against_rest((4, 6, 5), positive)
+    scores = np.round(rng.normal(size=(1 + two, *learning.shape, 3)) + np.eye(3)[labels], 1)
+    expected = oracle.few_fits_of_classes(signed(scores), sets_of(learning), members, v)
+    classes = Classes(labels, (1, 2, 1), v)
+    scores[:, learning] = np.nan
+    check([PlacedRounds.of_classes(each, learning, classes) for each in scores], expected)
+
+
+@TWO
+@WEIGHT
+def test_clusters_of_one_class_each_equal_the_sums_written_out(weight, two):
+    rng = np.random.default_rng(two)
+    index = np.repeat(np.arange(13), 1 + np.arange(13) % 3)
+    members = [np.arange(6), np.arange(6, 13)]
+    positive = index < 6
+    clusters = Clusters(as_groups(index, len(index)), weight)
+    learning = drawn(rng, members, 4)
+    scores = np.round(rng.normal(size=(1 + two, 4, 2, len(index))) + positive, 1)
+    rows = [np.flatnonzero(index == k) for k in range(13)]
+    expected = oracle.few_fits_of_clusters(signed(scores), sets_of(learning), members, rows, weight)
+    scores[:, learning[..., index]] = np.nan
+    weights = RowWeights.of(clusters, (positive, ~positive))
+    check(rounds_of_single_label(scores, learning, members, weights), expected)
+
+
+@TWO
+@WEIGHT
+def test_clusters_with_both_classes_equal_the_sums_written_out(weight, two):
+    rng = np.random.default_rng(two)
+    index = np.repeat(np.arange(9), 2 + np.arange(9) % 3)
+    # Some clusters have rows of one class alone.
+    positive = (np.arange(len(index)) * 5 % 7) < 3
+    clusters = Clusters(as_groups(index, len(index)), weight)
+    learning = drawn(rng, [np.arange(9)], 4)
+    scores = np.round(rng.normal(size=(1 + two, 4, 2, len(index))) + positive, 1)
+    rows, sets = [np.flatnonzero(index == k) for k in range(9)], sets_of(learning)
+    losses = [
+        np.array(oracle.losses_of_mixed_clusters(each, sets, rows, positive, weight))
+        for each in scores
+    ]
+    of_sum = losses[0] if len(losses) == 1 else losses[0] - losses[1]
+    scores[:, learning[..., index]] = np.nan
+    found = rounds_of_mixed(scores, learning, RankedClasses.of_two(clusters, positive))
+    check(found, few_fits(of_sum, sets, 3))
+
+
+@pytest.mark.parametrize(("n", "g"), [(6, 3), (7, 3), (6, 2)])
+def test_of_first_order_kernels_on_all_rounds_the_spread_is_the_jackknife(n, g):
+    a, h = np.random.default_rng(n + g).normal(size=(2, n))
+
+    def kernel(learnt):
+        return lambda k, m: 0.3 + sum(a[i] for i in learnt) + h[k] + h[m]
+
+    def complete(units):
+        """The mean over all learning sets of some clusters, and all pairs of the others."""
+        return np.mean(
+            [
+                np.mean([kernel(learnt)(*pair) for pair in combinations(units - set(learnt), 2)])
+                for learnt in combinations(sorted(units), g)
+            ]
+        )
+
+    jackknife = (n - 1) * np.var([complete(set(range(n)) - {i}) for i in range(n)])
+    sets = list(combinations(range(n), g))
+    rounds = [(one, other) for one in sets for other in sets if not set(one) & set(other)]
+    losses = {one: oracle.losses_of_kernel(kernel(one), n, one) for one in sets}
+    learning = np.array([[np.isin(np.arange(n), one) for one in pair] for pair in rounds])
+    of_rounds = np.array([[losses[one] for one in pair] for pair in rounds])
+    # So often that what is taken off for the noise of few rounds vanishes.
+    repeats = 4000 // len(rounds)
+    found = Rounds.of(np.tile(of_rounds, (repeats, 1, 1)), np.tile(learning, (repeats, 1, 1)))
+    assert found.estimate().spread == pytest.approx(jackknife, rel=2e-3)

@@ -109,11 +109,6 @@ def test_one_learner_has_four_observations_added_or_the_wider_end():
         ({}, {"interval": "hall"}, "interval='hall' needs more than few fits tell"),
         ({"learn_size": 30}, {}, "variance='few' needs n >= 2 . learn_size"),
         (
-            {"loss": "auc", "groups": CLUSTERS},
-            {},
-            "variance='few' does not exist for loss='auc' with groups",
-        ),
-        (
             {"loss": "auc", "learn_size": 30},
             {},
             "variance='few' needs disjoint pairs of learning sets, with at most half of each class",

@@ -13,6 +13,7 @@ RNG = np.random.default_rng(0)
 Y = RNG.permutation(np.repeat([0, 1], [24, 16]))
 X = np.round(RNG.normal(size=(40, 3)) + 0.7 * Y[:, None], 1)
 PAIR = ("lda", "gaussian_nb")
+NOT_STUDIED = "Coverage of intervals from few fits has been studied for AUCs of two classes"
 MEMBERS = [np.flatnonzero(label == Y) for label in (1, 0)]
 
 
@@ -90,10 +91,54 @@ def test_learners_that_rank_alike_have_no_test():
     assert equal.fit(variance="few", n_pairs=5, rng=0).estimate == 0.5
 
 
+GROUPS = np.arange(40) // 2
+SAMPLES = {
+    "clusters with both classes": (Y, {"groups": GROUPS}),
+    "clusters by rows": (Y, {"groups": GROUPS, "group_weight": "row"}),
+    "clusters of one class": (Y, {"groups": np.where(Y == 1, np.cumsum(Y) // 2, 50 + GROUPS)}),
+    "three classes": (np.arange(40) % 3, {}),
+    "one class against the rest": (np.arange(40) % 3, {"pos_label": 1}),
+    "clusters with three classes": (np.arange(40) % 3, {"groups": GROUPS}),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_clusters_and_several_classes_answer_at_every_budget(name):
+    y, options = SAMPLES[name]
+    test = uv.UStatisticTest(X, y, *PAIR, loss="auc", **options)
+    for max_fits in (12, 20, 40, 100, 200, 400, 1000):
+        result = test.fit(max_fits=max_fits, rng=1)
+        assert (result.status, result.n_fits <= max_fits) == ("ok", True)
+        low, high = result.conf_int()
+        assert low < result.estimate < high
+    for learners, least in ((PAIR, 12), (PAIR[:1], 6)):
+        test = uv.UStatisticTest(X, y, *learners, loss="auc", **options)
+        with pytest.raises(ValueError, match=f"takes {least} fits of .* raise max_fits to"):
+            test.fit(max_fits=least - 1)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_clusters_and_several_classes_have_their_own_notes(name):
+    y, options = SAMPLES[name]
+    test = uv.UStatisticTest(X, y, *PAIR, loss="auc", **options)
+    short, asked = test.fit(max_fits=40, rng=5), test.fit(variance="few", max_fits=40, rng=5)
+    assert (short.estimate, short.se, short.df) == (asked.estimate, asked.se, asked.df)
+    assert any(note.startswith(NOT_STUDIED) for note in asked.notes)
+    same = uv.UStatisticTest(X, y, "lda", "lda", loss="auc", **options)
+    assert "ranked every tested pair alike" in same.fit(variance="few", n_pairs=3, rng=0).status
+
+
 @pytest.mark.parametrize(
-    "options", [{"groups": np.arange(40) // 2}, {"y": np.arange(40) % 3}], ids=["groups", "classes"]
+    ("name", "words"),
+    [("three classes", "as by equal scores"), ("clusters by rows", "every cluster was ranked")],
 )
-def test_clusters_and_several_classes_are_refused_in_a_sentence(options):
-    test = uv.UStatisticTest(X, options.pop("y", Y), "lda", loss="auc", **options)
-    with pytest.raises(ValueError, match=r"variance='few' does not exist for loss='auc' .*: use"):
-        test.fit(variance="few")
+def test_equal_scores_have_no_variance(name, words):
+    y, options = SAMPLES[name]
+
+    def equal(X_learn, y_learn, X_test):
+        return np.zeros((len(X_test), len(np.unique(y)))[: 1 + (len(np.unique(y)) > 2)])
+
+    test = uv.UStatisticTest(X, y, equal, loss="auc", **options)
+    result = test.fit(variance="few", n_pairs=3, rng=0)
+    assert result.estimate == pytest.approx(0.5)
+    assert words in result.status

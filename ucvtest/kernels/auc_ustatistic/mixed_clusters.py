@@ -140,6 +140,14 @@ class MixedClusters:
         error = 0.0 if self._exact else found.error_of_mean(weights)
         return auc_estimate(float(weights @ found.auc(blocks)), parts, error)
 
+    def losses(self) -> np.ndarray:
+        """Losses (D, M, G) whose means are AUCs; see `few_fits_of_clusters`."""
+        found = self._effects()
+        (r,) = self.shape.tested
+        apart = found.moved.sum(axis=2, keepdims=True) / r
+        losses = apart + 2 * (r - 1) / (r - 2) * (found.moved - apart)
+        return np.asarray(found.theta[:, None, None] + losses)
+
     def _effects(self) -> "_ClusterEffects":
         placed, learning, draw = (
             np.concatenate([row[place] for row in self._rows], axis=axis)

@@ -27,7 +27,7 @@ import numpy as np
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 
-__all__ = ["Classes", "ClasswiseSums", "hand_till", "one_against_rest"]
+__all__ = ["Classes", "ClasswiseSums", "hand_till", "one_against_rest", "placements"]
 
 CALL_CELLS = 2**18
 """Pairs of observations of two classes that are compared at a time: they stay in the cache."""
@@ -167,6 +167,14 @@ class ClasswiseSums:
         self._learning.append(learning)
         self._draw.append(draw)
         self._rows.append(auc)
+
+
+def placements(
+    classes: Classes, scores: np.ndarray, learning: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """M(L) of each row (M,), and the placements (M, n), zero where learnt from."""
+    found = _Placements.of(classes, _ranked(classes, scores, learning)[0], ~learning)
+    return found.auc, found.placed
 
 
 def _ranked(

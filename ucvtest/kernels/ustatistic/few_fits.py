@@ -21,7 +21,15 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-__all__ = ["LEAST_ROUNDS", "MOST_ROUNDS", "FewFits", "RoundSums", "Rounds"]
+__all__ = [
+    "LEAST_ROUNDS",
+    "MOST_ROUNDS",
+    "FewFits",
+    "RoundSums",
+    "Rounds",
+    "SampleEffects",
+    "few_fits_from",
+]
 
 LEAST_ROUNDS = 3
 """With two rounds a single degree of freedom would be left between the fits."""
@@ -97,28 +105,20 @@ class Rounds:
 
     def estimate(self) -> FewFits:
         """The mean loss and its variance, from three rounds on."""
-        n, g, _ = self._sizes()
-        untested, n_rounds = n - g, len(self.tested)
-        means = self.tested.mean(axis=1)
-        noise = float(means.var(ddof=1))
-        observations = self._observations(means)
-        slope, residual, df = self._regression(observations)
-        factor = (g * untested / (untested - 1)) ** 2 / (g * n)
-        learning_part = factor * residual
-        raw = observations.variance * (1 - (slope - 1) * g / (untested - 1)) ** 2
-        spread = raw + learning_part
-        share = raw / spread if spread > 0 else 1.0
-        return FewFits(
-            mean=float(means.mean()),
-            # The error of the slope adds this much on average.
-            test_part=max(raw - learning_part / df, LEAST_TEST_SHARE * raw),
-            learning_part=learning_part,
-            noise=noise,
-            spread=spread,
-            df=1 / (1 / (n - 1) + (1 - share**2) / df),
-            n_rounds=n_rounds,
-            n_obs=n,
-        )
+        sample = SampleEffects.of(self.tested, self.learning)
+        return few_fits_from(self.tested.mean(axis=1), self.fits, [sample])
+
+    def weighted(self, weight: float) -> Self:
+        """The rounds of a multiple of the losses."""
+        return type(self)(weight * self.tested, weight * self.fits, self.learning)
+
+    def plus(self, other: Self) -> Self:
+        """The rounds of the sum of two losses, of the same learning sets."""
+        return type(self)(self.tested + other.tested, self.fits + other.fits, self.learning)
+
+    def equals(self, other: Self) -> bool:
+        """Whether no observation of a round differs."""
+        return np.array_equal(self.tested, other.tested)
 
     def with_offset(self, offset: np.ndarray) -> Self:
         """The rounds of the losses plus their mean times an offset (n,)."""
@@ -127,53 +127,105 @@ class Rounds:
         fits = self.fits + tested @ moved / tested.sum(axis=2)
         return type(self)(self.tested + moved, fits, self.learning)
 
-    def _sizes(self) -> tuple[int, int, int]:
-        """Observations, those learnt from, and learning sets of a round."""
-        _, q, n = self.learning.shape
-        return n, int(self.learning[0, 0].sum()), q
 
-    def _observations(self, means: np.ndarray) -> "_Observations":
-        """How the observations differ in the mean over all rounds."""
-        n_rounds, n = self.tested.shape
-        effects = self.tested.mean(axis=0)
+class SampleEffects(NamedTuple):
+    """The tested observations of a sample, or of one of its classes, and what each fit has of them.
+
+    `variance` is their part of that of the mean. `expected` (R, q) are the fits that they would
+    give by the other rounds; within rounds its variance is `spread` times theirs plus `error`.
+    """
+
+    n: int
+    g: int
+    expected: np.ndarray
+    variance: float
+    spread: float
+    error: float
+
+    @classmethod
+    def of(cls, tested: np.ndarray, learning: np.ndarray) -> Self:
+        """From what each round has of each observation (R, n), and learning sets (R, q, n)."""
+        n_rounds, n = tested.shape
+        g = int(learning[0, 0].sum())
+        untested = n - g
+        effects = tested.mean(axis=0)
         centred = effects - effects.mean()
-        apart = self.tested - means[:, None] - centred
+        apart = tested - tested.mean(axis=1, keepdims=True) - centred
         interaction = float((apart**2).sum()) / ((n_rounds - 1) * (n - 1))
         raw = float((centred**2).sum()) / (n * (n - 1))
-        variance = max(raw - interaction / (n_rounds * n), LEAST_SHARE * raw)
-        return _Observations(effects, interaction, variance)
-
-    def _regression(self, observations: "_Observations") -> tuple[float, float, int]:
-        """Fits on what the observations they test have in the other rounds.
-
-        Returns the slope, the variance that is left, and its degrees of freedom.
-        """
-        n, g, q = self._sizes()
-        n_rounds, untested = len(self.tested), n - g
-        df = n_rounds * (q - 1) - 1
-        others = (n_rounds * observations.effects - self.tested) / (n_rounds - 1)
+        others = (n_rounds * effects - tested) / (n_rounds - 1)
         others -= others.mean(axis=1, keepdims=True)
-        expected = np.einsum("rqn,rn->rq", ~self.learning, others) / untested
-        x, y = _within(expected), _within(self.fits)
-        square = float((x**2).sum())
-        slope = float((x * y).sum()) / square if square > 0 else 1.0
-        residual = float(((y - slope * x) ** 2).sum()) / df
-        # x is known from R - 1 rounds only: its error is in the residuals, and flattens the slope.
         spread = g * n / untested**2
-        error = spread * observations.interaction / (n * (n_rounds - 1))
-        residual = max(residual - slope**2 * error, LEAST_SHARE * residual)
-        signal = spread * observations.variance
-        if signal > 0:
-            slope /= max(signal / (signal + error), 1 / 2)
-        return slope, residual, df
+        return cls(
+            n=n,
+            g=g,
+            expected=np.einsum("rqn,rn->rq", ~learning, others) / untested,
+            variance=max(raw - interaction / (n_rounds * n), LEAST_SHARE * raw),
+            spread=spread,
+            error=spread * interaction / (n * (n_rounds - 1)),
+        )
+
+    def test_part(self, slope: float) -> float:
+        """Its part of the variance, with the covariance of learning and testing."""
+        return self.variance * (1 - (slope - 1) * self.g / (self.n - self.g - 1)) ** 2
+
+    @property
+    def factor(self) -> float:
+        """What the spread of fits within rounds is to be multiplied by."""
+        untested = self.n - self.g
+        return (self.g * untested / (untested - 1)) ** 2 / (self.g * self.n)
 
 
-class _Observations(NamedTuple):
-    """Mean losses of the observations (n,), their interaction with rounds, and their variance."""
+def few_fits_from(means: np.ndarray, fits: np.ndarray, samples: Sequence[SampleEffects]) -> FewFits:
+    """The estimate from the means of rounds (R,), the fits (R, q), and what they test.
 
-    effects: np.ndarray
-    interaction: float
-    variance: float
+    Of several samples, as of classes, the parts of testing add up. Fits are regressed on the sum of
+    what they give.
+    """
+    n_rounds, q = fits.shape
+    df = n_rounds * (q - 1) - 1
+    slope, residual = _regression(fits, samples, df)
+    raw = sum(each.test_part(slope) for each in samples)
+    learning_part = max(each.factor for each in samples) * residual
+    spread = raw + learning_part
+    share = raw / spread if spread > 0 else 1.0
+    return FewFits(
+        mean=float(means.mean()),
+        # The error of the slope adds this much on average.
+        test_part=max(raw - learning_part / df, LEAST_TEST_SHARE * raw),
+        learning_part=learning_part,
+        noise=float(means.var(ddof=1)),
+        spread=spread,
+        df=1 / (1 / _welch(samples) + (1 - share**2) / df),
+        n_rounds=n_rounds,
+        n_obs=sum(each.n for each in samples),
+    )
+
+
+def _regression(fits: np.ndarray, samples: Sequence[SampleEffects], df: int) -> tuple[float, float]:
+    """The slope of fits on what the observations they test have in the other rounds.
+
+    Returns the variance that is left, too.
+    """
+    x, y = _within(np.sum([each.expected for each in samples], axis=0)), _within(fits)
+    square = float((x**2).sum())
+    slope = float((x * y).sum()) / square if square > 0 else 1.0
+    residual = float(((y - slope * x) ** 2).sum()) / df
+    # x is known from R - 1 rounds only: its error is in the residuals, and flattens the slope.
+    error = sum(each.error for each in samples)
+    residual = max(residual - slope**2 * error, LEAST_SHARE * residual)
+    signal = sum(each.spread * each.variance for each in samples)
+    if signal > 0:
+        slope /= max(signal / (signal + error), 1 / 2)
+    return slope, residual
+
+
+def _welch(samples: Sequence[SampleEffects]) -> float:
+    """Degrees of freedom of the sum of the parts of testing."""
+    total = sum(each.variance for each in samples)
+    if len(samples) == 1 or not total > 0:
+        return float(min(each.n for each in samples) - 1)
+    return float(total**2 / sum(each.variance**2 / (each.n - 1) for each in samples))
 
 
 def _within(values: np.ndarray) -> np.ndarray:

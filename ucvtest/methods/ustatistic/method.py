@@ -113,11 +113,17 @@ class UStatisticTest(HypothesisTest):
     thousands of fits; with 200 fits in 96.4%, at 1.00 times. The worst setting had 78.0%, learners
     whose rule a few rows decide (`held_spam`, n = 200); it is the worst for all tests. Differences
     of squared and log losses had 91% (77% in the worst, skewed noise), as their tails do not show.
-    Below n = 40 it has not been tried. "auto" takes it
-    where the fits end before the variance that it stands for is known to a quarter of itself, from
-    the same pairs of learning sets. The AUC of two classes has it too, with placements of both
-    classes in the place of losses; its coverage has not been studied yet. Several classes and AUCs
-    with `groups` do not have it.
+    Below n = 40 it has not been tried. "auto" takes it where the fits end before the variance that
+    it stands for is known to a quarter of itself, from the same pairs of learning sets.
+
+    The AUC has it too, with placements of each class in the place of losses. With 20 fits of each
+    learner, 95% intervals for differences of AUCs of two classes contained the true value in 96.4%
+    of the samples of 67 simulated settings (n = 40 to 200, 203 or more samples each), at 0.58 times
+    the width of the corrected t test's and 1.22 times that of thousands of fits; with 200 fits in
+    96.1%, at 1.03 times. The worst setting had 91.7% (`spambase`, n = 40). Intervals for the AUC of
+    one learner had 95.9%, and 88.2% in the worst (`null_2`, n = 100, without signal, where
+    thousands of fits had 99%). AUCs with `groups`, whose clusters are then the observations, and
+    those of several classes have the same rule. Their coverage has not been studied.
 
     A ratio has from few fits the variance of its linear part, L1/U1 - L2/U2, round by round.
     Several learners at once (``uv.compare(correction="simultaneous")``) have a variance and degrees
@@ -385,9 +391,10 @@ class UStatisticTest(HypothesisTest):
             else "jackknife". "clipped", "unbiased" and "asymptotic" need n >= 2g + 2, and many
             times the fits. Of the AUC there are all but "asymptotic", and "auto" is "midpoint"
             where at most half of each class is learnt from and n <= 1000, else "jackknife".
-            "few" is for mean losses (and their ratios) and n >= 2g + 2, and for the AUC of two
-            classes without groups, at most half of each: three pairs or more suffice, "auto" being
-            10 unless all learners are jitted, or `max_fits` or `max_seconds` allow more.
+            "few" is for mean losses (and their ratios) and n >= 2g + 2, and for the AUC where at
+            most half of each class, or of the groups, is learnt from: three pairs or more suffice,
+            "auto" being 10 unless all learners are jitted, or `max_fits` or `max_seconds` allow
+            more.
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
         max_fits : int, optional

@@ -13,7 +13,6 @@ from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, report
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
 from ucvtest.methods.ustatistic.auc import few as auc_few
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
-from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.sizes import Sizes
@@ -63,7 +62,7 @@ def _of_auc(sampler: auc_estimation.Sampler, options: Options) -> Estimates:
     rounds = auc_few.rounds_of(sampler, options)
     found = auc_estimation.estimated(replace(sampler, rounds=rounds), options)
     if rounds is not None and rounds.enough and auc_few.unanswered(options, found):
-        return auc_few.from_rounds(rounds)
+        return auc_few.from_rounds(rounds, sampler.sizes)
     return found
 
 
@@ -83,7 +82,7 @@ def result_from(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
         )
     elif isinstance(estimates, auc_few.FewFitsOfAuc):
-        assert isinstance(learning_sets.sizes, ClassSizes)
+        assert not isinstance(learning_sets.sizes, Sizes)
         parts = auc_few.parts(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
         )

@@ -1,6 +1,7 @@
 """How many of each class are learnt from, and the variance that is asked for."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -11,8 +12,9 @@ from ucvtest.data.sample import Sample
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds, RoundsOfAuc
 from ucvtest.kernels.auc_ustatistic.large_samples import ManyObservations
-from ucvtest.kernels.auc_ustatistic.ranked import RankedSums
+from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, VARIANCES, default_variance
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
@@ -46,8 +48,8 @@ class AnySizes(WithinClasses, ABC):
     in_pairs: bool = True
 
     known_variances: ClassVar[tuple[str, ...]] = VARIANCES
-    takes_few_fits: ClassVar[bool] = False
-    """Whether there is a variance from few fits for learning sets of this kind."""
+    flat: ClassVar[NoVariance] = NoVariance.OBSERVATIONS_ALIKE
+    """Why one learner may have no variance."""
 
     @property
     def about(self) -> str:
@@ -99,10 +101,14 @@ class AnySizes(WithinClasses, ABC):
     def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
         """Sums over the rankings of so many learners, empty; `exact` if all sets will be added."""
 
+    @abstractmethod
+    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
+        """Rounds of each learner from scores (R, 2, ...) and learning sets (R, 2, n)."""
+
     @property
     def in_rounds(self) -> bool:
         """Whether pairs of disjoint learning sets are drawn, or given, that few fits need."""
-        return self.takes_few_fits and self.paired and self.in_pairs
+        return self.paired and self.in_pairs
 
     @property
     def variances(self) -> tuple[str, ...]:
@@ -123,7 +129,7 @@ class AnySizes(WithinClasses, ABC):
         if not isinstance(variance, str) or variance not in self.known_variances:
             raise ValueError(
                 f"variance={variance!r:.60} does not exist for {self.about}: use one of auto, "
-                f"{', '.join(self.known_variances)}{', few' if self.takes_few_fits else ''}"
+                f"{', '.join(self.known_variances)}, few"
             )
         if variance != "jackknife" and self.singles_only:
             raise ValueError(
@@ -149,11 +155,6 @@ class AnySizes(WithinClasses, ABC):
         """The variance of few fits, which needs disjoint pairs."""
         if self.in_rounds:
             return "few"
-        if not self.takes_few_fits:
-            raise ValueError(
-                f"variance='few' does not exist for {self.about}: use one of auto, "
-                f"{', '.join(self.known_variances)}, or loss='zero_one'"
-            )
         listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
         raise ValueError(
             "variance='few' needs disjoint pairs of learning sets, with at most half of each "
@@ -172,8 +173,6 @@ class AnySizes(WithinClasses, ABC):
 
 class ClassSizes(AnySizes):
     """Positives and negatives, in this order."""
-
-    takes_few_fits: ClassVar[bool] = True
 
     @classmethod
     def checked(cls, sample: Sample, learn_size: Any) -> Self:
@@ -208,6 +207,10 @@ class ClassSizes(AnySizes):
         if self.singles_only:
             return ManyObservations(self.members, self.learn_sizes, n_learners)
         return TwoClasses(self.members, exact=exact, rows_at_a_time=self.rows_at_a_time)
+
+    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
+        """See `AnySizes`."""
+        return [PlacedRounds.of(each, learning, self.members) for each in scores]
 
     @property
     def singles_only(self) -> bool:

@@ -1,5 +1,6 @@
 """The AUC where rows come in clusters: how many of these are learnt from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -9,8 +10,13 @@ from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
 from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.few_fits import RoundsOfAuc
+from ucvtest.kernels.auc_ustatistic.few_fits_of_clusters import (
+    rounds_of_mixed,
+    rounds_of_single_label,
+)
 from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
-from ucvtest.kernels.auc_ustatistic.ranked import RankedSums
+from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
 from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes, asked_sizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import in_words
@@ -27,8 +33,8 @@ class SingleLabelSizes(ClassSizes):
 
     weights: RowWeights = field(kw_only=True)
 
-    takes_few_fits: ClassVar[bool] = False
     known_variances: ClassVar[tuple[str, ...]] = ("midpoint", "jackknife")
+    flat: ClassVar[NoVariance] = NoVariance.CLUSTERS_ALIKE
 
     @classmethod
     def of_clusters(cls, sample: Sample, clusters: Clusters, own: np.ndarray, size: Any) -> Self:
@@ -51,6 +57,10 @@ class SingleLabelSizes(ClassSizes):
         return SingleLabelClusters(
             self.members, self.weights, exact=exact, rows_at_a_time=self.rows_at_a_time
         )
+
+    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
+        """See `AnySizes`."""
+        return rounds_of_single_label(scores, learning, self.members, self.weights)
 
     @property
     def n_scored(self) -> int:
@@ -80,6 +90,7 @@ class MixedSizes(AnySizes):
     rankings: RankedClasses = field(kw_only=True)
 
     known_variances: ClassVar[tuple[str, ...]] = ("jackknife",)
+    flat: ClassVar[NoVariance] = NoVariance.CLUSTERS_ALIKE
 
     @classmethod
     def of_clusters(cls, sample: Sample, clusters: Clusters, size: Any) -> Self:
@@ -94,6 +105,10 @@ class MixedSizes(AnySizes):
     def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
         """See `AnySizes`."""
         return MixedClusters(self.rankings, self.learn_sizes[0], exact=exact)
+
+    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
+        """See `AnySizes`."""
+        return rounds_of_mixed(scores, learning, self.rankings)
 
     @property
     def n_scored(self) -> int:

@@ -1,5 +1,6 @@
 """More than two classes: how many of each are learnt from, and which AUC is asked for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -7,7 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ucvtest.data.sample import Sample
-from ucvtest.kernels.auc_ustatistic.ranked import RankedSums
+from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds, RoundsOfAuc
+from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, RankedSums
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, asked_sizes
@@ -29,6 +31,7 @@ class SeveralSizes(AnySizes):
     positive: Any = None
 
     known_variances: ClassVar[tuple[str, ...]] = ("midpoint", "jackknife")
+    flat: ClassVar[NoVariance] = NoVariance.CLASSES_ALIKE
 
     @classmethod
     def checked(cls, sample: Sample, learn_size: Any, *, against_rest: bool) -> Self:
@@ -69,6 +72,10 @@ class SeveralSizes(AnySizes):
     def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
         """See `AnySizes`."""
         return SeveralClasses(self.classes, n_learners, exact=exact)
+
+    def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
+        """See `AnySizes`."""
+        return [PlacedRounds.of_classes(each, learning, self.classes) for each in scores]
 
     @property
     def counts(self) -> dict[str, Any]:

@@ -1,0 +1,59 @@
+"""The tables of the study of AUCs from few fits, and what pages and notes say of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ucvtest as uv
+from studies.intervals import few_fits, few_fits_auc
+from tests.support.paths import ROOT
+from ucvtest.methods.ustatistic.auc import few
+
+STUDY = few_fits_auc.FEW_FITS_AUC
+CELLS, MEANS = pd.read_csv(STUDY.table), pd.read_csv(STUDY.in_short)
+MEANS = MEANS.set_index(["target", "fits_of_each"])
+
+
+def test_the_short_table_is_that_of_the_cells():
+    found = few_fits.in_short(CELLS).round(2)
+    pd.testing.assert_frame_equal(pd.read_csv(STUDY.in_short), found, atol=0.011)
+
+
+@pytest.mark.parametrize("target", ["difference", "error"])
+def test_aucs_are_covered_at_every_budget(target):
+    rows = MEANS.loc[target]
+    assert list(rows.index) == [2 * pairs for pairs in few_fits.PAIRS]
+    assert (rows["coverage"] >= 95).all()
+    if target == "difference":
+        assert (rows["size"] <= 5).all()
+
+
+def test_no_setting_has_low_coverage():
+    share = CELLS["covered"] / CELLS["answered"]
+    assert (share >= 0.9 - 2.5 * np.sqrt(0.09 / CELLS["answered"])).all()
+
+
+def test_docstring_page_and_note_have_the_numbers():
+    page = (ROOT / "docs" / "methods" / "ustatistic.md").read_text(encoding="utf-8")
+    for text in map(_one_line, (page, uv.UStatisticTest.__doc__)):
+        for target in ("difference", "error"):
+            assert f"{MEANS['coverage'][target, 20]:.1f}%" in text
+        assert MEANS["worst_cell"]["difference", 20].split()[0] in text
+    for target, paired in (("difference", True), ("error", False)):
+        row = MEANS.loc[target, 20]
+        said = few.coverage_in_words(paired=paired)
+        assert f"{row['coverage']:.1f}%" in said
+        assert f"{row['worst']:.1f}%" in said
+
+
+def _one_line(text):
+    return " ".join(str(text).split())
+
+
+def test_a_sample_gives_the_rows_of_the_table():
+    (problem,) = (each for each in STUDY.problems() if each.name == "weak")
+    rows = list(STUDY.rows_of(problem, 40, 0))
+    assert len(rows) == len(few_fits.PAIRS) * len(few_fits.TARGETS)
+    assert {len(row) for row in rows} == {len(few_fits.COLUMNS)}
+    # As the script wrote it.
+    assert float(rows[0][5]) == pytest.approx(0.00991736)

@@ -1,0 +1,120 @@
+r"""AUCs of rows in clusters from few fits: clusters are the observations.
+
+Clusters of one class each are placed among those of the other, as observations are
+(`few_fits.PlacedRounds`). Clusters with rows of several classes are one sample. Of the r of them
+that are tested the AUC is the mean of a kernel h over pairs (`mixed_clusters`). To first order,
+
+    h(k, l) = U + sum_{i in L} lambda_i + h_k + h_l,
+
+which makes the AUC that of losses with the effects 2 h_k. The placement of k, the mean of h over
+the pairs with k, is (r - 2)/(r - 1) (h_k - mean h) from the mean phi of all placements. Hence
+
+    D_L(k) = phi + 2 (r - 1)/(r - 2) (placement_k - phi)
+
+is a loss in the rule of mean losses: its mean over the tested is phi, and to first order it is
+U + sum_{i in L} lambda_i + 2 h_k.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ucvtest.kernels.auc_ustatistic.clusters import RowWeights
+from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds
+from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
+from ucvtest.kernels.ustatistic.few_fits import Rounds
+
+__all__ = ["rounds_of_mixed", "rounds_of_single_label"]
+
+
+def rounds_of_mixed(
+    scores: Sequence[np.ndarray], learning: np.ndarray, rankings: RankedClasses
+) -> list[Rounds]:
+    """Of each learner, from scores (R, q, n) or (R, q, n, C) of rows, and sets (R, q, G)."""
+    n_rounds, q, n_clusters = learning.shape
+    rows = learning.reshape(-1, n_clusters)
+    sums = MixedClusters(rankings, int(rows[0].sum()))
+    flat = [each.reshape(len(rows), *each.shape[2:]) for each in scores]
+    sums.add(flat, rows, np.arange(n_rounds).repeat(q))
+    return [Rounds.of(each.reshape(learning.shape), learning) for each in sums.losses()]
+
+
+def rounds_of_single_label(
+    scores: Sequence[np.ndarray],
+    learning: np.ndarray,
+    members: Sequence[np.ndarray],
+    weights: RowWeights,
+) -> list[PlacedRounds]:
+    """Of each learner, from scores (R, q, n) of rows, and learning sets (R, q, G) of clusters.
+
+    psi of two clusters is divided by the mean of C. Where C varies, the AUC is the ratio theta, and
+    psi + theta (1 - C) its linear part.
+    """
+    first, second = (learning[..., each] for each in members)
+    shares = [
+        part[:, each] / part[:, each].sum(axis=0).mean()
+        for part, each in zip(weights.weights, members, strict=True)
+    ]
+    counts = [part.sum(axis=0) for part in shares]
+    found = []
+    for each in scores:
+        sums = [
+            _rank_sums(
+                [row[of_class] for of_class in weights.rows],
+                [np.where(~learnt, part, 0.0) for learnt, part in zip(sets, shares, strict=True)],
+            )
+            for row, *sets in zip(
+                each.reshape(-1, each.shape[-1]),
+                first.reshape(-1, first.shape[-1]),
+                second.reshape(-1, second.shape[-1]),
+                strict=True,
+            )
+        ]
+        below, above = (
+            np.array(part).reshape(sets.shape)
+            for part, sets in zip(zip(*sums, strict=True), (first, second), strict=True)
+        )
+        found.append(_placed((below, above), (first, second), counts))
+    return found
+
+
+def _placed(
+    sums: Sequence[np.ndarray], learning: Sequence[np.ndarray], counts: Sequence[np.ndarray]
+) -> PlacedRounds:
+    """From sums of psi over the tested clusters of the other class, and what clusters count."""
+    tested = [~each for each in learning]
+    n_tested = [int(each[0, 0].sum()) for each in tested]
+    shown = [each @ count for each, count in zip(tested, counts, strict=True)]
+    theta = float(sums[0].sum() / (shown[0] * shown[1]).sum())
+    placed = []
+    for c, other in ((0, 1), (1, 0)):
+        # The mean of C over the tested of the other class.
+        compared = counts[c] * (shown[other] / n_tested[other])[..., None]
+        placed.append((sums[c] / n_tested[other] + theta * (1 - compared)) * tested[c])
+    fits = placed[0].sum(axis=2) / n_tested[0]
+    return PlacedRounds(fits, (placed[0], placed[1]), tuple(learning))
+
+
+def _rank_sums(
+    scores: Sequence[np.ndarray], weights: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of psi of a row over the tested rows of the other class, by clusters of either class.
+
+    `scores` (N_c,) may be anything where `weights` (N_c, G_c) are zero.
+    """
+    tested = [each.any(axis=1) for each in weights]
+    first, second = (each[some].astype(float) for each, some in zip(scores, tested, strict=True))
+    of_first, of_second = (each[some] for each, some in zip(weights, tested, strict=True))
+    below = _weight_below(first, second, of_second.sum(axis=1))
+    total = of_first.sum()
+    above = total - _weight_below(second, first, of_first.sum(axis=1))
+    return below @ of_first, above @ of_second
+
+
+def _weight_below(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """What others below each score weigh, with half of those that are equal."""
+    order = np.argsort(others)
+    summed = np.concatenate([[0.0], np.cumsum(weights[order])])
+    places = (np.searchsorted(others[order], scores, side) for side in ("left", "right"))
+    return np.asarray(sum(summed[each] for each in places) / 2)
