@@ -4,7 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from studies.calibration.problems import Problem
 
-GROUPS = ("own_fits", "losses", "fold_covariance", "further", "auc", "ustatistic", "few_fits")
+GROUPS = (
+    *("own_fits", "losses", "fold_covariance", "further", "auc", "ustatistic"),
+    *("few_fits", "few_fits_auc"),
+)
 """What is run, and kept on file, together: tests that share fits, or do their own."""
 
 CHUNK = 20
@@ -12,6 +15,9 @@ CHUNK = 20
 
 MANY, FEW, FEWEST = 300, 60, 20
 """Samples of a cell: where something is promised, where fits take long, and where AUCs do."""
+
+SAMPLES_OF_FEW_FITS = {"few_fits": 150, "few_fits_auc": 200}
+"""The same where all numbers of few fits are tried on a sample."""
 
 LARGE = 500
 """Samples of this size take ten times as long as those of 100."""
@@ -29,9 +35,10 @@ def samples_wanted(problem: Problem, n_obs: int, group: str) -> int:
         return 0
     if problem.only_folds:
         return FEW if group == "losses" and n_obs < LARGE else 0
-    if group == "few_fits":
+    if group in SAMPLES_OF_FEW_FITS:
         few_features = problem.features.shape[1] < MANY_FEATURES
-        return MANY // 2 if problem.quick and few_features and n_obs < LARGE else 0
+        studied = problem.quick and few_features and n_obs < LARGE
+        return SAMPLES_OF_FEW_FITS[group] if studied else 0
     if group == "auc":
         return FEWEST * 2 if problem.features.shape[1] > MANY_FEATURES else MANY
     if not problem.quick:
@@ -47,7 +54,7 @@ def samples_wanted(problem: Problem, n_obs: int, group: str) -> int:
 
 def sizes_of(problem: Problem, group: str) -> tuple[int, ...]:
     """The sample sizes at which a group of tests is studied."""
-    if group == "auc":
+    if group in ("auc", "few_fits_auc"):
         return problem.auc_sizes
     if problem.loss == "auc":
         return ()

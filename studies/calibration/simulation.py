@@ -28,6 +28,7 @@ from ucvtest.designs.schemes import (
     RandomSplits,
     SplitHalves,
 )
+from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.results.result import TestResult
 from ucvtest.stats.intervals import HallT
 from ucvtest.stats.wald import wald_interval, wald_pvalue
@@ -163,6 +164,18 @@ class SampleRun:
         return uv.evaluate(learners, self.X, self.y, design, self.problem.loss, rng=seed)
 
     @cached_property
+    def pairs_within_classes(self) -> uv.Losses:
+        """The same of the AUC, drawn within the classes."""
+        seed, n_pairs = self.seed("few fits of the AUC"), max(FEW_PAIRS)
+        members = [np.flatnonzero(self.y == label) for label in np.unique(self.y)]
+        sizes = WithinClasses.of(members, [len(each) // 2 - 1 for each in members])
+        sets = sizes.drawn(np.random.default_rng(seed), n_pairs).reshape(2, n_pairs, -1)
+        # The two sets of a pair next to each other, so that the first rows are the first pairs.
+        design = Design.checked(sets.swapaxes(0, 1).reshape(2 * n_pairs, -1))
+        learners = dict(zip(("first", "second"), self.problem.learners, strict=True))
+        return uv.evaluate(learners, self.X, self.y, design, "auc", rng=seed)
+
+    @cached_property
     def rules(self):
         """Both learners' rules on the population."""
         return population_rules(self.problem, self.members)
@@ -204,12 +217,12 @@ def rows_of_sample(
 
 def group_of(procedure: Procedure) -> str:
     """What is run, and kept on file, together: tests that share fits, or do their own."""
+    if procedure.options.get("variance") == "few":
+        return "few_fits_auc" if procedure.auc else "few_fits"
     if procedure.auc:
         return "auc"
     if procedure.name in FURTHER:
         return "further"
-    if procedure.options.get("variance") == "few":
-        return "few_fits"
     if procedure.name in OF_USTATISTIC:
         return "ustatistic"
     if procedure.name == "fold_covariance":
@@ -218,9 +231,10 @@ def group_of(procedure: Procedure) -> str:
 
 
 def _rows(problem: Problem, n_obs: int, number: int, group: str) -> list[dict[str, Any]]:
-    if group == "auc" and not problem.auc:
+    auc = group in ("auc", "few_fits_auc")
+    if auc and not problem.auc:
         return []
-    run = SampleRun(problem, n_obs, number, within_classes=group == "auc")
+    run = SampleRun(problem, n_obs, number, within_classes=auc)
     rows: list[dict[str, Any]] = []
     read_off = {name for known in (*SAME_FIT.values(), *SAME_VARIANCE.values()) for name in known}
     for procedure in usable(problem):
@@ -261,7 +275,7 @@ def usable(problem: Problem) -> Iterator[Procedure]:
 def _tested(run: SampleRun, procedure: Procedure, target: str) -> list[dict[str, Any]]:
     cls = getattr(uv, procedure.test)
     run_test = _on_losses if procedure.design is not None else _on_data
-    if group_of(procedure) == "few_fits":
+    if procedure.options.get("variance") == "few":
         run_test = _on_pairs
     try:
         about, result = run_test(run, cls, procedure, target)
@@ -323,9 +337,13 @@ def _on_pairs(
 ) -> tuple[About, TestResult]:
     start = time.process_time()
     options = dict(procedure.options)
-    losses = _first_rows(run.pairs, 2 * options.pop("n_pairs"))
+    pairs = run.pairs_within_classes if procedure.auc else run.pairs
+    losses = _first_rows(pairs, 2 * options.pop("n_pairs"))
     result = cls.from_losses(losses, *TARGETS[target]).fit(**options)
-    return About(run.n_obs // 2 - 1, seconds=time.process_time() - start), result
+    learning, positive = losses.design.learning[0], 0
+    if procedure.auc:
+        positive = int(learning[run.y == run.problem.sample.classes[1]].sum())
+    return About(int(learning.sum()), positive, seconds=time.process_time() - start), result
 
 
 def _on_data(

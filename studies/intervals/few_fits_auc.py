@@ -12,29 +12,17 @@ corrected t test on ten repeated splits and of the full test.
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 import ucvtest as uv
 from studies.calibration.problems import Problem, problems
 from studies.calibration.simulation import SampleRun
 from studies.intervals.few_fits import MOST_FEATURES, PAIRS, TARGETS, Study, first_pairs, main
-from ucvtest.designs.design import Design
-from ucvtest.designs.within_classes import WithinClasses
 
 
 def rows_of(problem: Problem, n_obs: int, number: int) -> Iterator[tuple]:
     """What every budget says of a sample."""
     run = SampleRun(problem, n_obs, number, within_classes=True)
-    seed = run.seed("few fits of the AUC")
-    members = [np.flatnonzero(run.y == label) for label in np.unique(run.y)]
-    sizes = WithinClasses.of(members, [len(each) // 2 - 1 for each in members])
-    sets = sizes.drawn(np.random.default_rng(seed), max(PAIRS)).reshape(2, max(PAIRS), -1)
-    # The two sets of a pair next to each other, so that the first rows are the first pairs.
-    design = Design.checked(sets.swapaxes(0, 1).reshape(2 * max(PAIRS), -1))
-    learners = dict(zip(("first", "second"), problem.learners, strict=True))
-    all_losses = uv.evaluate(learners, run.X, run.y, design, "auc", rng=seed)
     for pairs in PAIRS:
-        losses = first_pairs(all_losses, pairs)
+        losses = first_pairs(run.pairs_within_classes, pairs)
         for target, places in TARGETS.items():
             found = uv.UStatisticTest.from_losses(losses, *places).fit(variance="few")
             numbers = found.estimate, *found.conf_int(), found.pvalue

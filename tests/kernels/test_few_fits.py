@@ -99,3 +99,11 @@ def test_an_offset_adds_the_mean_times_it():
     mean = Rounds.of(losses, learning).estimate().mean
     expected = Rounds.of(losses + mean * offset, learning).estimate()
     np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_rounds_that_cancel_one_another_have_a_mean_of_zero():
+    learning = drawn(np.random.default_rng(0), 8, 3, 3, 2)
+    levels = np.array([0.1, 0.2, -0.3])
+    losses = np.broadcast_to(levels[:, None, None], learning.shape)
+    assert levels.mean() != 0
+    assert Rounds.of(losses, learning).estimate().mean == 0

@@ -44,7 +44,7 @@ REFERENCE = {False: "corrected_t", True: "corrected_t_auc"}
 
 BUDGETS = {
     False: (*(f"ustatistic_few_{2 * n_pairs}" for n_pairs in FEW_PAIRS), "ustatistic"),
-    True: ("ustatistic_auc",),
+    True: (*(f"ustatistic_auc_few_{2 * n_pairs}" for n_pairs in FEW_PAIRS), "ustatistic_auc"),
 }
 """The U-statistic test with as many fits as were studied, the fewest first."""
 

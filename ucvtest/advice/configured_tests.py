@@ -185,6 +185,14 @@ def _few_fits(n_pairs: int) -> Procedure:
     return Procedure(name, "UStatisticTest", learn_share="half", options=options)
 
 
+def _few_fits_of_auc(n_pairs: int) -> Procedure:
+    """The same of the AUC."""
+    options = {"variance": "few", "n_pairs": n_pairs}
+    return Procedure(
+        f"ustatistic_auc_few_{2 * n_pairs}", "UStatisticTest", options=options, auc=True
+    )
+
+
 PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
     {
         each.name: each
@@ -253,6 +261,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 auc=True,
             ),
             Procedure("ustatistic_auc", "UStatisticTest", options=PRECISE_AUC, auc=True),
+            *map(_few_fits_of_auc, FEW_PAIRS),
             Procedure(
                 "ustatistic_auc_jackknife",
                 "UStatisticTest",

@@ -113,8 +113,7 @@ def compare(
         of observations and this loss: for up to 10 000 fits where all learners are jitted. Where
         one is fitted one by one it is "ustatistic" with 20 fits of each learner, whatever the
         number of pairs; `max_fits` and `max_seconds` allow more. Scores of whole test sets take
-        "corrected_t", and the AUC of more than two classes "ustatistic" with as many fits as its
-        variance needs. With "simultaneous" it is "ustatistic", with 200 fits of each learner that
+        "corrected_t". With "simultaneous" it is "ustatistic", with 200 fits of each learner that
         is not jitted (for the AUC 10 for each observation, if these are more).
     loss : str, callable, Loss or matrix, optional
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by

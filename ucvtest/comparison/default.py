@@ -38,7 +38,7 @@ FIRST_ANSWER = 2 * FEW_PAIRS
 """Fits of each learner for a first answer, where learners are fitted one by one."""
 
 FITS_FOR_EACH = 10
-"""Fits for each observation that the AUC of several classes needs."""
+"""Fits for each observation that the AUC of several classes needs for its variance of many fits."""
 
 FEWEST_IN_CLASS = 3
 """With fewer observations of a class the tests with many fits have no AUC to learn and to test."""
@@ -108,10 +108,12 @@ def recommended(
     metric, paired = problem.metric, n_learners > 1
     auc = metric.ranks_pairs
     if auc and problem.sample.n_classes > 2:
-        # Enough for its variance, however slow the learners are.
+        slow = affordable is None and _usual(problem) == FITS_OF_OTHERS
+        # Of quick learners enough for the variance of many fits.
         fits = max(_usual(problem), n_learners * FITS_FOR_EACH * problem.n_units)
+        fits = min(n_learners, 2) * FIRST_ANSWER if slow else fits
         spec = TestSpec(class_named("UStatisticTest"), fit={"max_fits": fits})
-        return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes")
+        return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes", slow)
     fewest = _fewest_in_class(problem) if auc else FEWEST_IN_CLASS
     slow = _usual(problem) == FITS_OF_OTHERS and fewest >= FEWEST_IN_CLASS
     first = slow and answers_from_few_fits(metric, paired=paired, contrast=contrast)

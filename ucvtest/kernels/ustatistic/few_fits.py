@@ -43,6 +43,9 @@ LEAST_SHARE = 1 / 5
 LEAST_TEST_SHARE = 1 / 2
 """The same of the part of the tested observations, from which the slope's own error is taken."""
 
+ROUNDING = 1e-14
+"""Means, as a share of what they are of, that are no more than rounding error."""
+
 FULL_WEIGHT_OBS, LEAST_WEIGHT = 300, 1 / 3
 """Observations from which on the learning part is all shrunken, and the share of it before."""
 
@@ -190,7 +193,7 @@ def few_fits_from(means: np.ndarray, fits: np.ndarray, samples: Sequence[SampleE
     spread = raw + learning_part
     share = raw / spread if spread > 0 else 1.0
     return FewFits(
-        mean=float(means.mean()),
+        mean=_mean(means),
         # The error of the slope adds this much on average.
         test_part=max(raw - learning_part / df, LEAST_TEST_SHARE * raw),
         learning_part=learning_part,
@@ -200,6 +203,12 @@ def few_fits_from(means: np.ndarray, fits: np.ndarray, samples: Sequence[SampleE
         n_rounds=n_rounds,
         n_obs=sum(each.n for each in samples),
     )
+
+
+def _mean(means: np.ndarray) -> float:
+    """Their mean, without what rounding leaves of rounds that cancel one another."""
+    mean = float(means.mean())
+    return mean if abs(mean) > ROUNDING * float(np.abs(means).max()) else 0.0
 
 
 def _regression(fits: np.ndarray, samples: Sequence[SampleEffects], df: int) -> tuple[float, float]:
