@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
 
-__all__ = ["TestResult"]
+__all__ = ["TestResult", "was_interrupted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -285,3 +285,8 @@ class TestResult(ResultFields):
         from ucvtest.results.drawing import save_plot
 
         save_plot(self, path, alpha=alpha, dpi=dpi, kind=kind)
+
+
+def was_interrupted(result: TestResult) -> bool:
+    """Whether it is the answer of the fits that were done before an interrupt."""
+    return result.status.startswith("interrupted")

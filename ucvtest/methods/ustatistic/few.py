@@ -62,6 +62,8 @@ def estimated(sampler: Sampler, options: Options) -> FewFitsEstimates:
     """Estimates from the pairs that are asked for, or allowed, or given."""
     rounds = rounds_of(sampler, options)
     assert rounds is not None
+    if sampler.one_by_one is not None:
+        sampler.one_by_one.rounds = rounds
     sampler = replace(sampler, rounds=rounds)
     if isinstance(options.given, GivenPairs):
         learning = options.given.design.learning
