@@ -64,6 +64,8 @@ def reading() -> Iterator[None]:
     """Tell errors over what a learner returned from errors inside of it."""
     try:
         yield
+    except UnreadablePredictions:
+        raise
     except ValueError as error:
         raise UnreadablePredictions(str(error)) from error
 

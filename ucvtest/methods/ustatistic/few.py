@@ -28,6 +28,9 @@ from ucvtest.stats.intervals import Shape
 
 __all__ = ["FewFitsEstimates", "estimated", "from_rounds", "parts", "rounds_of", "unanswered"]
 
+LEAST_TRIED = 40
+"""Observations from which on few fits were tried on problems kept aside."""
+
 
 @dataclass(frozen=True)
 class FewFitsEstimates:
@@ -174,6 +177,11 @@ def _notes(
         f"leave open is in the {found.df:.3g} degrees of freedom; more fits make the interval "
         "shorter."
     )
+    if found.n_obs < LEAST_TRIED:
+        yield (
+            f"With fewer than {LEAST_TRIED} observations ({found.n_obs} here) the coverage of the "
+            "variance of few fits has not been checked on held-out problems."
+        )
     metric = interval.metric
     if source.paired and not metric.counts_errors and never_negative(metric):
         yield (
