@@ -165,7 +165,8 @@ def compare(
         fit. Later only if a learner fails on a split.
     KeyboardInterrupt
         With what was finished, as `results`: a dict with keys (test, learner, other). With
-        `checkpoint` the same call goes on from there.
+        `checkpoint` the same call goes on from there. A test that answers from the fits done so far
+        (see `UStatisticTest.fit`) is among them; if it was the last, the comparison is returned.
 
     Notes
     -----

@@ -406,7 +406,13 @@ class UStatisticTest(HypothesisTest):
         ------
         ValueError
             If an argument cannot be used, there is no time for any answer, or a learner fails on a
-            split.
+            split. In disjoint pairs of learning sets a learner that is fitted one by one may fail:
+            the pair is left out for both learners, with a note, unless it is the first, or two
+            pairs and more than a tenth of those so far have failed.
+        KeyboardInterrupt
+            Before the third pair is done. From then on, where a learner is fitted one by one and
+            the variance is "few" or "auto", the result is that of the pairs that are done, and its
+            status says "interrupted after ... fits".
         """
         options = self.fit_options(n_pairs, variance, tol, max_fits, interval, max_seconds)
         execution = self.question.execution(rng, n_jobs, batch_size)
