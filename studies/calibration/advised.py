@@ -1,4 +1,4 @@
-"""What the advice is worth: limits set on half of the problems, followed on the other half."""
+"""What the advice is worth: with evidence from half of the problems, followed on the other half."""
 
 from collections.abc import Collection
 from itertools import product
@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from studies.calibration.table import about_auc, binomial_limits
+from studies.calibration.table import about_auc
 from studies.calibration.words import rejected_words
 from ucvtest.advice.advise import Advice, advise_from
-from ucvtest.advice.calibration import LIMITS, Limits
 
 SET_ON = frozenset(
     (
@@ -22,17 +21,18 @@ SET_ON = frozenset(
         *("null_2", "auc_equal", "imbalance_20", "heavy_tails", "lognormal", "wide", "strong"),
     )
 )
-"""The problems that the limits are set on; what advice is worth is counted on all others, to which
+"""The problems that evidence is taken from; what advice is worth is counted on all others, to which
 those belong that were written down before the first run. Named before either half was looked at."""
 
-LEAST_MEAN, LEAST = 0.93, 0.88
-"""What advice has to hold on problems that it was not derived from."""
+LOWEST, BINOMIAL_ERRORS = 0.90, 2.5
+"""A cell of advice is below what is expected if it falls short of this coverage by more than so
+many binomial standard errors."""
 
-CANDIDATES = tuple(Limits(lowest=lowest) for lowest in (LEAST, 0.90, 0.92))
-"""Limits to choose from, the loosest first: none asks for less than is promised."""
+BUDGETS = (20, 40, 80, 160, 400, 10_000, 50_000)
+"""Fits of all learners together."""
 
-LEAVE_OUT = 4
-BUDGETS = (30, 1000, 100_000)
+SMALLEST = 40
+"""The smallest sample at which advice is followed."""
 
 
 def kind_of(loss: str) -> str:
@@ -51,7 +51,7 @@ def questions(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def halves(table: pd.DataFrame, kind: str) -> tuple[list[str], list[str]]:
-    """The problems of a kind that limits are set on, and those that they are judged on."""
+    """The problems of a kind that evidence is from, and those that it is judged on."""
     asked = questions(table)
     names = list(asked[asked["loss"].map(kind_of) == kind]["problem"])
     return [name for name in names if name in SET_ON], [
@@ -59,149 +59,87 @@ def halves(table: pd.DataFrame, kind: str) -> tuple[list[str], list[str]]:
     ]
 
 
-def limits_set(table: pd.DataFrame) -> Limits:
-    """The strictest limits with which advice promises as often as with the loosest.
-
-    On the first half of the problems: each is left out in turn, and the advice that the rest of the
-    half gives is followed on it.
-    """
-    kinds = ("zero_one", "auc")
-    shares = [
-        [float(_left_out_in_turn(table, kind, limits)["promises"].mean()) for kind in kinds]
-        for limits in CANDIDATES
-    ]
-    as_often = [
-        limits
-        for limits, each in zip(CANDIDATES, shares, strict=True)
-        if all(share >= loosest for share, loosest in zip(each, shares[0], strict=True))
-    ]
-    return as_often[-1]
-
-
-def _left_out_in_turn(table: pd.DataFrame, kind: str, limits: Limits) -> pd.DataFrame:
-    names, _ = halves(table, kind)
-    rows = table[table["problem"].isin(names)]
-    found = [followed_on(rows, (name,), kind=kind, limits=limits) for name in names]
-    return pd.concat(found, ignore_index=True)
-
-
 def followed_on_other_half(table: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Advice from the first half of the problems, followed on the second."""
+    """Advice with evidence from the first half of the problems, followed on the second."""
     return followed_on(table, halves(table, kind)[1], kind=kind)
 
 
-def followed_advice(
-    table: pd.DataFrame, n_draws: int, *, kind: str = "zero_one", seed: int = 0
-) -> pd.DataFrame:
-    """Advice from all problems of a kind but four, drawn at random, followed on these."""
-    rng = np.random.default_rng(seed)
-    first, second = halves(table, kind)
-    names = np.array([*first, *second])
-    found = []
-    for draw in range(n_draws):
-        held = rng.choice(names, min(LEAVE_OUT, len(names) // 2), replace=False)
-        found.append(followed_on(table, held, kind=kind).assign(draw=draw))
-    return pd.concat(found, ignore_index=True)
-
-
-def followed_on(
-    table: pd.DataFrame, held: Collection[str], *, kind: str, limits: Limits = LIMITS
-) -> pd.DataFrame:
+def followed_on(table: pd.DataFrame, held: Collection[str], *, kind: str) -> pd.DataFrame:
     """Take advice from the other problems of a kind, follow it on these.
 
     Returns
     -------
     DataFrame
-        One row for each problem, sample size, number of fits, and target.
+        One row for each problem, sample size, target and procedure that some budget leads to.
     """
-    rows = table[about_auc(table) == (kind == "auc")]
+    rows = table[(about_auc(table) == (kind == "auc")) & (table["n_obs"] >= SMALLEST)]
     rest = rows[~rows["problem"].isin(held)]
     known: dict[Any, Advice | None] = {}
-    found = []
+    found: dict[Any, dict[str, Any]] = {}
     for name in held:
-        cells = rows[rows["problem"] == name]
+        cells = rows[(rows["problem"] == name) & (rows["answered"] > 0)]
         loss = "auc" if kind == "auc" else cells["loss"].iloc[0]
         by_key = {
             (row.n_obs, row.target, row.procedure): row for row in cells.itertuples(index=False)
         }
         for n_obs, budget, target in product(sorted(set(cells["n_obs"])), BUDGETS, TARGETS):
-            key = (loss, n_obs, budget, len(TARGETS[target]))
+            key = (loss, n_obs, budget, TARGETS[target])
             if key not in known:
-                known[key] = _advice(rest, *key, limits)
+                known[key] = _advice(rest, *key)
             advice = known[key]
-            if advice is not None:
-                found += _followed(advice, by_key, name, n_obs, budget, target)
-    return pd.DataFrame(found, columns=list(FOLLOWED))
+            if advice is None:
+                continue
+            at = (n_obs, target, advice.evidence.procedure)
+            if at in by_key:
+                found[name, *at] = _followed(name, by_key[at], promises=advice.promises)
+    return pd.DataFrame(list(found.values()), columns=list(FOLLOWED))
 
 
-FOLLOWED = (
-    "problem",
-    "n_obs",
-    "budget",
-    "target",
-    "procedure",
-    "promises",
-    "answered",
-    "covered",
-    "null_tested",
-    "null_rejected",
-)
+FOLLOWED = ("problem", "n_obs", "target", "procedure", "promises")
+FOLLOWED += ("answered", "covered", "null_tested", "null_rejected")
 
-TARGETS = {"difference": ("first", "second"), "error": ("first",)}
+TARGETS = {"difference": 2, "error": 1}
 
 
-def _advice(
-    rest: pd.DataFrame, loss: str, n_obs: int, budget: int, learners: int, limits: Limits
-) -> Advice | None:
+def _advice(rest: pd.DataFrame, loss: str, n_obs: int, budget: int, learners: int) -> Advice | None:
     try:
-        return advise_from(rest, int(n_obs), budget, loss=loss, learners=learners, limits=limits)
+        return advise_from(rest, int(n_obs), budget, loss=loss, learners=learners)
     except ValueError:
-        return None  # no problem of this kind is left
+        return None  # no problem of this kind is left, or the fits are too few
 
 
-def _followed(advice, by_key, name, n_obs, budget, target) -> list[dict[str, Any]]:
-    cell = by_key.get((n_obs, target, advice.evidence.procedure))
-    if cell is None:
-        return []
-    return [
-        {
-            "problem": name,
-            "n_obs": n_obs,
-            "budget": budget,
-            "target": target,
-            "procedure": advice.evidence.procedure,
-            "promises": advice.promises,
-            "answered": int(cell.answered),
-            "covered": int(cell.covered),
-            "null_tested": int(cell.tested * cell.equal),
-            "null_rejected": int(cell.rejected * cell.equal),
-        }
-    ]
+def _followed(name: str, cell: Any, *, promises: bool) -> dict[str, Any]:
+    return {
+        "problem": name,
+        "n_obs": int(cell.n_obs),
+        "target": cell.target,
+        "procedure": cell.procedure,
+        "promises": promises,
+        "answered": int(cell.answered),
+        "covered": int(cell.covered),
+        "null_tested": int(cell.tested * cell.equal),
+        "null_rejected": int(cell.rejected * cell.equal),
+    }
 
 
 def verdict(followed: pd.DataFrame) -> dict[str, Any]:
-    """Coverage of promised advice on held-out problems: the mean, the worst problem and cell."""
-    promised = followed[followed["promises"] & (followed["answered"] > 0)]
-    if promised.empty:
-        return {"promised": 0.0, "mean": np.nan, "worst": np.nan, "cells_below": 0, "cells": 0}
-    coverage = promised["covered"] / promised["answered"]
-    # The same cell is met in many draws, and with several budgets.
-    keys = ["problem", "n_obs", "target", "procedure"]
-    cells = promised.drop_duplicates(keys)
-    by_problem = cells.groupby(["problem", "target"])[["covered", "answered"]].sum()
-    share = by_problem["covered"] / by_problem["answered"]
-    cell_coverage = cells["covered"] / cells["answered"]
-    upper = [
-        binomial_limits(*row)[1] for row in cells[["covered", "answered"]].itertuples(index=False)
-    ]
+    """Coverage of advice on held-out problems: the mean, and the cells that fall short."""
+    if followed.empty:
+        return {"cells": 0, "mean": np.nan, "below": 0, "below_in": ()}
+    share = followed["covered"] / followed["answered"]
+    bound = LOWEST - BINOMIAL_ERRORS * np.sqrt(LOWEST * (1 - LOWEST) / followed["answered"])
+    below = followed[share < bound]
+    promised = followed["promises"].astype(bool)
     return {
-        "promised": float(followed["promises"].mean()),
-        "mean": float(coverage.mean()),
+        "cells": len(followed),
+        "mean": float(share.mean()),
+        "promised": float(promised.mean()),
+        "mean_promised": float(share[promised].mean()),
+        "size": rejected_words(
+            int(followed["null_rejected"].sum()), int(followed["null_tested"].sum())
+        ),
+        "below": len(below),
+        "below_in": tuple(sorted(set(below["problem"]))),
         "worst": float(share.min()),
-        "worst_problem": " ".join(share.idxmin()),
-        "size": rejected_words(int(cells["null_rejected"].sum()), int(cells["null_tested"].sum())),
-        "worst_cell": float(cell_coverage.min()),
-        "cells": len(cells),
-        "cells_below": int((cell_coverage < LEAST).sum()),
-        "cells_clearly_below": int((np.array(upper) < LEAST).sum()),
+        "worst_problem": str(followed.loc[share.idxmin(), "problem"]),
     }

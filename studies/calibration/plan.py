@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from studies.calibration.problems import Problem
 
-GROUPS = ("own_fits", "losses", "fold_covariance", "further", "auc", "ustatistic")
+GROUPS = ("own_fits", "losses", "fold_covariance", "further", "auc", "ustatistic", "few_fits")
 """What is run, and kept on file, together: tests that share fits, or do their own."""
 
 CHUNK = 20
@@ -29,6 +29,9 @@ def samples_wanted(problem: Problem, n_obs: int, group: str) -> int:
         return 0
     if problem.only_folds:
         return FEW if group == "losses" and n_obs < LARGE else 0
+    if group == "few_fits":
+        few_features = problem.features.shape[1] < MANY_FEATURES
+        return MANY // 2 if problem.quick and few_features and n_obs < LARGE else 0
     if group == "auc":
         return FEWEST * 2 if problem.features.shape[1] > MANY_FEATURES else MANY
     if not problem.quick:

@@ -10,9 +10,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from studies.calibration.advised import (
+    BINOMIAL_ERRORS,
     BUDGETS,
     KINDS,
-    followed_advice,
+    LOWEST,
     followed_on_other_half,
     verdict,
 )
@@ -126,14 +127,14 @@ def missed_cells(table: pd.DataFrame, target: str) -> list[tuple[str, int, str, 
 # --------------------------------------------------------------------------------- page
 
 
-def page_section(table: pd.DataFrame, n_draws: int) -> str:
+def page_section(table: pd.DataFrame) -> str:
     """What the page on calibration says, from the table alone."""
-    advice = (_advice_words(widely_studied(table), kind, n_draws) for kind in KINDS)
+    advice = (_advice_words(widely_studied(table), kind) for kind in KINDS)
     return "\n".join(part for part in (*tables(table), *advice) if part)
 
 
 def tables(table: pd.DataFrame) -> list[str]:
-    """All of it but what is said of the advice, which takes half a minute."""
+    """All of it but what is said of the advice."""
     table = widely_studied(table)
     auc = about_auc(table)
     losses, areas = table[~auc], table[auc & table["sd"].notna()]
@@ -274,27 +275,20 @@ def _missed(table: pd.DataFrame) -> str:
     return "\n".join(parts)
 
 
-def _advice_words(table: pd.DataFrame, kind: str, n_draws: int) -> str:
+def _advice_words(table: pd.DataFrame, kind: str) -> str:
     half = followed_on_other_half(table, kind)
     if half.empty:
         return ""
-    drawn = followed_advice(table, n_draws, kind=kind)
+    found = verdict(half)
+    where = f" ({', '.join(found['below_in'])})" if found["below"] else ""
     return (
-        f"`uv.advise` about {KINDS[kind]} ({', '.join(map(str, BUDGETS))} fits): "
-        f"{_verdict_words(verdict(half), 'derived from half of the problems, on the others')}; "
-        f"{_verdict_words(verdict(drawn), f'with four held out at random, {n_draws} draws,')}.\n"
-    )
-
-
-def _verdict_words(found: dict[str, Any], where: str) -> str:
-    if not found["cells"]:
-        return f"{where} it promises nothing"
-    return (
-        f"{where} it promises in {found['promised']:.0%} of the cases, and where it does the "
-        f"intervals cover {found['mean']:.1%} on average, {found['worst']:.1%} in the worst "
-        f"problem ({found['worst_problem']}) and reject {found['size']} of true nulls; "
-        f"{found['cells_below']} of {found['cells']} combinations of problem, size and test were "
-        f"measured below 88% ({found['cells_clearly_below']} beyond their binomial error)"
+        f"`uv.advise` about {KINDS[kind]}, {BUDGETS[0]} to {BUDGETS[-1]} fits, followed on the "
+        f"half of the problems that its evidence is not from: the intervals cover "
+        f"{found['mean']:.1%} on average over {found['cells']} cells (problem, size, target and "
+        f"fits), {found['worst']:.1%} in the worst ({found['worst_problem']}), and reject "
+        f"{found['size']} of true nulls; {found['below']} cells{where} are below {LOWEST:.0%} less "
+        f"{BINOMIAL_ERRORS:g} binomial standard errors. It promises in {found['promised']:.0%} of "
+        f"the cells, which are covered {found['mean_promised']:.1%} on average.\n"
     )
 
 

@@ -18,9 +18,16 @@ from studies.calibration.files import note_seconds, written
 from studies.calibration.plan import CHUNK, GROUPS, file_name
 from studies.calibration.problems import SEED, Problem
 from studies.calibration.rules import population_rules
-from ucvtest.advice.configured_tests import PROCEDURES, Procedure
+from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, Procedure
 from ucvtest.designs.design import Design
-from ucvtest.designs.schemes import HoldOut, KFold, NamedDesign, RandomSplits, SplitHalves
+from ucvtest.designs.schemes import (
+    DisjointSets,
+    HoldOut,
+    KFold,
+    NamedDesign,
+    RandomSplits,
+    SplitHalves,
+)
 from ucvtest.results.result import TestResult
 from ucvtest.stats.intervals import HallT
 from ucvtest.stats.wald import wald_interval, wald_pvalue
@@ -148,6 +155,14 @@ class SampleRun:
         return uv.evaluate(learners, self.X, self.y, design, loss, rng=seed)
 
     @cached_property
+    def pairs(self) -> uv.Losses:
+        """Losses on the most pairs of disjoint learning sets; smaller numbers are the first."""
+        design = DisjointSets(self.n_obs // 2 - 1, n_draws=max(FEW_PAIRS), n_sets=1)
+        learners = dict(zip(("first", "second"), self.problem.learners, strict=True))
+        seed = self.seed("few fits")
+        return uv.evaluate(learners, self.X, self.y, design, self.problem.loss, rng=seed)
+
+    @cached_property
     def rules(self):
         """Both learners' rules on the population."""
         return population_rules(self.problem, self.members)
@@ -193,6 +208,8 @@ def group_of(procedure: Procedure) -> str:
         return "auc"
     if procedure.name in FURTHER:
         return "further"
+    if procedure.options.get("variance") == "few":
+        return "few_fits"
     if procedure.name in OF_USTATISTIC:
         return "ustatistic"
     if procedure.name == "fold_covariance":
@@ -244,6 +261,8 @@ def usable(problem: Problem) -> Iterator[Procedure]:
 def _tested(run: SampleRun, procedure: Procedure, target: str) -> list[dict[str, Any]]:
     cls = getattr(uv, procedure.test)
     run_test = _on_losses if procedure.design is not None else _on_data
+    if group_of(procedure) == "few_fits":
+        run_test = _on_pairs
     try:
         about, result = run_test(run, cls, procedure, target)
     except ValueError as error:
@@ -297,6 +316,16 @@ def _on_losses(
         learn_size = round(float(learning.sum(axis=1).mean()))
         positive = round(float(learnt.sum(axis=1).mean()))
     return About(learn_size, positive, truth, seconds), result
+
+
+def _on_pairs(
+    run: SampleRun, cls: Any, procedure: Procedure, target: str
+) -> tuple[About, TestResult]:
+    start = time.process_time()
+    options = dict(procedure.options)
+    losses = _first_rows(run.pairs, 2 * options.pop("n_pairs"))
+    result = cls.from_losses(losses, *TARGETS[target]).fit(**options)
+    return About(run.n_obs // 2 - 1, seconds=time.process_time() - start), result
 
 
 def _on_data(

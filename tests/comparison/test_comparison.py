@@ -19,6 +19,7 @@ from ucvtest.comparison.default import recommended
 from ucvtest.comparison.fields import _adjusted
 from ucvtest.evaluation.problem import Problem
 from ucvtest.methods import registry
+from ucvtest.methods.ustatistic.options import answers_from_few_fits
 
 rng = np.random.default_rng(3)
 Y = np.arange(48) % 2
@@ -212,9 +213,10 @@ def test_the_recommended_test_follows_loss_and_cost():
         return np.full(len(X_new), y.mean())
 
     found = uv.compare(X[:, 1:], y, ["ridge:1.0", mean], rng=0)
-    advice = uv.advise(len(y), 400, loss="squared")
-    assert found.n_fits == advice.evidence.n_fits
-    assert "up to 400 fits" in found.result().notes[-1]
+    assert found.n_fits == 40
+    assert found.result().diagnostics["variance"] == "few"
+    assert "up to 40 fits" in found.result().notes[-1]
+    assert "get 20 fits each. For shorter intervals" in found.result().notes[-1]
     assert "mean squared errors" in found.result().notes[-1]
 
     def own(truth, prediction):
@@ -223,6 +225,47 @@ def test_the_recommended_test_follows_loss_and_cost():
     own = uv.losses.Loss("own", own, "number")
     found = uv.compare(X[:, 1:], y, ["ridge:1.0", "ridge:9.0"], loss=own, rng=0)
     assert uv.advise(len(y), loss="squared").reasons[0] in found.result().notes[-1]
+
+
+def nearest(X, y, X_new):
+    return y[np.argmin(np.abs(X[:, :1] - X_new[:, 0]), axis=0)]
+
+
+def lowest(X, y, X_new):
+    return np.full(len(X_new), y.min())
+
+
+def test_slow_learners_are_fitted_twenty_times_each_however_many_pairs_there_are():
+    found = uv.compare(X, Y, {"a": nearest, "b": lowest, "c": "lda"}, rng=0)
+    assert (len(found.pairs), found.n_fits) == (3, 60)
+    assert {one.diagnostics["variance"] for one in found.results.values()} == {"few"}
+    assert all("get 20 fits each" in one.notes[-1] for one in found.results.values())
+    (spec,) = found.settings["tests"].values()
+    assert "10 draws of disjoint learning sets" in spec
+
+
+def test_seconds_buy_more_fits_of_slow_learners():
+    slow = {"a": nearest, "b": lowest}
+    problem = Problem.of(X, Y, slow)
+    for allowed in (12, 100):
+        found = recommended(lambda: problem, 2, None, affordable=lambda _, n=allowed: n)
+        assert found.spec.fit["max_fits"] == allowed
+        assert not found.first
+    shared = recommended(lambda: problem, 3, None, affordable=lambda _: 100, turns=2)
+    assert shared.spec.constructor["design"].n_resamples == 100
+    with pytest.raises(ValueError, match="at least 12"):
+        recommended(lambda: problem, 2, None, affordable=lambda _: 11)
+
+
+@pytest.mark.parametrize(("loss", "contrast"), [("auc", "difference"), ("squared", "ratio")])
+def test_what_few_fits_cannot_answer_keeps_its_default(loss, contrast):
+    """Whether they can the test says itself."""
+    slow = {"a": LogisticRegression(), "b": LogisticRegression(C=0.1)}
+    problem = Problem.of(X, Y, slow, loss=loss)
+    few = answers_from_few_fits(problem.metric, paired=True, contrast=contrast)
+    found = recommended(lambda: problem, 2, loss, contrast=contrast)
+    assert found.first is few
+    assert (found.spec.fit.get("max_fits") == 40) is few
 
 
 @pytest.mark.parametrize(("name", "cls"), registry.TESTS.items())

@@ -290,7 +290,7 @@ def test_learners_that_are_nearly_the_same_have_an_answer_from_few_draws():
     X = rng.normal(size=(40, 4))
     X[:, 0] += 1.5 * y
     alike = ["lda", "ridge:0.1", "ridge:1"]
-    test = uv.TestSpec("ustatistic", fit={"n_pairs": 60})
+    test = uv.TestSpec("ustatistic", fit={"n_pairs": 60, "variance": "midpoint"})
     found = uv.compare(X, y, alike, test, correction="simultaneous", rng=0)
     (together,) = found.together.values()
     for (_, first, second), result in found.results.items():
@@ -301,7 +301,7 @@ def test_learners_that_are_nearly_the_same_have_an_answer_from_few_draws():
         places = [together.learners.index(name) for name in (first, second)]
         assert together.se[tuple(places)] == pytest.approx(result.se)
     # By itself the same test has none.
-    alone = uv.UStatisticTest(X, y, "lda", "ridge:1").fit(n_pairs=60, rng=0)
+    alone = uv.UStatisticTest(X, y, "lda", "ridge:1").fit(n_pairs=60, variance="midpoint", rng=0)
     assert alone.status != "ok"
 
 

@@ -505,7 +505,10 @@ WORKING: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         uv.plan,
         {"X": RULES, "learner": "a", "other": "b", "difference": 0.2, "n": 30, "alpha": 0.05},
     ),
-    "Advice.make": (uv.advise(100, 100).make, {"X": X, "y": Y, "learner": "lda", "other": "knn:3"}),
+    "Advice.make": (
+        uv.advise(len(Y), 100).make,
+        {"X": X, "y": Y, "learner": "lda", "other": "knn:3"},
+    ),
     "compare_variances": (
         uv.InfluenceFunctionTest(X, Y, "lda").compare_variances,
         {"n_repeats": 2, "schemes": ("monte_carlo",), "rng": 0, "n_jobs": 1, "batch_size": 2},

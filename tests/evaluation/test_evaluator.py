@@ -1,6 +1,8 @@
 import random
+import sys
 from contextlib import contextmanager
 from threading import Event, Thread
+from types import ModuleType
 
 import jax
 import joblib
@@ -13,7 +15,7 @@ from tests.support.processes import LIMIT
 from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.workers import _ONE_BLAS_THREAD, _tasks
+from ucvtest.evaluation.workers import _ONE_BLAS_THREAD, _OneBlasThread, _tasks
 from ucvtest.learners.adapters.coerce import as_learner
 
 JITTED = ["lda", "qda", "nearest_centroid", "knn:4", "ridge:1.0", "majority"]
@@ -314,6 +316,27 @@ def test_overlapping_limits_of_blas_threads_are_taken_back():
         thread.join()
         assert before
         assert threads() == before
+
+
+def test_libraries_of_blas_threads_are_looked_for_once_more_for_every_module(monkeypatch):
+    """A look reads all memory maps of the process, and what is imported may bring a library."""
+    looks = []
+
+    class Counted(threadpoolctl.ThreadpoolController):
+        def __init__(self):
+            looks.append(1)
+            super().__init__()
+
+    monkeypatch.setattr("ucvtest.evaluation.workers.ThreadpoolController", Counted)
+    limit = _OneBlasThread()
+    for _ in range(3):
+        with limit:
+            pass
+    assert len(looks) == 1
+    monkeypatch.setitem(sys.modules, "module_of_a_test", ModuleType("module_of_a_test"))
+    with limit:
+        pass
+    assert len(looks) == 2
 
 
 class _NamedRule:

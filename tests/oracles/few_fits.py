@@ -52,3 +52,14 @@ def few_fits(losses, rounds, g):
     v = t + (1 - w) * max(s - e, 0) + w * s**2 / (s + e)
     df = 1 / (1 / (n - 1) + (1 - (t0 / (t0 + s)) ** 2) / f)
     return estimate, v, e, df, t0 + s
+
+
+def few_fits_ratio(first, other, rounds, g):
+    """Of log(U1/U2): the ratio, and V, E, df of D_L(t) = L1_L(t)/U1 - L2_L(t)/U2."""
+    u1, u2 = (few_fits(losses, rounds, g)[0] for losses in (first, other))
+    linear = [
+        [np.asarray(one) / u1 - np.asarray(two) / u2 for one, two in zip(*of_round, strict=True)]
+        for of_round in zip(first, other, strict=True)
+    ]
+    _, v, e, df, _ = few_fits(linear, rounds, g)
+    return u1 / u2, v, e, df

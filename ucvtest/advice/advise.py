@@ -1,9 +1,9 @@
-"""Which test to use: a rule that reads the calibration table."""
+"""Which test to use: one line a question, with what the calibration table says of it."""
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -11,15 +11,18 @@ import numpy as np
 
 from ucvtest.advice.calibration import (
     FEWEST_PROBLEMS,
-    FEWEST_SAMPLES,
-    LIMITS,
+    LEAST_MEAN,
+    WEAK,
     Evidence,
-    Limits,
+    WeakCell,
     calibration_table,
 )
-from ucvtest.advice.configured_tests import PROCEDURES, About, Procedure
+from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, About, Procedure
 from ucvtest.common.checks import as_integer, check_choice, named_options
 from ucvtest.common.equality import ByValue
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
+from ucvtest.methods.ustatistic.options import answers_from_few_fits
+from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import known_metric
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
     from ucvtest.inference.base import HypothesisTest
 
-__all__ = ["Advice", "advise", "advise_from"]
+__all__ = ["CAUTIONS", "Advice", "advise", "advise_from"]
 
 
 Goal = Literal["test", "interval"]
@@ -39,7 +42,17 @@ ABOUT: tuple[About, ...] = get_args(About)
 REFERENCE = {False: "corrected_t", True: "corrected_t_auc"}
 """Intervals are compared with those of this procedure: for losses, and for the AUC."""
 
-N_RUNNERS_UP = 3
+BUDGETS = {
+    False: (*(f"ustatistic_few_{2 * n_pairs}" for n_pairs in FEW_PAIRS), "ustatistic"),
+    True: ("ustatistic_auc",),
+}
+"""The U-statistic test with as many fits as were studied, the fewest first."""
+
+WEAK_CELLS, FEWEST_SAMPLES = 3, 50
+"""Of the weak cells so many are named, of those with as many samples or more."""
+
+CAUTIONS = ("Weak: ", "Cannot promise: ")
+"""What reasons begin with that speak against an answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +70,17 @@ class Advice(ByValue):
     goal : {"test", "interval"}
     about : {"learner", "rules"}
     promises : bool
-        Whether the evidence suffices for 93% coverage on average and 88% at least.
+        Whether 95% intervals contained the true value in 93% of the samples or more, on average
+        over the problems of the study, and sizes and fits like these were studied. Single problems
+        can be worse: `evidence.weak` names them.
     test : str
         Name of the class in ucvtest.
     settings, options : mapping
         Arguments of its constructor, and of `fit`.
     evidence : Evidence
-        What the calibration table says of it.
+        What the calibration table says of it, at the largest budget studied that can be afforded.
     runners_up : tuple of Evidence
+        The same test with the larger budgets that were studied.
     reasons : tuple of str
     """
 
@@ -132,9 +148,6 @@ class Advice(ByValue):
             f"{self.test}(X, y, ..., {', '.join(settings)}).fit({', '.join(options)}){promise}",
             *(f"  - {reason}" for reason in self.reasons),
         ]
-        if self.runners_up:
-            lines.append("  Next:")
-            lines += [f"    {each.in_words}" for each in self.runners_up]
         return "\n".join(lines)
 
 
@@ -148,20 +161,21 @@ def advise(
     goal: Goal = "interval",
     about: About = "learner",
 ) -> Advice:
-    """Recommend a test, its learning-set size and its number of resamples.
+    """Recommend a test, and say what to expect of it with this number of fits.
 
     Parameters
     ----------
     n : int
         Observations in the sample.
     n_fits : int
-        Model fits that can be afforded, each learner and each learning set counted.
+        Model fits that can be afforded, each learner and each learning set counted. Twenty fits of
+        each learner are enough for a first answer.
     loss : str
         Name of the loss, or "auc".
     learners : int or sequence
         2 for a difference, 1 for the loss of one learner; or the learners themselves.
     goal : {"test", "interval"}
-        A p-value, or a confidence interval.
+        A p-value, or a confidence interval: the tests recommended have both.
     about : {"learner", "rules"}
         Whether the question is about learning from samples like this one, or about the rules
         that were learnt here.
@@ -169,7 +183,7 @@ def advise(
     Returns
     -------
     Advice
-        With reasons, runners-up and a test that can be run; it says where it cannot promise.
+        With reasons and a test that can be run; it says where it cannot promise.
 
     Raises
     ------
@@ -178,32 +192,28 @@ def advise(
 
     Notes
     -----
-    The rule, which has no randomness: of the calibration table (`studies/calibration/run.py`) take
-    the sample sizes next to `n`, below and above, the problems with this kind of loss (zero-one,
-    AUC, or any other), and the tests that are valid, about what was asked, within `n_fits`.
-    Those with nominal 95% intervals that cover at least 94% on average over problems and 88% in
-    the worst at these sizes, and 95% and 88% at all sizes of the table together, with at most a
-    quarter of samples without an answer in each problem, at most 7.5% of true nulls rejected, and
-    studied on three quarters of these problems at least, can be promised if their learning sets
-    hold no more than half of the observations, or there is one test set: where larger learning
-    sets overlap, no variance sees all of how rules differ from one to another, and intervals are
-    too short for learners that are less stable than those of the table. Of these the one with the
-    narrowest intervals is recommended. Where there is none, the one whose worst problem is best is,
-    of those that mostly answer, without promise; nor is there a promise outside of the sample sizes
-    studied (40 to 500). The limits of coverage were set on half of the problems and judged on the
-    other half (`python studies/calibration/run.py --check` prints both).
+    One line a question. About learners it is `UStatisticTest`, which learns from half of the
+    observations, with the fits that can be afforded: 6 fits of each learner at least. An AUC with
+    fewer fits than the test needs takes `CorrectedTTest`. About rules that exist it is one test
+    set: `McNemarTest` for the error rates of two, `DeLongTest` for AUCs, `HoldOutTest` for all
+    else.
 
-    Narrow means narrow for its own estimand: a test may be about smaller learning sets than
-    another, which the reasons say.
+    The calibration table (`studies/calibration/run.py`) says what to expect: the problems with this
+    loss (with all but zero-one losses, where these are fewer than three), at the sample sizes next
+    to `n`, with the largest budget studied that can be afforded. Cells where fewer than 90% of 95%
+    intervals contained the true value are named. Nothing is promised outside of the sample sizes
+    studied, nor where the average over problems is below 93%.
+    `python studies/calibration/run.py --check` holds the advice against problems that it is not
+    derived from.
 
     Examples
     --------
     >>> import ucvtest as uv
-    >>> advice = uv.advise(100, 20, goal="interval")
-    >>> advice.evidence.n_fits <= 20
-    True
-    >>> advice.test in uv.__all__
-    True
+    >>> advice = uv.advise(100, 40)
+    >>> advice.test, advice.options["max_fits"]
+    ('UStatisticTest', 40)
+    >>> advice.evidence.n_fits
+    40
     """
     return advise_from(
         calibration_table(), n, n_fits, loss=loss, learners=learners, goal=goal, about=about
@@ -219,27 +229,27 @@ def advise_from(
     learners: int | Sequence[Any] = 2,
     goal: Goal = "interval",
     about: About = "learner",
-    limits: Limits = LIMITS,
 ) -> Advice:
-    """`advise` by another calibration table, for example without some problems, or other limits."""
+    """`advise` by another calibration table, for example without some problems."""
     n_learners = _n_learners(learners)
-    _check(n, n_fits, loss, goal, about)
-    sizes, outside = _sizes_about(n, table)
-    found = _evidence(table, sizes, n, loss, n_learners, goal, about)
-    affordable = [each for each in found if each.n_fits <= n_fits]
-    if not found:
+    metric = _checked(n, n_fits, loss, goal, about)
+    cells = _Cells.of(table, metric, n, n_learners)
+    rungs = _rungs(cells, metric, n_fits, about)
+    if not rungs:
         raise ValueError(f"n={n} is too few observations for any test of this kind")
-    if not affordable:
-        cheapest = min((each.n_fits for each in found), default=None)
-        remedy = "nothing suits" if cheapest is None else f"use at least {cheapest}"
-        raise ValueError(f"n_fits={n_fits} is too few for any test of this kind: {remedy}")
-    ranked = sorted(affordable, key=lambda each: _rank(each, limits))
-    best = ranked[0]
-    promises = best.meets(limits) and not outside
+    affordable = [each for each in rungs if each.n_fits <= n_fits]
+    best = affordable[-1] if affordable else rungs[0]
     procedure = PROCEDURES[best.procedure]
+    least = _least_fits(best, procedure, metric, n_learners)
+    if n_fits < least:
+        raise ValueError(
+            f"n_fits={n_fits} is too few for any test of this kind: use at least {least}"
+        )
     settings = procedure.settings(n)
     if procedure.takes_loss and loss != "zero_one":
         settings["loss"] = loss
+    more = rungs[rungs.index(best) + 1 :]
+    doubts = _doubts(best, procedure, n, n_fits)
     return Advice(
         n_obs=n,
         n_fits=n_fits,
@@ -247,13 +257,13 @@ def advise_from(
         n_learners=n_learners,
         goal=goal,
         about=about,
-        promises=promises,
+        promises=not doubts,
         test=procedure.test,
         settings=settings,
-        options=procedure.options,
+        options=_options(procedure, metric, n_fits, n_learners),
         evidence=best,
-        runners_up=tuple(ranked[1 : 1 + N_RUNNERS_UP]),
-        reasons=_reasons(best, procedure, ranked, sizes, outside, n_learners, limits),
+        runners_up=tuple(more),
+        reasons=(*_reasons(cells, best, procedure, more), *_weak(cells, best), *doubts),
     )
 
 
@@ -266,119 +276,154 @@ def _n_learners(learners: Any) -> int:
     return number
 
 
-def _check(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> None:
+def _checked(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> Metric:
     if as_integer("n", n) < 2:
         raise ValueError(f"n must be at least 2, got {n}")
     as_integer("n_fits", n_fits)
-    if known_metric(loss) is None:
+    metric = known_metric(loss)
+    if metric is None:
         raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, {AUC.name}")
     check_choice("goal", goal, GOALS)
     check_choice("about", about, ABOUT)
+    return metric
 
 
-FEWEST_OBS = 40
-"""The smallest sample size at which all tests were studied."""
+# ---------------------------------------------------------------------------- the line
 
 
-def _sizes_about(n: int, table: "pd.DataFrame") -> tuple[tuple[int, ...], bool]:
-    """Sample sizes of the table on both sides of n, and whether n lies outside of them all."""
-    # Smaller samples were tried on few tests, which leaves nothing to choose from.
-    sizes = np.unique(table["n_obs"][table["n_obs"] >= FEWEST_OBS].to_numpy()).tolist()
-    below, above = [s for s in sizes if s <= n], [s for s in sizes if s >= n]
-    found = {*below[-1:], *above[:1]}
-    return tuple(sorted(found)), not (below and above)
+def _rungs(cells: "_Cells", metric: Metric, n_fits: int, about: About) -> list[Evidence]:
+    """The test for the question, with the numbers of fits that were studied, the fewest first."""
+    auc, paired = metric.ranks_pairs, cells.n_learners == 2
+    if about == "rules":
+        return cells.evidence((_of_one_test_set(metric, paired=paired),))
+    rungs = cells.evidence(BUDGETS[auc])
+    if rungs and not _knows_few(metric, paired=paired) and n_fits < rungs[0].n_fits:
+        return cells.evidence((REFERENCE[auc],))
+    return rungs
 
 
-def _evidence(
-    table: "pd.DataFrame",
-    sizes: tuple[int, ...],
-    n: int,
-    loss: str,
-    n_learners: int,
-    goal: Goal,
-    about: About,
-) -> list[Evidence]:
-    metric = known_metric(loss)
-    auc = metric is not None and metric.ranks_pairs
-    target = "difference" if n_learners == 2 else "error"
-    kept = table["target"].to_numpy() == target
-    if not auc:
-        kept &= (table["loss"].to_numpy() == "zero_one") == (loss == "zero_one")
-    by_name: dict[str, list[Any]] = {}
-    for cell in table[kept].itertuples(index=False):
-        by_name.setdefault(str(cell.procedure), []).append(cell)
-    widths = {(cell.problem, cell.n_obs): cell.width for cell in by_name.get(REFERENCE[auc], [])}
-    found: list[Evidence] = []
-    problems: set[str] = set()
-    for name, cells in by_name.items():
-        procedure = PROCEDURES[name]
-        near = [cell for cell in cells if cell.n_obs in sizes]
-        suits = _is_suitable(procedure, auc, loss, goal, about) and procedure.fits(n)
-        studied = {cell.n_obs for cell in near if cell.answered}
-        if suits and studied:
-            one = _summary(procedure, near, _coverage(cells), widths, n)
-            found.append(replace(one, both_sides=studied == set(sizes)))
-            problems |= {cell.problem for cell in near if cell.answered}
-    return [replace(one, unstudied=1 - one.n_problems / len(problems)) for one in found]
+def _knows_few(metric: Metric, *, paired: bool) -> bool:
+    """Whether the U-statistic test answers from few fits, as it says itself."""
+    return answers_from_few_fits(metric, paired=paired, contrast="difference")
 
 
-def _coverage(cells: list[Any]) -> dict[str, float]:
-    """Of each problem where the test answered at all."""
-    answered, covered = Counter[str](), Counter[str]()
-    for cell in cells:
-        answered[cell.problem] += cell.answered
-        covered[cell.problem] += cell.covered
-    return {name: covered[name] / count for name, count in answered.items() if count}
+def _of_one_test_set(metric: Metric, *, paired: bool) -> str:
+    if metric.ranks_pairs:
+        return "delong"
+    return "mcnemar" if paired and metric.counts_errors else "hold_out"
 
 
-def _mean(coverage: Mapping[str, float]) -> float:
-    return sum(coverage.values()) / len(coverage)
+def _least_fits(best: Evidence, procedure: Procedure, metric: Metric, n_learners: int) -> int:
+    paired = n_learners == 2
+    few = procedure.test == "UStatisticTest" and _knows_few(metric, paired=paired)
+    return 2 * LEAST_ROUNDS * n_learners if few else best.n_fits
 
 
-def _is_suitable(procedure: Procedure, auc: bool, loss: str, goal: Goal, about: About) -> bool:
-    if not procedure.valid or procedure.auc != auc or procedure.about != about:
-        return False
-    if procedure.zero_one and loss != "zero_one":
-        return False
-    # A test without an interval has no evidence but at a true null, and an interval without a
-    # p-value is no test.
-    return procedure.interval and (procedure.pvalue or goal == "interval")
+def _options(
+    procedure: Procedure, metric: Metric, n_fits: int, n_learners: int
+) -> Mapping[str, Any]:
+    """Options of `fit`: with the variance "auto" the fits decide which one there is."""
+    if procedure.test != "UStatisticTest":
+        return procedure.options
+    full = PROCEDURES[BUDGETS[metric.ranks_pairs][-1]].options
+    if not _knows_few(metric, paired=n_learners == 2):
+        return full
+    return {**full, "max_fits": min(n_fits, full.get("max_fits", n_fits))}
 
 
-def _summary(
-    procedure: Procedure,
-    cells: list[Any],
-    everywhere: Mapping[str, float],
-    widths: Mapping[tuple[str, int], float],
-    n: int,
-) -> Evidence:
-    samples, answered = Counter[str](), Counter[str]()
-    for cell in cells:
-        samples[cell.problem] += cell.samples
-        answered[cell.problem] += cell.answered
-    coverage = _coverage(cells)
-    worst = min(coverage, key=lambda name: coverage[name])
-    nulls = [(cell.rejected, cell.tested) for cell in cells if cell.equal]
-    rejected, tested = (sum(each) for each in zip(*nulls, strict=True)) if nulls else (0, 0)
-    return Evidence(
-        procedure=procedure.name,
-        learn_size=procedure.learn_size(n),
-        n_fits=max(int(cell.n_fits) for cell in cells),
-        n_problems=len(coverage),
-        n_samples=sum(answered.values()),
-        coverage=_mean(coverage),
-        lowest_coverage=coverage[worst],
-        worst=worst,
-        all_sizes=_mean(everywhere),
-        lowest_all_sizes=min(everywhere.values()),
-        missing=max(1 - answered[name] / count for name, count in samples.items()),
-        size=rejected / tested if tested else math.nan,
-        width=_relative_width(cells, widths),
-        overlapping=procedure.overlaps(n),
-    )
+# ------------------------------------------------------------------------ the evidence
 
 
-def _relative_width(cells: list[Any], widths: Mapping[tuple[str, int], float]) -> float:
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Cells of the table about one kind of question, by procedure."""
+
+    by_name: Mapping[str, list[Any]]
+    metric: Metric
+    n_obs: int
+    n_learners: int
+
+    @classmethod
+    def of(cls, table: "pd.DataFrame", metric: Metric, n_obs: int, n_learners: int) -> "_Cells":
+        """Those with the same loss, or of fewer than three problems with all like it."""
+        auc = metric.ranks_pairs
+        kept = table["target"].to_numpy() == ("difference" if n_learners == 2 else "error")
+        if not auc:
+            losses = table["loss"].to_numpy()
+            same = losses == metric.name
+            if not metric.counts_errors and len(set(table["problem"][same])) < FEWEST_PROBLEMS:
+                same = (losses != "zero_one") & (losses != "auc")
+            kept &= same
+        by_name: dict[str, list[Any]] = {}
+        for cell in table[kept].itertuples(index=False):
+            if cell.answered:
+                by_name.setdefault(str(cell.procedure), []).append(cell)
+        return cls(by_name, metric, n_obs, n_learners)
+
+    def near(self, name: str) -> list[Any]:
+        """Cells of a procedure at the sample sizes next to that which was asked about."""
+        cells = self.by_name.get(name, [])
+        sizes = {int(cell.n_obs) for cell in cells}
+        below = sorted(size for size in sizes if size <= self.n_obs)[-1:]
+        above = sorted(size for size in sizes if size >= self.n_obs)[:1]
+        return [cell for cell in cells if cell.n_obs in (*below, *above)]
+
+    def evidence(self, names: Sequence[str]) -> list[Evidence]:
+        """What is known of procedures that fit the sample."""
+        return [
+            self._of_one(PROCEDURES[name], cells)
+            for name in names
+            if (cells := self.near(name)) and PROCEDURES[name].fits(self.n_obs)
+        ]
+
+    def _of_one(self, procedure: Procedure, cells: list[Any]) -> Evidence:
+        answered, covered = Counter[str](), Counter[str]()
+        for cell in cells:
+            answered[cell.problem] += cell.answered
+            covered[cell.problem] += cell.covered
+        coverage = {name: covered[name] / count for name, count in answered.items()}
+        worst = min(coverage, key=lambda name: coverage[name])
+        nulls = [(cell.rejected, cell.tested) for cell in cells if cell.equal]
+        rejected, tested = (sum(each) for each in zip(*nulls, strict=True)) if nulls else (0, 0)
+        sizes = tuple(sorted({int(cell.n_obs) for cell in cells}))
+        reference = self.near(REFERENCE[self.metric.ranks_pairs])
+        return Evidence(
+            procedure=procedure.name,
+            learn_size=procedure.learn_size(self.n_obs),
+            n_fits=max(int(cell.n_fits) for cell in cells),
+            sizes=sizes,
+            n_problems=len(coverage),
+            n_samples=sum(answered.values()),
+            coverage=sum(coverage.values()) / len(coverage),
+            lowest_coverage=coverage[worst],
+            worst=worst,
+            size=rejected / tested if tested else math.nan,
+            width=relative_width(cells, reference),
+            expected_width=self._expected_width(cells),
+            weak=_weak_cells(cells),
+            within=sizes[0] <= self.n_obs <= sizes[-1],
+        )
+
+    def _expected_width(self, cells: list[Any]) -> float:
+        """Widths fall with the root of the number of observations."""
+        if not (self.metric.counts_errors or self.metric.ranks_pairs):
+            return math.nan
+        widths = [cell.width * math.sqrt(cell.n_obs / self.n_obs) for cell in cells]
+        return float(np.exp(np.mean(np.log([width for width in widths if width > 0]))))
+
+
+def _weak_cells(cells: list[Any]) -> tuple[WeakCell, ...]:
+    found = [
+        WeakCell(str(cell.problem), int(cell.n_obs), share, int(cell.answered))
+        for cell in cells
+        if cell.answered >= FEWEST_SAMPLES and (share := cell.covered / cell.answered) < WEAK
+    ]
+    return tuple(sorted(found, key=lambda cell: cell.coverage))
+
+
+def relative_width(cells: Sequence[Any], others: Sequence[Any]) -> float:
+    """Widths over those of other cells with the same problem and size, geometric mean."""
+    widths = {(cell.problem, cell.n_obs): cell.width for cell in others}
     ratios = [
         cell.width / widths[cell.problem, cell.n_obs]
         for cell in cells
@@ -387,85 +432,82 @@ def _relative_width(cells: list[Any], widths: Mapping[tuple[str, int], float]) -
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
 
 
-def _rank(each: Evidence, limits: Limits) -> tuple[Any, ...]:
-    """Promised ones first, the narrowest first; of the others the best in its worst problem.
-
-    Last come those that lack too many of the problems, or answers in one of them: the few there
-    are say little, and whoever follows the advice wants one.
-    """
-    if each.meets(limits):
-        return (0, each.width, each.n_fits)
-    few = each.unstudied > limits.unstudied or each.missing > limits.missing
-    return (2 if few else 1, -min(each.lowest_coverage, each.lowest_all_sizes), each.n_fits)
+# ------------------------------------------------------------------------- the reasons
 
 
 def _reasons(
-    best: Evidence,
-    procedure: Procedure,
-    ranked: list[Evidence],
-    sizes: tuple[int, ...],
-    outside: bool,
-    n_learners: int,
-    limits: Limits,
-) -> tuple[str, ...]:
-    at = " and ".join(map(str, sizes))
-    what = "the difference of two learners" if n_learners == 2 else "one learner"
+    cells: _Cells, best: Evidence, procedure: Procedure, more: Sequence[Evidence]
+) -> list[str]:
+    at = " and ".join(map(str, best.sizes))
+    what = "the difference of two learners" if cells.n_learners == 2 else "one learner"
     if procedure.about == "rules":
         estimand = f"It is about the rules learnt from {best.learn_size} of your observations."
     else:
         estimand = f"It is about {what} with learning sets of {best.learn_size}."
-    reasons = [
-        f"On {best.n_problems} problems with n = {at} its 95% intervals covered "
-        f"{best.coverage:.1%} on average, {best.lowest_coverage:.1%} in the worst "
-        f"({best.worst}); {best.n_samples} samples.",
+    listed = [
+        f"With {_fits(best, cells)}, on {best.n_problems} problems with n = {at}, its 95% "
+        f"intervals contained the true value in {best.coverage:.1%} of the samples on average, "
+        f"{best.lowest_coverage:.1%} in the worst problem ({best.worst}); {best.n_samples} "
+        "samples.",
         estimand,
-        f"It needs {best.n_fits} model fits.",
     ]
-    if np.isfinite(best.width) and abs(best.width - 1) >= 0.005:
+    if math.isfinite(best.expected_width):
+        listed.append(f"Expect 95% intervals of about {best.expected_width:.2g} from end to end.")
+    if math.isfinite(best.width) and abs(best.width - 1) >= 0.005:
         word = "narrower" if best.width < 1 else "wider"
-        reasons.append(
+        listed.append(
             f"Its intervals are {abs(best.width - 1):.0%} {word} than those of the corrected t "
             "test."
         )
-    if 0.01 < best.missing <= limits.missing:
-        reasons.append(f"It gave no answer in {best.missing:.0%} of the samples of one problem.")
-    liberal = [each.procedure for each in ranked if not each.holds(limits)]
-    if best.meets(limits) and liberal:
-        reasons.append(f"Not good enough in the table: {', '.join(liberal)}.")
-    return (*reasons, *_caveats(best, outside, limits))
+    if more:
+        at_best = cells.near(best.procedure)
+        gained = [
+            f"{ratio:.2f} times as long with {_fits(each, cells)}"
+            for each in more[:2]
+            if math.isfinite(ratio := relative_width(cells.near(each.procedure), at_best))
+        ]
+        if gained:
+            listed.append(f"With more fits intervals would be shorter: {', '.join(gained)}.")
+    return listed
 
 
-def _caveats(best: Evidence, outside: bool, limits: Limits) -> list[str]:
+def _fits(one: Evidence, cells: _Cells) -> str:
+    of_each = one.n_fits // cells.n_learners
+    words = "1 fit" if of_each == 1 else f"{of_each} fits"
+    return f"{words} of each learner" if cells.n_learners == 2 else words
+
+
+def _weak(cells: _Cells, best: Evidence) -> list[str]:
+    """The cells that are below 90%, and what does better."""
+    listed = []
+    if best.weak:
+        named = "; ".join(map(str, best.weak[:WEAK_CELLS]))
+        others = len(best.weak) - WEAK_CELLS
+        more = f"; and {others} more" if others > 0 else ""
+        listed.append(f"Weak: fewer than 90% of the intervals were right in {named}{more}.")
+    metric = cells.metric
+    if best.weak and cells.n_learners == 2 and not (metric.counts_errors or metric.ranks_pairs):
+        listed.append(
+            "Differences of losses with tails fall short; ratios (contrast='ratio') do better."
+        )
+    return listed
+
+
+def _doubts(best: Evidence, procedure: Procedure, n: int, n_fits: int) -> list[str]:
     """Why nothing can be promised."""
     doubts = []
-    if outside:
-        doubts.append("This sample size lies outside of those studied.")
-    elif not best.both_sides:
-        doubts.append("It was studied on one side of this sample size only.")
+    if not best.within:
+        at = " to ".join(map(str, sorted({best.sizes[0], best.sizes[-1]})))
+        doubts.append(f"It was studied with n = {at} next to this sample size.")
+    if n_fits < best.n_fits:
+        doubts.append(f"The fewest fits that were studied are {best.n_fits}.")
     if best.n_problems < FEWEST_PROBLEMS:
         doubts.append(f"Only {best.n_problems} problems of this kind were studied.")
-    if best.unstudied > limits.unstudied:
-        doubts.append(
-            f"{best.unstudied:.0%} of the problems of this kind were studied without this test."
-        )
-    if best.n_samples < FEWEST_SAMPLES:
-        doubts.append(f"Only {best.n_samples} samples are behind it.")
-    mean, lowest = best.all_sizes, best.lowest_all_sizes
-    low = min(best.lowest_coverage, lowest) < limits.lowest
-    if low or best.coverage < limits.mean or mean < limits.all_sizes:
-        doubts.append(
-            f"No test that suits covered {limits.mean:.0%} on average and {limits.lowest:.0%} in "
-            f"the worst problem at this size, and {limits.all_sizes:.0%} and {limits.lowest:.0%} "
-            f"at all sizes together (this one there {mean:.1%} and {lowest:.1%}); this one is best "
-            "in its worst."
-        )
-    if best.missing > limits.missing:
-        doubts.append(f"It gave no answer in {best.missing:.0%} of the samples of some problem.")
-    if best.overlapping:
+    if best.coverage < LEAST_MEAN:
+        doubts.append(f"Its intervals were right in fewer than {LEAST_MEAN:.0%} of the samples.")
+    if procedure.overlaps(n):
         doubts.append(
             "Its learning sets hold most of the observations, so that its intervals can be too "
             "short for learners whose rules change much from one learning set to another."
         )
-    if best.size > limits.size:
-        doubts.append(f"It rejected {best.size:.1%} of true nulls at the 5% level.")
     return [f"Cannot promise: {doubt}" for doubt in doubts]

@@ -11,51 +11,35 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FEWEST_PROBLEMS",
-    "FEWEST_SAMPLES",
-    "LIMITS",
+    "LEAST_MEAN",
+    "WEAK",
     "Evidence",
-    "Limits",
+    "WeakCell",
     "calibration_table",
 ]
 
 
+LEAST_MEAN = 0.93
+"""Coverage of nominal 95% intervals, on average over problems, below which advice is no promise."""
+
+WEAK = 0.90
+"""Coverage below which a cell of the table is named."""
+
+FEWEST_PROBLEMS = 3
+"""Evidence from fewer problems promises nothing."""
+
+
 @dataclass(frozen=True)
-class Limits:
-    """What is asked of a test before it is recommended with a promise.
+class WeakCell:
+    """A problem and sample size where too few 95% intervals contained the true value."""
 
-    No less than is promised (93% on average and 88% at least), and more of the mean, since the
-    problems of users are not those of the table. `studies/calibration/advised.py` sets the lowest
-    coverage on half of the problems and counts on the other half what that is worth.
+    problem: str
+    n_obs: int
+    coverage: float
+    samples: int
 
-    Parameters
-    ----------
-    mean, lowest : float
-        Coverage of nominal 95% intervals, over the problems of the table and in the worst one.
-    all_sizes : float
-        Mean coverage with the samples of all sizes together: what intervals are called.
-    missing : float
-        Largest share of samples without an answer, in any problem. Learners that often agree in all
-        their predictions leave a test nothing to say, which is no harm if it is said.
-    size : float
-        Most true nulls that may be rejected at the 5% level.
-    unstudied : float
-        Largest share of the problems of this kind and size that a test may lack: one that was
-        spared the hard problems looks better than others.
-    """
-
-    mean: float = 0.94
-    lowest: float = 0.88
-    all_sizes: float = 0.95
-    missing: float = 0.25
-    size: float = 0.075
-    unstudied: float = 0.25
-
-
-LIMITS = Limits()
-"""Those of `uv.advise`."""
-
-FEWEST_PROBLEMS, FEWEST_SAMPLES = 3, 100
-"""Evidence from fewer problems, or fewer samples in all, promises nothing."""
+    def __str__(self) -> str:
+        return f"{self.problem}, n = {self.n_obs}: {self.coverage:.1%} of {self.samples} samples"
 
 
 @dataclass(frozen=True)
@@ -70,6 +54,8 @@ class Evidence:
         Observations that learn.
     n_fits : int
         Model fits, each learner and each learning set counted.
+    sizes : tuple of int
+        The sample sizes of the table that it is from.
     n_problems, n_samples : int
         Behind the numbers.
     coverage : float
@@ -77,67 +63,35 @@ class Evidence:
     lowest_coverage : float
         In the worst problem, whose name is `worst`.
     worst : str
-    all_sizes, lowest_all_sizes : float
-        The same coverages with the samples of all sizes of the table together: those of one
-        size alone are few, and some test looks good in them by chance.
-    missing : float
-        Largest share of samples without an answer in any problem.
     size : float
         Share of true nulls rejected at the 5% level; NaN where none was tested.
     width : float
         Width of the intervals over that of the corrected t test on the same samples,
         geometric mean.
-    both_sides : bool
+    expected_width : float
+        Width of the intervals at the sample size that was asked about, geometric mean; NaN for
+        losses whose scale is that of the response.
+    weak : tuple of WeakCell
+        Cells below 90%, the worst first.
+    within : bool
         Whether it was studied with fewer and with more observations than were asked about, or with
         as many.
-    unstudied : float
-        Share of the problems with this kind of loss and about this size on which other tests were
-        studied and this one was not.
-    overlapping : bool
-        Whether its learning sets hold more than half of the observations each, so that any two
-        overlap. Its variance then sees only part of how rules differ from one learning set to
-        another, and a table says nothing about learners that are less stable than its own.
     """
 
     procedure: str
     learn_size: int
     n_fits: int
+    sizes: tuple[int, ...]
     n_problems: int
     n_samples: int
     coverage: float
     lowest_coverage: float
     worst: str
-    all_sizes: float
-    lowest_all_sizes: float
-    missing: float
     size: float
     width: float
-    both_sides: bool = True
-    unstudied: float = 0.0
-    overlapping: bool = False
-
-    def meets(self, limits: Limits) -> bool:
-        """Whether it can be promised: it holds, and its learning sets do not all overlap."""
-        return not self.overlapping and self.holds(limits)
-
-    def holds(self, limits: Limits) -> bool:
-        """Whether it was good enough in every problem of the table."""
-        return (
-            self.both_sides
-            and self.n_problems >= FEWEST_PROBLEMS
-            and self.n_samples >= FEWEST_SAMPLES
-            and self.coverage >= limits.mean
-            and self.all_sizes >= limits.all_sizes
-            and min(self.lowest_coverage, self.lowest_all_sizes) >= limits.lowest
-            and self.missing <= limits.missing
-            and not self.size > limits.size
-            and self.unstudied <= limits.unstudied
-        )
-
-    @property
-    def promises(self) -> bool:
-        """Whether it meets the limits of `uv.advise`."""
-        return self.meets(LIMITS)
+    expected_width: float
+    weak: tuple[WeakCell, ...]
+    within: bool
 
     @property
     def in_words(self) -> str:

@@ -19,7 +19,7 @@ from ucvtest.designs.schemes import (
 if TYPE_CHECKING:
     from ucvtest.inference.base import HypothesisTest
 
-__all__ = ["PROCEDURES", "Procedure"]
+__all__ = ["FEW_PAIRS", "PROCEDURES", "Procedure"]
 
 About = Literal["learner", "rules"]
 """Whether the estimand is an expectation over learning sets, or about the rules learnt here."""
@@ -173,6 +173,18 @@ def _halves(name: str, **options: str) -> Procedure:
     return Procedure(name, "UStatisticTest", learn_share="half", options={**PRECISE, **options})
 
 
+FEW_PAIRS = (5, 10, 20, 40, 100)
+"""Pairs of learning sets of `UStatisticTest` with the variance of few fits, 10 to 200 fits of each
+learner."""
+
+
+def _few_fits(n_pairs: int) -> Procedure:
+    """The U-statistic test from so many pairs, two fits of each learner for each."""
+    options = {"variance": "few", "n_pairs": n_pairs}
+    name = f"ustatistic_few_{2 * n_pairs}"
+    return Procedure(name, "UStatisticTest", learn_share="half", options=options)
+
+
 PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
     {
         each.name: each
@@ -199,6 +211,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
             _halves("ustatistic_paper", variance="unbiased"),
             _halves("ustatistic_stabilised", interval="stabilised"),
             _halves("ustatistic_wald", interval="wald"),
+            *map(_few_fits, FEW_PAIRS),
             Procedure("ustatistic_third", "UStatisticTest", learn_share="third", options=PRECISE),
             _halves("ustatistic_hall", interval="hall"),
             Procedure(

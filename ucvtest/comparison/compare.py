@@ -98,7 +98,11 @@ def compare(
         Short names such as "corrected_t", classes such as ``uv.CorrectedTTest``, or
         ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
         labels in the table. "recommended" is the one test that `advise` recommends for this number
-        of observations and this loss: for up to 10 000 fits, or 400 where a learner is not jitted.
+        of observations and this loss: for up to 10 000 fits where all learners are jitted. Where
+        one is fitted one by one it is "ustatistic" with 20 fits of each learner, whatever the
+        number of pairs; `max_seconds` allows more, and so does
+        ``uv.TestSpec("ustatistic", fit={"max_fits": 400})``. What so few fits do not answer, such
+        as an AUC, takes the test for up to 400 fits, and scores of whole test sets "corrected_t".
         With "simultaneous" it is "ustatistic", with 200 fits of each learner that is not jitted
         (for the AUC 10 for each observation, if these are more). Ratios, and the AUC of more than
         two classes, take "ustatistic" with as many fits as its answer needs.

@@ -7,26 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.advice.advise import Advice, advise
+from ucvtest.advice.advise import CAUTIONS, Advice, advise
 from ucvtest.common.exceptions import naming
 from ucvtest.comparison.specs import TestSpec
-from ucvtest.designs.schemes import KFold
+from ucvtest.designs.schemes import DisjointSets, KFold
 from ucvtest.evaluation.problem import Problem
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
-from ucvtest.metrics.base import plural
+from ucvtest.methods.ustatistic.options import FEW_PAIRS, answers_from_few_fits
+from ucvtest.metrics.base import Metric, plural
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.set_scores import SetScore
+from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 
 __all__ = ["RECOMMENDED", "Recommended", "bounded", "recommended"]
 
 RECOMMENDED = "recommended"
 
-FITS_OF_JITTED, FITS_OF_OTHERS = 10_000, 400
-"""Fits that can be afforded: seconds with jitted learners; with others minutes, where a fit takes a
-tenth of a second or so."""
+FITS_OF_JITTED = 10_000
+"""Fits that can be afforded of jitted learners: seconds."""
+
+FITS_OF_OTHERS = 400
+"""The same of others, where a test does not answer from few: minutes, where a fit takes a tenth of
+a second or so."""
+
+FIRST_ANSWER = 2 * FEW_PAIRS
+"""Fits of each learner for a first answer, where learners are fitted one by one."""
 
 FITS_FOR_EACH = 10
 """Fits for each observation that the AUC of several classes needs."""
@@ -37,27 +46,34 @@ FEWEST_IN_CLASS = 3
 DECIDED = ("loss", "metric")
 """Arguments of the constructor that the question decides."""
 
+MORE_FITS = (
+    f"Learners fitted one by one get {FIRST_ANSWER} fits each. For shorter intervals allow more "
+    "seconds (max_seconds), or name the test 'ustatistic' with max_fits."
+)
+
 
 @dataclass(frozen=True)
 class Recommended:
-    """A test that was not named but recommended."""
+    """A test that was not named but recommended; `first` if it is an answer from twenty fits."""
 
     spec: TestSpec
     advice: Advice | None
     loss: str
+    first: bool = False
 
     @property
     def note(self) -> str:
-        """Why this test was run."""
+        """Why this test was run, and how to ask for more fits."""
         advice = self.advice
+        more = f" {MORE_FITS}" if self.first else ""
         if advice is None:
-            return f"No test was named; {self.spec.name} can be about {self.loss}."
-        doubts = [reason for reason in advice.reasons if reason.startswith("Cannot promise")]
+            return f"No test was named; {self.spec.name} can be about {self.loss}.{more}"
+        cautions = [reason for reason in advice.reasons if reason.startswith(CAUTIONS)]
         learners = "one learner" if advice.n_learners == 1 else "two learners"
+        said = " ".join([advice.reasons[0], *cautions])
         return (
             f"No test was named; this is what advise() recommends for {advice.n_obs} observations, "
-            f"{learners}, {self.loss} and up to {advice.n_fits} fits. "
-            f"{' '.join([advice.reasons[0], *doubts])}"
+            f"{learners}, {self.loss} and up to {advice.n_fits} fits. {said}{more}"
         )
 
     def noted(self, result: TestResult) -> TestResult:
@@ -70,12 +86,16 @@ def recommended(
     n_learners: int,
     loss: Any,
     affordable: Callable[[Problem], int] | None = None,
+    *,
+    turns: int = 1,
+    contrast: Contrast = "difference",
 ) -> Recommended:
     """What `advise` recommends for one learner, or for pairs of learners.
 
     `validated` gives the data and the learners, which a score of whole test sets does not ask for;
-    `affordable` says how many fits there may be, in the place of the usual numbers; a test that no
-    advice is about is no other with less time.
+    `affordable` says how many fits of two learners there may be, in the place of the usual numbers;
+    a test that no advice is about is no other with less time. A learner is in as many as `turns`
+    pairs.
 
     Raises
     ------
@@ -85,33 +105,65 @@ def recommended(
     if isinstance(loss, SetScore):
         return Recommended(TestSpec("corrected_t"), None, plural(loss.in_words))
     problem = validated()
-    auc = problem.metric.ranks_pairs
+    metric, paired = problem.metric, n_learners > 1
+    auc = metric.ranks_pairs
     if auc and problem.sample.n_classes > 2:
         # Enough for its variance, however slow the learners are.
-        fits = max(_affordable(problem), n_learners * FITS_FOR_EACH * problem.n_units)
+        fits = max(_usual(problem), n_learners * FITS_FOR_EACH * problem.n_units)
         spec = TestSpec(class_named("UStatisticTest"), fit={"max_fits": fits})
         return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes")
-    # Losses of one's own have tails like those that the study calls other than zero-one.
-    name = problem.metric.name
-    known = name if auc or name in LOSSES else "squared"
-    budget = (affordable or _affordable)(problem)
+    fewest = _fewest_in_class(problem) if auc else FEWEST_IN_CLASS
+    slow = _usual(problem) == FITS_OF_OTHERS and fewest >= FEWEST_IN_CLASS
+    first = slow and answers_from_few_fits(metric, paired=paired, contrast=contrast)
+    if contrast == "ratio":
+        fit = {"max_fits": 2 * FIRST_ANSWER} if first and affordable is None else {}
+        spec = TestSpec("ustatistic", fit=fit)
+        return Recommended(spec, None, f"ratios of {metric.plural}", bool(fit))
+    usual = min(n_learners, 2) * FIRST_ANSWER if first else _usual(problem)
+    budget = usual if affordable is None else affordable(problem)
     n_fits = min(budget, FITS_OF_JITTED)
-    fewest = _fewest_in_class(problem) if auc else 0
-    if auc and fewest < FEWEST_IN_CLASS:
-        n_fits = min(n_fits, FITS_OF_OTHERS)
+    if fewest < FEWEST_IN_CLASS:
+        return _of_few_in_class(fewest)
     with naming("max_seconds") if affordable is not None else nullcontext():
-        advice = advise(problem.n_units, n_fits, loss=known, learners=min(n_learners, 2))
+        advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=min(n_learners, 2))
+    words = "the AUC" if auc else metric.plural
+    if first and n_learners > 2 and metric.is_mean:
+        spec = _shared_by_pairs(advice, budget * turns if affordable is not None else budget)
+    else:
+        spec = _spec(advice, fewest, budget if affordable is not None else None)
+    return Recommended(spec, advice, words, first and affordable is None)
+
+
+def _known(metric: Metric) -> str:
+    """The name by which advice is asked: losses of one's own have tails like squared ones."""
+    return metric.name if metric.ranks_pairs or metric.name in LOSSES else "squared"
+
+
+def _spec(advice: Advice, fewest: int, budget: int | None) -> TestSpec:
+    """The test of the advice; one that draws has no more fits than a budget."""
     constructor = {name: each for name, each in advice.settings.items() if name not in DECIDED}
     design = constructor.get("design")
-    if auc and isinstance(design, KFold):
+    if advice.loss == "auc" and isinstance(design, KFold):
         # Every test set needs both classes.
         constructor["design"] = replace(design, n_folds=max(2, min(design.n_folds, fewest)))
     options = dict(advice.options)
-    if affordable is not None and design is None and "n_repeats" not in options:
+    if budget is not None and design is None:
         options["max_fits"] = min(options.get("max_fits", budget), budget)
-    spec = TestSpec(class_named(advice.test), constructor, options)
-    words = "the AUC" if auc else problem.metric.plural
-    return Recommended(spec, advice, words)
+    return TestSpec(class_named(advice.test), constructor, options)
+
+
+def _shared_by_pairs(advice: Advice, budget: int) -> TestSpec:
+    """The test on pairs of learning sets that all learners are fitted to, so that each is once."""
+    n_pairs = min(max(budget // 4, LEAST_ROUNDS), MOST_ROUNDS)
+    design = DisjointSets(advice.settings["learn_size"], n_draws=n_pairs, n_sets=1)
+    return TestSpec(class_named(advice.test), {"design": design}, {"variance": "few"})
+
+
+def _of_few_in_class(fewest: int) -> Recommended:
+    """The test for the AUC where a class is too small for tests that draw learning sets."""
+    design = KFold(max(2, min(5, fewest)))
+    words = f"an AUC with so few observations of a class ({fewest})"
+    return Recommended(TestSpec("corrected_t", {"design": design}), None, words)
 
 
 def bounded(problem: Problem) -> TestSpec:
@@ -119,7 +171,7 @@ def bounded(problem: Problem) -> TestSpec:
 
     Of jitted learners its own bound is as quick.
     """
-    if _affordable(problem) == FITS_OF_JITTED:
+    if _usual(problem) == FITS_OF_JITTED:
         return TestSpec("ustatistic")
     n_learners = len(problem.learners)
     fits = FITS_OF_OTHERS // 2 * n_learners
@@ -137,7 +189,8 @@ def _fewest_in_class(problem: Problem) -> int:
     return min(len(np.unique(groups.index[class_index == code])) for code in np.unique(class_index))
 
 
-def _affordable(problem: Problem) -> int:
+def _usual(problem: Problem) -> int:
+    """Fits of two learners where nobody says how many, by the slower of them."""
     half = problem.sample.n_obs // 2
     for learner in problem.learners.values():
         chosen = choose_backend(learner, problem.backend, problem.sample, problem.output, half)

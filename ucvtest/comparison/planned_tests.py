@@ -4,6 +4,7 @@ Everything that can be refused is refused here, before the first fit.
 """
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -44,6 +45,7 @@ __all__ = [
     "naming_test",
     "own_arguments",
     "pairs_of",
+    "turns_of",
 ]
 
 OF_ROWS = ("scoring", "missing")
@@ -181,6 +183,11 @@ def pairs_of(names: tuple[str, ...], baseline: str | None) -> tuple[Pair, ...]:
     return tuple((name, baseline) for name in names if name != baseline)
 
 
+def turns_of(pairs: Sequence[Pair]) -> int:
+    """How often a learner is fitted to the same sets, where each pair is fitted by itself."""
+    return max(Counter(name for pair in pairs for name in pair).values())
+
+
 def check_simultaneous(spec: TestSpec) -> None:
     """Refuse a test that knows no joint covariance matrix of several learners."""
     if not spec.cls.judges_several:
@@ -298,21 +305,7 @@ class Plan:
         self.default: Recommended | None = None
         questions = Questions(asked)
         if isinstance(tests, str) and tests == RECOMMENDED:
-            tests = "ustatistic"
-            if (
-                asked.simultaneous
-                and asked.affordable is None
-                and not isinstance(asked.loss, SetScore)
-            ):
-                tests = bounded(questions.about(asked.loss).problem)
-            if asked.contrast == "difference" and not asked.simultaneous:
-                self.default = recommended(
-                    lambda: questions.about(asked.loss).problem,
-                    len(asked.learners),
-                    asked.loss,
-                    affordable=asked.affordable,
-                )
-                tests = self.default.spec
+            tests = self._recommended(questions)
         self.specs = _with_designs(as_specs(tests), asked)
         planned = []
         for label, spec in self.specs.items():
@@ -326,6 +319,25 @@ class Plan:
                 if test.fit_options or test.spec.takes_losses:
                     with naming_test(test.label):
                         test.check_losses(group.drawn)
+
+    def _recommended(self, questions: Questions) -> Any:
+        """The test that is run where none is named."""
+        asked = self.asked
+        if asked.simultaneous:
+            if asked.affordable is not None or isinstance(asked.loss, SetScore):
+                return "ustatistic"
+            return bounded(questions.about(asked.loss).problem)
+        if asked.contrast == "ratio" and isinstance(asked.loss, SetScore):
+            return "ustatistic"
+        self.default = recommended(
+            lambda: questions.about(asked.loss).problem,
+            len(asked.learners),
+            asked.loss,
+            affordable=asked.affordable,
+            turns=turns_of(asked.pairs),
+            contrast=asked.contrast,
+        )
+        return self.default.spec
 
     def with_alone(self, alone: tuple[PlannedTest, ...]) -> Self:
         """The plan with other options of the tests that draw learning sets of their own."""

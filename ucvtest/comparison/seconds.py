@@ -1,13 +1,12 @@
 """How many fits a comparison may take in a number of seconds, shared out to its tests."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution
 from ucvtest.comparison.fields import Pair
-from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test
+from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test, turns_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import fits_within, too_few_seconds
 
@@ -18,7 +17,7 @@ def affordable_within(
     max_seconds: float, pairs: Sequence[Pair], execution: Execution
 ) -> Callable[[Problem], int]:
     """How many fits of two learners there is time for, for each of some pairs."""
-    turns = _turns(pairs)
+    turns = turns_of(pairs)
 
     def affordable(problem: Problem) -> int:
         # Most tests learn from most of the sample, which takes longer than less.
@@ -39,7 +38,7 @@ def within_seconds(plan: Plan, max_seconds: float, execution: Execution) -> Plan
     ValueError
         If designs, and what other tests need at least, take longer.
     """
-    learners, turns = len(plan.asked.learners), _turns(plan.asked.pairs)
+    learners, turns = len(plan.asked.learners), turns_of(plan.asked.pairs)
     of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
     least = {test.label: _least_rounds(test, turns) for test in plan.alone}
     problem, size = _largest(plan)
@@ -51,11 +50,6 @@ def within_seconds(plan: Plan, max_seconds: float, execution: Execution) -> Plan
     spare = (rounds - needed) // max(len(plan.alone), 1)
     alone = (_within(test, least[test.label] + spare, turns) for test in plan.alone)
     return plan.with_alone(tuple(alone))
-
-
-def _turns(pairs: Sequence[Pair]) -> int:
-    """How often a learner is fitted to the same sets, where each pair is fitted by itself."""
-    return max(Counter(name for pair in pairs for name in pair).values())
 
 
 def _allowed(

@@ -43,9 +43,8 @@ def folds_of(design: Design) -> np.ndarray:
     ValueError
         If the design is no K-fold cross-validation, or its repetitions differ in K.
     """
-    _check_design(design)
-    testing = design.testing
     problem = _reason_not_complements(design)
+    testing = design.testing
     if problem is None:
         n_folds = _first_partition(testing)
         if n_folds < 2 or len(testing) % n_folds:
@@ -71,7 +70,7 @@ def n_folds_of(design: Design) -> int:
     ValueError
         If observations are tested several times.
     """
-    _check_design(design)
+    _reason_not_complements(design)
     if design.n_resamples == 1:
         return 1
     n_repeats = len(folds_of(design))
@@ -104,7 +103,6 @@ def random_splits_of(design: Design, unevenness: float = 0.0) -> tuple[int, int]
     ValueError
         If observations are neither learnt from nor tested, or sizes differ by more.
     """
-    _check_design(design)
     problem = _reason_not_complements(design)
     sizes = design.testing.sum(axis=1)
     if problem is None and sizes.max() - sizes.min() > 1 and _unevenness(sizes) > unevenness:
@@ -131,18 +129,14 @@ def nested_folds_of(design: Design) -> np.ndarray:
     ValueError
         If the design is something else.
     """
-    _check_design(design)
+    problem = _reason_not_complements(design)
     n_folds = _first_partition(design.testing)
     n_rows = n_folds * (n_folds + 1) // 2
     if n_folds >= 3 and len(design.testing) % n_rows == 0:
         blocks = design.testing.reshape(-1, n_rows, design.n_obs)
         single, pairs = blocks[:, :n_folds], blocks[:, n_folds:]
         partition = (single.sum(axis=1) == 1).all() and single.any(axis=2).all()
-        if (
-            partition
-            and (pairs == unions_of_pairs(single)).all()
-            and _reason_not_complements(design) is None
-        ):
+        if partition and (pairs == unions_of_pairs(single)).all() and problem is None:
             return single.argmax(axis=1)
     raise ValueError(
         "the design is no nested K-fold cross-validation: use uv.designs.NestedKFold, whose order "
@@ -158,7 +152,7 @@ def halves_of(design: Design) -> tuple[int, int]:
     ValueError
         If the design is something else.
     """
-    _check_design(design)
+    _reason_not_complements(design)
     used = design.learning | design.testing
     n_splits = int(used.all(axis=1).sum())
     n_parts, rest = divmod(len(used), n_splits) if n_splits else (0, 1)
@@ -190,7 +184,6 @@ def disjoint_sets_of(design: Design) -> tuple[int, int]:
         If learning sets differ in size, or do not come in disjoint pairs, or do not test all
         others.
     """
-    _check_design(design)
     problem = _reason_not_complements(design)
     n_pairs, odd = divmod(design.n_resamples, 2)
     if problem is None and len(design.learn_sizes) > 1:
@@ -230,11 +223,10 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
         If a row tests anything but one observation of each class, learns from anything but
         all others, or the pairs are not all there once.
     """
-    _check_design(design)
+    problem = _reason_not_complements(design)
     target = as_array("target", target)
     if target.shape != (design.n_obs,):
         raise ValueError(f"target must have shape ({design.n_obs},), got {target.shape}")
-    problem = _reason_not_complements(design)
     positive = target == 1
     n_pairs = int(positive.sum()) * int((~positive).sum())
     if problem is None:
@@ -252,12 +244,22 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
     )
 
 
-def _check_design(design: object) -> None:
+def _reason_not_complements(design: object) -> str | None:
+    """Why a design does not divide the sample into learnt and tested; None where it does.
+
+    Raises
+    ------
+    TypeError
+        If it is no Design.
+    """
     if not isinstance(design, Design):
         raise TypeError(
             f"design must be a Design, got {type(design).__name__}: as_design makes one of a name, "
             "a splitter or a list of splits"
         )
+    if (design.learning == design.testing).any():
+        return "not every observation is either learnt from or tested"
+    return None
 
 
 def _first_partition(testing: np.ndarray) -> int:
@@ -266,12 +268,6 @@ def _first_partition(testing: np.ndarray) -> int:
     times = testing[: testing.shape[1]].cumsum(axis=0, dtype=np.int32)
     complete = (times == 1).all(axis=1)
     return int(complete.argmax()) + 1 if complete.any() else 0
-
-
-def _reason_not_complements(design: Design) -> str | None:
-    if (design.learning == design.testing).any():
-        return "not every observation is either learnt from or tested"
-    return None
 
 
 def unions_of_pairs(single: np.ndarray) -> np.ndarray:

@@ -2,14 +2,15 @@
 
 import os
 import pickle
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -39,18 +40,29 @@ class _OneBlasThread:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._before: list[threadpool_limits] = []
+        self._before: list[Any] = []
+        self._libraries: ThreadpoolController | None = None
+        self._n_modules = 0
 
     def __enter__(self) -> None:
         with self._lock:
             # Only the first one in sees what was there before.
-            self._before.append(self._before[0] if self._before else threadpool_limits(1))
-            if len(self._before) > 1:
-                threadpool_limits(1)
+            limited = self._limit()
+            self._before.append(self._before[0] if self._before else limited)
 
     def __exit__(self, *exception: object) -> None:
         with self._lock:
             self._before.pop().restore_original_limits()
+
+    def _limit(self) -> Any:
+        """Limit the libraries that are loaded now, looked for only if a module has come or gone.
+
+        A look reads all memory maps of the process: milliseconds where JAX has compiled much.
+        """
+        n_modules = len(sys.modules)
+        if self._libraries is None or n_modules != self._n_modules:
+            self._libraries, self._n_modules = ThreadpoolController(), n_modules
+        return self._libraries.limit(limits=1)
 
 
 _ONE_BLAS_THREAD = _OneBlasThread()

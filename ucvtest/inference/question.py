@@ -624,7 +624,7 @@ def chosen_learners(
             f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}): name "
             "learner, and other to compare with"
         )
-    return losses.difference(0, 1 if len(losses.learners) == 2 else None)
+    return LossDifference(losses, 0, 1 if len(losses.learners) == 2 else None)
 
 
 def refuse_arguments(**arguments: Any) -> None:

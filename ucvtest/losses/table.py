@@ -106,9 +106,17 @@ class Losses(FromArrays, FromMlflow, FromScores):
         object.__setattr__(self, "greater_is_better", bool(greater))
         for name in ("means", "values", "target", "groups"):
             array = getattr(self, name)
-            object.__setattr__(self, name, None if array is None else _fixed(array))
-        design = Design(_view(self.design.learning), _view(self.design.testing))
-        object.__setattr__(self, "design", design)
+            if array is None:
+                continue
+            array = np.asarray(array)
+            # Nobody else can change it: itself, or a copy.
+            if array.flags.writeable or not array.flags.owndata:
+                array = np.array(array)
+                array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        learning, testing = self.design.learning.view(), self.design.testing.view()
+        learning.flags.writeable = testing.flags.writeable = False
+        object.__setattr__(self, "design", Design(learning, testing))
         object.__setattr__(self, "learners", as_names(self.learners, len(self.learners)))
         object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
         counts = {name: MappingProxyType(dict(each)) for name, each in self.diagnostics.items()}
@@ -381,21 +389,6 @@ def _spread(values: np.ndarray, design: Design) -> np.ndarray:
     table = np.full(design.testing.shape, np.nan)
     table[design.testing] = values
     return table
-
-
-def _fixed(array: Any) -> np.ndarray:
-    """An array that nobody can change: itself, or a copy."""
-    found = np.asarray(array)
-    if found.flags.writeable or not found.flags.owndata:
-        found = np.array(found)
-        found.flags.writeable = False
-    return found
-
-
-def _view(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _restored(values: Mapping[str, Any]) -> Losses:

@@ -1,5 +1,6 @@
 """Metrics that were computed elsewhere, and are known by what tables of losses keep of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,11 +53,13 @@ class RecordedMetric(Metric):
         return self.name == LOSSES["zero_one"].name
 
 
+KNOWN: Mapping[str, Metric] = {**LOSSES, AUC_NAME: AUC}
+"""The metrics of ucvtest by name."""
+
+
 def known_metric(name: Any) -> Metric | None:
     """The metric that ucvtest calls so; None for anything else. Aliases are not looked up."""
-    if not isinstance(name, str):
-        return None
-    return AUC if name == AUC_NAME else LOSSES.get(name)
+    return KNOWN.get(name) if isinstance(name, str) else None
 
 
 def recorded_metric(
@@ -68,7 +71,7 @@ def recorded_metric(
     of_test_sets: bool,
 ) -> Metric:
     """The metric that ucvtest knows by this name, unless what is recorded of it differs."""
-    known = known_metric(name)
+    known = KNOWN.get(name)
     if known is not None and (
         known.ranks_pairs
         or (known.bounds == bounds and known.greater_is_better == greater_is_better)

@@ -174,7 +174,7 @@ def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestRe
 
 def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
     """The test of the ratio itself."""
-    result = _run(test, seed, tol=TOL)
+    result = _run(test, seed, variance="jackknife", tol=TOL)
     if not result.variance > 0:
         raise ValueError(f"nothing can be predicted from this pilot: {result.status}")
     return result

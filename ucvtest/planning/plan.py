@@ -36,6 +36,7 @@ from ucvtest.planning.pilot import (
 )
 from ucvtest.planning.predictors import LEAST_OBS, Predictor
 from ucvtest.planning.sample_plan import SamplePlan
+from ucvtest.results.result import TestResult
 
 __all__ = ["plan"]
 
@@ -224,6 +225,11 @@ def plan(
         )
         hooks.announce_outcome(None, made)
         return made
+    if isinstance(X, TestResult):
+        raise ValueError(
+            "X is the result of a test, and a pilot is data: pass X and y of the pilot sample, "
+            "whose learners are then fitted as often as a plan needs"
+        )
     if learner is None:
         raise ValueError("learner is missing: name one, such as 'lda'")
     _check_goal(goal, paired=other is not None)

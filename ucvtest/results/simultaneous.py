@@ -13,7 +13,7 @@ from ucvtest.common.equality import ByValue
 from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import freeze, from_plain, reading, to_plain
-from ucvtest.stats.simultaneous import Critical, MultivariateT
+from ucvtest.stats.simultaneous import Critical, MultivariateT, as_normal
 from ucvtest.stats.wald import ReferenceDistribution
 
 __all__ = ["JointEstimates"]
@@ -28,7 +28,8 @@ class JointEstimates(ByValue):
 
     `own` are the results of each learner alone, `se` (L, L) the standard errors of differences, NaN
     where there is none, `covariance` (L, L) a positive semidefinite matrix from which correlations
-    are taken, `df` the smallest number of degrees of freedom of any difference. `statistics` (L, L)
+    are taken, `df` the smallest number of degrees of freedom of any difference; where it is
+    infinite, differences with df of their own are joined by a normal copula. `statistics` (L, L)
     are differences in standard errors, on the scale on which their intervals are symmetric; without
     them they are divided by `se`. Critical values are simulated with the seed.
     """
@@ -70,11 +71,16 @@ class JointEstimates(ByValue):
         Not above Holm's, which the simulated ones are not either but for their Monte-Carlo error.
         """
         pvalues = np.array([each.pvalue for each in results.values()])
-        statistics = np.array([each.statistic for each in results.values()])
+        statistics = np.array([self._statistic(each) for each in results.values()])
         statistics[np.isnan(pvalues)] = math.nan
         pairs, (alternative, *_) = self._places(results), [e.alternative for e in results.values()]
         found = np.minimum(self.errors.stepdown(statistics, pairs, alternative), _holm(pvalues))
         return np.where(np.isnan(pvalues), math.nan, found).tolist()
+
+    def _statistic(self, result: TestResult) -> float:
+        """On the scale of `errors`."""
+        joined_as_normal = math.isinf(self.df) and result.df > 0
+        return as_normal(result.statistic, result.df) if joined_as_normal else result.statistic
 
     def critical(self, results: Mapping[tuple[str, str], TestResult], alpha: float) -> Critical:
         """What no studentised error of these differences exceeds, with probability 1 - alpha."""
@@ -152,7 +158,7 @@ def _interval(result: TestResult, critical: float, df: float) -> tuple[float, fl
 
     `df` stands for that of exact intervals, which have none.
     """
-    normal = result.reference == "normal"
+    normal = result.reference == "normal" or math.isinf(df)
     own = None if normal else df if math.isnan(result.df) else result.df
     own = None if own is not None and math.isinf(own) else own
     tail = ReferenceDistribution(own).sf(critical)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtri, stdtr
 
 from ucvtest.stats.wald import Alternative, ReferenceDistribution
 
-__all__ = ["Critical", "MultivariateT", "Pairs"]
+__all__ = ["Critical", "MultivariateT", "Pairs", "as_normal"]
 
 N_DRAWS = 50_000
 """The 95% quantile then has a standard error of about .01 where it is 2.5."""
@@ -24,6 +25,11 @@ ROUNDING = 1e-12
 
 Pairs = Sequence[tuple[int, int]]
 """Differences, first minus second, by the places of estimates."""
+
+
+def as_normal(statistic: float, df: float) -> float:
+    """The normal quantile with the same tail as Student's t with `df` degrees of freedom."""
+    return math.copysign(-float(ndtri(stdtr(df, -abs(statistic)))), statistic)
 
 
 @dataclass(frozen=True)

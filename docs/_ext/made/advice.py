@@ -1,7 +1,6 @@
 """Which test: what the adviser says at each size and budget, asked when the pages are built."""
 
-from itertools import groupby
-from operator import itemgetter
+import math
 from typing import Any
 
 from made.files import Folder, link, markdown_table
@@ -10,7 +9,8 @@ from ucvtest.advice.configured_tests import PROCEDURES
 from ucvtest.methods.registry import class_named
 
 SIZES = (40, 60, 100, 200, 500)
-BUDGETS = {30: "30 fits", 1000: "1000 fits", 100_000: "100 000 fits"}
+BUDGETS = (20, 80, 400, 10_000)
+"""Fits of each learner."""
 
 QUESTIONS: dict[str, dict[str, Any]] = {
     "Do two classifiers differ in error rate?": {"learners": 2, "loss": "zero_one"},
@@ -36,51 +36,21 @@ def write(parts: Folder) -> None:
 
 
 def _tree(question: str, arguments: dict[str, Any]) -> list[str]:
-    """A nested list: the question, what fits cost, the number of observations, the test."""
+    """The question, and the test; two where few fits are answered by another."""
+    answers = {fits: _named(fits, arguments) for fits in BUDGETS}
+    found = list(dict.fromkeys(answer for answer in answers.values() if answer))
+    if len(found) == 1:
+        return [f"- **{question}** {found[0]}"]
     lines = [f"- **{question}**"]
-    by_budget = {words: _branches(fits, arguments) for fits, words in BUDGETS.items()}
-    for branches, budgets in _runs(by_budget):
-        if not any(answer for _, answer in branches):
-            continue
-        if len(budgets) == len(BUDGETS):
-            words = "whatever fits cost"
-        elif budgets[-1] == list(BUDGETS.values())[-1]:
-            words = f"{budgets[0]} or more"
-        else:
-            words = f"up to {budgets[-1]}"
-        lines.append(f"  - {words}:")
-        lines += [f"    - {sizes}: {answer or 'no test'}" for sizes, answer in branches]
-    return [*lines, ""]
+    for answer in found:
+        fits = min(each for each, named in answers.items() if named == answer)
+        lines.append(f"  - {fits} fits of each learner or more: {answer}")
+    return lines
 
 
-def _branches(fits: int, arguments: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Ranges of sizes with the same answer."""
-    answers = {n: _named(_asked(n, fits, arguments)) for n in SIZES}
-    return tuple((_between(sizes[0], sizes[-1]), answer) for answer, sizes in _runs(answers))
-
-
-def _between(first: int, last: int) -> str:
-    if (first, last) == (SIZES[0], SIZES[-1]):
-        return "any number of observations"
-    if first == SIZES[0]:
-        return f"about {last} observations or fewer"
-    if last == SIZES[-1]:
-        return f"about {first} or more"
-    return f"about {first}" if first == last else f"about {first} to {last}"
-
-
-def _runs(answers: dict[Any, Any]) -> list[tuple[Any, list[Any]]]:
-    """Neighbours with the same answer, together: the answer, and who has it."""
-    found = groupby(answers.items(), key=itemgetter(1))
-    return [(answer, [key for key, _ in run]) for answer, run in found]
-
-
-def _named(advice: Advice | None) -> str:
-    if advice is None:
-        return ""
-    cls = class_named(PROCEDURES[advice.evidence.procedure].test)
-    promise = "" if advice.promises else ", without a promise"
-    return f"{link(cls.method_name, '')} (`{advice.evidence.procedure}`{promise})"
+def _named(fits: int, arguments: dict[str, Any]) -> str:
+    tests = {advice.test for n in SIZES if (advice := _asked(n, fits, arguments)) is not None}
+    return " or ".join(link(class_named(test).method_name, "") for test in sorted(tests))
 
 
 # -------------------------------------------------------------------------- the numbers
@@ -89,14 +59,14 @@ def _named(advice: Advice | None) -> str:
 def _grid(arguments: dict[str, Any]) -> str:
     rows = [[f"**{n}**", *(_cell(_asked(n, fits, arguments)) for fits in BUDGETS)] for n in SIZES]
     keywords = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-    call = f"`uv.advise(n, n_fits, {keywords})`"
-    table = markdown_table(["observations", *BUDGETS.values()], rows)
-    return f"{table}\nWhat {call} says.\n"
+    heads = [f"{fits} fits of each" for fits in BUDGETS]
+    table = markdown_table(["observations", *heads], rows)
+    return f"{table}\nWhat `uv.advise(n, n_fits, {keywords})` says.\n"
 
 
 def _asked(n: int, fits: int, arguments: dict[str, Any]) -> Advice | None:
     try:
-        return advise(n, fits, **arguments)
+        return advise(n, fits * arguments["learners"], **arguments)
     except ValueError:
         return None  # no test needs so few fits
 
@@ -107,8 +77,9 @@ def _cell(advice: Advice | None) -> str:
     evidence = advice.evidence
     cls = class_named(PROCEDURES[evidence.procedure].test)
     promise = "" if advice.promises else " (no promise)"
+    width = f", width {evidence.width:.2f}" if math.isfinite(evidence.width) else ""
     return (
         f"{link(cls.method_name, evidence.procedure)}{promise}<br>"
         f"<small>covered {evidence.coverage:.0%}, {evidence.lowest_coverage:.0%} in the worst "
-        f"problem; {evidence.n_fits} fits</small>"
+        f"problem{width}</small>"
     )

@@ -12,6 +12,7 @@ from ucvtest.learners.adapters.coerce import SHORT_NAMES
 from ucvtest.losses import LOSSES
 
 STUDIES = (
+    "benchmarks/slow_learners",
     "clusters/fixed_rules",
     "clusters/learners",
     "clusters/permuted_labels",

@@ -41,8 +41,6 @@ print.ucvtest_advice <- function(x, ...) {
   if (!x$promises) cat("(cannot promise: see the reasons)\n")
   reasons <- lapply(x$reasons, strwrap, prefix = "    ", initial = "  - ")
   cat("\n", paste(unlist(reasons), collapse = "\n"), "\n", sep = "")
-  if (length(x$runners_up))
-    cat("\nnext:\n", paste0("  ", x$runners_up, collapse = "\n"), "\n", sep = "")
   cat("\n")
   invisible(x)
 }

@@ -10,7 +10,6 @@ from sklearn.tree import DecisionTreeClassifier
 import ucvtest as uv
 from tests.contracts.resampling_contract import ResamplingContract, X, Y, random_losses
 from tests.oracles import resampling as oracle
-from ucvtest.methods.classical.corrected_t import corrected_variance
 
 REPEATED = uv.designs.KFold(10, n_repeats=3)
 SPLITS = uv.designs.RandomSplits(15, test_fraction=0.2)
@@ -33,6 +32,11 @@ def test_statistic_is_that_of_a_loop(design, n_learn, n_test, null):
     means = losses.means[0] - losses.means[1]
     assert tuple(result) == pytest.approx(oracle.corrected_t(means, n_learn, n_test, null))
     assert result.df == plan.draw(40, np.random.default_rng(5)).n_resamples - 1
+
+
+def corrected_variance(means, ratio):
+    """The formula of Nadeau and Bengio, of one mean or of many, (..., J)."""
+    return means.var(axis=-1, ddof=1) * (1 / means.shape[-1] + ratio)
 
 
 def _partition(sizes):

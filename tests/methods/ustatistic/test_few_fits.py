@@ -108,8 +108,16 @@ def test_one_learner_has_four_observations_added_or_the_wider_end():
         ({}, {"interval": "stabilised"}, "interval='stabilised' needs more than few fits tell"),
         ({}, {"interval": "hall"}, "interval='hall' needs more than few fits tell"),
         ({"learn_size": 30}, {}, "variance='few' needs n >= 2 . learn_size"),
-        ({"contrast": "ratio", "loss": "brier"}, {}, "variance='few' is not for ratios"),
-        ({"loss": "auc"}, {}, "variance='few' does not exist for loss='auc'"),
+        (
+            {"loss": "auc", "groups": CLUSTERS},
+            {},
+            "variance='few' does not exist for loss='auc' with groups",
+        ),
+        (
+            {"loss": "auc", "learn_size": 30},
+            {},
+            "variance='few' needs disjoint pairs of learning sets, with at most half of each class",
+        ),
     ],
 )
 def test_what_few_fits_do_not_tell_is_refused(options, fit, message):

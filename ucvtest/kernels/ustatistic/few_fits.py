@@ -208,6 +208,11 @@ class RoundSums:
         """Whether there are rounds enough for an estimate."""
         return self._n_rounds >= LEAST_ROUNDS
 
+    def effects(self) -> np.ndarray:
+        """The mean loss of each observation over all rounds, of each learner (L, n)."""
+        of_rounds = (np.concatenate([part.tested for part in kept]) for kept in self._kept)
+        return np.stack([tested.mean(axis=0) for tested in of_rounds])
+
     def combined(self, weights: Sequence[float], offset: np.ndarray | None = None) -> Rounds:
         """The rounds of a weighted sum of losses.
 

@@ -15,7 +15,6 @@ from ucvtest.methods.classical.corrected_t import (
     SPLITS,
     check_splits,
     corrected_mean,
-    size_notes,
     tested_per_learnt,
 )
 from ucvtest.methods.classical.resampling import ResamplingTest
@@ -185,7 +184,7 @@ class BayesianTTest(ResamplingTest):
 
     def _posterior(self, observed: LossDifference, rope: float) -> TestResult:
         means = observed.means
-        ratio = tested_per_learnt(observed.design)
+        ratio, size_notes = tested_per_learnt(observed.design)
         result = self._result(
             observed,
             method="Correlated Bayesian t test",
@@ -205,7 +204,7 @@ class BayesianTTest(ResamplingTest):
                 "No null hypothesis is tested and there is no p-value: the probabilities are "
                 "those of the posterior distribution, under an uninformative prior.",
                 CORRELATION,
-                *size_notes(observed.design),
+                *size_notes,
             ),
             interval_name="credible interval",
             assumption=f"rho = {ratio / (1 + ratio):.3g}",

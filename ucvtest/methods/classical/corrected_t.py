@@ -3,8 +3,6 @@
 from functools import partial
 from math import ceil
 
-import numpy as np
-
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import random_splits_of
@@ -17,8 +15,6 @@ __all__ = [
     "CorrectedTTest",
     "check_splits",
     "corrected_mean",
-    "corrected_variance",
-    "size_notes",
     "tested_per_learnt",
 ]
 
@@ -110,7 +106,7 @@ class CorrectedTTest(ResamplingTest):
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         means = observed.means
-        ratio = tested_per_learnt(observed.design)
+        ratio, notes = tested_per_learnt(observed.design)
         return self._result(
             observed,
             method="Corrected resampled t test",
@@ -120,35 +116,30 @@ class CorrectedTTest(ResamplingTest):
             df=len(means) - 1.0,
             diagnostics={
                 "tested_per_learnt": ratio,
-                "variance_uncorrected": float(corrected_variance(means, 0.0)),
+                "variance_uncorrected": corrected_mean(0.0, observed)[1],
                 "resample_means": means,
             },
-            notes=(HEURISTIC, *size_notes(observed.design)),
+            notes=(HEURISTIC, *notes),
             assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
 
 
-def corrected_variance(means: np.ndarray, ratio: float) -> np.ndarray:
-    """Variance of the mean of J means (..., J) that share learning observations.
-
-    `ratio` is rho/(1 - rho), observations tested for each one learnt from; 0 takes the means for
-    independent.
-    """
-    return means.var(axis=-1, ddof=1) * (1 / means.shape[-1] + ratio)
-
-
 def corrected_mean(ratio: float, observed: LossDifference) -> tuple[float, float]:
-    """The mean over the resamples, with `corrected_variance`."""
-    return float(observed.means.mean()), float(corrected_variance(observed.means, ratio))
+    """The mean over the J resamples, and its variance where they share learning observations.
+
+    `ratio` is rho/(1 - rho), observations tested for each one learnt from; 0 takes the resamples
+    for independent.
+    """
+    means = observed.means
+    return float(means.mean()), float(means.var(ddof=1) * (1 / len(means) + ratio))
 
 
-def tested_per_learnt(design: Design) -> float:
-    """Observations tested for each one learnt from, over all resamples: 1/(K - 1) for K folds."""
-    return float(design.testing.sum() / design.learning.sum())
+def tested_per_learnt(design: Design) -> tuple[float, tuple[str, ...]]:
+    """Observations tested for each one learnt from, over all resamples: 1/(K - 1) for K folds.
 
-
-def size_notes(design: Design) -> tuple[str, ...]:
-    """What is to be said of test sets that are uneven, or large beside the learning sets."""
+    With notes on test sets that are uneven, or large beside the learning sets.
+    """
+    ratio = float(design.testing.sum() / design.learning.sum())
     notes: tuple[str, ...] = ()
     sizes = design.test_sizes
     if sizes[-1] - sizes[0] >= 2:
@@ -156,7 +147,6 @@ def size_notes(design: Design) -> tuple[str, ...]:
             f"The test sets have {sizes[0]} to {sizes[-1]} observations; each counts the same, and "
             "rho is that of their mean size.",
         )
-    ratio = tested_per_learnt(design)
     # A tenth of the sample, rounded up, is what is meant by 10-fold cross-validation.
     tenth = ceil(design.n_obs / 10)
     if ratio > tenth / (design.n_obs - tenth) * (1 + 1e-9):
@@ -164,4 +154,4 @@ def size_notes(design: Design) -> tuple[str, ...]:
             f"{ratio:.2g} observations are tested for each one learnt from, more than in 10-fold "
             "cross-validation (1/9): use smaller test sets.",
         )
-    return notes
+    return ratio, notes

@@ -180,9 +180,8 @@ def _check_folds(variance: Variance, design: Design) -> None:
 
 def _mean(variance: Variance, observed: LossDifference) -> tuple[float, float]:
     """The mean of all losses, with the variance of that name."""
-    return float(observed.values.mean()), _fold_variances(observed)[
-        variance
-    ] / observed.design.n_obs
+    mean, variances = float(observed.values.mean()), _fold_variances(observed)
+    return mean, variances[variance] / observed.design.n_obs
 
 
 def _fold_variances(observed: LossDifference) -> dict[Variance, float]:

@@ -23,10 +23,7 @@ from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.results.wording import SAME_RANKING
-from ucvtest.stats.placements import (
-    AreaUnderCurve,
-    auc_table,
-)
+from ucvtest.stats.placements import AreaUnderCurve, auc_table
 from ucvtest.stats.wald import reference_of
 
 __all__ = ["DeLongTest"]
@@ -266,11 +263,8 @@ class DeLongTest(ResamplingTest):
 
     def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
         interval = options
-        clusters = self.tested_clusters(observed)
-        n_folds, tested = (
-            n_folds_of(observed.design),
-            TestedLabels(observed.tested_target, clusters),
-        )
+        n_folds = n_folds_of(observed.design)
+        tested = TestedLabels(observed.tested_target, self.tested_clusters(observed))
         places = (observed.learner, observed.other)
         scores = zip(places, observed.each.values(), strict=False)
         parts = {} if tested.few else {place: tested.placements(row) for place, row in scores}

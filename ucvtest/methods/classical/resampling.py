@@ -374,10 +374,13 @@ def _of_each_learner(
     if observed.other is None:
         return PerLearnerEstimates()
     losses, places = observed.losses, (observed.learner, observed.other)
-    values = [estimator(losses.difference(place)) for place in places]
-    if not has_se:
-        values = [(estimate, math.nan) for estimate, _ in values]
-    return PerLearnerEstimates.of_variances([losses.learners[place] for place in places], values)
+    values = [estimator(LossDifference(losses, place, None)) for place in places]
+    # An unbiased variance can be below 0.
+    errors = [
+        math.sqrt(variance) if has_se and variance >= 0 else math.nan for _, variance in values
+    ]
+    names = [losses.learners[place] for place in places]
+    return PerLearnerEstimates.of_errors(names, [estimate for estimate, _ in values], errors)
 
 
 def _learning_notes(observed: LossDifference) -> list[str]:

@@ -32,9 +32,12 @@ def least_fits(
             comb(sizes.n_obs, sizes.learn_size) if isinstance(sizes, Sizes) else sizes.complete
         )
     if not isinstance(sizes, Sizes):
+        few = options.variance == "few" or (not jointly and options.may_be_few)
+        if few and sizes.in_rounds and number == "auto":
+            return 2 * n_learners * LEAST_ROUNDS
         n_pairs = number if isinstance(number, int) else -(-sizes.rows_for_variances // 2)
         return 2 * n_learners * n_pairs
-    few = options.variance == "few" or (not jointly and options.may_be_few and sizes.disjoint)
+    few = options.variance == "few" or (options.may_be_few and sizes.disjoint)
     if few and number == "auto":
         return 2 * n_learners * LEAST_ROUNDS
     return _fits_of_pairs(learning_sets, options, n_learners, jointly=jointly)
@@ -75,16 +78,23 @@ def _what(options: Options) -> str:
     return "an answer" if options.may_be_few else f"the {options.variance} variance"
 
 
-def few_if_needed(learning_sets: LearningSets, options: Options, n_learners: int) -> Options:
+def few_if_needed(
+    learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool = False
+) -> Options:
     """The options, with the variance of few fits where there are none for another."""
     sizes, number = learning_sets.sizes, options.n_pairs
     in_pairs = options.given is None and number != "exact"
-    if not in_pairs or not options.may_be_few or not isinstance(sizes, Sizes) or not sizes.disjoint:
+    in_rounds = sizes.disjoint if isinstance(sizes, Sizes) else sizes.in_rounds
+    if not in_pairs or not options.may_be_few or not in_rounds:
         return options
+    if not isinstance(sizes, Sizes):
+        fewest = -(-sizes.rows_for_variances // 2)
+        n_pairs = number if isinstance(number, int) else options.max_fits // (2 * n_learners)
+        return replace(options, variance="few") if LEAST_ROUNDS <= n_pairs < fewest else options
     if isinstance(number, int):
         short = LEAST_ROUNDS <= number < MIN_PAIRS
     else:
-        needed = _fits_of_pairs(learning_sets, options, n_learners, jointly=False)
+        needed = _fits_of_pairs(learning_sets, options, n_learners, jointly=jointly)
         short = options.max_fits < needed
     return replace(options, variance="few") if short else options
 

@@ -3,7 +3,7 @@
 Where "auto" ends before its own variance is known, the same pairs answer by this one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -26,7 +26,16 @@ from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import Shape
 
-__all__ = ["FewFitsEstimates", "estimated", "from_rounds", "parts", "rounds_of", "unanswered"]
+__all__ = [
+    "FewFitsEstimates",
+    "estimated",
+    "from_rounds",
+    "notes_on_fits",
+    "own_values",
+    "parts",
+    "rounds_of",
+    "unanswered",
+]
 
 LEAST_TRIED = 40
 """Observations from which on few fits were tried on problems kept aside."""
@@ -49,7 +58,9 @@ class FewFitsEstimates:
         return cls(difference, tuple(own))
 
 
-def rounds_of(sampler: Sampler, options: Options) -> RoundSums | None:
+def rounds_of(
+    sampler: Sampler, options: Options, n_learners: int | None = None
+) -> RoundSums | None:
     """Where to keep rounds for an answer from few fits; None where they cannot give one."""
     given = options.given
     if given is None:
@@ -58,7 +69,7 @@ def rounds_of(sampler: Sampler, options: Options) -> RoundSums | None:
         in_rounds = isinstance(given, GivenPairs) and given.n_sets == 1
     if not in_rounds or not (options.variance == "few" or options.may_be_few):
         return None
-    return RoundSums(2 if sampler.source.paired else 1)
+    return RoundSums(n_learners or (2 if sampler.source.paired else 1))
 
 
 def estimated(sampler: Sampler, options: Options) -> FewFitsEstimates:
@@ -107,7 +118,7 @@ def parts(
     # Of the shape of the losses nothing is known.
     shape = Shape(found.n_obs, 0.0, found.df)
     chosen = interval.applied(_studentised(question, found, source, interval), shape, "few")
-    own = _own_values(estimates, settings)
+    own = own_values(estimates.own, settings)
     return {
         **vars(chosen),
         "method": reporting.METHOD,
@@ -155,17 +166,15 @@ def _studentised(
     )
 
 
-def _own_values(estimates: FewFitsEstimates, settings: Mapping[str, Any]) -> PerLearnerEstimates:
+def own_values(own: Sequence[FewFits], settings: Mapping[str, Any]) -> PerLearnerEstimates:
     """The mean losses of two learners with their standard errors."""
-    if not estimates.own:
+    if not own:
         return PerLearnerEstimates()
-    values = [(one.mean, one.se**2) for one in estimates.own]
+    values = [(one.mean, one.se**2) for one in own]
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
-def _notes(
-    options: Options, interval: Interval, found: FewFits, source: LossSource
-) -> Iterator[str]:
+def notes_on_fits(options: Options, found: FewFits) -> Iterator[str]:
     """How many fits the variance rests on, and why."""
     if options.variance != "few":
         yield (
@@ -182,6 +191,13 @@ def _notes(
             f"With fewer than {LEAST_TRIED} observations ({found.n_obs} here) the coverage of the "
             "variance of few fits has not been checked on held-out problems."
         )
+
+
+def _notes(
+    options: Options, interval: Interval, found: FewFits, source: LossSource
+) -> Iterator[str]:
+    """The same, and what so few fits do not tell."""
+    yield from notes_on_fits(options, found)
     metric = interval.metric
     if source.paired and not metric.counts_errors and never_negative(metric):
         yield (

@@ -33,6 +33,9 @@ POSITIVE = ("squared", "absolute", "log")
 NEED_MANY_FITS = ("stabilised", "hall")
 """Rules that need more than few fits tell."""
 
+OF_RATIOS = ("auto", "jackknife", "few")
+"""Variances that ratios have."""
+
 FEW_FOR_SLOPE = 40
 """With fewer observations the slope of the standard error is so noisy that it costs width (1.67
 times the ideal for 1.48) and gains nothing: "auto" does not use it."""
@@ -108,15 +111,16 @@ class Interval:
                 f"interval={asked!r} is not for ratios, whose interval is on the log scale: leave "
                 "it out"
             )
-        if not isinstance(variance, str) or variance not in ("auto", "jackknife"):
+        if not isinstance(variance, str) or variance not in OF_RATIOS:
             raise ValueError(
-                f"variance={variance!r:.60} is not for ratios, which have 'jackknife': leave it out"
+                f"variance={variance!r:.60} is not for ratios, which have 'jackknife' and 'few': "
+                "leave it out"
             )
         return cls(asked, "log", "it is the one for ratios", metric, paired=True)
 
     def for_few_fits(self) -> Self:
         """The rule for the variance of few fits, which tell neither skewness nor slope."""
-        if self.asked != "auto":
+        if self.asked != "auto" or self.name == "log":
             return self
         name, reason = _suited(self.metric, "few", paired=self.paired, sloped=False)
         return replace(self, name=name, reason=reason)

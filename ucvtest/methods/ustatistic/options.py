@@ -17,8 +17,17 @@ from ucvtest.methods.ustatistic.interval import (
 from ucvtest.methods.ustatistic.learning_sets import AucSizes, LearningSets
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
+from ucvtest.metrics.base import Metric
+from ucvtest.results.fields import Contrast
 
-__all__ = ["DEFAULT_TOL", "NumberOfPairs", "Options", "ProfileOptions", "Variance"]
+__all__ = [
+    "DEFAULT_TOL",
+    "NumberOfPairs",
+    "Options",
+    "ProfileOptions",
+    "Variance",
+    "answers_from_few_fits",
+]
 
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
 NumberOfPairs = int | Literal["auto", "exact"]
@@ -150,13 +159,17 @@ class Options:
                 "variance='asymptotic' needs further fits, and losses are given: use 'midpoint' or "
                 "'jackknife'"
             )
-        in_pairs = isinstance(given, GivenPairs) and given.n_sets == 1
+        in_pairs = (
+            given.n_sets == 1
+            if isinstance(given, GivenPairs)
+            else not isinstance(sizes, Sizes) and sizes.in_rounds
+        )
         if chosen == "few" and not (in_pairs and given.n_pairs >= LEAST_ROUNDS):
             raise ValueError(
                 f"variance='few' needs learning sets in {LEAST_ROUNDS} disjoint pairs or more: use "
                 "losses of uv.designs.DisjointSets(n_sets=1), or variance='jackknife'"
             )
-        if chosen in NEED_DISJOINT and isinstance(given, GivenSplits):
+        if chosen in NEED_DISJOINT and isinstance(given, GivenSplits) and not in_pairs:
             raise ValueError(
                 f"variance={chosen!r} needs learning sets in disjoint pairs: use losses of "
                 "uv.designs.DisjointSets, or variance='jackknife'"
@@ -166,8 +179,9 @@ class Options:
     @property
     def may_be_few(self) -> bool:
         """Whether the variance may become that of few fits, where these do not suffice for it."""
-        means = self.interval.metric.is_mean and self.interval.name != "log"
-        return self.asked == "auto" and means and self.interval.asked not in NEED_MANY_FITS
+        metric = self.interval.metric
+        known = metric.is_mean or metric.ranks_pairs
+        return self.asked == "auto" and known and self.interval.asked not in NEED_MANY_FITS
 
     def n_pairs_of_few(self, n_learners: int) -> int:
         """How many pairs give the variance of few fits: with more it hardly gets better."""
@@ -197,6 +211,15 @@ class Options:
         if self.max_seconds is not None:
             settings["max_seconds"] = self.max_seconds
         return settings
+
+
+def answers_from_few_fits(metric: Metric, *, paired: bool, contrast: Contrast) -> bool:
+    """Whether "auto" answers where there are few fits, whatever the sample."""
+    if contrast == "ratio":
+        rule = Interval.of_ratio("auto", metric, variance="auto")
+    else:
+        rule = Interval.of("auto", metric, paired=paired, variance="auto")
+    return Options("auto", "auto", "auto", DEFAULT_TOL, MAX_FITS_OTHERWISE, rule).may_be_few
 
 
 def _check_few_pairs(number: NumberOfPairs) -> None:

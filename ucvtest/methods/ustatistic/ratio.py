@@ -38,7 +38,22 @@ from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplit
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import LogT, Shape
 
-__all__ = ["RatioEstimates", "estimated", "parts"]
+__all__ = [
+    "IN_PROPORTION",
+    "METHOD",
+    "NO_RATIO",
+    "OF_LOGARITHM",
+    "RatioEstimates",
+    "answers",
+    "estimated",
+    "evaluate_pairs",
+    "parts",
+]
+
+METHOD = "U-statistic test of the ratio of complete error estimates"
+NO_RATIO = "no ratio: the mean loss of a learner is 0; use contrast='difference'"
+IN_PROPORTION = "degenerate: the variance estimate is zero, the losses are in proportion"
+OF_LOGARITHM = "The standard error and the variance are those of the logarithm of the ratio."
 
 
 @dataclass(frozen=True)
@@ -85,6 +100,25 @@ def estimated(sampler: Sampler, options: Options) -> RatioEstimates:
         if options.n_pairs == "auto" and _precise(found, options.tol):
             return found
     return replace(found, converged=options.n_pairs != "auto")
+
+
+def evaluate_pairs(sampler: Sampler, options: Options, n_pairs: int) -> None:
+    """Evaluate the given pairs, or so many random ones, for what the sampler keeps of them."""
+    for _ in _stages(sampler, replace(options, n_pairs=n_pairs)):
+        pass
+
+
+def answers(options: Options, found: RatioEstimates, source: LossSource) -> bool:
+    """Whether the jackknife variance is known well enough, or nothing could make it so."""
+    one = None if found.combined is None else found.combined.estimate
+    if source.identical or one is None or _only_rounding(one):
+        return True
+    return _reliable(one) and reporting.too_few_pairs(options, found.n_pairs, "") is None
+
+
+def _reliable(one: FirstOrderEstimate) -> bool:
+    """Whether the Monte-Carlo error of the variance is at most a quarter of it."""
+    return one.mc_se_jackknife <= one.jackknife / 4
 
 
 def _from_splits(sampler: Sampler, given: GivenSplits, sums: list[Accumulator]) -> RatioEstimates:
@@ -199,7 +233,7 @@ def parts(
     errors = (math.nan, math.nan) if one is None else (one.mc_se, one.mc_se_jackknife)
     return {
         **vars(tested),
-        "method": "U-statistic test of the ratio of complete error estimates",
+        "method": METHOD,
         "contrast": "ratio",
         "diagnostics": {
             "mc_se_estimate": tested.estimate * errors[0],
@@ -216,7 +250,7 @@ def parts(
         "notes": (
             reporting.ORDER,
             *reporting.shared_notes(question, options, source, converged=found.converged),
-            "The standard error and the variance are those of the logarithm of the ratio.",
+            OF_LOGARITHM,
             *options.interval.notes(shape, tested, source.one_class_fits),
         ),
         "tables": own.tables,
@@ -257,14 +291,14 @@ def _status(options: Options, found: RatioEstimates, source: LossSource) -> str:
     if source.identical:
         return SAME_LOSSES
     if found.combined is None:
-        return "no ratio: the mean loss of a learner is 0; use contrast='difference'"
+        return NO_RATIO
     one = found.combined.estimate
     if _only_rounding(one):
-        return "degenerate: the variance estimate is zero, the losses are in proportion"
+        return IN_PROPORTION
     few = reporting.too_few_pairs(options, found.n_pairs, remedy)
     if few is not None:
         return few
-    if not one.mc_se_jackknife <= one.jackknife / 4:
+    if not _reliable(one):
         return (
             "too few resamples: the Monte-Carlo standard error of the variance "
             f"({one.mc_se_jackknife:.2g}) is above a quarter of it ({one.jackknife:.2g}); {remedy}"

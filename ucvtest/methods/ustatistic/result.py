@@ -10,9 +10,11 @@ from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few_fits import RoundSums
-from ucvtest.methods.ustatistic import estimation, few, ratio, reporting
+from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
+from ucvtest.methods.ustatistic.auc import few as auc_few
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
+from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import Options
@@ -28,7 +30,9 @@ Estimates = (
     estimation.UStatisticEstimates
     | few.FewFitsEstimates
     | ratio.RatioEstimates
+    | few_ratio.FewFitsRatio
     | auc_estimation.Found
+    | auc_few.FewFitsOfAuc
 )
 
 
@@ -41,11 +45,10 @@ def estimates_from(
     """Estimates from learning sets that are drawn, enumerated, or given with their losses."""
     sizes = learning_sets.sizes
     if not isinstance(sizes, Sizes):
-        rankings = auc_estimation.Sampler(sizes, source, generator)
-        return auc_estimation.estimated(rankings, options)
+        return _of_auc(auc_estimation.Sampler(sizes, source, generator), options)
     sampler = estimation.Sampler(sizes, source, generator)
     if learning_sets.contrast == "ratio":
-        return ratio.estimated(sampler, options)
+        return few_ratio.estimated(sampler, options)
     if source.one_by_one and sizes.disjoint and options.n_pairs != "exact":
         return _one_by_one(sampler, options)
     if options.variance == "few":
@@ -85,6 +88,17 @@ def _estimated(
     return found
 
 
+def _of_auc(sampler: auc_estimation.Sampler, options: Options) -> Estimates:
+    """The same of the AUC."""
+    if options.variance == "few":
+        return auc_few.estimated(sampler, options)
+    rounds = auc_few.rounds_of(sampler, options)
+    found = auc_estimation.estimated(replace(sampler, rounds=rounds), options)
+    if rounds is not None and rounds.enough and auc_few.unanswered(options, found):
+        return auc_few.from_rounds(rounds)
+    return found
+
+
 def result_from(
     question: Question,
     learning_sets: LearningSets,
@@ -100,8 +114,15 @@ def result_from(
         parts = auc_reporting.parts(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
         )
+    elif isinstance(estimates, auc_few.FewFitsOfAuc):
+        assert isinstance(learning_sets.sizes, ClassSizes)
+        parts = auc_few.parts(
+            *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
+        )
     elif isinstance(estimates, ratio.RatioEstimates):
         parts = ratio.parts(question, options, estimates, source, settings)
+    elif isinstance(estimates, few_ratio.FewFitsRatio):
+        parts = few_ratio.parts(question, options, estimates, source, settings)
     elif isinstance(estimates, few.FewFitsEstimates):
         parts = few.parts(question, options, estimates, source, settings)
     else:

@@ -12,21 +12,24 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.question import Question
 from ucvtest.learners.jitted.regularization_paths import on_paths
 from ucvtest.losses.table import Losses
-from ucvtest.methods.ustatistic import simultaneous_losses
+from ucvtest.methods.ustatistic import few, simultaneous_losses
 from ucvtest.methods.ustatistic.auc import simultaneous as simultaneous_aucs
 from ucvtest.methods.ustatistic.auc.class_sizes import MAX_OBS_PAIR_EFFECTS, ClassSizes
-from ucvtest.methods.ustatistic.budget import capped, check_budget, least_fits
+from ucvtest.methods.ustatistic.budget import capped, check_budget, few_if_needed, least_fits
+from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, Sampler
 from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
 from ucvtest.methods.ustatistic.result import result_from
+from ucvtest.methods.ustatistic.simultaneous_few import COPULA, JointFewEstimates
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 
 __all__ = ["JointRun"]
 
-JOINT_VARIANCES = ("midpoint", "jackknife")
+JOINT_VARIANCES = ("midpoint", "jackknife", "few")
 """Variances whose sums are linear in the losses, so that those of all differences are known."""
 
 MOST_BYTES = 2**31
@@ -124,6 +127,8 @@ class JointRun:
         }
         for test in joined.values():
             _check_options(test.options, one.question.n_units, len(names))
+        if options.get("max_fits") is None:
+            joined = _with_default_budget(joined, len(names))
         run = cls(joined, tuple(names), sizes)
         first = next(iter(joined.values()))
         if first.options.given is None:
@@ -181,6 +186,10 @@ class JointRun:
             )
             for key, test in self.tests.items()
         }
+        if isinstance(estimates, JointFewEstimates):
+            results = {
+                key: replace(each, notes=(*each.notes, COPULA)) for key, each in results.items()
+            }
         statistics = estimates.statistics(options.interval)
         metric = next(iter(self.tests.values())).question.metric
         if statistics is not None and metric.units is not None:
@@ -205,9 +214,33 @@ class JointRun:
             each.options.variance == "midpoint" or each.options.interval.name == "stabilised"
             for each in self.tests.values()
         )
-        return simultaneous_losses.estimated(
-            *(self.sizes, options, source, generator), pair_effects=pair_effects
+        n_learners, given = len(self.names), options.given
+        sampler = Sampler(self.sizes, source, generator)
+        rounds = few.rounds_of(sampler, options, n_learners)
+        sets = next(iter(self.tests.values())).learning_sets
+        options = few_if_needed(sets, options, n_learners, jointly=True)
+        short = isinstance(given, GivenPairs) and 3 <= given.n_pairs < MIN_PAIRS
+        if rounds is not None and (options.variance == "few" or short):
+            sampler = replace(sampler, rounds=rounds)
+            simultaneous_losses.evaluate_pairs(sampler, options, n_learners)
+            return JointFewEstimates(rounds)
+        found = simultaneous_losses.estimated(
+            *(self.sizes, options, source, generator), pair_effects=pair_effects, rounds=rounds
         )
+        few_tell_more = rounds is not None and rounds.enough and not found.known
+        return JointFewEstimates(rounds) if rounds is not None and few_tell_more else found
+
+
+def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> dict[Any, JoinedTest]:
+    """For the variance of few fits as many of all learners as of those of one test."""
+    pairs = min(each.options.max_fits // (2 * len(each.places)) for each in tests.values())
+    most = 2 * n_learners * pairs
+    return {
+        key: replace(each, options=replace(each.options, max_fits=most))
+        if each.options.variance == "few" and each.options.given is None
+        else each
+        for key, each in tests.items()
+    }
 
 
 def _joint_sizes(learning_sets: LearningSets) -> Sizes | ClassSizes:
@@ -238,7 +271,7 @@ def _check_options(options: Options, n_obs: int, n_learners: int) -> None:
     if options.variance not in JOINT_VARIANCES:
         raise ValueError(
             f"correction='simultaneous' has no variance={options.variance!r}: use 'midpoint' or "
-            "'jackknife'"
+            "'jackknife' or 'few'"
         )
     needed = 8 * 8 * n_learners * n_obs**2
     if options.variance == "midpoint" and options.interval.metric.is_mean and needed > MOST_BYTES:

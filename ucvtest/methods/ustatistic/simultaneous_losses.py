@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.designs.draws import draw_orders, learning_sets
 from ucvtest.evaluation.loss_source import SeveralLosses
+from ucvtest.kernels.ustatistic.few_fits import RoundSums
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
 from ucvtest.methods.ustatistic.estimation import (
@@ -26,7 +27,7 @@ from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.jackknife import first_order_factor
 from ucvtest.stats.variance_stabilised import BoundedScale
 
-__all__ = ["JointLossEstimates", "estimated"]
+__all__ = ["JointLossEstimates", "estimated", "evaluate_pairs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,15 @@ class JointLossEstimates:
     n_pairs: int
     converged: bool
     df: float
+
+    @property
+    def known(self) -> bool:
+        """Whether variances of most differences that vary are known to a quarter of themselves."""
+        upper = np.triu_indices(len(self.differences.variance), 1)
+        variance, error, _ = (part[upper] for part in self.differences)
+        varies = (variance > 0) | (error > 0)
+        rough = error[varies] > RELIABLE * variance[varies]
+        return not varies.any() or bool(rough.mean() <= 1 / 2)
 
     @property
     def covariance(self) -> np.ndarray:
@@ -127,15 +137,25 @@ def estimated(
     generator: np.random.Generator,
     *,
     pair_effects: bool,
+    rounds: RoundSums | None = None,
 ) -> JointLossEstimates:
     """From as many pairs of learning sets as are asked for, needed or given."""
     n_learners = source.n_learners
     sums = SeveralSums(sizes.n_obs, sizes.learn_size, n_learners, pair_effects=pair_effects)
-    sampler = Sampler(sizes, source, generator)
+    sampler = Sampler(sizes, source, generator, rounds=rounds)
     n_pairs, converged = _add_pairs(sampler, options, sums, n_learners)
     several = sums.now()
     differences = several.differences(options.variance)
     return JointLossEstimates(several, differences, n_pairs, converged, sizes.n_obs - 1.0)
+
+
+def evaluate_pairs(sampler: Sampler, options: Options, n_learners: int) -> None:
+    """Evaluate given pairs, or random ones, for the rounds that the sampler keeps."""
+    sizes = sampler.sizes
+    sums = SeveralSums(sizes.n_obs, sizes.learn_size, n_learners, pair_effects=False)
+    _add_pairs(
+        sampler, replace(options, n_pairs=options.n_pairs_of_few(n_learners)), sums, n_learners
+    )
 
 
 def _add_pairs(
@@ -146,14 +166,17 @@ def _add_pairs(
     if isinstance(given, GivenPairs):
         for learning in _in_rows(given.design.learning, 2 * given.n_sets, n_learners):
             shape = (-1, 2, given.n_sets, learning.shape[1])
-            each = [one.reshape(shape) for one in _losses(sampler, learning)]
+            each = [
+                one.reshape(shape)
+                for one in _losses(sampler, learning, np.arange(len(learning)) // 2)
+            ]
             sets = learning.reshape(shape)
             sums.add([(one[:, 0], one[:, 1]) for one in each], (sets[:, 0], sets[:, 1]))
         return given.n_pairs, True
     if isinstance(given, GivenSplits):
         for rows, draw in given.parts(max(2, STAGE_CELLS // (sampler.sizes.n_obs * n_learners))):
             sets = given.design.learning[rows][:, None]
-            each = [one[:, None] for one in _losses(sampler, sets[:, 0])]
+            each = [one[:, None] for one in _losses(sampler, sets[:, 0], draw)]
             half = np.full((len(draw), 1), 0.5)
             sums.add([(one, one) for one in each], (sets, sets), weight=half, cluster=draw)
         return given.n_pairs, True
@@ -177,15 +200,17 @@ def _draw(sampler: Sampler, n_pairs: int, sums: SeveralSums, n_learners: int) ->
     for size in in_parts(n_pairs, max(64, STAGE_CELLS // (2 * n * n_learners))):
         orders = draw_orders(sampler.generator, size, n)
         sides = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
-        each = [np.split(one, 2) for one in _losses(sampler, np.concatenate(sides))]
+        both, pairs = np.concatenate(sides), np.tile(np.arange(size), 2)
+        each = [np.split(one, 2) for one in _losses(sampler, both, pairs)]
         sums.add(
             [(one[:, None], other[:, None]) for one, other in each],
             (sides[0][:, None], sides[1][:, None]),
         )
 
 
-def _losses(sampler: Sampler, learning: np.ndarray) -> list[np.ndarray]:
-    return sampler.losses(learning, np.arange(len(learning)))
+def _losses(sampler: Sampler, learning: np.ndarray, pairs: np.ndarray) -> list[np.ndarray]:
+    # Both sides of a pair have its number.
+    return sampler.losses(learning, pairs)
 
 
 def _in_rows(learning: np.ndarray, of_draw: int, n_learners: int) -> Iterator[np.ndarray]:

@@ -46,6 +46,8 @@ class AnySizes(WithinClasses, ABC):
     in_pairs: bool = True
 
     known_variances: ClassVar[tuple[str, ...]] = VARIANCES
+    takes_few_fits: ClassVar[bool] = False
+    """Whether there is a variance from few fits for learning sets of this kind."""
 
     @property
     def about(self) -> str:
@@ -98,6 +100,11 @@ class AnySizes(WithinClasses, ABC):
         """Sums over the rankings of so many learners, empty; `exact` if all sets will be added."""
 
     @property
+    def in_rounds(self) -> bool:
+        """Whether pairs of disjoint learning sets are drawn, or given, that few fits need."""
+        return self.takes_few_fits and self.paired and self.in_pairs
+
+    @property
     def variances(self) -> tuple[str, ...]:
         """The variances that there are."""
         if self.singles_only:
@@ -111,10 +118,12 @@ class AnySizes(WithinClasses, ABC):
         """The variance that is asked for, or that "auto" stands for."""
         if isinstance(variance, str) and variance == "auto":
             return "jackknife" if self.singles_only else default_variance(self)
+        if isinstance(variance, str) and variance == "few":
+            return self._few()
         if not isinstance(variance, str) or variance not in self.known_variances:
             raise ValueError(
                 f"variance={variance!r:.60} does not exist for {self.about}: use one of auto, "
-                f"{', '.join(self.known_variances)}"
+                f"{', '.join(self.known_variances)}{', few' if self.takes_few_fits else ''}"
             )
         if variance != "jackknife" and self.singles_only:
             raise ValueError(
@@ -136,6 +145,22 @@ class AnySizes(WithinClasses, ABC):
             )
         return variance
 
+    def _few(self) -> str:
+        """The variance of few fits, which needs disjoint pairs."""
+        if self.in_rounds:
+            return "few"
+        if not self.takes_few_fits:
+            raise ValueError(
+                f"variance='few' does not exist for {self.about}: use one of auto, "
+                f"{', '.join(self.known_variances)}, or loss='zero_one'"
+            )
+        listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
+        raise ValueError(
+            "variance='few' needs disjoint pairs of learning sets, with at most half of each "
+            f"class, got {listed}: use variance='jackknife'"
+            + (" or a smaller learn_size" if self.in_pairs else "")
+        )
+
     def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
         """Refuse all learning sets where they are too many."""
         n_fits = self.complete * n_learners
@@ -147,6 +172,8 @@ class AnySizes(WithinClasses, ABC):
 
 class ClassSizes(AnySizes):
     """Positives and negatives, in this order."""
+
+    takes_few_fits: ClassVar[bool] = True
 
     @classmethod
     def checked(cls, sample: Sample, learn_size: Any) -> Self:

@@ -27,6 +27,7 @@ class SingleLabelSizes(ClassSizes):
 
     weights: RowWeights = field(kw_only=True)
 
+    takes_few_fits: ClassVar[bool] = False
     known_variances: ClassVar[tuple[str, ...]] = ("midpoint", "jackknife")
 
     @classmethod

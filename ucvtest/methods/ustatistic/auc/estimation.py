@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.few_fits import RankedRounds
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance, why_no_variance
 from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 from ucvtest.methods.ustatistic.auc.class_sizes import FEWEST_FOR_EACH, ClassSizes
@@ -60,6 +61,8 @@ class Sampler:
     sizes: Sizes
     source: LossSource
     generator: np.random.Generator
+    rounds: RankedRounds | None = None
+    """Where rounds are kept for an answer from few fits."""
 
     @property
     def rows_of_part(self) -> int:
@@ -126,7 +129,10 @@ class Rankings:
 
     def add(self, learning: np.ndarray, draw: np.ndarray) -> None:
         """Fit to the learning sets (R, n); `draw` numbers those that were drawn together."""
-        self.sums.add(self._sampler.scores(learning), learning, self._n_draws + draw)
+        scores = self._sampler.scores(learning)
+        self.sums.add(scores, learning, self._n_draws + draw)
+        if self._sampler.rounds is not None:
+            self._sampler.rounds.add(scores, learning, draw)
         self._n_draws += int(draw.max()) + 1
 
     def estimates(

@@ -1,0 +1,99 @@
+"""The U-statistic test of the AUC from few fits: any budget answers."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from tests.oracles.few_fits_auc import few_fits_of_auc
+from ucvtest.designs.design import Design
+
+RNG = np.random.default_rng(0)
+Y = RNG.permutation(np.repeat([0, 1], [24, 16]))
+X = np.round(RNG.normal(size=(40, 3)) + 0.7 * Y[:, None], 1)
+PAIR = ("lda", "gaussian_nb")
+MEMBERS = [np.flatnonzero(label == Y) for label in (1, 0)]
+
+
+def pairs_of_sets(n_pairs):
+    """Neighbours are disjoint, with as many of each class."""
+    learning = np.zeros((2 * n_pairs, 40), dtype=bool)
+    rng = np.random.default_rng(5)
+    for first, second in learning.reshape(n_pairs, 2, 40):
+        for members in MEMBERS:
+            order, g = rng.permutation(members), len(members) // 2 - 1
+            first[order[:g]] = second[order[g : 2 * g]] = True
+    return learning
+
+
+def test_scores_that_exist_give_the_test_of_the_derivation():
+    learning = pairs_of_sets(4)
+    losses = uv.evaluate(list(PAIR), X, Y, Design.checked(learning), "auc", rng=0)
+    scores = {}
+    for sign, values in zip((1, -1), losses.values, strict=True):
+        table = np.zeros(learning.shape)
+        table[~learning] = values
+        scores[sign] = table.reshape(4, 2, 40)
+    rounds = [[set(np.flatnonzero(one)) for one in learning[k : k + 2]] for k in (0, 2, 4, 6)]
+    estimate, variance, noise, df, _ = few_fits_of_auc(scores, rounds, MEMBERS)
+    for asked in ("few", "auto"):
+        found = uv.UStatisticTest.from_losses(losses).fit(variance=asked)
+        assert (found.status, found.diagnostics["variance"]) == ("ok", "few")
+        assert found.estimate == pytest.approx(estimate, rel=1e-10)
+        assert found.variance == pytest.approx(variance, rel=1e-10)
+        assert found.se == pytest.approx(math.sqrt(variance + noise / 4), rel=1e-10)
+        assert found.df == pytest.approx(df, rel=1e-10)
+        own = found.tables["Learners"]["estimate"]
+        assert own[0] - own[1] == pytest.approx(found.estimate, abs=1e-12)
+
+
+@pytest.mark.parametrize("max_fits", [12, 20, 40, 100, 200, 400, 1000])
+@pytest.mark.parametrize("learners", [PAIR, PAIR[:1]], ids=["two", "one"])
+def test_every_budget_answers(max_fits, learners):
+    result = uv.UStatisticTest(X, Y, *learners, loss="auc").fit(max_fits=max_fits, rng=1)
+    assert result.status == "ok"
+    assert result.n_fits <= max_fits
+    low, high = result.conf_int()
+    assert low < result.estimate < high
+    assert len(learners) == 2 or (low >= 0 and high <= 1)
+
+
+def test_fewer_fits_than_three_pairs_are_refused_before_the_first():
+    for learners, least in ((PAIR, 12), (PAIR[:1], 6)):
+        test = uv.UStatisticTest(X, Y, *learners, loss="auc")
+        for variance in ("auto", "few"):
+            with pytest.raises(ValueError, match=f"takes {least} fits of .* raise max_fits to"):
+                test.fit(variance=variance, max_fits=least - 1)
+
+
+def test_where_auto_ends_the_same_pairs_answer():
+    test = uv.UStatisticTest(X, Y, *PAIR, loss="auc")
+    short, asked = test.fit(max_fits=100, rng=5), test.fit(variance="few", max_fits=100, rng=5)
+    assert short.n_fits == asked.n_fits == 100
+    assert (short.estimate, short.se, short.pvalue) == (asked.estimate, asked.se, asked.pvalue)
+    said = "The fits ended before the midpoint variance was known"
+    assert any(note.startswith(said) for note in short.notes)
+    assert not any(note.startswith(said) for note in asked.notes)
+    ten = test.fit(10, rng=5)
+    assert (ten.status, ten.diagnostics["variance"]) == ("ok", "few")
+    assert test.fit(500, rng=5).diagnostics["variance"] == "midpoint"
+
+
+def test_learners_that_rank_alike_have_no_test():
+    test = uv.UStatisticTest(X, Y, "lda", "lda", loss="auc")
+    assert "ranked every tested pair alike" in test.fit(variance="few", n_pairs=5, rng=0).status
+    separated = uv.UStatisticTest(Y[:, None] * 1.0, Y, lambda a, b, c: c[:, 0], loss="auc")
+    result = separated.fit(variance="few", n_pairs=5, rng=0)
+    assert (result.estimate, "separated completely" in result.status) == (1.0, True)
+    equal = uv.UStatisticTest(X, Y, lambda a, b, c: np.zeros(len(c)), loss="auc")
+    assert equal.fit(variance="few", n_pairs=5, rng=0).estimate == 0.5
+
+
+@pytest.mark.parametrize(
+    "options", [{"groups": np.arange(40) // 2}, {"y": np.arange(40) % 3}], ids=["groups", "classes"]
+)
+def test_clusters_and_several_classes_are_refused_in_a_sentence(options):
+    test = uv.UStatisticTest(X, options.pop("y", Y), "lda", loss="auc", **options)
+    with pytest.raises(ValueError, match=r"variance='few' does not exist for loss='auc' .*: use"):
+        test.fit(variance="few")

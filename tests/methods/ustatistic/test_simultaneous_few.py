@@ -1,0 +1,84 @@
+"""Several learners at once from few fits: own variances, joined by a normal copula."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from tests.support.samples import breast_cancer
+from ucvtest.stats.simultaneous import MultivariateT, as_normal
+
+SAMPLE = breast_cancer(40, 4)
+X, Y = SAMPLE.matrix, SAMPLE.response
+THREE = ["nearest_centroid", "knn:3", "knn:7"]
+
+
+def compared(learners=THREE, **fit):
+    test = uv.TestSpec("ustatistic", fit=fit)
+    return uv.compare(X, Y, learners, test, correction="simultaneous", rng=3)
+
+
+@pytest.mark.parametrize("fits_of_each", [6, 10, 20, 50, 200])
+def test_every_budget_answers(fits_of_each):
+    for learners in (THREE, THREE[:2]):
+        found = compared(learners, max_fits=fits_of_each * len(learners))
+        assert {each.status for each in found.results.values()} == {"ok"}
+        assert found.n_fits <= fits_of_each * len(learners)
+        assert found.best_set()
+        assert np.isfinite(found.frame[["conf_low", "conf_high"]].to_numpy()).all()
+
+
+def test_fewer_fits_are_refused_before_the_first():
+    with pytest.raises(ValueError, match="takes 18 fits of 3 learners at least: raise max_fits"):
+        compared(max_fits=17)
+
+
+def test_each_difference_is_that_of_its_own_rounds():
+    design = uv.designs.DisjointSets(learn_size=19, n_draws=6, n_sets=1)
+    losses = uv.evaluate(THREE, X, Y, design, rng=1)
+    found = uv.compare_losses(losses, "ustatistic", correction="simultaneous")
+    for (_, first, other), result in found.results.items():
+        alone = uv.UStatisticTest.from_losses(losses, first, other).fit()
+        assert (result.estimate, result.se, result.df) == (alone.estimate, alone.se, alone.df)
+        assert any("normal copula" in note for note in result.notes)
+
+
+def test_one_difference_is_the_single_test():
+    found = compared(THREE[:2], variance="few", n_pairs=8)
+    (result,) = found.results.values()
+    frame = found.frame
+    assert frame[["conf_low", "conf_high"]].to_numpy()[0] == pytest.approx(result.conf_int())
+    assert frame["pvalue_adjusted"][0] == pytest.approx(result.pvalue, abs=0.01)
+
+
+def test_ends_lie_between_those_of_one_difference_and_bonferronis():
+    found = compared(variance="few", n_pairs=8)
+    for key, (low, high) in found.intervals().items():
+        alone, bonferroni = (found.results[key].conf_int(0.05 / k) for k in (1, 3.1))
+        assert bonferroni[0] < low < alone[0]
+        assert alone[1] < high < bonferroni[1]
+    adjusted = found.frame["pvalue_adjusted"]
+    assert (adjusted >= found.frame["pvalue"] - 0.01).all()
+
+
+def test_critical_values_fall_with_correlation():
+    values = []
+    for shared in (0.0, 1.0, 9.0):
+        covariance = np.diag([1.0, 1.0, 1.0, shared])
+        errors = MultivariateT(covariance, math.inf)
+        values.append(errors.critical(0.05, [(k, 3) for k in range(3)]).value)
+    assert values[0] > values[1] > values[2]
+
+
+def test_a_normal_quantile_has_the_tail_of_students():
+    assert as_normal(2.262157, 9) == pytest.approx(1.959964, abs=1e-5)
+    assert as_normal(-2.262157, 9) == pytest.approx(-1.959964, abs=1e-5)
+    assert as_normal(0.0, 9) == 0
+
+
+def test_slow_learners_get_ten_pairs_each():
+    def nearer(X_train, y_train, X_test):
+        return np.where(X_test[:, 0] > X_train[:, 0].mean(), 1, 0)
+
+    assert compared([nearer, *THREE[:2]], variance="few").n_fits == 60

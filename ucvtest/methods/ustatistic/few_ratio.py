@@ -1,0 +1,130 @@
+"""The ratio of two mean losses from few fits: its logarithm, with the variance of few fits.
+
+The variance is that of the losses L1/U1 - L2/U2, the linear part of log(U1/U2), round by round.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.question import Question
+from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
+from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
+from ucvtest.methods.ustatistic import few, ratio, reporting
+from ucvtest.methods.ustatistic.estimation import ROUNDING, Sampler
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.results.wording import SAME_LOSSES
+from ucvtest.stats.intervals import LogT
+
+__all__ = ["FewFitsRatio", "estimated", "parts"]
+
+
+@dataclass(frozen=True)
+class FewFitsRatio:
+    """The mean loss of each of two learners, and the linear part of the logarithm of their ratio.
+
+    `linear` is None where a mean loss is not positive.
+    """
+
+    own: tuple[FewFits, FewFits]
+    linear: FewFits | None
+
+    @classmethod
+    def of(cls, rounds: RoundSums, offset: np.ndarray | None) -> Self:
+        """From the rounds of two learners."""
+        first = rounds.combined((1.0, 0.0), offset).estimate()
+        other = rounds.combined((0.0, 1.0), offset).estimate()
+        if not (first.mean > 0 and other.mean > 0):
+            return cls((first, other), None)
+        weights = 1 / first.mean, -1 / other.mean
+        return cls((first, other), rounds.combined(weights, offset).estimate())
+
+
+def estimated(sampler: Sampler, options: Options) -> ratio.RatioEstimates | FewFitsRatio:
+    """Estimates with the variance that is asked for, or that the pairs suffice for."""
+    rounds = few.rounds_of(sampler, options)
+    if rounds is None:
+        return ratio.estimated(sampler, options)
+    sampler = replace(sampler, rounds=rounds)
+    if options.variance == "few":
+        ratio.evaluate_pairs(sampler, options, options.n_pairs_of_few(2))
+    else:
+        found = ratio.estimated(sampler, options)
+        if not rounds.enough or ratio.answers(options, found, sampler.source):
+            return found
+    return FewFitsRatio.of(rounds, sampler.source.offset)
+
+
+def parts(
+    question: Question,
+    options: Options,
+    found: FewFitsRatio,
+    source: LossSource,
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What a `TestResult` says of a ratio, but for the question and the fits."""
+    tested = _studentised(question.hypothesis, found, source)
+    own = few.own_values(found.own, settings)
+    linear = found.linear
+    drawn: dict[str, Any] = {}
+    if linear is not None:
+        drawn = {
+            "variance_of_testing": linear.test_part,
+            "variance_of_learning": linear.learning_part,
+        }
+    return {
+        **vars(tested),
+        "method": ratio.METHOD,
+        "contrast": "ratio",
+        "diagnostics": {
+            "mc_se_estimate": math.nan if linear is None else tested.estimate * linear.mc_se,
+            "variance": "few",
+            "variance_few": tested.variance,
+            **drawn,
+            "n_pairs": found.own[0].n_rounds,
+            "converged": options.variance == options.asked,
+            "one_class_fits": source.one_class_fits,
+            **source.ties,
+            "interval": options.interval.name,
+            **own.diagnostics,
+        },
+        "notes": (
+            reporting.ORDER,
+            *_notes(options, linear),
+            *reporting.shared_notes(question, options, source, converged=True),
+            ratio.OF_LOGARITHM,
+            *options.interval.notes(None, tested, source.one_class_fits),
+        ),
+        "tables": own.tables,
+    }
+
+
+def _studentised(hypothesis: Hypothesis, found: FewFitsRatio, source: LossSource) -> Studentised:
+    """The test on the log scale, or the reason why there is none."""
+    linear = found.linear
+    if linear is None:
+        status = SAME_LOSSES if source.identical else ratio.NO_RATIO
+        return studentise(hypothesis, math.nan, math.nan, reference="none", status=status)
+    value, null = found.own[0].mean / found.own[1].mean, hypothesis.null_value
+    varied = linear.spread > ROUNDING**2
+    status = SAME_LOSSES if source.identical else "ok" if varied else ratio.IN_PROPORTION
+    on_log_scale = studentise(
+        replace(hypothesis, null_value=math.log(null)),
+        math.log(value),
+        linear.variance if varied else 0.0,
+        mc_se=linear.mc_se if varied else 0.0,
+        reference="t",
+        df=linear.df,
+        status=status,
+    )
+    tested = replace(on_log_scale, estimate=value, null_value=null)
+    return by_rule(tested, LogT(value, tested.se, linear.df, null)) if status == "ok" else tested
+
+
+def _notes(options: Options, linear: FewFits | None) -> Iterator[str]:
+    if linear is not None:
+        yield from few.notes_on_fits(options, linear)
