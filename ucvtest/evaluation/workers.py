@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from inspect import isgenerator
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -179,8 +180,9 @@ def _fit_splits(
                 if not fits.may_fail:
                     raise ValueError(str(error)) from error.__cause__
                 failed[split], values[row, tested] = _portable(error, parent), 0.0
-                # An iterator ends with its first error.
-                each = fitted(rows[place + 1 :])
+                # A generator ends with its first error; other iterators go on.
+                if isgenerator(each):
+                    each = fitted(rows[place + 1 :])
     return values, os.getpid(), failed
 
 
