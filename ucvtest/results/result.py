@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
 
-__all__ = ["TestResult", "was_interrupted"]
+__all__ = ["TestResult", "uninterrupted", "was_interrupted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,4 +289,11 @@ class TestResult(ResultFields):
 
 def was_interrupted(result: TestResult) -> bool:
     """Whether it is the answer of the fits that were done before an interrupt."""
-    return result.status.startswith("interrupted")
+    return bool(result.diagnostics.get("interrupted", False))
+
+
+def uninterrupted(result: TestResult) -> TestResult:
+    """The result, where it is a part of a computation that an interrupt ends as a whole."""
+    if was_interrupted(result):
+        raise KeyboardInterrupt
+    return result
