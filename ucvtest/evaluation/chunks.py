@@ -32,7 +32,7 @@ class ChunkedFits:
         self._batch, self._execution = batch, execution
         self.size = batch.size
         self.most_labelings = batch.most_labelings
-        self.n_devices = batch.n_devices
+        self.n_devices, self.n_workers = batch.n_devices, batch.n_workers
         self._chunk_size = 0
         self._pace = Pace()
 
@@ -64,7 +64,7 @@ class ChunkedFits:
         """
         failed: dict[int, Exception] = {}
         execution, kept = self._execution, self._execution.progress.checkpoint
-        self._chunk_size = max(self._chunk_size, self._batch.n_workers)
+        self._chunk_size = max(self._chunk_size, self.n_workers)
         start = 0
         while start < len(missing):
             left = len(missing) - start

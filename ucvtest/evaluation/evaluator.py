@@ -86,6 +86,11 @@ class Evaluator:
         return not isinstance(self._learner, SplitLearner)
 
     @property
+    def n_workers(self) -> int:
+        """Fits that are done at the same time, where they are not jitted."""
+        return self._batch.n_workers if isinstance(self._batch, ChunkedFits) else 1
+
+    @property
     def n_splits(self) -> int:
         """Learning sets so far."""
         return self._n_splits

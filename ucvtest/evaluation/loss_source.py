@@ -43,6 +43,8 @@ class LossSource(ABC):
 
     one_by_one: bool = False
     """Whether a learner is fitted to one learning set at a time, which may take long."""
+    n_workers: int = 1
+    """Fits of such a learner that are done at the same time."""
     pairs: Any = None
     """What became of the pairs of learning sets of such learners, where a test draws pairs."""
 
@@ -93,6 +95,7 @@ class FittedLosses(LossSource):
         ]
         self._execution = execution
         self.one_by_one = not all(each.jitted for each in self._evaluators)
+        self.n_workers = max(each.n_workers for each in self._evaluators)
         self.ties = Counter()
         self.paired = self.identical = len(self._evaluators) == 2
         self.n_fits = self.one_class_fits = 0

@@ -1,11 +1,15 @@
 """Learners that are fitted one by one: a fit that fails costs its pair, an interrupt the rest."""
 
+from dataclasses import dataclass, replace
+from multiprocessing import active_children
+
 import numpy as np
 import pytest
 
 import ucvtest as uv
 from tests.support.samples import breast_cancer
 from ucvtest.methods.ustatistic import one_by_one
+from ucvtest.results.result import uninterrupted
 
 SAMPLE = breast_cancer(40, 4)
 X, Y = SAMPLE.matrix, SAMPLE.response
@@ -100,3 +104,58 @@ def test_an_interrupted_comparison_keeps_the_answer():
         uv.compare(X, Y, three, few, rng=1)
     (result,) = stop.value.results.values()
     assert result.status.startswith("interrupted")
+
+
+def test_failures_that_leave_too_little_are_refused():
+    with pytest.raises(ValueError, match=r"split 5: .*1 of 3 pairs .* an answer needs 3") as few:
+        fitted(learner(fails_on=[5]), n_pairs=3)
+    assert str(few.value.__cause__) == "singular"
+    with pytest.raises(ValueError, match=r"1 of 3 pairs .* an answer needs 3"):
+        uv.UStatisticTest(X, Y, {"own": learner(fails_on=[5])}).fit(3, rng=1)
+
+
+def test_results_that_are_parts_of_others_are_not_interrupted():
+    result = fitted(learner(stops_at=11))
+    with pytest.raises(KeyboardInterrupt):
+        uninterrupted(result)
+    whole = fitted(learner())
+    assert uninterrupted(whole) is whole
+
+
+@dataclass(frozen=True)
+class BySet:
+    """Fails, or is interrupted, by the lowest three that it learns from, in whatever process."""
+
+    fails_on: tuple = ()
+    stops_at: tuple = ()
+
+    def __call__(self, X_train, y_train, X_test):
+        lowest = tuple(np.searchsorted(VALUES, np.sort(X_train[:, 0])[:3]))
+        if lowest in self.fails_on:
+            raise RuntimeError(f"singular at {lowest}")
+        if lowest in self.stops_at:
+            raise KeyboardInterrupt
+        return np.where(X_test[:, 0] > X_train[:, 0].mean(), Y.max(), Y.min())
+
+
+VALUES = np.unique(X[:, 0])
+FAILING = BySet(fails_on=((0, 1, 5),))
+STOPPING = BySet(fails_on=((0, 1, 5),), stops_at=((1, 2, 5),))
+
+
+def told(function, **options):
+    result = uv.UStatisticTest(X, Y, {"own": function}).fit(24, "few", rng=1, **options)
+    return replace(result, elapsed=0.0).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("function", "n_failed", "status"),
+    [(FAILING, 2, "ok"), (STOPPING, 1, "interrupted after 38 of 48 fits")],
+)
+def test_workers_and_batches_change_nothing(function, n_failed, status):
+    one = told(function)
+    assert (one["diagnostics"]["n_failed_pairs"], one["status"]) == (n_failed, status)
+    assert told(function, batch_size=1) == one
+    assert told(function, n_jobs=2) == one
+    # Those that are idle wait for the next fits.
+    assert len(active_children()) <= 2

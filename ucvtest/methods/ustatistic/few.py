@@ -90,6 +90,8 @@ def estimated(sampler: Sampler, options: Options) -> FewFitsEstimates:
         sampler.source.announce_total(2 * rounds.n_learners * n_pairs)
         for size in estimation.in_parts(n_pairs, estimation.most_pairs(sampler.sizes.n_obs)):
             sampler.batch(size, n_sets=1, exchange_every=0)
+        if sampler.one_by_one is not None:
+            sampler.one_by_one.check_enough()
     return from_rounds(rounds, sampler.source)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ucvtest.common.execution import CLOCK
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.workers import FailedFit
-from ucvtest.kernels.ustatistic.few_fits import RoundSums
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, RoundSums
 
 __all__ = ["OneByOne"]
 
@@ -50,7 +50,8 @@ class OneByOne:
         each: list[np.ndarray] = []
         whole, start = np.ones(n_draws, dtype=bool), 0
         while start < n_draws:
-            stop = min(start + self._step, n_draws)
+            # A pair has two fits of each learner: none of the workers idles.
+            stop = min(start + max(self._step, -(-self.source.n_workers // 2)), n_draws)
             rows = order[ends[start] : ends[stop]]
             before = CLOCK()
             found, failed = self.source.losses_and_failures(
@@ -81,6 +82,11 @@ class OneByOne:
         if self.n_failed >= LEAST_FAILED and self.n_failed * MOST_SHARE > self.n_pairs:
             self.refuse("more than a tenth, and at least two")
         return False
+
+    def check_enough(self) -> None:
+        """Refuse what failures have left too little of."""
+        if self.n_failed and self.n_pairs - self.n_failed < LEAST_ROUNDS:
+            self.refuse(f"and an answer needs {LEAST_ROUNDS} that do not")
 
     def refuse(self, why: str) -> None:
         """Raise the first error, with the splits of all."""

@@ -72,6 +72,7 @@ def _one_by_one(sampler: estimation.Sampler, options: Options) -> Estimates:
             raise
         pairs.interrupted = True
         return few.from_rounds(pairs.rounds, sampler.source)
+    pairs.check_enough()
     if isinstance(found, estimation.UStatisticEstimates):
         found = replace(found, n_pairs=found.n_pairs - pairs.n_failed)
     return found
@@ -159,6 +160,8 @@ def _with_pairs(
         status = said if status == "ok" else status
         notes = (*notes, f"{said[0].upper()}{said[1:]}: the answer is that of the fits done.")
     diagnostics = {**parts["diagnostics"], "n_failed_pairs": pairs.n_failed}
+    if pairs.interrupted:
+        diagnostics["interrupted"] = True
     return {**parts, "notes": notes, "status": status, "diagnostics": diagnostics}
 
 
