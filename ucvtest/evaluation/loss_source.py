@@ -5,7 +5,7 @@ A test asks for losses row by row of its design, and need not know which of the 
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -59,6 +59,9 @@ class LossSource(ABC):
     def update_eta(self, more: int) -> None:  # noqa: B027
         """Be told how many they will be as far as can be seen, which progress bars show."""
 
+    def show(self, answer: Callable[[], str]) -> None:  # noqa: B027
+        """Be told how to find the answer so far, which progress bars show."""
+
     @abstractmethod
     def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
@@ -107,6 +110,10 @@ class FittedLosses(LossSource):
     def update_eta(self, more: int) -> None:
         """See `LossSource`."""
         self._execution.update_eta(more)
+
+    def show(self, answer: Callable[[], str]) -> None:
+        """See `LossSource`."""
+        self._execution.show(answer)
 
     def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 from multiprocessing import active_children
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import ucvtest as uv
 from tests.support.samples import breast_cancer
+from ucvtest.common import execution
 from ucvtest.methods.ustatistic import one_by_one
 from ucvtest.results.result import uninterrupted
 
@@ -159,3 +161,33 @@ def test_workers_and_batches_change_nothing(function, n_failed, status):
     assert told(function, n_jobs=2) == one
     # Those that are idle wait for the next fits.
     assert len(active_children()) <= 2
+
+
+@pytest.mark.parametrize("metric", [{}, {"loss": "accuracy"}])
+def test_the_bar_shows_the_answer_so_far(metric, monkeypatch, capsys):
+    monkeypatch.setattr(execution, "SHOW_SECONDS", 0.0)
+    monkeypatch.setattr(execution, "LINE_SECONDS", 0.0)
+    test = uv.UStatisticTest(X, Y, {"own": learner()}, {"other": learner(1)}, **metric)
+    result = test.fit(12, "few", rng=1, progress=True)
+    low, high = result.conf_int()
+    *before, last = capsys.readouterr().err.splitlines()
+    assert f"{result.estimate:.3g} [{low:.3g}, {high:.3g}]" in last
+    # With the third round on, and not before.
+    first = next(i for i, line in enumerate(before) if line.count("[") == 2)
+    assert "12fit" in before[first - 1] or "12/48" in before[first - 1]
+
+
+def test_what_nobody_sees_is_not_found():
+    def never():
+        raise AssertionError
+
+    for bar in (execution.NoBar(), SimpleNamespace(disable=True)):
+        execution.Execution(np.random.default_rng(0), None, bar=bar).show(never)
+    shown = []
+    bar = SimpleNamespace(disable=False, mininterval=0.1)
+    bar.set_postfix_str = lambda text, refresh: shown.append(text)
+    progress = execution.Progress(clock=iter([0.0, 0.9, 1.0]).__next__)
+    run = execution.Execution(np.random.default_rng(0), None, bar=bar, progress=progress)
+    for text in "abc":
+        run.show(lambda text=text: text)
+    assert shown == ["a", "c"]

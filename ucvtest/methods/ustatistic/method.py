@@ -33,7 +33,7 @@ from ucvtest.methods.ustatistic.options import (
     ProfileOptions,
     Variance,
 )
-from ucvtest.methods.ustatistic.result import METHOD_NAME, estimates_from, result_from
+from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, estimates_from, result_from
 from ucvtest.methods.ustatistic.simultaneous import JointRun
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
@@ -468,8 +468,16 @@ class UStatisticTest(HypothesisTest):
         options = limited_by_time(question, learning_sets, options, execution)
         options = few_if_needed(learning_sets, options, len(question.learners))
         source = question.losses(execution)
-        estimates = estimates_from(learning_sets, source, options, execution.generator)
-        return result_from(question, learning_sets, options, estimates, source, execution.seed)
+
+        def answer(estimates: Estimates) -> TestResult:
+            return result_from(question, learning_sets, options, estimates, source, execution.seed)
+
+        def answer_so_far(estimates: Estimates) -> TestResult:
+            return question.in_its_units(answer(estimates))
+
+        return answer(
+            estimates_from(learning_sets, source, options, execution.generator, answer_so_far)
+        )
 
     @classmethod
     def joint_run(

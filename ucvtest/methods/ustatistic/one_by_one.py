@@ -1,6 +1,8 @@
 """Pairs of learning sets whose learners are fitted one by one: each may fail, or be the last."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -28,6 +30,8 @@ class OneByOne:
 
     source: LossSource
     rounds: RoundSums | None = None
+    answer: Callable[[RoundSums], str] | None = None
+    """The answer of some rounds, in words for a progress bar."""
     n_pairs: int = 0
     """Pairs that were fitted, failed ones among them."""
     failures: list[FailedFit] = field(default_factory=list)
@@ -112,6 +116,8 @@ class OneByOne:
         rows = np.flatnonzero((draw >= step[0]) & (draw < step[1]) & whole[draw])
         if len(rows):
             self.rounds.add([values[rows] for values in each], learning[rows], draw[rows])
+        if self.answer is not None and self.rounds.enough:
+            self.source.show(partial(self.answer, self.rounds))
 
     @property
     def notes(self) -> list[str]:

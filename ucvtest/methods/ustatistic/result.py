@@ -1,6 +1,7 @@
 """From learning sets to a result: of a mean loss, of a ratio of two, or of the AUC."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -41,8 +42,12 @@ def estimates_from(
     source: LossSource,
     options: Options,
     generator: np.random.Generator,
+    answer: Callable[[Estimates], TestResult] | None = None,
 ) -> Estimates:
-    """Estimates from learning sets that are drawn, enumerated, or given with their losses."""
+    """Estimates from learning sets that are drawn, enumerated, or given with their losses.
+
+    `answer` is the test that they lead to, for progress bars.
+    """
     sizes = learning_sets.sizes
     if not isinstance(sizes, Sizes):
         return _of_auc(auc_estimation.Sampler(sizes, source, generator), options)
@@ -50,17 +55,24 @@ def estimates_from(
     if learning_sets.contrast == "ratio":
         return few_ratio.estimated(sampler, options)
     if source.one_by_one and sizes.disjoint and options.n_pairs != "exact":
-        return _one_by_one(sampler, options)
+        return _one_by_one(sampler, options, answer)
     if options.variance == "few":
         return few.estimated(sampler, options)
     return _estimated(sampler, options, few.rounds_of(sampler, options))
 
 
-def _one_by_one(sampler: estimation.Sampler, options: Options) -> Estimates:
+def _one_by_one(
+    sampler: estimation.Sampler,
+    options: Options,
+    answer: Callable[[Estimates], TestResult] | None,
+) -> Estimates:
     """The same, with pairs left out that a learner fails on, and what is done at an interrupt."""
     rounds = few.rounds_of(sampler, options)
-    pairs = OneByOne(sampler.source, rounds)
-    sampler.source.pairs = pairs
+    source = sampler.source
+    pairs = OneByOne(source, rounds)
+    if answer is not None:
+        pairs.answer = lambda rounds: _in_short(answer(few.from_rounds(rounds, source)))
+    source.pairs = pairs
     sampler = replace(sampler, one_by_one=pairs)
     try:
         if options.variance == "few":
@@ -71,11 +83,19 @@ def _one_by_one(sampler: estimation.Sampler, options: Options) -> Estimates:
         if pairs.rounds is None or not pairs.rounds.enough:
             raise
         pairs.interrupted = True
-        return few.from_rounds(pairs.rounds, sampler.source)
+        return few.from_rounds(pairs.rounds, source)
     pairs.check_enough()
     if isinstance(found, estimation.UStatisticEstimates):
         found = replace(found, n_pairs=found.n_pairs - pairs.n_failed)
     return found
+
+
+def _in_short(result: TestResult) -> str:
+    """The estimate with its 95% interval, for a progress bar."""
+    if result.status != "ok":
+        return f"{result.estimate:.3g}"
+    low, high = result.conf_int()
+    return f"{result.estimate:.3g} [{low:.3g}, {high:.3g}]"
 
 
 def _estimated(
