@@ -10,6 +10,7 @@ import pytest
 import ucvtest as uv
 from tests.support.samples import breast_cancer
 from ucvtest.common import execution
+from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.methods.ustatistic import one_by_one
 from ucvtest.results.result import uninterrupted
 
@@ -191,3 +192,59 @@ def test_what_nobody_sees_is_not_found():
     for text in "abc":
         run.show(lambda text=text: text)
     assert shown == ["a", "c"]
+
+
+def stopping_after(n_parts, monkeypatch):
+    """Interrupts when so many parts are kept; all fits that are kept, counted."""
+    kept, keep = [], Checkpoint.add_predictions
+
+    def stops(self, values, learner, output, fits):
+        keep(self, values, learner, output, fits)
+        kept.append(len(fits))
+        if len(kept) == n_parts:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "add_predictions", stops)
+    return kept
+
+
+@pytest.mark.parametrize("n_parts", [3, 16])
+@pytest.mark.parametrize("options", [{"variance": "few", "n_pairs": 24}, {"max_fits": 96}])
+def test_a_checkpoint_goes_on_to_the_same_numbers(n_parts, options, monkeypatch, tmp_path):
+    test, path = uv.UStatisticTest(X, Y, {"own": FAILING}, {"other": "lda"}), tmp_path / "kept"
+    whole = test.fit(rng=1, **options)
+    kept = stopping_after(n_parts, monkeypatch)
+    if n_parts == 3:
+        with pytest.raises(KeyboardInterrupt):
+            test.fit(rng=1, checkpoint=path, **options)
+    else:
+        stopped = test.fit(rng=1, checkpoint=path, **options)
+        assert stopped.status.startswith("interrupted after")
+        assert stopped.n_fits < whole.n_fits
+    again = test.fit(checkpoint=path, **options)
+    assert replace(again, elapsed=0.0).to_dict() == replace(whole, elapsed=0.0).to_dict()
+    # No fit is done twice, but those that fail.
+    assert sum(kept) == whole.n_fits // 2 - whole.diagnostics["n_failed_pairs"]
+    finished = test.fit(checkpoint=path, **options)
+    assert finished.conf_int() == whole.conf_int()
+    assert sum(kept) == whole.n_fits // 2 - whole.diagnostics["n_failed_pairs"]
+
+
+def test_checkpoints_of_something_else_are_refused(tmp_path):
+    path, test = tmp_path / "kept", uv.UStatisticTest(X, Y, {"own": FAILING})
+    test.fit(20, "few", rng=1, checkpoint=path)
+    with pytest.raises(ValueError, match="of another call: rng was 1, now 2"):
+        test.fit(20, "few", rng=2, checkpoint=path)
+    with pytest.raises(ValueError, match="n_pairs was 20, now 21"):
+        test.fit(21, "few", rng=1, checkpoint=path)
+    with pytest.raises(ValueError, match="y differs"):
+        uv.UStatisticTest(X, 1 - Y, {"own": FAILING}).fit(20, "few", rng=1, checkpoint=path)
+    other = uv.UStatisticTest(X, Y, {"own": FAILING}, learn_size=15)
+    with pytest.raises(ValueError, match="learn_size was 19, now 15"):
+        other.fit(20, "few", rng=1, checkpoint=path)
+    with pytest.raises(ValueError, match="a Generator has none: pass an integer"):
+        test.fit(20, "few", rng=np.random.default_rng(1), checkpoint=path)
+    design = uv.designs.DisjointSets(19, n_draws=20)
+    losses = uv.evaluate(["lda", "majority"], X, Y, design=design, rng=0)
+    with pytest.raises(ValueError, match=r"^checkpoint "):
+        uv.UStatisticTest.from_losses(losses, "lda", "majority").fit(checkpoint=path)

@@ -3,13 +3,16 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from ucvtest.common.execution import Execution
+from ucvtest.common.execution import Execution, Progress
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
+from ucvtest.evaluation.checkpoint import open_checkpoint
+from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question, chosen_learners
 from ucvtest.learners.adapters.translate import Backend
@@ -368,6 +371,7 @@ class UStatisticTest(HypothesisTest):
         n_jobs: int | None = None,
         batch_size: int | None = None,
         progress: bool | None = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> TestResult:
         """Estimate, studentise and test.
 
@@ -408,6 +412,11 @@ class UStatisticTest(HypothesisTest):
             and `rng` without `max_seconds` repeat the result.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
+        checkpoint : path, optional
+            A file that keeps the predictions of learners that are fitted one by one, some seconds
+            of fits at a time. After an interrupt, or a crash, the same call goes on from there to
+            the result of an uninterrupted one, but for the seconds it took; with ``rng=None`` it
+            goes on with the seed of then. Fits that failed are tried again. See `compare`.
 
         Returns
         -------
@@ -426,8 +435,38 @@ class UStatisticTest(HypothesisTest):
             status says "interrupted after ... fits".
         """
         options = self.fit_options(n_pairs, variance, tol, max_fits, interval, max_seconds)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        if checkpoint is None:
+            execution = self.question.execution(rng, n_jobs, batch_size)
+            return self._fit(options, execution, progress)
+        self.question.refuse_budget(checkpoint=checkpoint)
+        problem, kept = self.question.data("checkpoint"), open_checkpoint(checkpoint, rng)
+        execution = self.question.execution(kept.seed(rng), n_jobs, batch_size)
+        with kept:
+            asked = {
+                **self._asked(problem),
+                "n_pairs": n_pairs,
+                "variance": variance,
+                "tol": tol,
+                "max_fits": max_fits,
+                "interval": interval,
+                "max_seconds": max_seconds,
+            }
+            kept.begin(asked, problem.learners, execution.seed or 0)
+            return self._fit(options, replace(execution, progress=Progress(kept)), progress)
+
+    def _asked(self, problem: Problem) -> dict[str, Any]:
+        """What decides the fits beside the options of `fit`, for a checkpoint."""
+        sample, clusters = problem.sample, self.question.clusters
+        return {
+            "call": "UStatisticTest.fit",
+            "X": sample.features,
+            "y": sample.response,
+            "classes": sample.classes,
+            "groups": None if clusters is None else clusters.groups.index,
+            "loss": problem.metric.reported_name,
+            "contrast": self.contrast,
+            "learn_size": self.learn_size,
+        }
 
     def fit_options(
         self,
