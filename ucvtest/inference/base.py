@@ -547,7 +547,8 @@ class HypothesisTest(ABC):
             result = self._answer(options, replace(execution, bar=bar))
         given = question.observed
         rises = given is not None and given.losses.greater_is_better
-        result = question.in_its_units(result)
+        if question.limited or result.rule is not None:
+            result = question.reported(result)
         result = replace(
             result,
             notes=(*result.notes, *question.row_notes),

@@ -156,11 +156,6 @@ class Question(ABC):
             return self.range_of_one
         return NONNEGATIVE if contrast == "ratio" else difference_range(self.range_of_one)
 
-    def in_its_units(self, result: TestResult) -> TestResult:
-        """The result as it is reported, where that is another."""
-        changes = self.limited or result.rule is not None
-        return self.reported(result) if changes else result
-
     def reported(self, result: TestResult) -> TestResult:
         """A result in the units in which the question was asked, with limits that can be."""
         units = self.metric.units

@@ -367,11 +367,11 @@ class UStatisticTest(HypothesisTest):
         *,
         interval: IntervalName = "auto",
         max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
         progress: bool | None = None,
-        checkpoint: str | PathLike[str] | None = None,
     ) -> TestResult:
         """Estimate, studentise and test.
 
@@ -410,13 +410,13 @@ class UStatisticTest(HypothesisTest):
             Seconds that "auto" may take, about: some fits are timed, and `max_fits` becomes what
             there is time for. The settings of the result keep that number, and the same `max_fits`
             and `rng` without `max_seconds` repeat the result.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
         checkpoint : path, optional
             A file that keeps the predictions of learners that are fitted one by one, some seconds
             of fits at a time. After an interrupt, or a crash, the same call goes on from there to
             the result of an uninterrupted one, but for the seconds it took; with ``rng=None`` it
             goes on with the seed of then. Fits that failed are tried again. See `compare`.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -426,12 +426,13 @@ class UStatisticTest(HypothesisTest):
         ------
         ValueError
             If an argument cannot be used, there is no time for any answer, or a learner fails on a
-            split. In disjoint pairs of learning sets a learner that is fitted one by one may fail:
-            the pair is left out for both learners, with a note, unless it is the first, or two
-            pairs and more than a tenth of those so far have failed.
+            split. A learner that is fitted one by one may fail on disjoint pairs of learning sets,
+            where the estimand is a mean loss or a difference of two: the pair is left out for both
+            learners, with a note, unless it is the first, fewer than three are left, or two pairs
+            and more than a tenth of those so far have failed.
         KeyboardInterrupt
-            Before the third pair is done. From then on, where a learner is fitted one by one and
-            the variance is "few" or "auto", the result is that of the pairs that are done, and its
+            Before the third pair is done. From then on, where such learners may fail and the
+            variance is "few" or "auto", the result is that of the pairs that are done, and its
             status says "interrupted after ... fits".
         """
         options = self.fit_options(n_pairs, variance, tol, max_fits, interval, max_seconds)
@@ -512,7 +513,7 @@ class UStatisticTest(HypothesisTest):
             return result_from(question, learning_sets, options, estimates, source, execution.seed)
 
         def answer_so_far(estimates: Estimates) -> TestResult:
-            return question.in_its_units(answer(estimates))
+            return question.reported(answer(estimates))
 
         return answer(
             estimates_from(learning_sets, source, options, execution.generator, answer_so_far)
