@@ -534,7 +534,7 @@ def test_seconds_and_checkpoints(
         asked.append(max_seconds)
         return 600
 
-    for module in ("comparison.seconds", "evaluation.time_budget"):
+    for module in ("comparison.budget", "evaluation.time_budget"):
         monkeypatch.setattr(f"ucvtest.{module}.fits_within", allowed)
     start = ("compare", plain, "--target", "ill", "--learner", "lda", "--max-seconds", "5")
     pair = (*start, "--other", "knn:5", "--json", "-")

@@ -13,6 +13,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import ucvtest as uv
 from ucvtest.comparison.default import recommended
@@ -257,15 +258,21 @@ def test_seconds_buy_more_fits_of_slow_learners():
         recommended(lambda: problem, 2, None, affordable=lambda _: 11)
 
 
-@pytest.mark.parametrize(("loss", "contrast"), [("auc", "difference"), ("squared", "ratio")])
-def test_what_few_fits_cannot_answer_keeps_its_default(loss, contrast):
-    """Whether they can the test says itself."""
-    slow = {"a": LogisticRegression(), "b": LogisticRegression(C=0.1)}
+@pytest.mark.parametrize(
+    ("loss", "contrast", "tree"),
+    [
+        ("auc", "difference", DecisionTreeClassifier),
+        ("squared", "difference", DecisionTreeRegressor),
+        ("squared", "ratio", DecisionTreeRegressor),
+    ],
+)
+def test_twenty_fits_of_slow_learners_answer(loss, contrast, tree):
+    slow = {"a": tree(max_depth=1, random_state=0), "b": tree(random_state=0)}
     problem = Problem.of(X, Y, slow, loss=loss)
-    few = answers_from_few_fits(problem.metric, paired=True, contrast=contrast)
+    assert answers_from_few_fits(problem.metric, paired=True, contrast=contrast)
     found = recommended(lambda: problem, 2, loss, contrast=contrast)
-    assert found.first is few
-    assert (found.spec.fit.get("max_fits") == 40) is few
+    assert found.first
+    assert found.spec.fit["max_fits"] == 40
 
 
 @pytest.mark.parametrize(("name", "cls"), registry.TESTS.items())
@@ -851,3 +858,38 @@ def test_a_joint_test_of_two_learners_is_not_repeated_in_the_tables():
     found = uv.compare(X, Y, ["lda", "knn:3"], "delong", loss="auc", rng=2)
     assert found.joint_test().pvalue == pytest.approx(found.result().pvalue, rel=1e-9)
     assert "Joint test" not in str(found)
+
+
+def _trees(number):
+    """Learners that are fitted one by one."""
+    depths = range(1, number + 1)
+    return {str(d): DecisionTreeClassifier(max_depth=d, random_state=0) for d in depths}
+
+
+class TestMaxFits:
+    @pytest.mark.parametrize(
+        ("n_learners", "max_fits", "n_fits"), [(2, 12, 12), (2, 60, 60), (3, 60, 60)]
+    )
+    def test_the_recommended_test_takes_as_many(self, n_learners, max_fits, n_fits):
+        found = uv.compare(X, Y, _trees(n_learners), max_fits=max_fits, rng=0)
+        assert found.n_fits == n_fits
+        assert all(result.status == "ok" for result in found.results.values())
+
+    def test_named_tests_share_them(self):
+        tests = {"ustatistic": uv.TestSpec("ustatistic"), "corrected_t": uv.TestSpec("corrected_t")}
+        found = uv.compare(X, Y, _trees(2), tests, max_fits=80, rng=0)
+        of_folds = found.results["corrected_t", "1", "2"].n_fits
+        assert found.results["ustatistic", "1", "2"].n_fits <= 80 - of_folds
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"max_fits": 11}, "max_fits=11 is too few for 2 learners: use max_fits=12 or more"),
+            ({"max_fits": 5, "tests": "corrected_t"}, "corrected_t, which takes 20 at least"),
+            ({"max_fits": 0}, "max_fits must be at least 1"),
+            ({"max_fits": 40, "max_seconds": 5}, "max_fits and max_seconds exclude each other"),
+        ],
+    )
+    def test_too_few_are_refused_before_the_first(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            uv.compare(X, Y, _trees(2), rng=0, **options)

@@ -365,8 +365,8 @@ def _run_test(
 ) -> "TestResult":
     """One test of one learner or two; `common` holds the arguments that all tests understand."""
     from ucvtest.common.execution import Execution
+    from ucvtest.comparison.budget import affordable_within
     from ucvtest.comparison.default import recommended
-    from ucvtest.comparison.seconds import affordable_within
     from ucvtest.data.rows import Reported
     from ucvtest.evaluation.problem import Problem
 

@@ -10,9 +10,21 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, check_seconds, check_workers, named_options
+from ucvtest.common.checks import (
+    as_integer,
+    check_choice,
+    check_seconds,
+    check_workers,
+    named_options,
+)
 from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.execution import Execution, Progress, make_generator, progress_bar
+from ucvtest.comparison.budget import (
+    affordable_of,
+    affordable_within,
+    within_fits,
+    within_seconds,
+)
 from ucvtest.comparison.compare_losses import baseline_of
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.default import RECOMMENDED
@@ -24,7 +36,6 @@ from ucvtest.comparison.planned_tests import (
     SharedDesign,
     naming_test,
 )
-from ucvtest.comparison.seconds import affordable_within, within_seconds
 from ucvtest.comparison.specs import as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
@@ -80,6 +91,7 @@ def compare(
     cv: Any = None,
     max_seconds: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    max_fits: int | None = None,
 ) -> Comparison:
     """Compare two learners by several tests, or several learners in pairs.
 
@@ -100,12 +112,10 @@ def compare(
         labels in the table. "recommended" is the one test that `advise` recommends for this number
         of observations and this loss: for up to 10 000 fits where all learners are jitted. Where
         one is fitted one by one it is "ustatistic" with 20 fits of each learner, whatever the
-        number of pairs; `max_seconds` allows more, and so does
-        ``uv.TestSpec("ustatistic", fit={"max_fits": 400})``. What so few fits do not answer, such
-        as an AUC, takes the test for up to 400 fits, and scores of whole test sets "corrected_t".
-        With "simultaneous" it is "ustatistic", with 200 fits of each learner that is not jitted
-        (for the AUC 10 for each observation, if these are more). Ratios, and the AUC of more than
-        two classes, take "ustatistic" with as many fits as its answer needs.
+        number of pairs; `max_fits` and `max_seconds` allow more. Scores of whole test sets take
+        "corrected_t", and the AUC of more than two classes "ustatistic" with as many fits as its
+        variance needs. With "simultaneous" it is "ustatistic", with 200 fits of each learner that
+        is not jitted (for the AUC 10 for each observation, if these are more).
     loss : str, callable, Loss or matrix, optional
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
         "ustatistic" alone.
@@ -157,6 +167,10 @@ def compare(
         constants and data (dictionaries, lists, arrays, tables) of your own modules that these
         read. Not seen are data that a function changes itself, global variables that are other
         objects, what a function imports while it runs, files, and the environment.
+    max_fits : int, optional
+        Model fits that the comparison may take, each learner and each learning set counted. They
+        are used as the fits that `max_seconds` has time for. Too few are refused before the first,
+        with the least number that suffices.
 
     Returns
     -------
@@ -198,6 +212,7 @@ def compare(
     check_choice("contrast", contrast, CONTRASTS)
     check_workers(n_jobs, batch_size)
     check_seconds(max_seconds)
+    _check_max_fits(max_fits, max_seconds)
     named = _several(learners)
     kept = None if checkpoint is None else Checkpoint.open(checkpoint)
     generator, seed = make_generator(rng if kept is None else kept.seed(rng))
@@ -212,15 +227,20 @@ def compare(
     tests = question.on_splits(tests, cv, n_dropped)
     with nullcontext() if kept is None else kept:
         if kept is not None:
-            kept.begin(_asked(question, tests, max_seconds), named, seed)
+            kept.begin(_asked(question, tests, max_seconds, max_fits), named, seed)
         call_progress = Progress(kept)
         if max_seconds is not None:
             execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
             affordable = affordable_within(max_seconds, question.pairs, execution)
             question = replace(question, affordable=affordable)
+        elif max_fits is not None:
+            question = replace(question, affordable=affordable_of(max_fits, question.pairs))
         plan = Plan(question, tests, seed)
-        if max_seconds is not None and (plan.default is None or plan.default.advice is None):
-            plan = within_seconds(plan, max_seconds, execution)
+        if plan.default is None or plan.default.advice is None:
+            if max_seconds is not None:
+                plan = within_seconds(plan, max_seconds, execution)
+            elif max_fits is not None:
+                plan = within_fits(plan, max_fits)
         for spec in plan.specs.values():
             refuse_row_numbers(spec.constructor.get("design"), n_dropped)
         run = _Run(plan, n_jobs, batch_size, progress, call_progress)
@@ -250,7 +270,18 @@ def compare(
     return comparison
 
 
-def _asked(question: ComparisonQuestion, tests: Any, max_seconds: float | None) -> dict[str, Any]:
+def _check_max_fits(max_fits: Any, max_seconds: float | None) -> None:
+    if max_fits is None:
+        return
+    if as_integer("max_fits", max_fits) < 1:
+        raise ValueError(f"max_fits must be at least 1, got {max_fits}")
+    if max_seconds is not None:
+        raise ValueError("max_fits and max_seconds exclude each other: pass one of them")
+
+
+def _asked(
+    question: ComparisonQuestion, tests: Any, max_seconds: float | None, max_fits: int | None
+) -> dict[str, Any]:
     """What decides the fits of a comparison, for its checkpoint."""
     if not (isinstance(tests, str) and tests == RECOMMENDED):
         specs = as_specs(tests)
@@ -261,6 +292,7 @@ def _asked(question: ComparisonQuestion, tests: Any, max_seconds: float | None) 
         **{name: getattr(question, name) for name in (*names, "backend", "simultaneous")},
         "tests": tests,
         "max_seconds": None if max_seconds is None else f"{max_seconds:g}",
+        **({} if max_fits is None else {"max_fits": max_fits}),
     }
 
 

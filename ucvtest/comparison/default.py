@@ -48,7 +48,7 @@ DECIDED = ("loss", "metric")
 
 MORE_FITS = (
     f"Learners fitted one by one get {FIRST_ANSWER} fits each. For shorter intervals allow more "
-    "seconds (max_seconds), or name the test 'ustatistic' with max_fits."
+    "fits (max_fits) or seconds (max_seconds)."
 )
 
 

@@ -20,6 +20,7 @@ STUDIES = (
     "intervals/bounded_slopes",
     "intervals/few_fits_in_short",
     "intervals/many_learners",
+    "intervals/many_learners_few_fits",
     "planning/equivalence",
     "planning/others",
     "planning/planning",

@@ -9,7 +9,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                                      baseline = NULL, groups = NULL,
                                      group_weight = c("group", "row"), weights = NULL,
                                      n_jobs = 1, scoring = NULL, max_seconds = NULL,
-                                     checkpoint = NULL, pos_label = NULL, ...) {
+                                     checkpoint = NULL, pos_label = NULL, max_fits = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -23,7 +23,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
               "use ustat_test() or another test for the error of one")
   arguments <- list(loss = as_loss(loss, sample$response),
                     scoring = as_scoring(scoring, sample$response, substitute(scoring)),
-                    max_seconds = max_seconds, checkpoint = as_file(checkpoint), correction = correction,
+                    max_seconds = max_seconds, max_fits = max_fits, checkpoint = as_file(checkpoint), correction = correction,
                     alternative = sub(".", "-", alternative, fixed = TRUE),
                     pos_label = sample$pos_label, contrast = contrast, baseline = baseline,
                     groups = sample$groups, group_weight = as_group_weight(group_weight),

@@ -384,7 +384,7 @@ def test_too_few_given_scores(data):
 
 def test_too_few_pairs(data):
     X, y = data
-    result = uv.UStatisticTest(X, y, "lda", "knn:3", loss="auc").fit(20, rng=0)
+    result = uv.UStatisticTest(X, y, "lda", "knn:3", loss="auc").fit(20, variance="midpoint", rng=0)
     assert result.status.startswith("too few resamples: 40 learning sets do not suffice")
     assert math.isnan(result.se)
     assert math.isfinite(result.estimate)

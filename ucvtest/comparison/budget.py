@@ -1,4 +1,4 @@
-"""How many fits a comparison may take in a number of seconds, shared out to its tests."""
+"""How many fits a comparison may take, in all or in a number of seconds, shared by its tests."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,8 +9,28 @@ from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test, turns_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import fits_within, too_few_seconds
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 
-__all__ = ["affordable_within", "within_seconds"]
+__all__ = ["affordable_of", "affordable_within", "within_fits", "within_seconds"]
+
+FEWEST_OF_EACH = 2 * LEAST_ROUNDS
+"""Fits of each learner, for each of its pairs, with which the recommended test answers."""
+
+
+def affordable_of(max_fits: int, pairs: Sequence[Pair]) -> Callable[[Problem], int]:
+    """How many fits of two learners there are, for each of some pairs, of so many in all."""
+    turns = turns_of(pairs)
+
+    def affordable(problem: Problem) -> int:
+        n_learners = len(problem.learners)
+        if max_fits // n_learners < FEWEST_OF_EACH * turns:
+            raise ValueError(
+                f"max_fits={max_fits} is too few for {n_learners} learners: use max_fits="
+                f"{FEWEST_OF_EACH * turns * n_learners} or more"
+            )
+        return 2 * (max_fits // n_learners) // turns
+
+    return affordable
 
 
 def affordable_within(
@@ -38,15 +58,41 @@ def within_seconds(plan: Plan, max_seconds: float, execution: Execution) -> Plan
     ValueError
         If designs, and what other tests need at least, take longer.
     """
+    problem, size = _largest(plan)
+    allowed = _allowed(problem, size, max_seconds, execution, "fits of named tests")
+
+    def refused(needed: int, named: str) -> ValueError:
+        return too_few_seconds(max_seconds, allowed, needed, f"the comparison by {named}")
+
+    return _shared_out(plan, allowed, refused)
+
+
+def within_fits(plan: Plan, max_fits: int) -> Plan:
+    """The plan with no more fits than these in all, shared out as in `within_seconds`.
+
+    Raises
+    ------
+    ValueError
+        If designs, and what other tests need at least, take more.
+    """
+
+    def refused(needed: int, named: str) -> ValueError:
+        return ValueError(
+            f"max_fits={max_fits} does not suffice for the comparison by {named}, which takes "
+            f"{needed} at least: use max_fits={needed} or more"
+        )
+
+    return _shared_out(plan, max_fits, refused)
+
+
+def _shared_out(plan: Plan, allowed: int, refused: Callable[[int, str], ValueError]) -> Plan:
+    """The plan with so many fits of all learners; `refused` is told how many there must be."""
     learners, turns = len(plan.asked.learners), turns_of(plan.asked.pairs)
     of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
     least = {test.label: _least_rounds(test, turns) for test in plan.alone}
-    problem, size = _largest(plan)
-    allowed = _allowed(problem, size, max_seconds, execution, "fits of named tests")
     rounds, needed = allowed // learners, of_designs + sum(least.values())
     if needed > rounds:
-        named = ", ".join(plan.specs)
-        raise too_few_seconds(max_seconds, allowed, needed * learners, f"the comparison by {named}")
+        raise refused(needed * learners, ", ".join(plan.specs))
     spare = (rounds - needed) // max(len(plan.alone), 1)
     alone = (_within(test, least[test.label] + spare, turns) for test in plan.alone)
     return plan.with_alone(tuple(alone))
