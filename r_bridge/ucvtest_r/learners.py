@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.learners import SplitLearner
+from ucvtest.learners.base import reading
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import RConditionError
 from ucvtest_r.conversion import to_r, vector
@@ -104,8 +105,12 @@ class RFunctionLearner(SplitLearner):
     ) -> Iterator[np.ndarray]:
         """The same for several fits, by R's own workers where there are some."""
         if self._many is None:
-            yield from super().fit_predict_each(fits, output)  # type: ignore[arg-type]
-            return
+            return super().fit_predict_each(fits, output)  # type: ignore[arg-type]
+        return _Outcomes(self._outcomes(fits, output))
+
+    def _outcomes(
+        self, fits: Iterable[tuple[Any, np.ndarray, np.ndarray, int]], output: str
+    ) -> Iterator[np.ndarray | Exception]:
         calls, sizes, classes = [], [], None
         for sample, learning, testing, seed in fits:
             calls.append(self._r_arguments(sample, learning, testing, output, seed))
@@ -113,10 +118,7 @@ class RFunctionLearner(SplitLearner):
             classes = sample.classes
         with interrupts.deferred():
             found = self._predictions_of_fits(calls, sizes, output, classes)
-        for each in found:
-            if isinstance(each, Exception):
-                raise each
-            yield each
+        yield from found
 
     def _predictions_of_fits(
         self, calls: list[Any], sizes: list[int], output: str, classes: Any
@@ -150,6 +152,22 @@ class RFunctionLearner(SplitLearner):
         # A function of its own, so that what R returned is freed inside the deferring block.
         values = call_r(self._predict, *calls)
         return read_predictions(values, len(calls[1]), output, classes)
+
+
+class _Outcomes:
+    """Predictions one after the other; after one that failed come the others, fitted already."""
+
+    def __init__(self, outcomes: Iterator[np.ndarray | Exception]) -> None:
+        self._outcomes = outcomes
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return self
+
+    def __next__(self) -> np.ndarray:
+        outcome = next(self._outcomes)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
 
 class RFunctionLoss:
@@ -194,6 +212,7 @@ class RFunctionScore:
         return float(vector(score)[0])
 
 
+@reading()
 def read_predictions(values: Any, n_tested: int, output: str, classes: Any) -> np.ndarray:
     """The R vector of predictions as positions among the classes, or as numbers.
 

@@ -1,5 +1,6 @@
 """What every fit needs around it: a generator, workers, a progress bar."""
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,9 @@ __all__ = [
     "progress_bar",
     "row_batches",
 ]
+
+SHOW_SECONDS = 1.0
+"""Least seconds between two looks at an answer so far, which takes some thousandths."""
 
 CLOCK = time.monotonic
 """By which the duration of fits is foreseen."""
@@ -107,6 +111,8 @@ class Progress:
     """Fits that there will be as far as can be seen, where they are bounded alone."""
     duration_announced: bool = False
     """Whether it was said that they will take long."""
+    shown: float = -math.inf
+    """When an answer so far was shown last."""
 
     def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that the clock decides; a checkpoint knows the one of the first call."""
@@ -119,6 +125,7 @@ class NoBar:
     """Stands for a progress bar where nothing takes long enough to need one."""
 
     n = total = 0
+    disable = True
 
     def update(self, n: int) -> None:
         """Show nothing."""
@@ -149,6 +156,15 @@ class Execution:
         """Show how many fits are left, as far as can be seen; no result depends on it."""
         self.bar.total = self.bar.n + more
         self.progress.foreseen = self.progress.n_fits + more
+
+    def show(self, answer: Callable[[], str]) -> None:
+        """Show an answer so far, found no more often than the bar shows what is new."""
+        if self.bar.disable:
+            return
+        now = self.progress.clock()
+        if now - self.progress.shown >= max(self.bar.mininterval, SHOW_SECONDS):
+            self.progress.shown = now
+            self.bar.set_postfix_str(answer(), refresh=False)
 
     def count_fits(self, number: int) -> None:
         """Count the fits since the last time."""

@@ -52,7 +52,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
-from ucvtest.results.result import TestResult
+from ucvtest.results.result import TestResult, was_interrupted
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
@@ -182,7 +182,8 @@ def compare(
         fit. Later only if a learner fails on a split.
     KeyboardInterrupt
         With what was finished, as `results`: a dict with keys (test, learner, other). With
-        `checkpoint` the same call goes on from there.
+        `checkpoint` the same call goes on from there. A test that answers from the fits done so far
+        (see `UStatisticTest.fit`) is among them; if it was the last, the comparison is returned.
 
     Notes
     -----
@@ -344,8 +345,12 @@ class _Run:
     def results(self) -> None:
         """Find the results by test and pair, one after the other."""
         default = self.plan.default
+        n_results = len(self.plan.specs) * len(self.plan.asked.pairs)
         for key, result in self._one_by_one():
             self.found[key] = result if default is None else default.noted(result)
+            # The last one ends nothing else.
+            if was_interrupted(result) and len(self.found) < n_results:
+                raise KeyboardInterrupt
 
     def _one_by_one(self) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         # One design after the other, so that the losses of one are kept at a time.
@@ -440,7 +445,7 @@ class _Run:
             return TestResult.from_dict(found)
         execution = self._execution(np.random.default_rng(self.plan.seed))
         result = planned.tests[pair].run(planned.options[pair], execution, self.progress)
-        if kept is not None:
+        if kept is not None and not was_interrupted(result):
             kept.keep_result(key, result.to_dict())
         return result
 

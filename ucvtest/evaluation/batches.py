@@ -109,7 +109,7 @@ class TranslatedBatch:
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
         predictions = self._jitted.predict(fits, device)
-        values, ties = predictions.values, predictions.ties
+        values, ties, failed = predictions.values, predictions.ties, predictions.failed
         if values.dtype != np.int8 and np.isnan(values.sum()):
             missing = np.isnan(values)
             if missing.ndim == 3:
@@ -119,8 +119,9 @@ class TranslatedBatch:
             if len(rows):
                 # What comes from JAX is read-only.
                 values = values.copy()
-                values[rows] = self._original.predict(fits.rows(rows), device).values
-        return Predictions(values, ties)
+                found = self._original.predict(fits.rows(rows), device)
+                values[rows], failed = found.values, found.failed
+        return Predictions(values, ties, failed)
 
 
 def _lengthened(rows: np.ndarray, count: int) -> np.ndarray:

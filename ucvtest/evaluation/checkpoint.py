@@ -29,7 +29,7 @@ from ucvtest.data.output import Output
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Learner
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "open_checkpoint"]
 
 FORMAT = "ucvtest.checkpoint"
 FORMAT_VERSION = 1
@@ -251,6 +251,13 @@ class Checkpoint:
         else:
             os.truncate(self.path, self._n_bytes)
         self._begun = True
+
+
+def open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
+    """The checkpoint; a generator, whose seed is not known, could not be repeated."""
+    if isinstance(rng, np.random.Generator):
+        raise ValueError("checkpoint keeps the seed, and a Generator has none: pass an integer")
+    return Checkpoint.open(checkpoint)
 
 
 def _sealed(values: Mapping[str, Any], before: str) -> tuple[bytes, str]:

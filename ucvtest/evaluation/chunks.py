@@ -32,7 +32,7 @@ class ChunkedFits:
         self._batch, self._execution = batch, execution
         self.size = batch.size
         self.most_labelings = batch.most_labelings
-        self.n_devices = batch.n_devices
+        self.n_devices, self.n_workers = batch.n_devices, batch.n_workers
         self._chunk_size = 0
         self._pace = Pace()
 
@@ -41,13 +41,14 @@ class ChunkedFits:
         execution, kept = self._execution, self._execution.progress.checkpoint
         values = np.full(self._batch.shape(fits.testing), np.nan)
         missing = np.arange(len(fits))
+        failed: dict[int, Exception] = {}
         if kept is not None:
             missing = kept.fill_known(values, self._batch.learner, self._batch.output, fits)
             execution.count_fits(len(fits) - len(missing))
         if len(missing):
             with self._batch.workers() as workers:
-                self._fit(values, fits, missing, device, workers)
-        return Predictions(values, Counter())
+                failed = self._fit(values, fits, missing, device, workers)
+        return Predictions(values, Counter(), failed)
 
     def _fit(
         self,
@@ -56,10 +57,14 @@ class ChunkedFits:
         missing: np.ndarray,
         device: int,
         workers: "Parallel",
-    ) -> None:
-        """Do the fits that are missing, chunk by chunk, and write what they predict."""
+    ) -> dict[int, Exception]:
+        """Do the fits that are missing, chunk by chunk, and write what they predict.
+
+        Returns why fits have failed, by the number of the split.
+        """
+        failed: dict[int, Exception] = {}
         execution, kept = self._execution, self._execution.progress.checkpoint
-        self._chunk_size = max(self._chunk_size, self._batch.n_workers)
+        self._chunk_size = max(self._chunk_size, self.n_workers)
         start = 0
         while start < len(missing):
             left = len(missing) - start
@@ -67,10 +72,16 @@ class ChunkedFits:
             rows = missing[start : start + size]
             part = fits.rows(rows)
             before = execution.progress.clock()
-            values[rows] = self._batch.predict(part, device, workers).values
+            found = self._batch.predict(part, device, workers)
+            values[rows] = found.values
+            failed.update(found.failed)
             seconds = execution.progress.clock() - before
-            if kept is not None:
-                kept.add_predictions(values[rows], self._batch.learner, self._batch.output, part)
+            whole = ~np.isin(part.splits, list(found.failed))
+            if kept is not None and whole.any():
+                kept.add_predictions(
+                    *(values[rows[whole]], self._batch.learner, self._batch.output),
+                    part.rows(np.flatnonzero(whole)),
+                )
             execution.count_fits(len(rows))
             start += len(rows)
             # What starts workers, imports or compiles says little of the others, unless it is long.
@@ -80,3 +91,4 @@ class ChunkedFits:
             # Workers idle at the end of each chunk: few small ones.
             if seconds < CHUNK_SECONDS:
                 self._chunk_size *= 2 if seconds > CHUNK_SECONDS / 4 else 4
+        return failed

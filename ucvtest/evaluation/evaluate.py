@@ -21,7 +21,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign, StratifiedDesign
-from ucvtest.evaluation.checkpoint import Checkpoint
+from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem, warn_of_learners
 from ucvtest.evaluation.time_budget import check_fits
@@ -168,7 +168,7 @@ def evaluate(
         groups=problem.given_groups,
     )
     check_seconds(max_seconds)
-    kept = None if checkpoint is None else _open_checkpoint(checkpoint, rng)
+    kept = None if checkpoint is None else open_checkpoint(checkpoint, rng)
     execution = Execution.of(rng if kept is None else kept.seed(rng), n_jobs, batch_size)
     n_learners = len(problem.learners)
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
@@ -186,13 +186,6 @@ def evaluate(
         with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
             execution = replace(execution, bar=bar)
             return evaluate_problem(ready, drawn, execution, settings, say_names=True)
-
-
-def _open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
-    """The checkpoint; a generator, whose seed is not known, could not be repeated."""
-    if isinstance(rng, np.random.Generator):
-        raise ValueError("checkpoint keeps the seed, and a Generator has none: pass an integer")
-    return Checkpoint.open(checkpoint)
 
 
 def refuse_seconds(problem: Problem, design: Design, execution: Execution) -> None:

@@ -85,6 +85,16 @@ class Evaluator:
         """Whether fits are jitted, so that many at a time take little longer than one."""
         return not isinstance(self._learner, SplitLearner)
 
+    @property
+    def n_workers(self) -> int:
+        """Fits that are done at the same time, where they are not jitted."""
+        return self._batch.n_workers if isinstance(self._batch, ChunkedFits) else 1
+
+    @property
+    def n_splits(self) -> int:
+        """Learning sets so far."""
+        return self._n_splits
+
     def predict(self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray) -> Predictions:
         """Learn on every learning set and predict the observations tested with it: NaN for others.
 
@@ -95,14 +105,20 @@ class Evaluator:
         return _with_nan_where_untested(found, testing)
 
     def predict_all(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+        self,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        *,
+        may_fail: bool = False,
     ) -> Predictions:
         """The same as `predict`, but entries of untested observations are undefined.
 
-        Labels may then be small integers, which are quicker to go through.
+        Labels may then be small integers, which are quicker to go through. Fits of learners that
+        are fitted one by one `may_fail` one by one.
         """
         single, label = self._single_classes(learning)
-        return self._fit_several(learning, testing, seeds, None, single, label)
+        return self._fit_several(learning, testing, seeds, None, single, label, may_fail=may_fail)
 
     def predict_labelings(
         self,
@@ -155,12 +171,14 @@ class Evaluator:
         labels: np.ndarray | None,
         single: np.ndarray,
         label: np.ndarray,
+        *,
+        may_fail: bool = False,
     ) -> Predictions:
         """Fit the learning sets with several classes, and predict `label` after the others."""
         splits = np.arange(self._n_splits, self._n_splits + len(testing))
         self._n_splits += len(testing)
         self.one_class_fits += int(single.sum())
-        fits = FitRequests(splits, learning, testing, seeds, labels)
+        fits = FitRequests(splits, learning, testing, seeds, labels, may_fail)
         if single.any():
             self._execution.count_fits(int(single.sum()))
         else:
@@ -172,7 +190,7 @@ class Evaluator:
         values = np.repeat(label[:, None].astype(fitted.values.dtype), testing.shape[1], axis=1)
         if rest.any():
             values[rest] = fitted.values
-        return Predictions(values, fitted.ties)
+        return Predictions(values, fitted.ties, fitted.failed)
 
     def _single_classes(
         self, learning: np.ndarray, members: list[np.ndarray] | None = None
@@ -208,6 +226,7 @@ class Evaluator:
         batches = [fits.rows(slice(i, i + size)) for i in range(0, len(fits), size)]
         parts = []
         ties: Counter[str] = Counter()
+        failed: dict[int, Exception] = {}
         found = _predict_on_devices(self._batch.predict, batches, self._batch.n_devices)
         before = self._execution.progress.clock()
         for batch, part in zip(batches, found, strict=True):
@@ -216,8 +235,9 @@ class Evaluator:
                 before = self._count_jitted(len(batch), before)
             parts.append(part.values)
             ties.update(part.ties)
+            failed.update(part.failed)
         values = np.concatenate(parts) if parts else np.zeros(fits.testing.shape)
-        return Predictions(values, ties)
+        return Predictions(values, ties, failed)
 
     def _count_jitted(self, number: int, before: float) -> float:
         """Count fits that began at a time, announce the rest if it is long; the time now."""

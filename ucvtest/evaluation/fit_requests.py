@@ -13,7 +13,8 @@ class FitRequests:
     """Some fits of one learner: their numbers, sets (R, n) and seeds.
 
     A vector (n,) is a learning set that all have in common; labels (R, n) are what each fit sees as
-    the response, where that is not the sample's.
+    the response, where that is not the sample's. Where they `may_fail`, an error inside a learner
+    costs its own fit alone.
     """
 
     splits: np.ndarray
@@ -21,6 +22,7 @@ class FitRequests:
     testing: np.ndarray
     seeds: np.ndarray
     labels: np.ndarray | None = None
+    may_fail: bool = False
 
     def __len__(self) -> int:
         return len(self.splits)
@@ -38,4 +40,5 @@ class FitRequests:
             self.testing[index],
             self.seeds[index],
             None if self.labels is None else self.labels[index],
+            self.may_fail,
         )

@@ -5,14 +5,16 @@ A test asks for losses row by row of its design, and need not know which of the 
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.means import LOSSES
 
@@ -39,6 +41,13 @@ class LossSource(ABC):
     offset: np.ndarray | None = None
     """What the kernel of an estimate has beside losses, as a multiple of it: see `Clusters`."""
 
+    one_by_one: bool = False
+    """Whether a learner is fitted to one learning set at a time, which may take long."""
+    n_workers: int = 1
+    """Fits of such a learner that are done at the same time."""
+    pairs: Any = None
+    """What became of the pairs of learning sets of such learners, where a test draws pairs."""
+
     @property
     def counts(self) -> dict[str, int]:
         """`one_class_fits` and `ties`, as diagnostics keep them."""
@@ -49,6 +58,9 @@ class LossSource(ABC):
 
     def update_eta(self, more: int) -> None:  # noqa: B027
         """Be told how many they will be as far as can be seen, which progress bars show."""
+
+    def show(self, answer: Callable[[], str]) -> None:  # noqa: B027
+        """Be told how to find the answer so far, which progress bars show."""
 
     @abstractmethod
     def losses_for(
@@ -61,6 +73,15 @@ class LossSource(ABC):
         0 where losses are not tested; scores may be anything there. Counts of errors may be small
         integers. Each fit has a seed, for learners with randomness of their own.
         """
+
+    def losses_and_failures(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
+        """The same, and by row why learners that are fitted one by one have failed on it.
+
+        Losses of these rows mean nothing.
+        """
+        return self.losses_for(learning, testing, seeds), {}
 
 
 class FittedLosses(LossSource):
@@ -76,6 +97,8 @@ class FittedLosses(LossSource):
             for learner in problem.learners.values()
         ]
         self._execution = execution
+        self.one_by_one = not all(each.jitted for each in self._evaluators)
+        self.n_workers = max(each.n_workers for each in self._evaluators)
         self.ties = Counter()
         self.paired = self.identical = len(self._evaluators) == 2
         self.n_fits = self.one_class_fits = 0
@@ -88,16 +111,36 @@ class FittedLosses(LossSource):
         """See `LossSource`."""
         self._execution.update_eta(more)
 
+    def show(self, answer: Callable[[], str]) -> None:
+        """See `LossSource`."""
+        self._execution.show(answer)
+
     def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
+        return self._found(learning, testing, seeds, may_fail=False)[0]
+
+    def losses_and_failures(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
+        """See `LossSource`."""
+        return self._found(learning, testing, seeds, may_fail=True)
+
+    def _found(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool
+    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
+        failed: dict[int, list[FailedFit]] = {}
         found, clusters = [], self._clusters
         if clusters is not None:
             index = clusters.groups.index
             learning, testing = learning[:, index], testing[:, index]
         for evaluator in self._evaluators:
-            predictions = evaluator.predict_all(learning, testing, seeds)
+            first = evaluator.n_splits
+            predictions = evaluator.predict_all(learning, testing, seeds, may_fail=may_fail)
+            for split, error in predictions.failed.items():
+                assert isinstance(error, FailedFit)
+                failed.setdefault(split - first, []).append(error)
             found.append(self._scored(predictions.values, testing))
             self.ties.update(predictions.ties)
             self.n_fits += len(learning)
@@ -105,7 +148,7 @@ class FittedLosses(LossSource):
         if self.identical:
             blank = not self._problem.metric.is_mean
             self.identical = _agree(found[0], found[1], testing, blank=blank)
-        return found if clusters is None else [clusters.sums(each) for each in found]
+        return (found if clusters is None else [clusters.sums(each) for each in found]), failed
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         metric, sample = self._problem.metric, self._problem.sample

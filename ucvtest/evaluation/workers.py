@@ -1,10 +1,12 @@
 """Fits of one learning set at a time, shared out to joblib's workers."""
 
 import os
+import pickle
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from inspect import isgenerator
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +16,12 @@ from threadpoolctl import ThreadpoolController
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
-from ucvtest.learners.base import Predictions, SplitLearner
+from ucvtest.learners.base import Predictions, SplitLearner, UnreadablePredictions
 
 if TYPE_CHECKING:
     from joblib import Parallel
 
-__all__ = ["BY_CLASS", "SplitBatch"]
+__all__ = ["BY_CLASS", "FailedFit", "SplitBatch"]
 
 
 BY_CLASS = ("probability", "score")
@@ -122,10 +124,12 @@ class SplitBatch:
                 fit(self._learner, self._sample, self._output, fits.rows(task), os.getpid())
                 for task in _tasks(len(fits), self.n_workers)
             )
-        workers_now = {worker for _, worker in parts}
+        workers_now = {worker for _, worker, _ in parts}
         self.workers_were_ready = workers_now <= self._seen
         self._seen |= workers_now
-        return Predictions(np.concatenate([values for values, _ in parts]), Counter())
+        values = np.concatenate([values for values, _, _ in parts])
+        failed = {split: error for _, _, each in parts for split, error in each.items()}
+        return Predictions(values, Counter(), failed)
 
     def workers(self) -> "Parallel":
         """Who fits; as a context, for several calls: Ray starts processes for each context."""
@@ -153,21 +157,57 @@ def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:
 
 def _fit_splits(
     learner: SplitLearner, sample: Sample, output: Output, fits: FitRequests, parent: int
-) -> tuple[np.ndarray, int]:
+) -> tuple[np.ndarray, int, dict[int, Exception]]:
     """Fit some splits in a worker, one BLAS thread each: (R, n), NaN if not tested.
 
-    (R, n, C) for scores or probabilities of C > 2 classes. The worker's process comes second.
+    (R, n, C) for scores or probabilities of C > 2 classes. The worker's process comes second, and
+    then why fits that may fail have failed, by the number of the split: their values are 0.
     """
+    failed: dict[int, Exception] = {}
     values = np.full(_shape(sample, output, fits.testing), np.nan)
     rows = [row for row in range(len(fits.splits)) if fits.testing[row].any()]
+
+    def fitted(rows: Sequence[int]) -> Iterator[np.ndarray]:
+        return learner.fit_predict_each((_one_fit(sample, fits, row) for row in rows), output)
+
     with _one_core(parent):
-        each = learner.fit_predict_each((_one_fit(sample, fits, row) for row in rows), output)
-        for row in rows:
-            tested = np.flatnonzero(fits.testing[row])
-            values[row, tested] = _next(
-                each, learner, sample.n_classes, output, fits.splits[row], tested
-            )
-    return values, os.getpid()
+        each = fitted(rows)
+        for place, row in enumerate(rows):
+            tested, split = np.flatnonzero(fits.testing[row]), int(fits.splits[row])
+            try:
+                values[row, tested] = _next(each, learner, sample.n_classes, output, split, tested)
+            except FailedFit as error:
+                if not fits.may_fail:
+                    raise ValueError(str(error)) from error.__cause__
+                failed[split], values[row, tested] = _portable(error, parent), 0.0
+                # A generator ends with its first error; other iterators go on.
+                if isgenerator(each):
+                    each = fitted(rows[place + 1 :])
+    return values, os.getpid(), failed
+
+
+class FailedFit(ValueError):
+    """A learner failed on one split; why is the cause, or where it has travelled an argument."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def reason(self) -> BaseException | None:
+        """The learner's own error."""
+        return self.args[1] if len(self.args) > 1 else self.__cause__
+
+
+def _portable(error: FailedFit, parent: int) -> Exception:
+    """The error, or its words where it has to travel to another process and cannot."""
+    cause = error.__cause__
+    if os.getpid() != parent:
+        try:
+            cause = pickle.loads(pickle.dumps(cause))
+        except Exception:
+            cause = RuntimeError(str(error))
+    # What is pickled loses its cause: it is an argument.
+    return FailedFit(str(error), cause)
 
 
 @contextmanager
@@ -190,6 +230,10 @@ def _shape(sample: Sample, output: Output, testing: np.ndarray) -> tuple[int, ..
     return (*testing.shape, sample.n_classes) if by_class else testing.shape
 
 
+def _failed(learner: SplitLearner, split: int, error: BaseException) -> str:
+    return f"learner {learner.name} failed on split {split}: {type(error).__name__}: {error}"
+
+
 def _one_fit(
     sample: Sample, fits: FitRequests, row: int
 ) -> tuple[Sample, np.ndarray, np.ndarray, int]:
@@ -210,10 +254,11 @@ def _next(
 ) -> np.ndarray:
     try:
         predicted = next(each)
+    except UnreadablePredictions as error:
+        told = error.__cause__ or error
+        raise ValueError(_failed(learner, split, told)) from error
     except Exception as error:
-        raise ValueError(
-            f"learner {learner.name} failed on split {split}: {type(error).__name__}: {error}"
-        ) from error
+        raise FailedFit(_failed(learner, split, error)) from error
     if output in BY_CLASS and n_classes > 2:
         if np.shape(predicted) != (len(tested), n_classes):
             raise ValueError(

@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -19,10 +20,12 @@ __all__ = [
     "Predictions",
     "Scale",
     "SplitLearner",
+    "UnreadablePredictions",
     "class_members",
     "leading",
     "margins",
     "no_class_scores",
+    "reading",
 ]
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
@@ -39,10 +42,32 @@ class Predictions:
         numbers, probabilities or scores; labels may be small integers.
     ties : Counter
         How often a rule for ties decided, by the kind of tie.
+    failed : mapping of int to Exception
+        Why learners failed, by the number of the split, where single fits may fail; their values
+        mean nothing.
     """
 
     values: np.ndarray
     ties: Counter[str]
+    failed: Mapping[int, Exception] = field(default_factory=dict)
+
+
+class UnreadablePredictions(ValueError):
+    """Predictions that are none: a mistake in the learner, whatever it was fitted to.
+
+    Where single fits may fail, this is not such a failure.
+    """
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Tell errors over what a learner returned from errors inside of it."""
+    try:
+        yield
+    except UnreadablePredictions:
+        raise
+    except ValueError as error:
+        raise UnreadablePredictions(str(error)) from error
 
 
 class Learner(ABC):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from ucvtest.methods.ustatistic.method import UStatisticTest
-from ucvtest.results.result import TestResult
+from ucvtest.results.result import TestResult, uninterrupted
 from ucvtest.stats.wald import reference_distribution
 
 __all__ = ["Curve", "curve_tests", "learning_curve"]
@@ -111,7 +111,7 @@ def _fit_at_size(test: UStatisticTest, seed: int) -> TestResult:
     pairs = max(N_PAIRS, 10 * test.n_units)
     options = test.fit_options(n_pairs=pairs, variance="jackknife")
     # Hooks are told of the plan, not of its parts.
-    return test.run(options, test.question.execution(seed, None, None))
+    return uninterrupted(test.run(options, test.question.execution(seed, None, None)))
 
 
 def _per_learner(

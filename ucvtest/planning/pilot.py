@@ -21,7 +21,7 @@ from ucvtest.planning.typical_variances import (
     shrunk,
     unshrunk,
 )
-from ucvtest.results.result import TestResult
+from ucvtest.results.result import TestResult, uninterrupted
 from ucvtest.stats.variance_stabilised import shrunk_slope
 
 __all__ = [
@@ -154,7 +154,8 @@ def _one_pilot(
 
 def _run(test: UStatisticTest, seed: int | None = None, **options: Any) -> TestResult:
     """The result, of which hooks are not told: they are told of the plan."""
-    return test.run(test.fit_options(**options), test.question.execution(seed, None, None))
+    execution = test.question.execution(seed, None, None)
+    return uninterrupted(test.run(test.fit_options(**options), execution))
 
 
 def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, PairedLosses]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
 
-__all__ = ["TestResult"]
+__all__ = ["TestResult", "uninterrupted", "was_interrupted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -285,3 +285,15 @@ class TestResult(ResultFields):
         from ucvtest.results.drawing import save_plot
 
         save_plot(self, path, alpha=alpha, dpi=dpi, kind=kind)
+
+
+def was_interrupted(result: TestResult) -> bool:
+    """Whether it is the answer of the fits that were done before an interrupt."""
+    return bool(result.diagnostics.get("interrupted", False))
+
+
+def uninterrupted(result: TestResult) -> TestResult:
+    """The result, where it is a part of a computation that an interrupt ends as a whole."""
+    if was_interrupted(result):
+        raise KeyboardInterrupt
+    return result

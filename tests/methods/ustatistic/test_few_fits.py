@@ -145,3 +145,10 @@ def test_losses_that_never_differ_have_no_test():
     never = uv.UStatisticTest(X, np.r_[Y[:1].repeat(39), 1 - Y[:1]], "majority")
     assert alone.fit(variance="few", n_pairs=5, rng=0).status == "ok"
     assert never.fit(variance="few", n_pairs=5, rng=0).status == "ok"
+
+
+@pytest.mark.parametrize(("n_obs", "said"), [(38, True), (40, False)])
+def test_small_samples_are_told_that_nobody_tried_them(n_obs, said):
+    test = uv.UStatisticTest(X[:n_obs], Y[:n_obs], *PAIR)
+    notes = test.fit(variance="few", n_pairs=5, rng=0).notes
+    assert any("fewer than 40 observations (38 here)" in note for note in notes) is said

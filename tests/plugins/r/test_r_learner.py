@@ -1,6 +1,7 @@
 """R functions as learners in Python, on the thread of R."""
 
 import gc
+import itertools
 import os
 import pickle
 import signal
@@ -26,6 +27,7 @@ from ucvtest_r.thread import on_r_thread
 
 import ucvtest as uv
 from tests.support.processes import LIMIT, finished
+from ucvtest.methods.ustatistic import one_by_one
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(60, 4))
@@ -328,9 +330,9 @@ def test_warnings_of_r_are_python_warnings() -> None:
         estimate(r_labels("warning('not converged'); rep(y[1], nrow(xnew))"))
 
 
-def fit_until_interrupted(test: uv.UStatisticTest) -> None:
+def fit_until_interrupted(test: uv.UStatisticTest) -> uv.TestResult:
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    test.fit(n_pairs=10**6, rng=0)
+    return test.fit(n_pairs=10**6, variance="clipped", rng=0)
 
 
 @pytest.mark.parametrize("code", ["Sys.sleep(3600)", "repeat NULL", "rep(y[1], nrow(xnew))"])
@@ -346,6 +348,42 @@ def test_ctrl_c_ends_what_r_does_and_r_survives(code: str) -> None:
         signal.signal(signal.SIGINT, before)
     assert time.perf_counter() - started < LIMIT  # without the interrupt, an hour or for ever
     assert estimate(RLearner("MASS::lda")).status
+
+
+STOPPED = """
+n <- getOption('ucvtest.fits', 0) + 1
+options(ucvtest.fits = n)
+if (n == 12) signalCondition(structure(list(), class = c('interrupt', 'condition')))
+rep(y[n], nrow(xnew))
+"""
+
+
+def test_ctrl_c_in_r_answers_with_the_fits_that_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every look takes long, so that steps are of one pair.
+    monkeypatch.setattr(one_by_one, "CLOCK", itertools.count(0, 10).__next__)
+    result = uv.UStatisticTest(X, LABELS, r_labels(STOPPED)).fit(12, "few", rng=0)
+    assert result.status == "interrupted after 10 of 24 fits"
+    assert estimate(RLearner("MASS::lda")).status == "ok"
+
+
+ONCE = """
+n <- getOption('ucvtest.calls', 0) %%%% 24 + 1
+options(ucvtest.calls = n)
+if (n == 10) %s
+rep(y[n], nrow(xnew))
+"""
+
+
+def test_what_r_cannot_return_is_no_bad_luck() -> None:
+    import_rinterface().evalr("options(ucvtest.calls = NULL)")
+    unreadable = uv.UStatisticTest(X, LABELS, r_labels(ONCE % "return(y[1:3])"))
+    with pytest.raises(ValueError, match="split 9: ValueError: it returned 3 predictions"):
+        unreadable.fit(12, "few", rng=0)
+    import_rinterface().evalr("options(ucvtest.calls = NULL)")
+    failing = uv.UStatisticTest(X, LABELS, r_labels(ONCE % "stop('singular')"))
+    result = failing.fit(12, "few", rng=0)
+    assert result.diagnostics["n_failed_pairs"] == 1
+    assert any("failed on split 9: RConditionError: singular" in note for note in result.notes)
 
 
 def resident() -> float:

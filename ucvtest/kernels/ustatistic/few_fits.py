@@ -247,8 +247,8 @@ class RoundSums:
 
     def __init__(self, n_learners: int) -> None:
         self.n_learners = n_learners
-        self._kept: list[list[Rounds]] = [[] for _ in range(n_learners)]
-        self._n_rounds = 0
+        self._parts: list[list[Rounds]] = []
+        """Rounds of each learner, part by part: an interrupt leaves whole parts alone."""
 
     def add(self, each: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
         """Add losses (M, n) of each learner at learning sets (M, n).
@@ -259,10 +259,12 @@ class RoundSums:
         if room == 0:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
-        self._n_rounds += len(rounds)
         sets = learning[rounds]
-        for kept, losses in zip(self._kept, each, strict=True):
-            kept.append(Rounds.of(losses[rounds], sets))
+        self._parts.append([Rounds.of(losses[rounds], sets) for losses in each])
+
+    @property
+    def _n_rounds(self) -> int:
+        return sum(len(part[0].tested) for part in self._parts)
 
     @property
     def enough(self) -> bool:
@@ -271,8 +273,12 @@ class RoundSums:
 
     def effects(self) -> np.ndarray:
         """The mean loss of each observation over all rounds, of each learner (L, n)."""
-        of_rounds = (np.concatenate([part.tested for part in kept]) for kept in self._kept)
+        of_rounds = (np.concatenate([part.tested for part in kept]) for kept in self._by_learner)
         return np.stack([tested.mean(axis=0) for tested in of_rounds])
+
+    @property
+    def _by_learner(self) -> list[tuple[Rounds, ...]]:
+        return list(zip(*self._parts, strict=True))
 
     def combined(self, weights: Sequence[float], offset: np.ndarray | None = None) -> Rounds:
         """The rounds of a weighted sum of losses.
@@ -280,8 +286,8 @@ class RoundSums:
         With an `offset` those of the losses plus their mean times the offset, as for ratios of
         means.
         """
-        parts = list(zip(weights, self._kept, strict=True))
-        learning = np.concatenate([part.learning for part in self._kept[0]])
+        parts = list(zip(weights, self._by_learner, strict=True))
+        learning = np.concatenate([part[0].learning for part in self._parts])
         tested = sum(w * np.concatenate([part.tested for part in kept]) for w, kept in parts)
         fits = sum(w * np.concatenate([part.fits for part in kept]) for w, kept in parts)
         found = Rounds(np.asarray(tested), np.asarray(fits), learning)

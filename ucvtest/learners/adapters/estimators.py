@@ -13,7 +13,7 @@ from ucvtest.data.class_order import by_class, check_order, names_classes
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, difference_of_indices
 from ucvtest.learners.adapters.declared import estimator_kind, validate_parameters
-from ucvtest.learners.base import SplitLearner, no_class_scores
+from ucvtest.learners.base import SplitLearner, no_class_scores, reading
 
 __all__ = ["CallableLearner", "RefusedEstimator", "SklearnLearner"]
 
@@ -156,7 +156,7 @@ class SklearnLearner(SplitLearner):
 
     def _predict(self, fitted: Any, sample: Sample, features: Any, output: Output) -> np.ndarray:
         if self.regresses or sample.classes is None:
-            number = as_numbers(PREDICTIONS, fitted.predict(features))
+            number = _numbers(fitted.predict(features))
             return _cut(number) if output == "label" else number
         if output == "label":
             return _class_index(fitted.predict(features), sample)
@@ -166,10 +166,10 @@ class SklearnLearner(SplitLearner):
         if sample.n_classes > 2:
             return _class_scores(fitted, features, sample)
         if output == "score" and hasattr(fitted, "decision_function"):
-            score = as_numbers(PREDICTIONS, fitted.decision_function(features))
+            score = _numbers(fitted.decision_function(features))
             return score if fitted.classes_[-1] == positive else -score
         column = int(np.flatnonzero(fitted.classes_ == positive)[0])
-        return as_numbers(PREDICTIONS, fitted.predict_proba(features))[:, column]
+        return _numbers(fitted.predict_proba(features))[:, column]
 
     @cached_property
     def regresses(self) -> bool:
@@ -243,6 +243,13 @@ class CallableLearner(SplitLearner):
         """Call the function and number the labels that it returns."""
         response = sample.target if output == "number" else sample.response
         returned = self.function(sample.rows(learning), response[learning], sample.rows(testing))
+        return self._read(returned, sample, testing, output)
+
+    @reading()
+    def _read(
+        self, returned: Any, sample: Sample, testing: np.ndarray, output: Output
+    ) -> np.ndarray:
+        """What the function returned, as numbers of labels or as scores."""
         difference = difference_of_indices(sample.rows(testing), returned)
         if difference:
             raise ValueError(
@@ -268,7 +275,7 @@ def _class_scores(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
     """One score for each class of the sample, in its order, (n, C); the lowest if not learnt."""
     if hasattr(fitted, "predict_proba"):
         return _class_probabilities(fitted, features, sample)
-    scores = as_numbers(PREDICTIONS, fitted.decision_function(features))
+    scores = _numbers(fitted.decision_function(features))
     if scores.ndim == 1 and len(fitted.classes_) == 2:
         scores = np.column_stack([-scores, scores])
     return _by_class("decision_function", scores, fitted, sample, -np.inf)
@@ -276,10 +283,16 @@ def _class_scores(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
 
 def _class_probabilities(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
     """The probability of each class of the sample, in its order, (n, C); 0 of those not learnt."""
-    returned = as_numbers(PREDICTIONS, fitted.predict_proba(features))
+    returned = _numbers(fitted.predict_proba(features))
     return _by_class("predict_proba", returned, fitted, sample, 0.0)
 
 
+def _numbers(returned: Any) -> np.ndarray:
+    with reading():
+        return as_numbers(PREDICTIONS, returned)
+
+
+@reading()
 def _by_class(
     method: str, returned: np.ndarray, fitted: Any, sample: Sample, not_learnt: float
 ) -> np.ndarray:
@@ -300,6 +313,7 @@ def _cut(number: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(number), np.nan, number > 0.5)
 
 
+@reading()
 def _class_index(labels: Any, sample: Sample) -> np.ndarray:
     """Positions of labels among the classes."""
     array = as_array(PREDICTIONS, labels)

@@ -24,6 +24,7 @@ from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimat
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
+from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import Sizes
@@ -108,6 +109,18 @@ class DrawnSets(NamedTuple):
     sets: np.ndarray
     seeds: np.ndarray
 
+    def of(self, whole: np.ndarray, owner: np.ndarray) -> "DrawnSets":
+        """Those of some draws; `owner` has the draw of each set."""
+        sides, used, exchanged, sets, seeds = self
+        rows = whole[owner]
+        return DrawnSets(
+            (sides[0][whole], sides[1][whole]),
+            used[whole],
+            exchanged[whole[: len(exchanged)]],
+            sets[rows],
+            seeds[rows],
+        )
+
 
 class DrawBatch(NamedTuple):
     """Draws that are summed at a time: see `Accumulator.add`."""
@@ -123,7 +136,7 @@ class Sampler:
     """Learning sets of one size with their losses, or loss differences.
 
     `own` adds up the losses of each of two learners, which differences do not tell; `rounds`
-    keeps those of the first pairs of sets.
+    keeps those of the first pairs of sets; `one_by_one` fits disjoint pairs of which each may fail.
     """
 
     sizes: Sizes
@@ -131,6 +144,7 @@ class Sampler:
     generator: np.random.Generator
     own: FirstOrder | None = None
     rounds: RoundSums | None = None
+    one_by_one: OneByOne | None = None
 
     def differences(self, learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
         """Loss, or loss difference, of every rule at every observation; 0 inside L.
@@ -152,10 +166,15 @@ class Sampler:
         self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         each = self.source.losses_for(learning, ~learning, seeds)
-        if self.own is not None:
-            self.own.add(each, learning, draw)
         if self.rounds is not None:
             self.rounds.add(each, learning, draw)
+        return self._counted(each, learning, draw)
+
+    def _counted(
+        self, each: list[np.ndarray], learning: np.ndarray, draw: np.ndarray
+    ) -> list[np.ndarray]:
+        if self.own is not None:
+            self.own.add(each, learning, draw)
         return each
 
     def overlapping(self, n_draws: int, overlap: int) -> Draws:
@@ -193,7 +212,16 @@ class Sampler:
         """The losses of what was drawn."""
         n_pairs = int(np.count_nonzero(drawn.used))
         draw = np.tile(np.arange(n_pairs) // drawn.used.shape[1], 2)
-        each = self._losses(drawn.sets, draw, drawn.seeds)
+        if self.one_by_one is None:
+            each = self._losses(drawn.sets, draw, drawn.seeds)
+        else:
+            each, whole = self.one_by_one.losses(drawn.sets, draw, drawn.seeds)
+            if not whole.all():
+                owner = np.concatenate([draw, np.arange(len(drawn.exchanged))])
+                drawn, each = drawn.of(whole, owner), [values[whole[owner]] for values in each]
+                n_pairs = int(np.count_nonzero(drawn.used))
+                draw = np.tile(np.arange(n_pairs) // drawn.used.shape[1], 2)
+            each = self._counted(each, drawn.sets, draw)
         found = each[0] - each[1] if self.source.paired else each[0]
         first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
         draws = _in_places(first, drawn.used), _in_places(second, drawn.used), *drawn.sides

@@ -37,6 +37,9 @@ __all__ = [
     "unanswered",
 ]
 
+LEAST_TRIED = 40
+"""Observations from which on few fits were tried on problems kept aside."""
+
 
 @dataclass(frozen=True)
 class FewFitsEstimates:
@@ -73,6 +76,8 @@ def estimated(sampler: Sampler, options: Options) -> FewFitsEstimates:
     """Estimates from the pairs that are asked for, or allowed, or given."""
     rounds = rounds_of(sampler, options)
     assert rounds is not None
+    if sampler.one_by_one is not None:
+        sampler.one_by_one.rounds = rounds
     sampler = replace(sampler, rounds=rounds)
     if isinstance(options.given, GivenPairs):
         learning = options.given.design.learning
@@ -85,6 +90,8 @@ def estimated(sampler: Sampler, options: Options) -> FewFitsEstimates:
         sampler.source.announce_total(2 * rounds.n_learners * n_pairs)
         for size in estimation.in_parts(n_pairs, estimation.most_pairs(sampler.sizes.n_obs)):
             sampler.batch(size, n_sets=1, exchange_every=0)
+        if sampler.one_by_one is not None:
+            sampler.one_by_one.check_enough()
     return from_rounds(rounds, sampler.source)
 
 
@@ -181,6 +188,11 @@ def notes_on_fits(options: Options, found: FewFits) -> Iterator[str]:
         f"leave open is in the {found.df:.3g} degrees of freedom; more fits make the interval "
         "shorter."
     )
+    if found.n_obs < LEAST_TRIED:
+        yield (
+            f"With fewer than {LEAST_TRIED} observations ({found.n_obs} here) the coverage of the "
+            "variance of few fits has not been checked on held-out problems."
+        )
 
 
 def _notes(

@@ -3,13 +3,16 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from ucvtest.common.execution import Execution
+from ucvtest.common.execution import Execution, Progress
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
+from ucvtest.evaluation.checkpoint import open_checkpoint
+from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question, chosen_learners
 from ucvtest.learners.adapters.translate import Backend
@@ -33,7 +36,7 @@ from ucvtest.methods.ustatistic.options import (
     ProfileOptions,
     Variance,
 )
-from ucvtest.methods.ustatistic.result import METHOD_NAME, estimates_from, result_from
+from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, estimates_from, result_from
 from ucvtest.methods.ustatistic.simultaneous import JointRun
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
@@ -370,6 +373,7 @@ class UStatisticTest(HypothesisTest):
         *,
         interval: IntervalName = "auto",
         max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -413,6 +417,11 @@ class UStatisticTest(HypothesisTest):
             Seconds that "auto" may take, about: some fits are timed, and `max_fits` becomes what
             there is time for. The settings of the result keep that number, and the same `max_fits`
             and `rng` without `max_seconds` repeat the result.
+        checkpoint : path, optional
+            A file that keeps the predictions of learners that are fitted one by one, some seconds
+            of fits at a time. After an interrupt, or a crash, the same call goes on from there to
+            the result of an uninterrupted one, but for the seconds it took; with ``rng=None`` it
+            goes on with the seed of then. Fits that failed are tried again. See `compare`.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -424,11 +433,48 @@ class UStatisticTest(HypothesisTest):
         ------
         ValueError
             If an argument cannot be used, there is no time for any answer, or a learner fails on a
-            split.
+            split. A learner that is fitted one by one may fail on disjoint pairs of learning sets,
+            where the estimand is a mean loss or a difference of two: the pair is left out for both
+            learners, with a note, unless it is the first, fewer than three are left, or two pairs
+            and more than a tenth of those so far have failed.
+        KeyboardInterrupt
+            Before the third pair is done. From then on, where such learners may fail and the
+            variance is "few" or "auto", the result is that of the pairs that are done, and its
+            status says "interrupted after ... fits".
         """
         options = self.fit_options(n_pairs, variance, tol, max_fits, interval, max_seconds)
-        execution = self.question.execution(rng, n_jobs, batch_size)
-        return self._fit(options, execution, progress)
+        if checkpoint is None:
+            execution = self.question.execution(rng, n_jobs, batch_size)
+            return self._fit(options, execution, progress)
+        self.question.refuse_budget(checkpoint=checkpoint)
+        problem, kept = self.question.data("checkpoint"), open_checkpoint(checkpoint, rng)
+        execution = self.question.execution(kept.seed(rng), n_jobs, batch_size)
+        with kept:
+            asked = {
+                **self._asked(problem),
+                "n_pairs": n_pairs,
+                "variance": variance,
+                "tol": tol,
+                "max_fits": max_fits,
+                "interval": interval,
+                "max_seconds": max_seconds,
+            }
+            kept.begin(asked, problem.learners, execution.seed or 0)
+            return self._fit(options, replace(execution, progress=Progress(kept)), progress)
+
+    def _asked(self, problem: Problem) -> dict[str, Any]:
+        """What decides the fits beside the options of `fit`, for a checkpoint."""
+        sample, clusters = problem.sample, self.question.clusters
+        return {
+            "call": "UStatisticTest.fit",
+            "X": sample.features,
+            "y": sample.response,
+            "classes": sample.classes,
+            "groups": None if clusters is None else clusters.groups.index,
+            "loss": problem.metric.reported_name,
+            "contrast": self.contrast,
+            "learn_size": self.learn_size,
+        }
 
     def fit_options(
         self,
@@ -469,8 +515,16 @@ class UStatisticTest(HypothesisTest):
         options = limited_by_time(question, learning_sets, options, execution)
         options = few_if_needed(learning_sets, options, len(question.learners))
         source = question.losses(execution)
-        estimates = estimates_from(learning_sets, source, options, execution.generator)
-        return result_from(question, learning_sets, options, estimates, source, execution.seed)
+
+        def answer(estimates: Estimates) -> TestResult:
+            return result_from(question, learning_sets, options, estimates, source, execution.seed)
+
+        def answer_so_far(estimates: Estimates) -> TestResult:
+            return question.reported(answer(estimates))
+
+        return answer(
+            estimates_from(learning_sets, source, options, execution.generator, answer_so_far)
+        )
 
     @classmethod
     def joint_run(

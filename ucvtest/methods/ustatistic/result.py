@@ -1,6 +1,7 @@
 """From learning sets to a result: of a mean loss, of a ratio of two, or of the AUC."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import Question
+from ucvtest.kernels.ustatistic.few_fits import RoundSums
 from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
 from ucvtest.methods.ustatistic.auc import few as auc_few
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
+from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.ranks import AUC_NAME
@@ -38,17 +41,67 @@ def estimates_from(
     source: LossSource,
     options: Options,
     generator: np.random.Generator,
+    answer: Callable[[Estimates], TestResult] | None = None,
 ) -> Estimates:
-    """Estimates from learning sets that are drawn, enumerated, or given with their losses."""
+    """Estimates from learning sets that are drawn, enumerated, or given with their losses.
+
+    `answer` is the test that they lead to, for progress bars.
+    """
     sizes = learning_sets.sizes
     if not isinstance(sizes, Sizes):
         return _of_auc(auc_estimation.Sampler(sizes, source, generator), options)
     sampler = estimation.Sampler(sizes, source, generator)
     if learning_sets.contrast == "ratio":
         return few_ratio.estimated(sampler, options)
+    if source.one_by_one and sizes.disjoint and options.n_pairs != "exact":
+        return _one_by_one(sampler, options, answer)
     if options.variance == "few":
         return few.estimated(sampler, options)
+    return _estimated(sampler, options, few.rounds_of(sampler, options))
+
+
+def _one_by_one(
+    sampler: estimation.Sampler,
+    options: Options,
+    answer: Callable[[Estimates], TestResult] | None,
+) -> Estimates:
+    """The same, with pairs left out that a learner fails on, and what is done at an interrupt."""
     rounds = few.rounds_of(sampler, options)
+    source = sampler.source
+    pairs = OneByOne(source, rounds)
+    if answer is not None:
+        pairs.answer = lambda rounds: _in_short(answer(few.from_rounds(rounds, source)))
+    source.pairs = pairs
+    sampler = replace(sampler, one_by_one=pairs)
+    try:
+        if options.variance == "few":
+            found: Estimates = few.estimated(sampler, options)
+        else:
+            found = _estimated(sampler, options, rounds)
+    except KeyboardInterrupt:
+        if pairs.rounds is None or not pairs.rounds.enough:
+            raise
+        pairs.interrupted = True
+        return few.from_rounds(pairs.rounds, source)
+    pairs.check_enough()
+    if isinstance(found, estimation.UStatisticEstimates):
+        found = replace(found, n_pairs=found.n_pairs - pairs.n_failed)
+    return found
+
+
+def _in_short(result: TestResult) -> str:
+    """The estimate with its 95% interval, for a progress bar."""
+    if result.status != "ok":
+        return f"{result.estimate:.3g}"
+    low, high = result.conf_int()
+    return f"{result.estimate:.3g} [{low:.3g}, {high:.3g}]"
+
+
+def _estimated(
+    sampler: estimation.Sampler, options: Options, rounds: RoundSums | None
+) -> estimation.UStatisticEstimates | few.FewFitsEstimates:
+    """By the full variance, or that of few fits where the draws end before it is known."""
+    source = sampler.source
     found = estimation.estimated(replace(sampler, rounds=rounds), options)
     if rounds is not None and rounds.enough and few.unanswered(options, found, source):
         return few.from_rounds(rounds, source)
@@ -95,6 +148,8 @@ def result_from(
     else:
         parts = reporting.parts(question, options, estimates, source, settings)
     parts["notes"] = (*parts["notes"], *question.reuse_notes)
+    if source.pairs is not None:
+        parts = _with_pairs(parts, source.pairs, options, source)
     result = TestResult(
         **parts,
         estimand=learning_sets.estimand(question),
@@ -105,6 +160,28 @@ def result_from(
     )
     # Here, and not in the frame of a fit alone: joint results of several learners have none.
     return about_positive(result, question)
+
+
+def _with_pairs(
+    parts: dict[str, Any], pairs: OneByOne, options: Options, source: LossSource
+) -> dict[str, Any]:
+    """The parts, with pairs that were left out, and with the interrupt that ended them."""
+    notes = (*parts["notes"], *pairs.notes)
+    status = parts["status"]
+    if pairs.interrupted:
+        learners, number = 2 if source.paired else 1, options.n_pairs
+        if options.variance == "few":
+            number = options.n_pairs_of_few(learners)
+        planned = f"at most {options.max_fits}"
+        if isinstance(number, int):
+            planned = str(2 * learners * number)
+        said = f"interrupted after {source.n_fits} of {planned} fits"
+        status = said if status == "ok" else status
+        notes = (*notes, f"{said[0].upper()}{said[1:]}: the answer is that of the fits done.")
+    diagnostics = {**parts["diagnostics"], "n_failed_pairs": pairs.n_failed}
+    if pairs.interrupted:
+        diagnostics["interrupted"] = True
+    return {**parts, "notes": notes, "status": status, "diagnostics": diagnostics}
 
 
 def _settings(

@@ -1,0 +1,250 @@
+"""Learners that are fitted one by one: a fit that fails costs its pair, an interrupt the rest."""
+
+from dataclasses import dataclass, replace
+from multiprocessing import active_children
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from tests.support.samples import breast_cancer
+from ucvtest.common import execution
+from ucvtest.evaluation.checkpoint import Checkpoint
+from ucvtest.methods.ustatistic import one_by_one
+from ucvtest.results.result import uninterrupted
+
+SAMPLE = breast_cancer(40, 4)
+X, Y = SAMPLE.matrix, SAMPLE.response
+
+
+class Ticking:
+    """Every look takes long, so that steps are of one pair."""
+
+    now = 0.0
+
+    def __call__(self):
+        self.now += 10.0
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def steps_of_one(monkeypatch):
+    monkeypatch.setattr(one_by_one, "CLOCK", Ticking())
+
+
+def learner(column=0, *, fails_on=(), stops_at=None):
+    fits = 0
+
+    def nearer(X_train, y_train, X_test):
+        nonlocal fits
+        fits += 1
+        if fits - 1 in fails_on:
+            raise RuntimeError("singular")
+        if fits == stops_at:
+            raise KeyboardInterrupt
+        return np.where(X_test[:, column] > X_train[:, column].mean(), Y.max(), Y.min())
+
+    return nearer
+
+
+def fitted(function, n_pairs=12, **options):
+    test = uv.UStatisticTest(X, Y, {"own": function}, {"other": learner(1)})
+    return test.fit(n_pairs, "few", rng=1, **options)
+
+
+def test_a_learner_that_fails_once_costs_one_pair():
+    result = fitted(learner(fails_on=[9]))
+    assert result.status == "ok"
+    assert result.diagnostics["n_failed_pairs"] == 1
+    assert result.diagnostics["n_pairs"] == 11
+    (note,) = (note for note in result.notes if "left out" in note)
+    assert note.startswith("1 of 12 pairs of learning sets were left out for both learners")
+    assert "learner nearer failed on split 9: RuntimeError: singular" in note
+    assert fitted(learner()).diagnostics["n_failed_pairs"] == 0
+
+
+def test_the_first_failure_and_too_many_are_raised():
+    with pytest.raises(ValueError, match="failed on split 0: RuntimeError") as first:
+        fitted(learner(fails_on=[0]))
+    assert str(first.value.__cause__) == "singular"
+    with pytest.raises(ValueError, match=r"split 9: .*2 of 6 pairs .* on split 11") as many:
+        fitted(learner(fails_on=[9, 11]))
+    assert str(many.value.__cause__) == "singular"
+
+
+def test_what_is_no_prediction_is_raised_as_ever():
+    fits = 0
+
+    def unknown(X_train, y_train, X_test):
+        nonlocal fits
+        fits += 1
+        return np.full(len(X_test), Y[0] if fits < 9 else "nobody", dtype=object)
+
+    with pytest.raises(
+        ValueError, match=r"learner unknown failed on split \d+: ValueError: .*none of the labels"
+    ):
+        fitted(unknown)
+
+
+def test_an_interrupt_gives_the_answer_of_the_fits_that_are_done():
+    result = fitted(learner(stops_at=11))
+    assert result.status == "interrupted after 20 of 48 fits"
+    assert result.diagnostics["n_pairs"] == 5
+    assert result.conf_int()[0] < result.estimate < result.conf_int()[1]
+    assert "nterrupted after 20 of 48 fits" in result.verdict
+    with pytest.raises(KeyboardInterrupt):
+        fitted(learner(stops_at=5))
+
+
+def test_an_interrupted_comparison_keeps_the_answer():
+    few = uv.TestSpec("ustatistic", fit={"n_pairs": 12, "variance": "few"})
+    learners = {"own": learner(stops_at=11), "other": learner(1)}
+    found = uv.compare(X, Y, learners, few, rng=1)
+    assert found.result().status.startswith("interrupted")
+    three = {"own": learner(stops_at=11), "other": learner(1), "third": learner(2)}
+    with pytest.raises(KeyboardInterrupt, match="has 1 results") as stop:
+        uv.compare(X, Y, three, few, rng=1)
+    (result,) = stop.value.results.values()
+    assert result.status.startswith("interrupted")
+
+
+def test_failures_that_leave_too_little_are_refused():
+    with pytest.raises(ValueError, match=r"split 5: .*1 of 3 pairs .* an answer needs 3") as few:
+        fitted(learner(fails_on=[5]), n_pairs=3)
+    assert str(few.value.__cause__) == "singular"
+    with pytest.raises(ValueError, match=r"1 of 3 pairs .* an answer needs 3"):
+        uv.UStatisticTest(X, Y, {"own": learner(fails_on=[5])}).fit(3, rng=1)
+
+
+def test_results_that_are_parts_of_others_are_not_interrupted():
+    result = fitted(learner(stops_at=11))
+    with pytest.raises(KeyboardInterrupt):
+        uninterrupted(result)
+    whole = fitted(learner())
+    assert uninterrupted(whole) is whole
+
+
+@dataclass(frozen=True)
+class BySet:
+    """Fails, or is interrupted, by the lowest three that it learns from, in whatever process."""
+
+    fails_on: tuple = ()
+    stops_at: tuple = ()
+
+    def __call__(self, X_train, y_train, X_test):
+        lowest = tuple(np.searchsorted(VALUES, np.sort(X_train[:, 0])[:3]))
+        if lowest in self.fails_on:
+            raise RuntimeError(f"singular at {lowest}")
+        if lowest in self.stops_at:
+            raise KeyboardInterrupt
+        return np.where(X_test[:, 0] > X_train[:, 0].mean(), Y.max(), Y.min())
+
+
+VALUES = np.unique(X[:, 0])
+FAILING = BySet(fails_on=((0, 1, 5),))
+STOPPING = BySet(fails_on=((0, 1, 5),), stops_at=((1, 2, 5),))
+
+
+def told(function, **options):
+    result = uv.UStatisticTest(X, Y, {"own": function}).fit(24, "few", rng=1, **options)
+    return replace(result, elapsed=0.0).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("function", "n_failed", "status"),
+    [(FAILING, 2, "ok"), (STOPPING, 1, "interrupted after 38 of 48 fits")],
+)
+def test_workers_and_batches_change_nothing(function, n_failed, status):
+    one = told(function)
+    assert (one["diagnostics"]["n_failed_pairs"], one["status"]) == (n_failed, status)
+    assert told(function, batch_size=1) == one
+    assert told(function, n_jobs=2) == one
+    # Those that are idle wait for the next fits.
+    assert len(active_children()) <= 2
+
+
+@pytest.mark.parametrize("metric", [{}, {"loss": "accuracy"}])
+def test_the_bar_shows_the_answer_so_far(metric, monkeypatch, capsys):
+    monkeypatch.setattr(execution, "SHOW_SECONDS", 0.0)
+    monkeypatch.setattr(execution, "LINE_SECONDS", 0.0)
+    test = uv.UStatisticTest(X, Y, {"own": learner()}, {"other": learner(1)}, **metric)
+    result = test.fit(12, "few", rng=1, progress=True)
+    low, high = result.conf_int()
+    *before, last = capsys.readouterr().err.splitlines()
+    assert f"{result.estimate:.3g} [{low:.3g}, {high:.3g}]" in last
+    # With the third round on, and not before.
+    first = next(i for i, line in enumerate(before) if line.count("[") == 2)
+    assert "12fit" in before[first - 1] or "12/48" in before[first - 1]
+
+
+def test_what_nobody_sees_is_not_found():
+    def never():
+        raise AssertionError
+
+    for bar in (execution.NoBar(), SimpleNamespace(disable=True)):
+        execution.Execution(np.random.default_rng(0), None, bar=bar).show(never)
+    shown = []
+    bar = SimpleNamespace(disable=False, mininterval=0.1)
+    bar.set_postfix_str = lambda text, refresh: shown.append(text)
+    progress = execution.Progress(clock=iter([0.0, 0.9, 1.0]).__next__)
+    run = execution.Execution(np.random.default_rng(0), None, bar=bar, progress=progress)
+    for text in "abc":
+        run.show(lambda text=text: text)
+    assert shown == ["a", "c"]
+
+
+def stopping_after(n_parts, monkeypatch):
+    """Interrupts when so many parts are kept; all fits that are kept, counted."""
+    kept, keep = [], Checkpoint.add_predictions
+
+    def stops(self, values, learner, output, fits):
+        keep(self, values, learner, output, fits)
+        kept.append(len(fits))
+        if len(kept) == n_parts:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "add_predictions", stops)
+    return kept
+
+
+@pytest.mark.parametrize("n_parts", [3, 16])
+@pytest.mark.parametrize("options", [{"variance": "few", "n_pairs": 24}, {"max_fits": 96}])
+def test_a_checkpoint_goes_on_to_the_same_numbers(n_parts, options, monkeypatch, tmp_path):
+    test, path = uv.UStatisticTest(X, Y, {"own": FAILING}, {"other": "lda"}), tmp_path / "kept"
+    whole = test.fit(rng=1, **options)
+    kept = stopping_after(n_parts, monkeypatch)
+    if n_parts == 3:
+        with pytest.raises(KeyboardInterrupt):
+            test.fit(rng=1, checkpoint=path, **options)
+    else:
+        stopped = test.fit(rng=1, checkpoint=path, **options)
+        assert stopped.status.startswith("interrupted after")
+        assert stopped.n_fits < whole.n_fits
+    again = test.fit(checkpoint=path, **options)
+    assert replace(again, elapsed=0.0).to_dict() == replace(whole, elapsed=0.0).to_dict()
+    # No fit is done twice, but those that fail.
+    assert sum(kept) == whole.n_fits // 2 - whole.diagnostics["n_failed_pairs"]
+    finished = test.fit(checkpoint=path, **options)
+    assert finished.conf_int() == whole.conf_int()
+    assert sum(kept) == whole.n_fits // 2 - whole.diagnostics["n_failed_pairs"]
+
+
+def test_checkpoints_of_something_else_are_refused(tmp_path):
+    path, test = tmp_path / "kept", uv.UStatisticTest(X, Y, {"own": FAILING})
+    test.fit(20, "few", rng=1, checkpoint=path)
+    with pytest.raises(ValueError, match="of another call: rng was 1, now 2"):
+        test.fit(20, "few", rng=2, checkpoint=path)
+    with pytest.raises(ValueError, match="n_pairs was 20, now 21"):
+        test.fit(21, "few", rng=1, checkpoint=path)
+    with pytest.raises(ValueError, match="y differs"):
+        uv.UStatisticTest(X, 1 - Y, {"own": FAILING}).fit(20, "few", rng=1, checkpoint=path)
+    other = uv.UStatisticTest(X, Y, {"own": FAILING}, learn_size=15)
+    with pytest.raises(ValueError, match="learn_size was 19, now 15"):
+        other.fit(20, "few", rng=1, checkpoint=path)
+    with pytest.raises(ValueError, match="a Generator has none: pass an integer"):
+        test.fit(20, "few", rng=np.random.default_rng(1), checkpoint=path)
+    design = uv.designs.DisjointSets(19, n_draws=20)
+    losses = uv.evaluate(["lda", "majority"], X, Y, design=design, rng=0)
+    with pytest.raises(ValueError, match=r"^checkpoint "):
+        uv.UStatisticTest.from_losses(losses, "lda", "majority").fit(checkpoint=path)

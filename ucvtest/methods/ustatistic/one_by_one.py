@@ -1,0 +1,132 @@
+"""Pairs of learning sets whose learners are fitted one by one: each may fail, or be the last."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ucvtest.common.execution import CLOCK
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.evaluation.workers import FailedFit
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, RoundSums
+
+__all__ = ["OneByOne"]
+
+STEP_SECONDS = 2.0
+"""Seconds from which on steps become no larger; an interrupt loses the step that it comes in."""
+
+LEAST_FAILED, MOST_SHARE = 2, 10
+"""So many failed pairs, and more than one in so many, are a mistake and no bad luck."""
+
+
+@dataclass(eq=False)
+class OneByOne:
+    """The losses of pairs, some at a time for all learners, with those that failed left out.
+
+    `rounds` has all pairs that are whole, also when an interrupt ends the rest. How long fits take
+    decides the size of the steps and nothing else.
+    """
+
+    source: LossSource
+    rounds: RoundSums | None = None
+    answer: Callable[[RoundSums], str] | None = None
+    """The answer of some rounds, in words for a progress bar."""
+    n_pairs: int = 0
+    """Pairs that were fitted, failed ones among them."""
+    failures: list[FailedFit] = field(default_factory=list)
+    n_failed: int = 0
+    interrupted: bool = False
+    _step: int = 1
+
+    def losses(
+        self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
+    ) -> tuple[list[np.ndarray], np.ndarray]:
+        """Losses of each learner (M, n), and which draws are whole: rows of others mean nothing.
+
+        Rows beyond those of `draw` belong to the first draws in turn.
+        """
+        n_draws = int(draw.max()) + 1
+        owner = np.concatenate([draw, np.arange(len(learning) - len(draw))])
+        order = np.argsort(owner, kind="stable")
+        # By draws, so that the numbers of splits do not depend on the steps.
+        ends = np.searchsorted(owner[order], np.arange(n_draws + 1))
+        each: list[np.ndarray] = []
+        whole, start = np.ones(n_draws, dtype=bool), 0
+        while start < n_draws:
+            # A pair has two fits of each learner: none of the workers idles.
+            stop = min(start + max(self._step, -(-self.source.n_workers // 2)), n_draws)
+            rows = order[ends[start] : ends[stop]]
+            before = CLOCK()
+            found, failed = self.source.losses_and_failures(
+                learning[rows], ~learning[rows], seeds[rows]
+            )
+            if not each:
+                each = [np.zeros(learning.shape, values.dtype) for values in found]
+            for kept, values in zip(each, found, strict=True):
+                kept[rows] = values
+            for one in range(start, stop):
+                whole[one] = self._accept(failed, np.flatnonzero(owner[rows] == one))
+            self._keep(each, learning, draw, whole, (start, stop))
+            start = stop
+            if CLOCK() - before < STEP_SECONDS:
+                self._step *= 2 if CLOCK() - before > STEP_SECONDS / 4 else 4
+        return each, whole
+
+    def _accept(self, failed: dict[int, list[FailedFit]], places: np.ndarray) -> bool:
+        """Count a draw; whether no learner failed on it. Too many failures are raised."""
+        errors = [error for place in places for error in failed.get(int(place), ())]
+        self.n_pairs += 1
+        if not errors:
+            return True
+        self.failures.extend(errors)
+        self.n_failed += 1
+        if self.n_pairs == 1:
+            raise ValueError(str(errors[0])) from errors[0].reason
+        if self.n_failed >= LEAST_FAILED and self.n_failed * MOST_SHARE > self.n_pairs:
+            self.refuse("more than a tenth, and at least two")
+        return False
+
+    def check_enough(self) -> None:
+        """Refuse what failures have left too little of."""
+        if self.n_failed and self.n_pairs - self.n_failed < LEAST_ROUNDS:
+            self.refuse(f"and an answer needs {LEAST_ROUNDS} that do not")
+
+    def refuse(self, why: str) -> None:
+        """Raise the first error, with the splits of all."""
+        first = self.failures[0]
+        listed = "; ".join(str(error) for error in self.failures[1:5])
+        raise ValueError(
+            f"{first} ({self.n_failed} of {self.n_pairs} pairs of learning sets so far failed, "
+            f"{why}{': ' + listed if listed else ''}): mend the learner, or leave out what it "
+            "fails on"
+        ) from first.reason
+
+    def _keep(
+        self,
+        each: list[np.ndarray],
+        learning: np.ndarray,
+        draw: np.ndarray,
+        whole: np.ndarray,
+        step: tuple[int, int],
+    ) -> None:
+        """Keep the rounds of a step that are whole."""
+        if self.rounds is None:
+            return
+        rows = np.flatnonzero((draw >= step[0]) & (draw < step[1]) & whole[draw])
+        if len(rows):
+            self.rounds.add([values[rows] for values in each], learning[rows], draw[rows])
+        if self.answer is not None and self.rounds.enough:
+            self.source.show(partial(self.answer, self.rounds))
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out, and what that does to the estimand."""
+        if not self.n_failed:
+            return []
+        lines = str(self.failures[0]).splitlines()
+        return [
+            f"{self.n_failed} of {self.n_pairs} pairs of learning sets were left out for both "
+            f"learners, as fits failed: {lines[0]}. The estimate is over learning sets on which no "
+            "learner fails."
+        ]
