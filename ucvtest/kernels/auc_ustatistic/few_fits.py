@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, placements
 from ucvtest.kernels.ustatistic.few_fits import (
@@ -53,6 +52,9 @@ class PlacedRounds:
         ]
         first, second = tested
         n_first, n_second = first.shape[1], second.shape[1]
+        # Imported here: it takes a third of a second, and only few fits need it.
+        from scipy.stats import rankdata
+
         # Ranks of all, less those within the class: how many of the other are below, ties by half.
         of_all = rankdata(np.hstack(tested), axis=1)
         below = of_all[:, :n_first] - rankdata(first, axis=1)
