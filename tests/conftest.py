@@ -67,6 +67,16 @@ def _require_r() -> None:
         pytest.skip(f"{missing} is missing: run make setup")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect no garbage while modules are imported: all that they make stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
     """Spare the garbage collector the modules and tests that stay until the end anyway."""
     gc.collect()

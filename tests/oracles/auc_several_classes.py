@@ -6,6 +6,7 @@ tuples of observations, which are any hashable things. Only NumPy and itertools.
 """
 
 from itertools import combinations, product
+from statistics import fmean
 
 import numpy as np
 
@@ -19,13 +20,14 @@ def h(a, b):
 
 def of_rule(score, learning, classes, tested):
     """Hand and Till (2001), equations 3 and 7: A(c|d) for all pairs, both ways, and their mean."""
+    scores = {i: score(learning, i) for items in tested for i in items}
     found = []
     for c, d in combinations(range(len(classes)), 2):
         pairs = [(i, j) for i in tested[c] for j in tested[d]]
-        first = np.mean([h(score(learning, i)[c], score(learning, j)[c]) for i, j in pairs])
-        second = np.mean([h(score(learning, j)[d], score(learning, i)[d]) for i, j in pairs])
+        first = fmean(h(scores[i][c], scores[j][c]) for i, j in pairs)
+        second = fmean(h(scores[j][d], scores[i][d]) for i, j in pairs)
         found.append((first + second) / 2)
-    return float(np.mean(found))
+    return fmean(found)
 
 
 def against_rest(positive, shares):
@@ -33,11 +35,11 @@ def against_rest(positive, shares):
 
     def kernel(score, learning, classes, tested):
         others = [d for d in range(len(classes)) if d != positive]
+        scores = {i: score(learning, i)[positive] for items in tested for i in items}
         found = []
         for d in others:
             pairs = [(i, j) for i in tested[positive] for j in tested[d]]
-            scored = [(score(learning, i), score(learning, j)) for i, j in pairs]
-            found.append(np.mean([h(a[positive], b[positive]) for a, b in scored]))
+            found.append(fmean(h(scores[i], scores[j]) for i, j in pairs))
         return float(np.average(found, weights=[shares[d] for d in others]))
 
     return kernel
@@ -57,7 +59,7 @@ def complete(scores, classes, sizes, kernel=of_rule):
         learning = sum(chosen, ())
         each = [kernel(score, learning, classes, tested) for score in scores]
         values.append(each[0] - sum(each[1:]))
-    return float(np.mean(values))
+    return fmean(values)
 
 
 def deleted(classes, *left_out):
