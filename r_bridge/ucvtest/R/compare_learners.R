@@ -23,7 +23,8 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
               "use ustat_test() or another test for the error of one")
   arguments <- list(loss = as_loss(loss, sample$response),
                     scoring = as_scoring(scoring, sample$response, substitute(scoring)),
-                    max_seconds = max_seconds, max_fits = max_fits, checkpoint = as_file(checkpoint), correction = correction,
+                    max_seconds = max_seconds, max_fits = max_fits, checkpoint = as_file(checkpoint),
+                    correction = correction,
                     alternative = sub(".", "-", alternative, fixed = TRUE),
                     pos_label = sample$pos_label, contrast = contrast, baseline = baseline,
                     groups = sample$groups, group_weight = as_group_weight(group_weight),
