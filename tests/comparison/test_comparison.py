@@ -249,13 +249,13 @@ def test_seconds_buy_more_fits_of_slow_learners():
     slow = {"a": nearest, "b": lowest}
     problem = Problem.of(X, Y, slow)
     for allowed in (12, 100):
-        found = recommended(lambda: problem, 2, None, affordable=lambda _, n=allowed: n)
+        found = recommended(lambda: problem, 2, None, affordable=lambda _, shared, n=allowed: n)
         assert found.spec.fit["max_fits"] == allowed
         assert not found.first
-    shared = recommended(lambda: problem, 3, None, affordable=lambda _: 100, turns=2)
+    shared = recommended(lambda: problem, 3, None, affordable=lambda _, shared: 200)
     assert shared.spec.constructor["design"].n_resamples == 100
     with pytest.raises(ValueError, match="at least 12"):
-        recommended(lambda: problem, 2, None, affordable=lambda _: 11)
+        recommended(lambda: problem, 2, None, affordable=lambda _, shared: 11)
 
 
 @pytest.mark.parametrize(
@@ -868,7 +868,7 @@ def _trees(number):
 
 class TestMaxFits:
     @pytest.mark.parametrize(
-        ("n_learners", "max_fits", "n_fits"), [(2, 12, 12), (2, 60, 60), (3, 60, 60)]
+        ("n_learners", "max_fits", "n_fits"), [(2, 12, 12), (2, 60, 60), (3, 60, 60), (3, 18, 18)]
     )
     def test_the_recommended_test_takes_as_many(self, n_learners, max_fits, n_fits):
         found = uv.compare(X, Y, _trees(n_learners), max_fits=max_fits, rng=0)

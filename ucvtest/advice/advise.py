@@ -193,10 +193,9 @@ def advise(
     Notes
     -----
     One line a question. About learners it is `UStatisticTest`, which learns from half of the
-    observations, with the fits that can be afforded: 6 fits of each learner at least. An AUC with
-    fewer fits than the test needs takes `CorrectedTTest`. About rules that exist it is one test
-    set: `McNemarTest` for the error rates of two, `DeLongTest` for AUCs, `HoldOutTest` for all
-    else.
+    observations, with the fits that can be afforded: 6 fits of each learner at least. About rules
+    that exist it is one test set: `McNemarTest` for the error rates of two, `DeLongTest` for AUCs,
+    `HoldOutTest` for all else.
 
     The calibration table (`studies/calibration/run.py`) says what to expect: the problems with this
     loss (with all but zero-one losses, where these are fewer than three), at the sample sizes next

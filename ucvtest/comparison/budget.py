@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ucvtest import hooks
 from ucvtest.common.execution import Execution
+from ucvtest.comparison.default import Affordable
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test, turns_of
 from ucvtest.evaluation.problem import Problem
@@ -17,12 +18,14 @@ FEWEST_OF_EACH = 2 * LEAST_ROUNDS
 """Fits of each learner, for each of its pairs, with which the recommended test answers."""
 
 
-def affordable_of(max_fits: int, pairs: Sequence[Pair]) -> Callable[[Problem], int]:
-    """How many fits of two learners there are, for each of some pairs, of so many in all."""
-    turns = turns_of(pairs)
+def affordable_of(max_fits: int, pairs: Sequence[Pair]) -> Affordable:
+    """How many fits of two learners there are of so many in all.
 
-    def affordable(problem: Problem) -> int:
-        n_learners = len(problem.learners)
+    Of each of some pairs, unless a learner's fits are `shared` by all of its pairs.
+    """
+
+    def affordable(problem: Problem, *, shared: bool) -> int:
+        n_learners, turns = len(problem.learners), 1 if shared else turns_of(pairs)
         if max_fits // n_learners < FEWEST_OF_EACH * turns:
             raise ValueError(
                 f"max_fits={max_fits} is too few for {n_learners} learners: use max_fits="
@@ -35,15 +38,14 @@ def affordable_of(max_fits: int, pairs: Sequence[Pair]) -> Callable[[Problem], i
 
 def affordable_within(
     max_seconds: float, pairs: Sequence[Pair], execution: Execution
-) -> Callable[[Problem], int]:
-    """How many fits of two learners there is time for, for each of some pairs."""
-    turns = turns_of(pairs)
+) -> Affordable:
+    """The same that there is time for."""
 
-    def affordable(problem: Problem) -> int:
+    def affordable(problem: Problem, *, shared: bool) -> int:
         # Most tests learn from most of the sample, which takes longer than less.
         size = problem.sample.n_obs - problem.sample.n_obs // 10
         found = _allowed(problem, size, max_seconds, execution, "fits")
-        return 2 * (found // len(problem.learners)) // turns
+        return 2 * (found // len(problem.learners)) // (1 if shared else turns_of(pairs))
 
     return affordable
 
@@ -78,8 +80,8 @@ def within_fits(plan: Plan, max_fits: int) -> Plan:
 
     def refused(needed: int, named: str) -> ValueError:
         return ValueError(
-            f"max_fits={max_fits} does not suffice for the comparison by {named}, which takes "
-            f"{needed} at least: use max_fits={needed} or more"
+            f"max_fits={max_fits} is too few for {named}, which takes {needed} at least: use "
+            f"max_fits={needed} or more"
         )
 
     return _shared_out(plan, max_fits, refused)

@@ -111,8 +111,9 @@ def compare(
         ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
         labels in the table. "recommended" is the one test that `advise` recommends for this number
         of observations and this loss: for up to 10 000 fits where all learners are jitted. Where
-        one is fitted one by one it is "ustatistic" with 20 fits of each learner, whatever the
-        number of pairs; `max_fits` and `max_seconds` allow more. Scores of whole test sets take
+        one is fitted one by one it is "ustatistic" with 20 fits of each learner: for mean losses
+        whatever the number of pairs, for AUCs and ratios for each pair. `max_fits` and
+        `max_seconds` allow more. Scores of whole test sets take
         "corrected_t". With "simultaneous" it is "ustatistic", with 200 fits of each learner that
         is not jitted (for the AUC 10 for each observation, if these are more).
     loss : str, callable, Loss or matrix, optional
@@ -190,8 +191,8 @@ def compare(
     Different tests of the same difference are no family, and their p-values are not adjusted
     for their number: decide before looking which one counts. Cost: for each design its
     learning sets times the number of learners; "ustatistic" goes on until its Monte-Carlo error is
-    small, which ``TestSpec("ustatistic", fit={"max_fits": 2000})`` bounds for slow learners. With
-    "delong" the outcome also has a joint test that all AUCs are equal: `Comparison.joint_test`.
+    small, or `max_fits` are done. With "delong" the outcome also has a joint test that all AUCs are
+    equal: `Comparison.joint_test`.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,9 +23,17 @@ from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 
-__all__ = ["RECOMMENDED", "Recommended", "bounded", "recommended"]
+__all__ = ["RECOMMENDED", "Affordable", "Recommended", "bounded", "recommended"]
 
 RECOMMENDED = "recommended"
+
+
+class Affordable(Protocol):
+    """How many fits of two learners there may be."""
+
+    def __call__(self, problem: Problem, *, shared: bool) -> int:
+        """For each pair, or where they are `shared` by all pairs of a learner, in all."""
+
 
 FITS_OF_JITTED = 10_000
 """Fits that can be afforded of jitted learners: seconds."""
@@ -85,17 +93,15 @@ def recommended(
     validated: Callable[[], Problem],
     n_learners: int,
     loss: Any,
-    affordable: Callable[[Problem], int] | None = None,
+    affordable: Affordable | None = None,
     *,
-    turns: int = 1,
     contrast: Contrast = "difference",
 ) -> Recommended:
     """What `advise` recommends for one learner, or for pairs of learners.
 
     `validated` gives the data and the learners, which a score of whole test sets does not ask for;
     `affordable` says how many fits of two learners there may be, in the place of the usual numbers;
-    a test that no advice is about is no other with less time. A learner is in as many as `turns`
-    pairs.
+    a test that no advice is about is no other with less time.
 
     Raises
     ------
@@ -122,15 +128,16 @@ def recommended(
         spec = TestSpec("ustatistic", fit=fit)
         return Recommended(spec, None, f"ratios of {metric.plural}", bool(fit))
     usual = min(n_learners, 2) * FIRST_ANSWER if first else _usual(problem)
-    budget = usual if affordable is None else affordable(problem)
+    shared = first and n_learners > 2 and metric.is_mean
+    budget = usual if affordable is None else affordable(problem, shared=shared)
     n_fits = min(budget, FITS_OF_JITTED)
     if fewest < FEWEST_IN_CLASS:
         return _of_few_in_class(fewest)
     with naming("max_seconds") if affordable is not None else nullcontext():
         advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=min(n_learners, 2))
     words = "the AUC" if auc else metric.plural
-    if first and n_learners > 2 and metric.is_mean:
-        spec = _shared_by_pairs(advice, budget * turns if affordable is not None else budget)
+    if shared:
+        spec = _shared_by_pairs(advice, budget)
     else:
         spec = _spec(advice, fewest, budget if affordable is not None else None)
     return Recommended(spec, advice, words, first and affordable is None)

@@ -5,7 +5,7 @@ Everything that can be refused is refused here, before the first fit.
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.exceptions import naming
-from ucvtest.comparison.default import RECOMMENDED, Recommended, bounded, recommended
+from ucvtest.comparison.default import RECOMMENDED, Affordable, Recommended, bounded, recommended
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
@@ -68,7 +68,7 @@ class ComparisonQuestion:
     contrast: Contrast = "difference"
     baseline: str | None = None
     simultaneous: bool = False
-    affordable: Callable[[Problem], int] | None = None
+    affordable: Affordable | None = None
     """Fits of two learners that a test which is not named may take; None for the usual number."""
 
     @property
@@ -334,7 +334,6 @@ class Plan:
             len(asked.learners),
             asked.loss,
             affordable=asked.affordable,
-            turns=turns_of(asked.pairs),
             contrast=asked.contrast,
         )
         return self.default.spec

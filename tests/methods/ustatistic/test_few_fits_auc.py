@@ -70,8 +70,8 @@ def test_fewer_fits_than_three_pairs_are_refused_before_the_first():
 
 def test_where_auto_ends_the_same_pairs_answer():
     test = uv.UStatisticTest(X, Y, *PAIR, loss="auc")
-    short, asked = test.fit(max_fits=100, rng=5), test.fit(variance="few", max_fits=100, rng=5)
-    assert short.n_fits == asked.n_fits == 100
+    short, asked = test.fit(max_fits=400, rng=5), test.fit(variance="few", max_fits=400, rng=5)
+    assert short.n_fits == asked.n_fits == 400
     assert (short.estimate, short.se, short.pvalue) == (asked.estimate, asked.se, asked.pvalue)
     said = "The fits ended before the midpoint variance was known"
     assert any(note.startswith(said) for note in short.notes)

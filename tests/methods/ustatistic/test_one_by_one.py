@@ -59,7 +59,7 @@ def test_a_learner_that_fails_once_costs_one_pair():
     assert result.diagnostics["n_failed_pairs"] == 1
     assert result.diagnostics["n_pairs"] == 11
     (note,) = (note for note in result.notes if "left out" in note)
-    assert note.startswith("1 of 12 pairs of learning sets were left out for both learners")
+    assert note.startswith("1 of 12 pairs of learning sets was left out for both learners")
     assert "learner nearer failed on split 9: RuntimeError: singular" in note
     assert fitted(learner()).diagnostics["n_failed_pairs"] == 0
 

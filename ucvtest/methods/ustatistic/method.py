@@ -411,8 +411,9 @@ class UStatisticTest(HypothesisTest):
             rates, allows for a standard error that moves with the estimate. For two learners "auto"
             is "stabilised" for error rates where n >= 40 and g <= n/2, else "wald". For one learner
             "auto" is "plus_four" for error rates; "hall" for losses of labels and probabilities and
-            those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. See
-            Notes of the class.
+            those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. Few
+            fits tell neither skewness nor slope: with them "wald" stands for "stabilised", and
+            "hall_floor" for "hall". See Notes of the class.
         max_seconds : float, optional
             Seconds that "auto" may take, about: some fits are timed, and `max_fits` becomes what
             there is time for. The settings of the result keep that number, and the same `max_fits`

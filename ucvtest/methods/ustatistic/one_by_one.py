@@ -125,8 +125,9 @@ class OneByOne:
         if not self.n_failed:
             return []
         lines = str(self.failures[0]).splitlines()
+        were = "was" if self.n_failed == 1 else "were"
         return [
-            f"{self.n_failed} of {self.n_pairs} pairs of learning sets were left out for both "
+            f"{self.n_failed} of {self.n_pairs} pairs of learning sets {were} left out for both "
             f"learners, as fits failed: {lines[0]}. The estimate is over learning sets on which no "
             "learner fails."
         ]

@@ -161,7 +161,7 @@ def parts(
 def _notes(sizes: Sizes, options: Options, found: FewFits, source: LossSource) -> Iterator[str]:
     """How many fits the variance rests on, why, and what has not been tried."""
     yield ORDER
-    if options.asked == "auto":
+    if options.variance != "few":
         usual = sizes.chosen("auto")
         yield (
             f"The fits ended before the {usual} variance was known to half of itself. The variance "
