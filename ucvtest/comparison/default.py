@@ -139,7 +139,7 @@ def recommended(
     if shared:
         spec = _shared_by_pairs(advice, budget)
     else:
-        spec = _spec(advice, fewest, budget if affordable is not None else None)
+        spec = _spec(advice, budget if affordable is not None else None)
     return Recommended(spec, advice, words, first and affordable is None)
 
 
@@ -148,15 +148,11 @@ def _known(metric: Metric) -> str:
     return metric.name if metric.ranks_pairs or metric.name in LOSSES else "squared"
 
 
-def _spec(advice: Advice, fewest: int, budget: int | None) -> TestSpec:
-    """The test of the advice; one that draws has no more fits than a budget."""
+def _spec(advice: Advice, budget: int | None) -> TestSpec:
+    """The test of the advice, with no more fits than a budget."""
     constructor = {name: each for name, each in advice.settings.items() if name not in DECIDED}
-    design = constructor.get("design")
-    if advice.loss == "auc" and isinstance(design, KFold):
-        # Every test set needs both classes.
-        constructor["design"] = replace(design, n_folds=max(2, min(design.n_folds, fewest)))
     options = dict(advice.options)
-    if budget is not None and design is None:
+    if budget is not None:
         options["max_fits"] = min(options.get("max_fits", budget), budget)
     return TestSpec(class_named(advice.test), constructor, options)
 
