@@ -351,7 +351,7 @@ class _Cells:
             losses = table["loss"].to_numpy()
             same = losses == metric.name
             if not metric.counts_errors and len(set(table["problem"][same])) < FEWEST_PROBLEMS:
-                same = (losses != "zero_one") & (losses != "auc")
+                same = np.isin(losses, [name for name in {*losses} if _may_have_tails(name)])
             kept &= same
         by_name: dict[str, list[Any]] = {}
         for cell in table[kept].itertuples(index=False):
@@ -409,6 +409,12 @@ class _Cells:
             return math.nan
         widths = [cell.width * math.sqrt(cell.n_obs / self.n_obs) for cell in cells]
         return float(np.exp(np.mean(np.log([width for width in widths if width > 0]))))
+
+
+def _may_have_tails(name: str) -> bool:
+    """Whether the table means losses of any size by this name, and no shares of errors or pairs."""
+    metric = known_metric(name)
+    return metric is None or (metric.is_mean and not metric.counts_errors)
 
 
 def _weak_cells(cells: list[Any]) -> tuple[WeakCell, ...]:
