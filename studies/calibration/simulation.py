@@ -148,9 +148,9 @@ class SampleRun:
 
     def _evaluated(self, design: NamedDesign, loss: str) -> uv.Losses:
         if design == KFold(10) and not self.problem.only_folds:
-            return _first_rows(self.losses(KFold(10, n_repeats=10), loss), 10)
+            return first_rows(self.losses(KFold(10, n_repeats=10), loss), 10)
         if design == RandomSplits(15, 0.1):
-            return _first_rows(self.losses(SplitHalves(), loss), 15)
+            return first_rows(self.losses(SplitHalves(), loss), 15)
         learners = dict(zip(("first", "second"), self.problem.learners, strict=True))
         seed = self.seed(f"{design.words}, {loss}")
         return uv.evaluate(learners, self.X, self.y, design, loss, rng=seed)
@@ -193,7 +193,8 @@ class SampleRun:
         return self._conditional[design, loss]
 
 
-def _first_rows(losses: uv.Losses, count: int) -> uv.Losses:
+def first_rows(losses: uv.Losses, count: int) -> uv.Losses:
+    """The losses on the first resamples alone."""
     testing = losses.design.testing
     n_values = int(testing[:count].sum())
     return replace(
@@ -338,7 +339,7 @@ def _on_pairs(
     start = time.process_time()
     options = dict(procedure.options)
     pairs = run.pairs_within_classes if procedure.auc else run.pairs
-    losses = _first_rows(pairs, 2 * options.pop("n_pairs"))
+    losses = first_rows(pairs, 2 * options.pop("n_pairs"))
     result = cls.from_losses(losses, *TARGETS[target]).fit(**options)
     learning, positive = losses.design.learning[0], 0
     if procedure.auc:

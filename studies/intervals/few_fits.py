@@ -15,7 +15,7 @@ import csv
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +23,11 @@ import pandas as pd
 
 import ucvtest as uv
 from studies.calibration.problems import Problem, problems
-from studies.calibration.simulation import SampleRun
+from studies.calibration.simulation import SampleRun, first_rows
 from ucvtest.advice.calibration import calibration_table
-from ucvtest.designs.design import Design
+from ucvtest.advice.configured_tests import FEW_PAIRS
 
-PAIRS = (5, 10, 20, 40, 100)
-"""Of disjoint learning sets: 10, 20, 40, 80 and 200 fits of each learner."""
+PAIRS = FEW_PAIRS
 
 SIZES, MOST_FEATURES = (40, 60, 100, 200), 60
 TARGETS = {"difference": (0, 1), "error": (0, None)}
@@ -38,30 +37,23 @@ IN_SHORT = TABLE.with_stem("few_fits_in_short")
 """Of the study of losses; other studies have their own."""
 
 
-def first_pairs(losses: uv.Losses, n_pairs: int) -> uv.Losses:
-    """The losses of the first pairs alone."""
-    design, rows = losses.design, 2 * n_pairs
-    kept = Design(design.learning[:rows], design.testing[:rows])
-    n_values = int(kept.testing.sum())
-    means, values = losses.means[:, :rows], losses.values[:, :n_values]
-    return replace(losses, design=kept, means=means, values=values)
-
-
 def rows_of(problem: Problem, n_obs: int, number: int) -> Iterator[tuple]:
     """What every budget says of a sample."""
     run = SampleRun(problem, n_obs, number)
-    design = uv.designs.DisjointSets(n_obs // 2 - 1, n_draws=max(PAIRS), n_sets=1)
-    learners = dict(zip(("first", "second"), problem.learners, strict=True))
-    seed = run.seed("few fits")
-    if len(np.unique(run.y)) == 1:
-        return  # which no learner accepts
-    all_losses = uv.evaluate(learners, run.X, run.y, design, problem.loss, rng=seed)
+    # No learner accepts a single class.
+    if len(np.unique(run.y)) > 1:
+        yield from rows_from(run, run.pairs)
+
+
+def rows_from(run: SampleRun, all_losses: uv.Losses) -> Iterator[tuple]:
+    """The same from the losses on the most pairs."""
     for pairs in PAIRS:
-        losses = first_pairs(all_losses, pairs)
+        losses = first_rows(all_losses, 2 * pairs)
         for target, places in TARGETS.items():
             found = uv.UStatisticTest.from_losses(losses, *places).fit(variance="few")
             numbers = found.estimate, *found.conf_int(), found.pvalue
-            yield problem.name, n_obs, number, target, pairs, *(f"{x:.6g}" for x in numbers)
+            cell = run.problem.name, run.n_obs, run.number, target, pairs
+            yield *cell, *(f"{x:.6g}" for x in numbers)
 
 
 def studied() -> list[Problem]:

@@ -12,21 +12,15 @@ corrected t test on ten repeated splits and of the full test.
 from collections.abc import Iterator
 from pathlib import Path
 
-import ucvtest as uv
 from studies.calibration.problems import Problem, problems
 from studies.calibration.simulation import SampleRun
-from studies.intervals.few_fits import MOST_FEATURES, PAIRS, TARGETS, Study, first_pairs, main
+from studies.intervals.few_fits import MOST_FEATURES, Study, main, rows_from
 
 
 def rows_of(problem: Problem, n_obs: int, number: int) -> Iterator[tuple]:
     """What every budget says of a sample."""
     run = SampleRun(problem, n_obs, number, within_classes=True)
-    for pairs in PAIRS:
-        losses = first_pairs(run.pairs_within_classes, pairs)
-        for target, places in TARGETS.items():
-            found = uv.UStatisticTest.from_losses(losses, *places).fit(variance="few")
-            numbers = found.estimate, *found.conf_int(), found.pvalue
-            yield problem.name, n_obs, number, target, pairs, *(f"{x:.6g}" for x in numbers)
+    return rows_from(run, run.pairs_within_classes)
 
 
 def studied() -> list[Problem]:

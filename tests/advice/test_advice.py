@@ -19,8 +19,6 @@ from ucvtest.advice.advise import advise_from
 from ucvtest.advice.calibration import calibration_settings, calibration_table
 from ucvtest.advice.configured_tests import PROCEDURES
 from ucvtest.designs.schemes import KFold
-from ucvtest.methods.ustatistic.options import answers_from_few_fits
-from ucvtest.metrics.recorded import known_metric
 
 PROBLEMS = ("a", "b", "c", "d", "e")
 N_FITS = {"ustatistic_few_20": 40, "ustatistic_few_40": 80, "five_by_two_t": 20}
@@ -92,12 +90,9 @@ def test_rules_that_exist_are_judged_on_one_test_set(loss, learners, test):
     assert uv.advise(100, 2, loss=loss, learners=learners, about="rules").test == test
 
 
-def test_an_auc_has_the_corrected_t_test_only_where_the_test_itself_knows_no_few_fits():
-    metric = known_metric("auc")
-    few = answers_from_few_fits(metric, paired=True, contrast="difference")
-    advice = uv.advise(100, 100, loss="auc")
-    assert advice.test == ("UStatisticTest" if few else "CorrectedTTest")
-    assert uv.advise(100, 10_000, loss="auc").test == "UStatisticTest"
+@pytest.mark.parametrize("n_fits", [12, 100, 10_000])
+def test_an_auc_has_the_same_test_at_every_budget(n_fits):
+    assert uv.advise(100, n_fits, loss="auc").test == "UStatisticTest"
 
 
 def test_what_more_fits_buy_is_the_ratio_of_widths_on_the_same_cells():

@@ -21,7 +21,6 @@ from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, About, Proced
 from ucvtest.common.checks import as_integer, check_choice, named_options
 from ucvtest.common.equality import ByValue
 from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
-from ucvtest.methods.ustatistic.options import answers_from_few_fits
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC
@@ -233,13 +232,13 @@ def advise_from(
     n_learners = _n_learners(learners)
     metric = _checked(n, n_fits, loss, goal, about)
     cells = _Cells.of(table, metric, n, n_learners)
-    rungs = _rungs(cells, metric, n_fits, about)
+    rungs = _rungs(cells, about)
     if not rungs:
         raise ValueError(f"n={n} is too few observations for any test of this kind")
     affordable = [each for each in rungs if each.n_fits <= n_fits]
     best = affordable[-1] if affordable else rungs[0]
     procedure = PROCEDURES[best.procedure]
-    least = _least_fits(best, procedure, metric, n_learners)
+    least = best.n_fits if about == "rules" else 2 * LEAST_ROUNDS * n_learners
     if n_fits < least:
         raise ValueError(
             f"n_fits={n_fits} is too few for any test of this kind: use at least {least}"
@@ -259,7 +258,7 @@ def advise_from(
         promises=not doubts,
         test=procedure.test,
         settings=settings,
-        options=_options(procedure, metric, n_fits, n_learners),
+        options=procedure.options if about == "rules" else _options(metric, n_fits),
         evidence=best,
         runners_up=tuple(more),
         reasons=(*_reasons(cells, best, procedure, more), *_weak(cells, best), *doubts),
@@ -290,20 +289,12 @@ def _checked(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> Metric:
 # ---------------------------------------------------------------------------- the line
 
 
-def _rungs(cells: "_Cells", metric: Metric, n_fits: int, about: About) -> list[Evidence]:
+def _rungs(cells: "_Cells", about: About) -> list[Evidence]:
     """The test for the question, with the numbers of fits that were studied, the fewest first."""
-    auc, paired = metric.ranks_pairs, cells.n_learners == 2
+    metric = cells.metric
     if about == "rules":
-        return cells.evidence((_of_one_test_set(metric, paired=paired),))
-    rungs = cells.evidence(BUDGETS[auc])
-    if rungs and not _knows_few(metric, paired=paired) and n_fits < rungs[0].n_fits:
-        return cells.evidence((REFERENCE[auc],))
-    return rungs
-
-
-def _knows_few(metric: Metric, *, paired: bool) -> bool:
-    """Whether the U-statistic test answers from few fits, as it says itself."""
-    return answers_from_few_fits(metric, paired=paired, contrast="difference")
+        return cells.evidence((_of_one_test_set(metric, paired=cells.n_learners == 2),))
+    return cells.evidence(BUDGETS[metric.ranks_pairs])
 
 
 def _of_one_test_set(metric: Metric, *, paired: bool) -> str:
@@ -312,21 +303,9 @@ def _of_one_test_set(metric: Metric, *, paired: bool) -> str:
     return "mcnemar" if paired and metric.counts_errors else "hold_out"
 
 
-def _least_fits(best: Evidence, procedure: Procedure, metric: Metric, n_learners: int) -> int:
-    paired = n_learners == 2
-    few = procedure.test == "UStatisticTest" and _knows_few(metric, paired=paired)
-    return 2 * LEAST_ROUNDS * n_learners if few else best.n_fits
-
-
-def _options(
-    procedure: Procedure, metric: Metric, n_fits: int, n_learners: int
-) -> Mapping[str, Any]:
+def _options(metric: Metric, n_fits: int) -> Mapping[str, Any]:
     """Options of `fit`: with the variance "auto" the fits decide which one there is."""
-    if procedure.test != "UStatisticTest":
-        return procedure.options
     full = PROCEDURES[BUDGETS[metric.ranks_pairs][-1]].options
-    if not _knows_few(metric, paired=n_learners == 2):
-        return full
     return {**full, "max_fits": min(n_fits, full.get("max_fits", n_fits))}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import (
-    as_integer,
+    at_least,
     check_choice,
     check_seconds,
     check_workers,
@@ -273,8 +273,7 @@ def compare(
 def _check_max_fits(max_fits: Any, max_seconds: float | None) -> None:
     if max_fits is None:
         return
-    if as_integer("max_fits", max_fits) < 1:
-        raise ValueError(f"max_fits must be at least 1, got {max_fits}")
+    at_least("max_fits", max_fits, 1)
     if max_seconds is not None:
         raise ValueError("max_fits and max_seconds exclude each other: pass one of them")
 

@@ -16,7 +16,7 @@ from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
-from ucvtest.methods.ustatistic.options import FEW_PAIRS, answers_from_few_fits
+from ucvtest.methods.ustatistic.options import FEW_PAIRS
 from ucvtest.metrics.base import Metric, plural
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.set_scores import SetScore
@@ -39,8 +39,8 @@ FITS_OF_JITTED = 10_000
 """Fits that can be afforded of jitted learners: seconds."""
 
 FITS_OF_OTHERS = 400
-"""The same of others, where a test does not answer from few: minutes, where a fit takes a tenth of
-a second or so."""
+"""The same of others, of all learners together: minutes, where a fit takes a tenth of a second or
+so."""
 
 FIRST_ANSWER = 2 * FEW_PAIRS
 """Fits of each learner for a first answer, where learners are fitted one by one."""
@@ -111,36 +111,36 @@ def recommended(
     if isinstance(loss, SetScore):
         return Recommended(TestSpec("corrected_t"), None, plural(loss.in_words))
     problem = validated()
-    metric, paired = problem.metric, n_learners > 1
-    auc = metric.ranks_pairs
+    metric, slow = problem.metric, _one_by_one(problem)
+    auc, of_pair = metric.ranks_pairs, min(n_learners, 2)
+    first = slow and affordable is None
+    few = {"max_fits": of_pair * FIRST_ANSWER} if first else {}
     if auc and problem.sample.n_classes > 2:
-        slow = affordable is None and _usual(problem) == FITS_OF_OTHERS
         # Of quick learners enough for the variance of many fits.
-        fits = max(_usual(problem), n_learners * FITS_FOR_EACH * problem.n_units)
-        fits = min(n_learners, 2) * FIRST_ANSWER if slow else fits
-        spec = TestSpec(class_named("UStatisticTest"), fit={"max_fits": fits})
-        return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes", slow)
+        usual = FITS_OF_OTHERS if slow else FITS_OF_JITTED
+        most = max(usual, n_learners * FITS_FOR_EACH * problem.n_units)
+        spec = TestSpec(class_named("UStatisticTest"), fit=few or {"max_fits": most})
+        return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes", first)
     fewest = _fewest_in_class(problem) if auc else FEWEST_IN_CLASS
-    slow = _usual(problem) == FITS_OF_OTHERS and fewest >= FEWEST_IN_CLASS
-    first = slow and answers_from_few_fits(metric, paired=paired, contrast=contrast)
-    if contrast == "ratio":
-        fit = {"max_fits": 2 * FIRST_ANSWER} if first and affordable is None else {}
-        spec = TestSpec("ustatistic", fit=fit)
-        return Recommended(spec, None, f"ratios of {metric.plural}", bool(fit))
-    usual = min(n_learners, 2) * FIRST_ANSWER if first else _usual(problem)
-    shared = first and n_learners > 2 and metric.is_mean
-    budget = usual if affordable is None else affordable(problem, shared=shared)
-    n_fits = min(budget, FITS_OF_JITTED)
     if fewest < FEWEST_IN_CLASS:
         return _of_few_in_class(fewest)
+    if contrast == "ratio":
+        return Recommended(
+            TestSpec("ustatistic", fit=few), None, f"ratios of {metric.plural}", first
+        )
+    shared = slow and n_learners > 2 and metric.is_mean
+    budget = of_pair * FIRST_ANSWER if slow else FITS_OF_JITTED
+    if affordable is not None:
+        budget = affordable(problem, shared=shared)
+    n_fits = min(budget, FITS_OF_JITTED)
     with naming("max_seconds") if affordable is not None else nullcontext():
-        advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=min(n_learners, 2))
+        advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=of_pair)
     words = "the AUC" if auc else metric.plural
     if shared:
         spec = _shared_by_pairs(advice, budget)
     else:
         spec = _spec(advice, budget if affordable is not None else None)
-    return Recommended(spec, advice, words, first and affordable is None)
+    return Recommended(spec, advice, words, first)
 
 
 def _known(metric: Metric) -> str:
@@ -176,7 +176,7 @@ def bounded(problem: Problem) -> TestSpec:
 
     Of jitted learners its own bound is as quick.
     """
-    if _usual(problem) == FITS_OF_JITTED:
+    if not _one_by_one(problem):
         return TestSpec("ustatistic")
     n_learners = len(problem.learners)
     fits = FITS_OF_OTHERS // 2 * n_learners
@@ -194,12 +194,14 @@ def _fewest_in_class(problem: Problem) -> int:
     return min(len(np.unique(groups.index[class_index == code])) for code in np.unique(class_index))
 
 
-def _usual(problem: Problem) -> int:
-    """Fits of two learners where nobody says how many, by the slower of them."""
+def _one_by_one(problem: Problem) -> bool:
+    """Whether a learner is fitted to one learning set at a time."""
     half = problem.sample.n_obs // 2
-    for learner in problem.learners.values():
-        chosen = choose_backend(learner, problem.backend, problem.sample, problem.output, half)
-        # What was translated costs what its jitted learner costs.
-        if isinstance(chosen, SplitLearner):
-            return FITS_OF_OTHERS
-    return FITS_OF_JITTED
+    # What was translated costs what its jitted learner costs.
+    return any(
+        isinstance(
+            choose_backend(learner, problem.backend, problem.sample, problem.output, half),
+            SplitLearner,
+        )
+        for learner in problem.learners.values()
+    )

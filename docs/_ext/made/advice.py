@@ -36,21 +36,11 @@ def write(parts: Folder) -> None:
 
 
 def _tree(question: str, arguments: dict[str, Any]) -> list[str]:
-    """The question, and the test; two where few fits are answered by another."""
-    answers = {fits: _named(fits, arguments) for fits in BUDGETS}
-    found = list(dict.fromkeys(answer for answer in answers.values() if answer))
-    if len(found) == 1:
-        return [f"- **{question}** {found[0]}"]
-    lines = [f"- **{question}**"]
-    for answer in found:
-        fits = min(each for each, named in answers.items() if named == answer)
-        lines.append(f"  - {fits} fits of each learner or more: {answer}")
-    return lines
-
-
-def _named(fits: int, arguments: dict[str, Any]) -> str:
-    tests = {advice.test for n in SIZES if (advice := _asked(n, fits, arguments)) is not None}
-    return " or ".join(link(class_named(test).method_name, "") for test in sorted(tests))
+    """The question, and the test."""
+    asked = (_asked(n, fits, arguments) for n in SIZES for fits in BUDGETS)
+    tests = {advice.test for advice in asked if advice is not None}
+    links = (link(class_named(test).method_name, "") for test in sorted(tests))
+    return [f"- **{question}** {' or '.join(links)}"]
 
 
 # -------------------------------------------------------------------------- the numbers

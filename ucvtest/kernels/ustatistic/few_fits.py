@@ -286,7 +286,8 @@ class RoundSums:
         With an `offset` those of the losses plus their mean times the offset, as for ratios of
         means.
         """
-        parts = list(zip(weights, self._by_learner, strict=True))
+        # Of many learners most have no weight in a difference.
+        parts = [(w, kept) for w, kept in zip(weights, self._by_learner, strict=True) if w]
         learning = np.concatenate([part[0].learning for part in self._parts])
         tested = sum(w * np.concatenate([part.tested for part in kept]) for w, kept in parts)
         fits = sum(w * np.concatenate([part.fits for part in kept]) for w, kept in parts)

@@ -28,7 +28,9 @@ from ucvtest.stats.intervals import Shape
 
 __all__ = [
     "FewFitsEstimates",
+    "diagnostics_of",
     "estimated",
+    "fits_in_words",
     "from_rounds",
     "notes_on_fits",
     "own_values",
@@ -125,13 +127,7 @@ def parts(
         **vars(chosen),
         "method": reporting.METHOD,
         "diagnostics": {
-            "mc_se_estimate": found.mc_se,
-            "variance": "few",
-            "variance_few": found.variance,
-            "variance_of_testing": found.test_part,
-            "variance_of_learning": found.learning_part,
-            "n_pairs": found.n_rounds,
-            "converged": options.variance == options.asked,
+            **diagnostics_of(options, found),
             "one_class_fits": source.one_class_fits,
             **source.ties,
             "interval": interval.name,
@@ -168,8 +164,30 @@ def _studentised(
     )
 
 
+def diagnostics_of(options: Options, found: FewFits) -> dict[str, Any]:
+    """The variance with its parts, and the pairs that it is from."""
+    return {
+        "mc_se_estimate": found.mc_se,
+        "variance": "few",
+        "variance_few": found.variance,
+        "variance_of_testing": found.test_part,
+        "variance_of_learning": found.learning_part,
+        "n_pairs": found.n_rounds,
+        "converged": options.variance == options.asked,
+    }
+
+
+def fits_in_words(found: FewFits) -> str:
+    """How many fits the variance rests on."""
+    return (
+        f"The variance rests on {found.n_rounds} pairs of disjoint learning sets. What so few fits "
+        f"leave open is in the {found.df:.3g} degrees of freedom; more fits make the interval "
+        "shorter."
+    )
+
+
 def own_values(own: Sequence[FewFits], settings: Mapping[str, Any]) -> PerLearnerEstimates:
-    """The mean losses of two learners with their standard errors."""
+    """What each of two learners has alone, with its standard error."""
     if not own:
         return PerLearnerEstimates()
     values = [(one.mean, one.se**2) for one in own]
@@ -183,11 +201,7 @@ def notes_on_fits(options: Options, found: FewFits) -> Iterator[str]:
             f"The fits ended before the {options.variance} variance was known to a quarter of "
             "itself. The variance is that of few fits, from the same pairs of learning sets."
         )
-    yield (
-        f"The variance rests on {found.n_rounds} pairs of disjoint learning sets. What so few fits "
-        f"leave open is in the {found.df:.3g} degrees of freedom; more fits make the interval "
-        "shorter."
-    )
+    yield fits_in_words(found)
     if found.n_obs < LEAST_TRIED:
         yield (
             f"With fewer than {LEAST_TRIED} observations ({found.n_obs} here) the coverage of the "

@@ -4,7 +4,7 @@ The variance is that of the losses L1/U1 - L2/U2, the linear part of log(U1/U2),
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -94,7 +94,7 @@ def parts(
         },
         "notes": (
             reporting.ORDER,
-            *_notes(options, linear),
+            *(() if linear is None else few.notes_on_fits(options, linear)),
             *reporting.shared_notes(question, options, source, converged=True),
             ratio.OF_LOGARITHM,
             *options.interval.notes(None, tested, source.one_class_fits),
@@ -123,8 +123,3 @@ def _studentised(hypothesis: Hypothesis, found: FewFitsRatio, source: LossSource
     )
     tested = replace(on_log_scale, estimate=value, null_value=null)
     return by_rule(tested, LogT(value, tested.se, linear.df, null)) if status == "ok" else tested
-
-
-def _notes(options: Options, linear: FewFits | None) -> Iterator[str]:
-    if linear is not None:
-        yield from few.notes_on_fits(options, linear)

@@ -17,17 +17,8 @@ from ucvtest.methods.ustatistic.interval import (
 from ucvtest.methods.ustatistic.learning_sets import AucSizes, LearningSets
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
-from ucvtest.metrics.base import Metric
-from ucvtest.results.fields import Contrast
 
-__all__ = [
-    "DEFAULT_TOL",
-    "NumberOfPairs",
-    "Options",
-    "ProfileOptions",
-    "Variance",
-    "answers_from_few_fits",
-]
+__all__ = ["DEFAULT_TOL", "NumberOfPairs", "Options", "ProfileOptions", "Variance"]
 
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
 NumberOfPairs = int | Literal["auto", "exact"]
@@ -211,15 +202,6 @@ class Options:
         if self.max_seconds is not None:
             settings["max_seconds"] = self.max_seconds
         return settings
-
-
-def answers_from_few_fits(metric: Metric, *, paired: bool, contrast: Contrast) -> bool:
-    """Whether "auto" answers where there are few fits, whatever the sample."""
-    if contrast == "ratio":
-        rule = Interval.of_ratio("auto", metric, variance="auto")
-    else:
-        rule = Interval.of("auto", metric, paired=paired, variance="auto")
-    return Options("auto", "auto", "auto", DEFAULT_TOL, MAX_FITS_OTHERWISE, rule).may_be_few
 
 
 def _check_few_pairs(number: NumberOfPairs) -> None:

@@ -10,6 +10,7 @@ from ucvtest.common.execution import Execution
 from ucvtest.evaluation.loss_source import FittedLosses, PrecomputedLosses, SeveralLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.question import Question
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.learners.jitted.regularization_paths import on_paths
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import few, simultaneous_losses
@@ -219,7 +220,7 @@ class JointRun:
         rounds = few.rounds_of(sampler, options, n_learners)
         sets = next(iter(self.tests.values())).learning_sets
         options = few_if_needed(sets, options, n_learners, jointly=True)
-        short = isinstance(given, GivenPairs) and 3 <= given.n_pairs < MIN_PAIRS
+        short = isinstance(given, GivenPairs) and LEAST_ROUNDS <= given.n_pairs < MIN_PAIRS
         if rounds is not None and (options.variance == "few" or short):
             sampler = replace(sampler, rounds=rounds)
             simultaneous_losses.evaluate_pairs(sampler, options, n_learners)
@@ -227,8 +228,9 @@ class JointRun:
         found = simultaneous_losses.estimated(
             *(self.sizes, options, source, generator), pair_effects=pair_effects, rounds=rounds
         )
-        few_tell_more = rounds is not None and rounds.enough and not found.known
-        return JointFewEstimates(rounds) if rounds is not None and few_tell_more else found
+        if rounds is not None and rounds.enough and not found.known:
+            return JointFewEstimates(rounds)
+        return found
 
 
 def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> dict[Any, JoinedTest]:

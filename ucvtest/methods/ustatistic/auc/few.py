@@ -7,12 +7,7 @@ from typing import Any, Self
 
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.notes import tie_notes
-from ucvtest.inference.studentise import (
-    Hypothesis,
-    PerLearnerEstimates,
-    studentise,
-    variance_table,
-)
+from ucvtest.inference.studentise import Hypothesis, studentise, variance_table
 from ucvtest.kernels.auc_ustatistic.few_fits import RankedRounds, RoundsOfAuc
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words
@@ -20,6 +15,7 @@ from ucvtest.kernels.ustatistic.few_fits import FewFits
 from ucvtest.methods.ustatistic.auc.estimation import Found, Sampler, Sizes
 from ucvtest.methods.ustatistic.auc.reporting import FEW_IN_CLASS
 from ucvtest.methods.ustatistic.estimation import in_parts
+from ucvtest.methods.ustatistic.few import diagnostics_of, fits_in_words, own_values
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.reporting import ORDER
@@ -127,23 +123,12 @@ def parts(
         status="ok" if why is None else no_variance_in_words(why),
     )
     chosen = options.interval.applied(one, None, "few")
-    own = PerLearnerEstimates()
-    if estimates.own:
-        names = (settings["learner"], settings["other"])
-        own = PerLearnerEstimates.of_variances(
-            names, [(each.mean, each.se**2) for each in estimates.own]
-        )
+    own = own_values(estimates.own, settings)
     return {
         **vars(chosen),
         "method": "U-statistic test of the AUC",
         "diagnostics": {
-            "mc_se_estimate": found.mc_se,
-            "variance": "few",
-            "variance_few": found.variance,
-            "variance_of_testing": found.test_part,
-            "variance_of_learning": found.learning_part,
-            "n_pairs": found.n_rounds,
-            "converged": options.variance == options.asked,
+            **diagnostics_of(options, found),
             **sizes.counts,
             **source.counts,
             **options.interval.diagnostics(None),
@@ -167,11 +152,7 @@ def _notes(sizes: Sizes, options: Options, found: FewFits, source: LossSource) -
             f"The fits ended before the {usual} variance was known to half of itself. The variance "
             "is that of few fits, from the same pairs of learning sets."
         )
-    yield (
-        f"The variance rests on {found.n_rounds} pairs of disjoint learning sets. What so few fits "
-        f"leave open is in the {found.df:.3g} degrees of freedom; more fits make the interval "
-        "shorter."
-    )
+    yield fits_in_words(found)
     yield from _notes_on_coverage(sizes, paired=source.paired)
     count, in_words = sizes.smallest
     if count < FEW_IN_CLASS:
