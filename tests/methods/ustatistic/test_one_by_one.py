@@ -248,3 +248,34 @@ def test_checkpoints_of_something_else_are_refused(tmp_path):
     losses = uv.evaluate(["lda", "majority"], X, Y, design=design, rng=0)
     with pytest.raises(ValueError, match=r"^checkpoint "):
         uv.UStatisticTest.from_losses(losses, "lda", "majority").fit(checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    ("n_pairs", "variance"), [(12, "few"), (60, "jackknife"), (200, "midpoint")]
+)
+def test_the_answer_is_that_of_the_losses_of_all_other_pairs(n_pairs, variance):
+    """Bit for bit, although some pairs have a third learning set, one observation exchanged."""
+
+    def errors(learnt):
+        above = X[:, 0] > X[learnt, 0].mean()
+        return (np.where(above, Y.max(), Y.min()) != Y).astype(float)
+
+    place, sets = {tuple(row): number for number, row in enumerate(X)}, []
+
+    def nearer(X_train, y_train, X_test):
+        sets.append(np.isin(np.arange(len(X)), [place[tuple(row)] for row in X_train]))
+        if len(sets) == 10:
+            raise RuntimeError("singular")
+        return np.where(X_test[:, 0] > X_train[:, 0].mean(), Y.max(), Y.min())
+
+    found = uv.UStatisticTest(X, Y, {"own": nearer}).fit(n_pairs, variance, rng=1)
+    assert found.diagnostics["n_failed_pairs"] == 1
+    # A pair begins where two sets are disjoint, and the fit that failed was the tenth.
+    begin = [k for k in range(len(sets) - 1) if not (sets[k] & sets[k + 1]).any()]
+    failed = max(k for k in begin if k <= 9)
+    learning = np.array([sets[k + side] for k in begin if k != failed for side in (0, 1)])
+    values = np.array([errors(learnt) for learnt in learning])
+    losses = uv.Losses.from_arrays(values[None], learning, loss="zero_one", y=Y)
+    expected = uv.UStatisticTest.from_losses(losses).fit(variance=variance)
+    assert (found.estimate, found.se) == (expected.estimate, expected.se)
+    assert found.diagnostics["n_pairs"] == n_pairs - 1
