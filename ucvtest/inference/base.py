@@ -146,6 +146,8 @@ class HypothesisTest(ABC):
     """The designs that the test can use, in words; nothing, or the reason, where it takes none."""
     takes_losses: ClassVar[bool] = True
     """Whether it can be made by `from_losses` from losses that exist."""
+    takes_predictions: ClassVar[bool] = False
+    """Whether metrics that are functions of means have rules of their own, by predictions."""
     takes_rows: ClassVar[bool] = False
     """Whether it sees the losses of the rows of clusters, and takes account of these itself;
     otherwise it gets losses of clusters, which are its observations."""
@@ -325,7 +327,14 @@ class HypothesisTest(ABC):
         auc = given.losses.metric.ranks_pairs
         paired = given.other is not None
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
-        return LossesQuestion.of(given, hypothesis, group_weight, by_rows=cls.takes_rows)
+        return LossesQuestion.of(
+            given, hypothesis, group_weight, by_rows=cls.sees_rows(given.losses.metric)
+        )
+
+    @classmethod
+    def sees_rows(cls, metric: Metric) -> bool:
+        """Whether it takes the losses of rows, with their clusters beside them."""
+        return cls.takes_rows or (cls.takes_predictions and metric.linearised)
 
     @classmethod
     def about(cls, question: Question, **own: Any) -> Self:
