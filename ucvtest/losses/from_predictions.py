@@ -436,8 +436,8 @@ def _known_positive(sample: Sample, pos_label: Any, metric: SmoothMetric) -> Any
     if pos_label is None and not says_positive(classes):
         first, second = map(json_label, classes)
         raise ValueError(
-            f"pos_label is missing: metric={metric.name!r:.60} is about one of two classes, and the "
-            f"labels {first!r:.60} and {second!r:.60} do not say of which; pass "
+            f"pos_label is missing: metric={metric.name!r:.60} is about one of two classes, and "
+            f"the labels {first!r:.60} and {second!r:.60} do not say of which; pass "
             f"pos_label={second!r:.60}, or pos_label={first!r:.60}"
         )
     return classes[-1]

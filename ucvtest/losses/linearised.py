@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.losses.resample_means import resample_means
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric, linearised
 
-__all__ = ["CLASSES", "fields_of", "kept_classes", "linearised_values", "scored_by"]
+__all__ = ["CLASSES", "fields_of", "kept_classes", "linearised_values"]
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
@@ -22,13 +21,6 @@ def linearised_values(
     Parts are pooled over everything that is tested (Forman and Scholz 2010).
     """
     return np.stack([linearised(function, target, row) for row in predictions])
-
-
-def scored_by(metric: SmoothMetric, losses: Any) -> dict[str, Any]:
-    """The fields of `Losses` that depend on the metric, from those with predictions."""
-    function = metric.made_for(losses.settings.get(CLASSES, ()))
-    values = linearised_values(function, losses.tested_target, losses.predictions)
-    return fields_of(metric, values, resample_means(values, losses.design))
 
 
 def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from ucvtest.losses import files
 from ucvtest.losses.from_arrays import FromArrays
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_scores import FromScores
-from ucvtest.losses.linearised import CLASSES, scored_by
-from ucvtest.losses.resample_means import resample_values
+from ucvtest.losses.linearised import CLASSES, fields_of, linearised_values
+from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
@@ -173,6 +173,17 @@ class Losses(FromArrays, FromMlflow, FromScores):
             return metric
         return replace(metric, of_loss=errors_at(float(cost)))
 
+    @classmethod
+    def of_predictions(
+        cls, metric: SmoothMetric, *, predictions: np.ndarray, design: Design, **others: Any
+    ) -> "Losses":
+        """The linearised values of a function of means, from predictions (L, T)."""
+        function = metric.made_for(others["settings"].get(CLASSES, ()))
+        target = np.broadcast_to(others["target"], design.testing.shape)[design.testing]
+        values = linearised_values(function, target, predictions)
+        fields = fields_of(metric, values, resample_means(values, design))
+        return cls(design=design, predictions=predictions, **fields, **others)
+
     @property
     def function_of_means(self) -> FunctionOfMeans:
         """The metric as a function of means, for the classes of these observations."""
@@ -211,7 +222,10 @@ class Losses(FromArrays, FromMlflow, FromScores):
                 f"metric={self.metric.name!r:.60} kept the {self.metric.output}: make the losses "
                 "with that metric"
             )
-        return replace(self, **scored_by(wanted, self))
+        values = linearised_values(
+            wanted.made_for(self.settings.get(CLASSES, ())), self.tested_target, self.predictions
+        )
+        return replace(self, **fields_of(wanted, values, resample_means(values, self.design)))
 
     @cached_property
     def in_losses(self) -> "Losses":

@@ -9,11 +9,14 @@ their spread gives the standard error of T (the infinitesimal jackknife).
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from ucvtest.metrics.base import Metric
+
+if TYPE_CHECKING:
+    from ucvtest.data.sample import Sample
 
 __all__ = [
     "Cells",
@@ -164,6 +167,13 @@ class SmoothMetric(Metric):
     def of_one_class(self) -> bool:
         """Whether the value depends on which of two classes is the positive one."""
         return super().of_one_class or self.of_two
+
+    def kept(
+        self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
+    ) -> np.ndarray:
+        """The predictions; 0 where nothing is tested."""
+        found: np.ndarray = np.where(testing, predictions, 0.0)
+        return found if self.cut is None else (found >= self.cut) * 1.0
 
     @property
     def _own_words(self) -> str:

@@ -58,7 +58,7 @@ def two_right_two_wrong(n_classes: int) -> np.ndarray:
 def one_right_one_wrong(n_classes: int) -> np.ndarray:
     """Of two: two observations over (true, first, second).
 
-    Half of one each where both are right, only the first, only the second, and where both are wrong.
+    Half of one each where both are right, only the first, only the second, and neither.
     """
     k = np.arange(n_classes)
     first, second = k[:, None, None] == k[:, None], k[:, None, None] == k
@@ -102,7 +102,7 @@ class RowsAdded:
 def second_order_bias(
     function: ValueAndGradient, means: np.ndarray, directions: np.ndarray, step: float = 1e-4
 ) -> float:
-    """What a function of means is off by on average: half the trace of its second derivatives times V.
+    """What a function of means is off by on average: half the trace of its Hessian times V.
 
     `directions` (m, ...) are arrays of the shape of the means; V is the sum of their outer squares.
     """

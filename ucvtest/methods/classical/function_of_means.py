@@ -13,8 +13,8 @@ from ucvtest.data.groups import Clusters
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
-from ucvtest.stats.intervals import HallT, MovedT, Shape
 from ucvtest.stats.interval_rules import StudentRule
+from ucvtest.stats.intervals import HallT, MovedT, Shape
 from ucvtest.stats.linearised import (
     RowsAdded,
     effective_size,

@@ -61,6 +61,8 @@ class ResamplingTest(HypothesisTest):
         "auc" compares areas under the ROC curve instead of expected losses.
     null_value, alternative, pos_label, groups, group_weight, backend, scoring
         See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
+    metric : str or metric, optional
+        In the place of a loss what is no mean of one, such as "f1": see `Losses.from_predictions`.
     cv : int, splitter or iterable, optional
         scikit-learn's, in the place of `design`: an integer is what `cross_val_score` makes of it,
         folds of rows next to each other, stratified for classes; with groups it is
@@ -75,6 +77,7 @@ class ResamplingTest(HypothesisTest):
     takes_groups = True
     takes_set_scores = True
     takes_auc = True
+    takes_metrics = True
     default_design: ClassVar[NamedDesign]
     pools_scores: ClassVar[bool] = False
     """Whether the AUC is that of the scores of all test sets together, not the mean of theirs."""
@@ -95,6 +98,7 @@ class ResamplingTest(HypothesisTest):
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
         scoring: Any = None,
+        metric: Any = None,
         missing: Missing = "raise",
         cv: Any = None,
     ) -> None:
@@ -108,6 +112,7 @@ class ResamplingTest(HypothesisTest):
             group_weight=group_weight,
             backend=backend,
             scoring=scoring,
+            metric=metric,
             missing=missing,
         )
         self._ask(question, design, cv)
