@@ -177,14 +177,14 @@ class Problem:
 
 
 def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
-    """Refuse classes that the metric is not about, and to guess which of two is the positive one."""
+    """Refuse classes that the metric is not about, and to guess the positive one of two."""
     classes = None if sample.classes is None else np.asarray(sample.classes)
     metric.made_for([] if classes is None else [*map(json_label, classes)])
     if classes is None or not metric.of_one_class:
         return
     if len(classes) != 2:
         raise ValueError(
-            f"metric={metric.name!r:.60} needs two classes, y has {len(classes)}: merge classes, or "
+            f"metric={metric.name!r:.60} needs two classes, y has {len(classes)}: merge classes, "
             "name an average, such as 'f1_macro'"
         )
     if not sample.positive_named and not says_positive(classes):

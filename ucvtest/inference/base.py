@@ -331,14 +331,8 @@ class HypothesisTest(ABC):
         auc = given.losses.metric.ranks_pairs
         paired = given.other is not None
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
-        return LossesQuestion.of(
-            given, hypothesis, group_weight, by_rows=cls.sees_rows(given.losses.metric)
-        )
-
-    @classmethod
-    def sees_rows(cls, metric: Metric) -> bool:
-        """Whether it takes the losses of rows, with their clusters beside them."""
-        return cls.takes_rows or (cls.takes_predictions and metric.linearised)
+        by_rows = cls.takes_rows or (cls.takes_predictions and given.losses.metric.linearised)
+        return LossesQuestion.of(given, hypothesis, group_weight, by_rows=by_rows)
 
     @classmethod
     def about(cls, question: Question, **own: Any) -> Self:

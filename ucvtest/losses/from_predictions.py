@@ -90,7 +90,7 @@ class FromPredictions:
         y: Any,
         predictions: Mapping[str, Any],
         *,
-        loss: Any = None,
+        loss: Any = "zero_one",
         metric: Any = None,
         groups: Any = None,
         pos_label: Any = None,
@@ -116,8 +116,8 @@ class FromPredictions:
             order of the sorted labels, and "auc" is that of `pos_label` against the rest. A path
             is that of a CSV or parquet file with a column for each rule.
         loss : str, callable, Loss or matrix
-            As for the tests, by default "zero_one", and "score" for a score of each observation, of
-            which higher is better, as from evaluations of language models.
+            As for the tests, and "score" for a score of each observation, of which higher is
+            better, as from evaluations of language models.
         metric : str or metric, optional
             In the place of a loss what is no mean of one: "f1", "mcc", "r2" and others, those with
             arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Rows of
@@ -171,8 +171,8 @@ class FromPredictions:
 def _asked(loss: Any, metric: Any) -> Any:
     """The loss or metric that is asked for; one of them."""
     if metric is None:
-        return "zero_one" if loss is None else loss
-    if loss is not None:
+        return loss
+    if not isinstance(loss, str) or loss != "zero_one":
         raise ValueError(
             f"loss={loss!r:.60} and metric={metric!r:.60} exclude each other: pass one of them"
         )

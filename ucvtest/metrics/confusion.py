@@ -146,7 +146,8 @@ def geometric_mean_of_recalls(table: np.ndarray) -> Found:
     mean = float(np.prod(values) ** (1 / len(places)))
     if not mean > 0:
         return mean, np.full(table.shape, np.nan)
-    return mean, mean / len(places) * sum(slope / value for value, slope in found)
+    slopes = np.sum([slope / value for value, slope in found], axis=0)
+    return mean, mean / len(places) * slopes
 
 
 def matthews(table: np.ndarray) -> Found:

@@ -337,18 +337,26 @@ def _of_class_at(name: str, words: str, of_class: OfClass, place: int) -> Smooth
     )
 
 
+MomentParts = tuple[
+    Callable[[np.ndarray, np.ndarray], np.ndarray],
+    Callable[[np.ndarray], Any],
+    Callable[[np.ndarray], np.ndarray],
+]
+
+
 def _of_moments(
     name: str,
     words: str,
-    numbers: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    values: Callable[[np.ndarray], Any],
-    gradient: Callable[[np.ndarray], np.ndarray],
+    parts: MomentParts,
     *,
     limits: tuple[float, float],
     scale: IntervalScale,
     output: Literal["number", "probability"] = "number",
     rises: bool = True,
 ) -> SmoothMetric:
+    """A metric by the numbers of each observation, the function of their means and its gradient."""
+    numbers, values, gradient = parts
+
     def both(means: np.ndarray) -> tuple[float, np.ndarray]:
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(values(means)), gradient(means)
@@ -395,43 +403,43 @@ _LIST = (
     _of_table("balanced_accuracy", "balanced accuracy", confusion.balanced_accuracy, SHARE),
     _of_table("g_mean", "geometric mean of recalls", confusion.geometric_mean_of_recalls, SHARE),
     _of_table("mcc", "Matthews correlation coefficient", confusion.matthews, CORRELATION),
-    _of_moments("r2", "R2", *_EXPLAINED, limits=_UP_TO_ONE, scale="log1m"),
+    _of_moments("r2", "R2", _EXPLAINED, limits=_UP_TO_ONE, scale="log1m"),
     _of_moments(
-        *("brier_skill", "Brier skill", *_EXPLAINED),
+        *("brier_skill", "Brier skill", _EXPLAINED),
         limits=_UP_TO_ONE,
         scale="log1m",
         output="probability",
     ),
     _of_moments(
         *("log_skill", "log skill"),
-        *(moments.of_log_loss, moments.log_skill, moments.gradient_of_log_skill),
+        (moments.of_log_loss, moments.log_skill, moments.gradient_of_log_skill),
         limits=_UP_TO_ONE,
         scale="log1m",
         output="probability",
     ),
     _of_moments(
         *("rmse", "root mean squared error"),
-        *(moments.of_squared_error, moments.root, moments.gradient_of_root),
+        (moments.of_squared_error, moments.root, moments.gradient_of_root),
         limits=_FROM_ZERO,
         scale="sqrt",
         rises=False,
     ),
     _of_moments(
         *("wape", "weighted absolute percentage error"),
-        *(moments.absolute_and_size, moments.ratio, moments.gradient_of_ratio),
+        (moments.absolute_and_size, moments.ratio, moments.gradient_of_ratio),
         limits=_FROM_ZERO,
         scale="log",
         rises=False,
     ),
     _of_moments(
         *("pearson", "correlation"),
-        *(moments.of_products, moments.pearson, moments.gradient_of_pearson),
+        (moments.of_products, moments.pearson, moments.gradient_of_pearson),
         limits=CORRELATION,
         scale="fisher",
     ),
     _of_moments(
         *("ccc", "concordance correlation"),
-        *(moments.of_products, moments.concordance, moments.gradient_of_concordance),
+        (moments.of_products, moments.concordance, moments.gradient_of_concordance),
         limits=CORRELATION,
         scale="fisher",
     ),

@@ -246,7 +246,9 @@ class MetricOfRules:
             moved = np.stack([np.bincount(self.index, each) for each in moved.T], axis=1)
             scale = math.sqrt(len(moved) / (len(moved) - 1)) / len(target)
         # As many directions as there are parts, with the same sum of squares.
-        directions = np.linalg.qr(moved, mode="r") if len(moved) > moved.shape[1] else moved
+        directions: Any = moved
+        if len(moved) > moved.shape[1]:
+            directions = np.linalg.qr(moved, mode="r")
         with np.errstate(all="ignore"):
             return second_order_bias(
                 function.value_and_gradient,

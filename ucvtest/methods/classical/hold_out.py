@@ -54,7 +54,7 @@ class HoldOutTest(ResamplingTest):
         One split; by default a random third of the sample is tested.
     loss : str, callable, Loss or matrix, optional
         Not "auc", which is no mean of losses.
-    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

@@ -117,8 +117,13 @@ class ResamplingTest(HypothesisTest):
         )
         self._ask(question, design, cv)
 
+    by_rows: bool
+    """Whether the losses are those of rows, also where these are in clusters."""
+
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question)
+        by_predictions = self.takes_predictions and question.metric.linearised
+        self.by_rows = self.takes_rows or by_predictions
         if isinstance(question, DataQuestion):
             self.design = scheme_of(question, design, cv, self.default_design)
             # A trial draw, so that a design is refused before the first fit; what is drawn then is
@@ -144,15 +149,10 @@ class ResamplingTest(HypothesisTest):
         self.check_test_sets(drawn)
         return drawn
 
-    @property
-    def _by_rows(self) -> bool:
-        """Whether the losses are those of rows, also where these are in clusters."""
-        return self.sees_rows(self.question.metric)
-
     def _of_units(self, design: Design) -> Design:
         """A design as the test sees it: of clusters, unless it takes the losses of rows."""
         clusters = self.question.clusters
-        return design if clusters is None or self._by_rows else design.by_groups(clusters.groups)
+        return design if clusters is None or self.by_rows else design.by_groups(clusters.groups)
 
     def tested_clusters(self, observed: LossDifference) -> Clusters | None:
         """The clusters of the tested rows, for tests that take the losses of rows."""
@@ -214,7 +214,7 @@ class ResamplingTest(HypothesisTest):
     # --------------------------------------------------------------- from losses to a result
 
     def _answer(self, options: Any, execution: Execution) -> TestResult:
-        observed = self.question.losses_on(self._draw, execution, by_rows=self._by_rows)
+        observed = self.question.losses_on(self._draw, execution, by_rows=self.by_rows)
         return self._analysed(observed, options)
 
     @abstractmethod
@@ -230,7 +230,7 @@ class ResamplingTest(HypothesisTest):
 
     def _learn_size(self, design: Design) -> int | str:
         """The size of the learning sets that the estimand is about; of clusters, their number."""
-        clusters = self.question.clusters if self._by_rows else None
+        clusters = self.question.clusters if self.by_rows else None
         return learn_size(
             (design if clusters is None else design.by_groups(clusters.groups)).learn_sizes
         )
