@@ -397,6 +397,10 @@ def _linearised(
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
     function = metric.made_for(classes or ())
+    target = sample.target
+    if metric.of_ranks:
+        # Of several classes the one that is named, against the rest.
+        target = (target == sample.n_classes - 1).astype(float)
     if metric.output == "label":
         rows, extended = _coded(rules, sample)
         if extended.n_classes > sample.n_classes == 2 and metric.of_two:
@@ -409,7 +413,8 @@ def _linearised(
             positive = {"positive": _known_positive(sample, pos_label, metric)}
     else:
         if sample.classes is not None:
-            _check_two(metric, sample.classes)
+            if not metric.of_ranks or pos_label is None:
+                _check_two(metric, sample.classes)
             rules = _of_positive(rules, sample.classes, pos_label, sample.declared)
             positive = {"positive": sample.classes[-1]}
         rows = {name: _numbers(name, given) for name, given in rules.items()}
@@ -418,13 +423,13 @@ def _linearised(
     stacked = _stacked(rows, sample.n_obs)
     if metric.cut is not None:
         stacked = (stacked >= metric.cut).astype(float)
-    values = linearised_values(function, sample.target, stacked)
+    values = linearised_values(function, target, stacked)
     fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
     fields.pop("means")
     return {
         **fields,
         "predictions": stacked,
-        "target": sample.target,
+        "target": target,
         "settings": kept_classes(classes),
         **positive,
     }

@@ -19,8 +19,10 @@ from ucvtest.methods.classical.fixed_rules import (
     results_together,
 )
 from ucvtest.methods.classical.function_of_means import MetricOfRules
+from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, covariance_of_ranks
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.exact import BinomialCounts
@@ -109,6 +111,8 @@ class HoldOutTest(ResamplingTest):
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
+        if _of_ranks(losses):
+            return results_together(tests, losses, options, covariance_of_ranks(losses))
         values = losses.known_values
         return results_together(tests, losses, options, np.cov(values) / values.shape[1])
 
@@ -145,8 +149,9 @@ class HoldOutTest(ResamplingTest):
         )
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
-        """Of a metric that is a function of means."""
-        found = MetricOfRules.of(observed, self.tested_clusters(observed))
+        """Of a metric that is a function of means, or of ranks."""
+        kind = RanksOfRules if _of_ranks(observed.losses) else MetricOfRules
+        found = kind.of(observed, self.tested_clusters(observed))
         return self._result(
             observed,
             method="Hold-out test of a metric",
@@ -194,6 +199,10 @@ class HoldOutTest(ResamplingTest):
         if math.isnan(null):
             del table["pvalue"]
         return {"Intervals": table}
+
+
+def _of_ranks(losses: Losses) -> bool:
+    return isinstance(losses.metric, SmoothMetric) and losses.metric.of_ranks
 
 
 def _in_words(observed: LossDifference) -> str:
