@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice, is_number
+from ucvtest.common.checks import check_choice, check_switch, is_number
+from ucvtest.data.positive_class import json_label
 from ucvtest.metrics import confusion, moments, weighted_ranks
 from ucvtest.metrics.confusion import OfClass
 from ucvtest.metrics.smooth import (
@@ -41,6 +42,9 @@ __all__ = [
 
 Average = Literal["binary", "macro", "weighted", "micro"]
 AVERAGES: tuple[Average, ...] = ("binary", "macro", "weighted", "micro")
+
+LARGEST_WHOLE = 1e15
+"""Numbers up to this are written without a point."""
 
 SHARE, CORRELATION = (0.0, 1.0), (-1.0, 1.0)
 
@@ -119,7 +123,7 @@ def fbeta(
         raise ValueError(f"beta must be a number above 0, got {beta!r:.60}")
     of_class = partial(confusion.f_beta, beta=float(beta))
     parts = partial(confusion.f_beta_parts, beta=float(beta))
-    name = f"fbeta({beta:g})"
+    name = f"fbeta({_written(float(beta))})"
     return _averaged(name, f"F{beta:g}", of_class, parts, average, labels)
 
 
@@ -237,7 +241,7 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
     >>> losses.loss, round(float(losses.means[0, 0]), 3)
     ('kappa_quadratic', 0.864)
     """
-    if weights not in WEIGHTS:
+    if weights is not None and (not isinstance(weights, str) or weights not in WEIGHTS):
         raise ValueError(f"weights must be None, 'linear' or 'quadratic', got {weights!r:.60}")
     name = "kappa" if weights is None else f"kappa_{weights}"
     words = "kappa" if weights is None else f"{weights}ly weighted kappa".replace("icly", "ically")
@@ -276,7 +280,7 @@ def net_benefit(threshold: float) -> SmoothMetric:
     q = float(threshold)
     found = partial(confusion.net_benefit, threshold=q)
     return SmoothMetric(
-        f"net_benefit({q:g})",
+        f"net_benefit({_written(q)})",
         _unused,
         "probability",
         estimand=f"net benefit at {q:g}",
@@ -321,7 +325,7 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
         raise ValueError(f"max_fpr must be above 0 and at most 1, got {max_fpr!r:.60}")
     most = float(max_fpr)
     found = partial(weighted_ranks.partial_area, max_fpr=most)
-    return _of_ranks(f"partial_auc({most:g})", f"partial AUC up to {most:g}", found)
+    return _of_ranks(f"partial_auc({_written(most)})", f"partial AUC up to {most:g}", found)
 
 
 def own_cells(
@@ -372,6 +376,7 @@ def own_cells(
     >>> round(uv.HoldOutTest.from_losses(losses).fit().estimate, 6)
     0.25
     """
+    _check_own(limits, greater_is_better, function=function)
     both = with_differences(function)
     name = _own_name(function, name)
     found = _of_table(name, name, both, limits)
@@ -426,6 +431,7 @@ def own_moments(
     >>> round(uv.HoldOutTest.from_losses(losses).fit().estimate, 6)
     1.2
     """
+    _check_own(limits, greater_is_better, parts=parts, function=function)
     both = with_differences(function)
 
     def values(means: np.ndarray) -> np.ndarray:
@@ -492,17 +498,16 @@ def _averaged(
 ) -> SmoothMetric:
     """A metric of one class, or averaged over classes."""
     check_choice("average", average, AVERAGES)
-    listed = None if labels is None else list(labels)
-    if listed is not None and (
-        not listed or len(set(listed)) < len(listed) or (average == "binary" and len(listed) > 1)
-    ):
+    listed = None if labels is None else _listed(labels)
+    if listed is not None and average == "binary" and len(listed) > 1:
         raise ValueError(
-            f"labels must be different classes, and one for average='binary', got {labels!r:.60}"
+            f"labels names {len(listed)} classes, and average='binary' is about one: name one, or "
+            "use average='macro', 'weighted' or 'micro'"
         )
     if average != "binary":
         name, words = f"{name}_{average}", f"{average} {words}"
     if listed is not None:
-        name = f"{name}{json.dumps(listed)}"
+        name = f"{name}{json.dumps(listed, ensure_ascii=False)}"
         words = f"{words} of {', '.join(map(str, listed))}"
     return SmoothMetric(
         *(name, _unused, "label"),
@@ -511,6 +516,33 @@ def _averaged(
         limits=SHARE,
         of_two=average == "binary" and listed is None,
     )
+
+
+def _listed(labels: Any) -> list[Any]:
+    """Labels as a file has them."""
+    given = labels.tolist() if hasattr(labels, "tolist") else labels
+    found = [*map(json_label, given)] if isinstance(given, (list, tuple)) else []
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"labels must be a list of different classes, got {labels!r:.60}")
+    return found
+
+
+def _written(number: float) -> str:
+    """A number as names have it, from which it is read without loss."""
+    return str(int(number)) if number.is_integer() and number < LARGEST_WHOLE else repr(number)
+
+
+def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:
+    """Refuse functions that cannot be called, and what are no limits."""
+    for argument, function in functions.items():
+        if not callable(function):
+            raise ValueError(f"{argument} must be a function, got {function!r:.60}")
+    two = isinstance(limits, (tuple, list)) and len(limits) == 2
+    if not two or not all(isinstance(end, (int, float)) for end in limits):
+        raise ValueError(f"limits must be the smallest and the largest value, got {limits!r:.60}")
+    if not limits[0] < limits[1]:
+        raise ValueError(f"limits must be two numbers in order, got {limits!r:.60}")
+    check_switch("greater_is_better", greater_is_better)
 
 
 def _function_for(
