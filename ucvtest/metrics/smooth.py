@@ -131,14 +131,19 @@ class Ranks:
 def linearised(
     function: FunctionOfMeans | Ranks, target: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray:
-    """The linearised value of each observation, (T,), whose mean is the metric."""
+    """The linearised value of each observation, (T,), whose mean is the metric.
+
+    Without a gradient, as at a geometric mean of 0, all are the metric.
+    """
     if isinstance(function, Ranks):
         value, influence = function.influence(target, predictions, np.ones(len(target)))
         return value + influence
     means = function.means(target, predictions)
     value, gradient = function.value_and_gradient(means)
-    if math.isnan(value) or not np.isfinite(gradient).all():
-        return np.full(len(target), value if np.isfinite(gradient).all() else math.nan)
+    if not math.isfinite(value):
+        return np.full(len(target), math.nan)
+    if not np.isfinite(gradient).all():
+        return np.full(len(target), value)
     return value - float((gradient * means).sum()) + function.parts(target, predictions, gradient)
 
 
