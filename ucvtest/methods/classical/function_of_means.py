@@ -75,7 +75,7 @@ class MetricOfRules:
         """Where p-value and interval come from; None for the estimate and its standard error."""
         if isinstance(self._function, Cells):
             return self._with_rows_added(null_value)
-        if self.observed.paired:
+        if self.observed.paired or self.status != "ok":
             return None
         if self._metric.interval_scale == "sqrt":
             return self._root_of_square(null_value)
@@ -112,13 +112,24 @@ class MetricOfRules:
 
     @property
     def status(self) -> str:
-        """What is said where the estimate is 0/0."""
-        if not math.isnan(self.estimate):
-            return "ok"
-        return (
-            f"no estimate: {self._metric.in_words} is 0/0 here, as a class was not there, or was "
-            "not predicted; the interval is that with observations added"
-        )
+        """What is said where the estimate is 0/0, or nothing varies."""
+        words, cells = self._metric.in_words, isinstance(self._function, Cells)
+        if math.isnan(self.estimate) and cells:
+            return (
+                f"no estimate: {words} is 0/0 here, as a class was not there, or was not "
+                "predicted; the interval is that with observations added"
+            )
+        if math.isnan(self.estimate):
+            return (
+                f"no estimate: {words} is 0/0 here, as the response or the predictions do not "
+                "vary; test other observations"
+            )
+        if not cells and not self.variance > 0 and not self.observed.identical:
+            return (
+                f"degenerate: {words} leaves no variance to estimate, as every prediction is "
+                "exact; test more observations"
+            )
+        return "ok"
 
     # ------------------------------------------------------------------------------ the rules
 
@@ -153,8 +164,11 @@ class MetricOfRules:
             return self.df + 1
         return effective_size(values, self.index)
 
-    def _on_scale(self, null_value: float) -> OnScaleT:
-        """Student's t of the jackknife of the metric on its scale, rows or clusters left out."""
+    def _on_scale(self, null_value: float) -> OnScaleT | None:
+        """Student's t of the jackknife of the metric on its scale, rows or clusters left out.
+
+        None where the metric has no value without one of them.
+        """
         name = self._metric.interval_scale
         assert name != "sqrt"
         numbers = self._moments.numbers(self._target, self._predictions[0])
@@ -166,6 +180,8 @@ class MetricOfRules:
         there = SCALES[name].there
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.array([there(float(value)) for value in self._moments.values(left)])
+        if not np.isfinite(values).all():
+            return None
         count = len(values)
         se = math.sqrt((count - 1) / count * float(((values - values.mean()) ** 2).sum()))
         return OnScaleT(self.estimate, se, count - 1.0, name, null_value)
@@ -198,6 +214,8 @@ class MetricOfRules:
             return f"The standard error is that of linearised values of {words}."
         if scale == "sqrt":
             return "The limits are the roots of those of the mean square, by Hall's (1992) rule."
+        if self.rule(math.nan) is None:
+            return f"The standard error is that of linearised values of {words}."
         on = {"log": "log", "log1m": "log(1 - T)", "fisher": "Fisher's z", "identity": "identity"}
         return f"The interval is the jackknife's on the scale {on[scale]}."
 
