@@ -443,8 +443,11 @@ def test_several_rules_are_compared_together():
     for _, each in frame.iterrows():
         alone = fitted(losses, each.learner, each.other)
         assert each.estimate == alone.estimate
-        assert each.conf_low < alone.conf_int()[0] + 0.02
-        assert each.conf_high > alone.conf_int()[1] - 0.02
+        # Wider around the same centre, which is that with observations added.
+        assert each.conf_low < alone.conf_int()[0]
+        assert each.conf_high > alone.conf_int()[1]
+        assert each.conf_low + each.conf_high == pytest.approx(sum(alone.conf_int()))
+    assert comparison.best_set() == ("a", "c")
     y, a, b = scores()
     losses = losses_of(y, a, b, a + b, metric="average_precision")
     frame = uv.compare_losses(losses, ["hold_out"], correction="simultaneous").summary_frame()
@@ -479,6 +482,16 @@ def test_of_learners_it_is_the_metric_of_their_predictions():
         assert result.estimate == fitted(losses, 0, 1).estimate == fitted(fixed, 0, 1).estimate
         assert result.conf_int() == fitted(fixed, 0, 1).conf_int()
         assert "rules learnt on this one learning set" in result.estimand
+
+
+def test_a_rule_without_a_value_leaves_the_others_their_answer():
+    y, a, b = labels(2)
+    losses = losses_of(y, a, b, np.zeros(60), metric="precision")
+    comparison = uv.compare_losses(losses, ["hold_out"], correction="simultaneous")
+    frame = comparison.summary_frame()
+    assert frame.status.str.startswith("no estimate").tolist() == [False, True, True]
+    assert frame.pvalue[0] == fitted(losses, "a", "b").pvalue
+    assert "c" in comparison.best_set()
 
 
 # --------------------------------------------------------------------------------------- files

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -113,8 +114,12 @@ class HoldOutTest(ResamplingTest):
         """See `HypothesisTest.simultaneous_results`."""
         if _of_ranks(losses):
             return results_together(tests, losses, options, covariance_of_ranks(losses))
-        values = losses.known_values
-        return results_together(tests, losses, options, np.cov(values) / values.shape[1])
+        # A metric that is 0/0 has no estimate, which excludes no other.
+        values = np.nan_to_num(losses.known_values)
+        results, together = results_together(
+            tests, losses, options, np.cov(values) / values.shape[1]
+        )
+        return results, _by_rules(results, together) if losses.metric.linearised else together
 
     def _check_design(self, design: Design) -> None:
         if design.n_resamples != 1:
@@ -199,6 +204,19 @@ class HoldOutTest(ResamplingTest):
         if math.isnan(null):
             del table["pvalue"]
         return {"Intervals": table}
+
+
+def _by_rules(results: Mapping[Any, TestResult], together: JointEstimates) -> JointEstimates:
+    """With the statistics of pairs that have observations added, as their intervals have them."""
+    places = {name: place for place, name in enumerate(together.learners)}
+    statistics = np.array(together.statistics)
+    for key, each in results.items():
+        if isinstance(key, str) or each.rule is None or math.isnan(each.estimate):
+            continue
+        first, second = (places[name] for name in key)
+        statistics[first, second] = each.statistic
+        statistics[second, first] = -each.statistic
+    return replace(together, statistics=statistics)
 
 
 def _of_ranks(losses: Losses) -> bool:
