@@ -342,6 +342,42 @@ def test_results_are_read_as_they_were_written():
         assert read.pvalue == result.pvalue
 
 
+DATASETS = {
+    "mcc": labels(2),
+    "f1_macro": labels(4),
+    "r2": (*numbers(), np.arange(60) % 7.0),
+    "average_precision": scores(),
+}
+
+
+@pytest.mark.parametrize("groups", CLUSTERED, ids=["rows", "clusters"])
+@pytest.mark.parametrize("name", DATASETS)
+def test_order_of_rows_and_of_rules_changes_nothing(name, groups):
+    y, a, b = DATASETS[name]
+    mixed = np.random.default_rng(0).permutation(60)
+    expected = fitted(losses_of(y, a, b, metric=name, groups=groups), "a", "b", null_value=0.1)
+    given = (each[mixed] for each in (y, a, b))
+    others = None if groups is None else np.array(list("klmnopqrstuv"))[groups][mixed]
+    found = fitted(losses_of(*given, metric=name, groups=others), "a", "b", null_value=0.1)
+    swapped = fitted(losses_of(y, a, b, metric=name, groups=groups), "b", "a", null_value=-0.1)
+    for each, sign in ((found, 1), (swapped, -1)):
+        assert sign * each.estimate == pytest.approx(expected.estimate)
+        assert each.pvalue == pytest.approx(expected.pvalue)
+        assert sorted(sign * end for end in each.conf_int()) == pytest.approx(expected.conf_int())
+
+
+def test_names_of_labels_change_nothing():
+    y, a, b = labels(4)
+    words = np.array(["d", "b", "a", "c"])
+    for name in ("f1_macro", "mcc", "kappa"):
+        found = fitted(losses_of(words[y], words[a], words[b], metric=name), "a", "b")
+        expected = fitted(losses_of(y, a, b, metric=name), "a", "b")
+        assert found.conf_int() == pytest.approx(expected.conf_int())
+    # The order of labels is that of linear and quadratic weights.
+    found = losses_of(words[y], words[a], metric="kappa_linear").means
+    assert found != pytest.approx(losses_of(y, a, metric="kappa_linear").means)
+
+
 # --------------------------------------------------------------------------------------- edges
 
 
@@ -408,6 +444,30 @@ def test_a_metric_that_needs_the_only_positive_has_a_standard_error():
     assert "linearised values" in " ".join(result.notes)
     assert result.rule is None
     assert result.se > 0
+
+
+def test_two_observations_have_an_answer():
+    for groups in (None, [0, 0, 1, 1]):
+        y, p = np.array([0.0, 1, 3, 4]), np.array([1.0, 1, 2, 6])
+        size = 2 if groups is None else 4
+        result = fitted(losses_of(y[:size], p[:size], metric="rmse", groups=groups))
+        assert result.rule is None
+        assert result.status == "ok"
+        assert result.conf_int()[0] >= 0
+
+
+def test_a_jackknife_that_does_not_vary_gives_way():
+    result = fitted(losses_of([0.0, 2.0], [1.0, 2.0], metric="ccc"))
+    assert 0 < result.pvalue <= 1 or math.isnan(result.pvalue)
+    assert math.isfinite(result.estimate)
+
+
+def test_rounding_leaves_no_range():
+    for n_obs in range(3, 40):
+        y = np.arange(n_obs) * 7 % 3 > 0
+        if 0 < y.sum() < n_obs:
+            for metric in ("mcc", "kappa", "f1", "average_precision"):
+                assert fitted(losses_of(y * 1, y * 1, metric=metric)).estimate <= 1
 
 
 def test_units_of_y_change_nothing():

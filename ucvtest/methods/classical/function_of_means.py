@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest.data.groups import Clusters
 from ucvtest.losses.table import LossDifference
-from ucvtest.metrics.ranges import difference_range, range_of
+from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, MovedT, Shape
@@ -29,6 +29,9 @@ __all__ = ["NOTABLE_BIAS", "MetricOfRules"]
 
 NOTABLE_BIAS = 0.25
 """Bias of second order, as a share of the standard error, above which a note says it."""
+
+LEAST_OBS = 3
+"""Observations that have a skewness."""
 
 LEAST_SKEWNESS = 6.0
 """What the upper limit of a mean square takes the skewness for at least: see "hall_floor"."""
@@ -52,8 +55,8 @@ class MetricOfRules:
 
     @property
     def estimate(self) -> float:
-        """The metric, or its difference; NaN where it is 0/0."""
-        return float(self.observed.values.mean())
+        """The metric, or its difference; NaN where it is 0/0. Rounding leaves no range."""
+        return float(np.clip(self.observed.values.mean(), *self._range))
 
     @property
     def variance(self) -> float:
@@ -152,10 +155,13 @@ class MetricOfRules:
             lambda slopes: variance_of_mean(slopes[cells], self.index),
             added,
         )
-        least, most = range_of(self._metric)
-        if self.observed.paired:
-            least, most = difference_range((least, most))
-        return MovedT(found.estimate, found.se, self.df, least, most, null_value)
+        return MovedT(found.estimate, found.se, self.df, *self._range, null_value)
+
+    @property
+    def _range(self) -> Range:
+        """What the metric, or its difference, can be."""
+        found = range_of(self._metric)
+        return difference_range(found) if self.observed.paired else found
 
     @property
     def _effective_size(self) -> float:
@@ -167,7 +173,7 @@ class MetricOfRules:
     def _on_scale(self, null_value: float) -> OnScaleT | None:
         """Student's t of the jackknife of the metric on its scale, rows or clusters left out.
 
-        None where the metric has no value without one of them.
+        None where the metric has no value without one of them, or always the same.
         """
         name = self._metric.interval_scale
         assert name != "sqrt"
@@ -184,15 +190,19 @@ class MetricOfRules:
             return None
         count = len(values)
         se = math.sqrt((count - 1) / count * float(((values - values.mean()) ** 2).sum()))
+        if not se > 0:
+            return None
         return OnScaleT(self.estimate, se, count - 1.0, name, null_value)
 
-    def _root_of_square(self, null_value: float) -> RootOf:
-        """The root of Hall's limits of the mean square."""
+    def _root_of_square(self, null_value: float) -> RootOf | None:
+        """The root of Hall's limits of the mean square; None where so few have no skewness."""
         squares = self._moments.numbers(self._target, self._predictions[0])[:, 0]
         if self.index is not None:
             sums, sizes = np.bincount(self.index, squares), np.bincount(self.index)
             mean = squares.mean()
             squares = mean + (sums - mean * sizes) / sizes.mean()
+        if len(squares) < LEAST_OBS:
+            return None
         shape, mean = Shape.of(squares), float(squares.mean())
         se = math.sqrt(float(squares.var(ddof=1)) / len(squares))
         square = HallT(
@@ -210,12 +220,10 @@ class MetricOfRules:
                 f"The interval is that with {what} observation{'s' * (not self.observed.paired)} "
                 f"added; the estimate is {words} as it is."
             )
-        if self.observed.paired:
+        if self.rule(math.nan) is None:
             return f"The standard error is that of linearised values of {words}."
         if scale == "sqrt":
             return "The limits are the roots of those of the mean square, by Hall's (1992) rule."
-        if self.rule(math.nan) is None:
-            return f"The standard error is that of linearised values of {words}."
         on = {"log": "log", "log1m": "log(1 - T)", "fisher": "Fisher's z", "identity": "identity"}
         return f"The interval is the jackknife's on the scale {on[scale]}."
 

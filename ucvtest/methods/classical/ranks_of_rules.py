@@ -43,8 +43,9 @@ class RanksOfRules:
 
     @property
     def estimate(self) -> float:
-        """The metric, or its difference."""
-        return float(self.observed.values.mean())
+        """The metric, or its difference. Rounding leaves no range."""
+        least = -1.0 if self.observed.paired else 0.0
+        return float(np.clip(self.observed.values.mean(), least, 1.0))
 
     @property
     def variance(self) -> float:
