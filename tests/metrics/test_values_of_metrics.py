@@ -147,9 +147,17 @@ def test_numbers_score_as_in_scikit_learn(seed):
 
 def test_labels_that_y_lacks_count_as_in_scikit_learn():
     y, p = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 3, 1, 3, 2, 0])
-    for metric, function in AVERAGED.items():
-        with pytest.warns(uv.UcvtestWarning, match="labels that y has not"):
-            same(value_of(metric, y, p), function(y, p))
+    names = np.array(["b", "d", "f", "c"])
+    weighted_kappas = {name: OF_TABLE[name] for name in ("kappa_linear", "kappa_quadratic")}
+    for metric, function in (AVERAGED | weighted_kappas).items():
+        for true, predicted in ((y, p), (2 * y, 2 * p % 5), (names[y], names[p])):
+            with pytest.warns(uv.UcvtestWarning, match="labels that y has not"):
+                same(value_of(metric, true, predicted), function(true, predicted))
+    with (
+        pytest.warns(uv.UcvtestWarning, match="labels that y has not"),
+        pytest.raises(ValueError, match=r"predictions holds 2, .* name an average"),
+    ):
+        value_of("f1", y % 2, p % 3)
 
 
 # ---------------------------------------------------------------------------- linearised values

@@ -411,6 +411,9 @@ def _linearised(
             )
         if sample.n_classes == 2 and metric.of_two:
             positive = {"positive": _known_positive(sample, pos_label, metric)}
+        if extended.n_classes > sample.n_classes:
+            target, rows, classes = _in_order(target, rows, np.asarray(extended.classes).tolist())
+            function = metric.made_for(classes)
     else:
         if sample.classes is not None:
             if not metric.of_ranks or pos_label is None:
@@ -433,6 +436,22 @@ def _linearised(
         "settings": kept_classes(classes),
         **positive,
     }
+
+
+def _in_order(
+    target: np.ndarray, rows: Mapping[str, np.ndarray], classes: list[Any]
+) -> tuple[np.ndarray, dict[str, np.ndarray], list[Any]]:
+    """Numbers of classes in the order of their labels, some of which `y` has not.
+
+    Weighted kappas go by that order. Labels that have none are left as they came.
+    """
+    try:
+        order = sorted(range(len(classes)), key=classes.__getitem__)
+    except TypeError:
+        order = [*range(len(classes))]
+    place = np.argsort(order).astype(float)
+    found = {name: place[row.astype(int)] for name, row in rows.items()}
+    return place[target.astype(int)], found, [json_label(classes[each]) for each in order]
 
 
 def _known_positive(sample: Sample, pos_label: Any, metric: SmoothMetric) -> Any:
