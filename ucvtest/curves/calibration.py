@@ -120,7 +120,8 @@ def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
         n_bins = at_least("bins", bins, 1)
         if n_bins > MOST_POINTS:
             raise ValueError(f"bins must be at most {MOST_POINTS}, got {bins}")
-        found: np.ndarray = np.unique(np.quantile(scores, np.linspace(0, 1, n_bins + 1)))
+        # Computed as scikit-learn does, because rounding decides on which side predictions lie.
+        found: np.ndarray = np.unique(np.percentile(scores, 100 * np.linspace(0, 1, n_bins + 1)))
         return found if len(found) > 1 else np.array([0.0, 1.0])
     edges = as_numbers("bins", bins)
     rises = edges.ndim == 1 and len(edges) > 1 and (np.diff(edges) > 0).all()

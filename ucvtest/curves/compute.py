@@ -7,7 +7,8 @@ import numpy as np
 
 from ucvtest.curves.band import Band, bands_of
 from ucvtest.curves.cells import count_cells
-from ucvtest.curves.inputs import DIFFERENCE, Inputs
+from ucvtest.curves.fields import DIFFERENCE
+from ucvtest.curves.inputs import Inputs
 from ucvtest.curves.points import Quantity, points_of
 from ucvtest.curves.result import Curve
 from ucvtest.results.wording import percent

@@ -8,14 +8,15 @@ import numpy as np
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import check_is_float, check_number
 from ucvtest.common.execution import make_generator
+from ucvtest.curves.fields import DIFFERENCE
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.sample import count_missing
 from ucvtest.losses.table import Losses
 from ucvtest.losses.validation import refuse_other_rows
 
-__all__ = ["DIFFERENCE", "Inputs", "as_thresholds", "distinct_scores", "read_inputs"]
+__all__ = ["Inputs", "as_thresholds", "distinct_scores", "read_inputs"]
 
-MOST_LEARNERS, DIFFERENCE = 2, "difference"
+MOST_LEARNERS = 2
 
 MOST_POINTS = 100
 """Of a curve, where the user names none: thresholds between them change little."""

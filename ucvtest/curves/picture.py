@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ucvtest.curves.band import Band
-from ucvtest.curves.inputs import DIFFERENCE
-from ucvtest.curves.result import Curve
+from ucvtest.curves.fields import DIFFERENCE, CurveFields
 from ucvtest.curves.wording import TITLES
 from ucvtest.results.drawing import draw_layers
 from ucvtest.results.plot_data import Layer, Picture, Role
@@ -27,7 +26,7 @@ FINE = 401
 """Places at which the outline of overlapping rectangles is looked up."""
 
 
-def draw(ax: "Axes", curve: Curve, kind: str) -> "Axes":
+def draw(ax: "Axes", curve: CurveFields, kind: str) -> "Axes":
     """Draw one of the pictures of a curve."""
     draw_layers(ax, picture_of(curve, kind))
     if kind == DIFFERENCE:
@@ -41,7 +40,7 @@ def draw(ax: "Axes", curve: Curve, kind: str) -> "Axes":
     return ax
 
 
-def picture_of(curve: Curve, kind: str) -> Picture:
+def picture_of(curve: CurveFields, kind: str) -> Picture:
     """The curve, or the difference of two, as layers."""
     make = _differences if kind == DIFFERENCE else _KINDS[curve.kind]
     xlabel, ylabel, layers = make(curve)
@@ -53,7 +52,7 @@ def picture_of(curve: Curve, kind: str) -> Picture:
     return Picture(xlabel, ylabel, tuple(layers), title)
 
 
-def _roc(curve: Curve) -> tuple[str, str, list[Layer]]:
+def _roc(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     layers = [Layer("broken", (0, 1), (0, 1), "chance", "null")]
     for name, role in zip(curve.learners, ROLES, strict=False):
         sensitivity, specificity = curve.band(name, "sensitivity"), curve.band(name, "specificity")
@@ -65,7 +64,7 @@ def _roc(curve: Curve) -> tuple[str, str, list[Layer]]:
     return "1 - specificity", "sensitivity", layers
 
 
-def _precision_recall(curve: Curve) -> tuple[str, str, list[Layer]]:
+def _precision_recall(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     share = curve.settings["n_positive"] / curve.settings["n_obs"]
     layers = [Layer("broken", (0, 1), (share, share), "share of positives", "null")]
     for name, role in zip(curve.learners, ROLES, strict=False):
@@ -77,7 +76,7 @@ def _precision_recall(curve: Curve) -> tuple[str, str, list[Layer]]:
     return "recall", "precision", layers
 
 
-def _calibration(curve: Curve) -> tuple[str, str, list[Layer]]:
+def _calibration(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     layers = [Layer("broken", (0, 1), (0, 1), "calibrated", "null")]
     for name, role in zip(curve.learners, ROLES, strict=False):
         band = curve.band(name)
@@ -89,7 +88,7 @@ def _calibration(curve: Curve) -> tuple[str, str, list[Layer]]:
     return "predicted probability", "share of positives", layers
 
 
-def _decision(curve: Curve) -> tuple[str, str, list[Layer]]:
+def _decision(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     layers = [Layer("horizontal", y=0, label="treat none", role="null")]
     for band in curve.bands:
         if band.learner not in (*curve.learners, DIFFERENCE):
@@ -99,7 +98,7 @@ def _decision(curve: Curve) -> tuple[str, str, list[Layer]]:
     return "threshold probability", "net benefit", layers
 
 
-def _differences(curve: Curve) -> tuple[str, str, list[Layer]]:
+def _differences(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     bands = [each for each in curve.bands if each.learner == DIFFERENCE]
     layers = [Layer("horizontal", y=0, label="no difference", role="null")]
     for band, role in zip(bands, ROLES, strict=False):
@@ -117,7 +116,7 @@ def _along(band: Band, name: str, role: Role) -> list[Layer]:
     return [*area, line, *_bars(x, y, role)]
 
 
-_KINDS: dict[str, Callable[[Curve], tuple[str, str, list[Layer]]]] = {
+_KINDS: dict[str, Callable[[CurveFields], tuple[str, str, list[Layer]]]] = {
     "roc": _roc,
     "precision_recall": _precision_recall,
     "calibration": _calibration,

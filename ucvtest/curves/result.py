@@ -1,13 +1,10 @@
 """A curve with its bands: what the functions of this room return."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
-from ucvtest.curves.band import Band
-from ucvtest.curves.inputs import DIFFERENCE
-from ucvtest.results.serialising import Saved, from_plain
+from ucvtest.curves.fields import DIFFERENCE, CurveFields
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +16,7 @@ __all__ = ["Curve"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Saved):
+class Curve(CurveFields):
     """A curve of one learner, or of two with their difference, and its bands.
 
     Parameters
@@ -35,15 +32,6 @@ class Curve(Saved):
         What is covered, and what to be careful about.
     """
 
-    _what: ClassVar[str] = "curve"
-
-    kind: str
-    learners: tuple[str, ...]
-    bands: tuple[Band, ...]
-    alpha: float
-    settings: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
-
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(kind={self.kind!r}, learners={self.learners!r}, "
@@ -55,29 +43,6 @@ class Curve(Saved):
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
-
-    def band(self, learner: str | None = None, quantity: str | None = None) -> Band:
-        """One of the bands; by default the first that fits.
-
-        Parameters
-        ----------
-        learner : str, optional
-            A learner, or "difference" for the first less the second.
-        quantity : str, optional
-            Such as "sensitivity".
-
-        Raises
-        ------
-        KeyError
-            If there is none.
-        """
-        for each in self.bands:
-            if learner in (None, each.learner) and quantity in (None, each.quantity):
-                return each
-        known = ", ".join(f"{each.learner!r} {each.quantity}" for each in self.bands)
-        raise KeyError(
-            f"no band of learner {learner!r} and quantity {quantity!r}: there are {known}"
-        )
 
     def to_frame(self) -> "pd.DataFrame":
         """One row for each point of each band.
@@ -144,16 +109,3 @@ class Curve(Saved):
         if kind is not None and (not isinstance(kind, str) or kind not in kinds):
             raise ValueError(f"kind={kind!r:.60} is unknown: this curve has {', '.join(kinds)}")
         return kind or kinds[0]
-
-    @classmethod
-    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        values = super()._values(data)
-        bands = tuple(
-            Band(**{item.name: from_plain(each[item.name]) for item in fields(Band)})
-            for each in data["bands"]
-        )
-        return values | {
-            "bands": bands,
-            "learners": tuple(values["learners"]),
-            "notes": tuple(values["notes"]),
-        }

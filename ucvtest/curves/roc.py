@@ -56,7 +56,7 @@ def roc(
     alpha : float
         One minus the level.
     rng : int or Generator
-        Seed of the 10000 draws behind the intervals for all points. The default always gives the
+        Seed of the 5000 draws behind the intervals for all points. The default always gives the
         same band.
 
     Returns

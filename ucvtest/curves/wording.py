@@ -3,8 +3,7 @@
 import numpy as np
 
 from ucvtest.curves.band import Band
-from ucvtest.curves.inputs import DIFFERENCE
-from ucvtest.curves.result import Curve
+from ucvtest.curves.fields import DIFFERENCE, CurveFields
 from ucvtest.results.text_tables import (
     Grid,
     GridSummary,
@@ -28,7 +27,7 @@ MOST_ROWS = 6
 """Points of each band that a summary shows."""
 
 
-def verdict(curve: Curve) -> str:
+def verdict(curve: CurveFields) -> str:
     """Where the difference is not zero, by its band for all points."""
     differences = [each for each in curve.bands if each.learner == DIFFERENCE]
     if not differences:
@@ -52,7 +51,7 @@ def verdict(curve: Curve) -> str:
     return f"At the {percent(curve.alpha)} level, over all thresholds: {'; '.join(found)}."
 
 
-def summary(curve: Curve) -> GridSummary:
+def summary(curve: CurveFields) -> GridSummary:
     """Tables of what is estimated, and of some points of each band."""
     settings, title = curve.settings, TITLES[curve.kind]
     facts = [
@@ -93,7 +92,7 @@ def _points(band: Band, x_name: str) -> Grid:
     return Grid(rows, [x_name, "n", *columns], title=f"{band.learner}: {band.quantity}")
 
 
-def _closing(curve: Curve, width: int) -> list[str]:
+def _closing(curve: CurveFields, width: int) -> list[str]:
     said = verdict(curve)
     lines = [*hanging(f"Verdict: {said}", width), ""] if said else []
     lines.append("Notes:")
