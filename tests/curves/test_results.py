@@ -68,6 +68,10 @@ def test_pictures_are_drawn(curves, tmp_path):
             assert len(labels) > 1
     curves["decision"].save_plot(tmp_path / "decision.svg")
     assert (tmp_path / "decision.svg").stat().st_size > 1000
+    with pytest.raises(
+        ValueError, match="quantity='recall': this curve has good \\(sensitivity\\)"
+    ):
+        curves["roc"].band("good", "recall")
     with pytest.raises(ValueError, match="kind='area' is unknown: this curve has curve, diff"):
         curves["roc"].plot(kind="area")
 

@@ -38,7 +38,7 @@ class Band:
     Parameters
     ----------
     learner : str
-        Whose they are, or "first minus second".
+        Whose they are; "difference" is the first learner less the second.
     quantity : str
         What is estimated at each point, such as "sensitivity".
     x : ndarray
@@ -171,8 +171,9 @@ class _Quantity:
     def interval(self, centre: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The interval around moved points, within what the quantity can be."""
         first, *others = self.points
-        least = first.least - sum(np.ones(len(centre)) for _ in others)
-        most = 1 - sum(each.least for each in others)
+        # The second can be 1 at most, and its own least at least.
+        least = first.least - len(others)
+        most = 1 - sum((each.least for each in others), np.zeros(len(centre)))
         return np.maximum(centre - half, least), np.minimum(centre + half, most)
 
 

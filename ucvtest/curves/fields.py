@@ -38,15 +38,16 @@ class CurveFields(Saved):
 
         Raises
         ------
-        KeyError
+        ValueError
             If there is none.
         """
         for each in self.bands:
             if learner in (None, each.learner) and quantity in (None, each.quantity):
                 return each
-        known = ", ".join(f"{each.learner!r} {each.quantity}" for each in self.bands)
-        raise KeyError(
-            f"no band of learner {learner!r} and quantity {quantity!r}: there are {known}"
+        known = ", ".join(f"{each.learner} ({each.quantity})" for each in self.bands)
+        raise ValueError(
+            f"there is no band with learner={learner!r:.60} and quantity={quantity!r:.60}: this "
+            f"curve has {known}"
         )
 
     @classmethod
