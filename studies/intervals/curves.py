@@ -28,6 +28,13 @@ COLUMNS = ("problem", "number", "curve", "target", "point", "all", "width", "wid
 FEW = np.arange(1, 10) / 10
 """Thresholds that are fixed before any sample is drawn."""
 
+HEADINGS = {
+    "roc": "ROC",
+    "precision_recall": "precision-recall",
+    "calibration": "calibration",
+    "decision": "decision",
+}
+
 SHIFTS, CORRELATION, ICC, N_FOLDS, N_FEATURES = (1.5, 1.0), 0.5, 0.3, 5, 4
 
 
@@ -222,6 +229,19 @@ def table_of(rows: pd.DataFrame) -> pd.DataFrame:
     return rounded.sort_values("problem", key=lambda names: names.map(order), kind="stable")
 
 
+def on_the_page(table: pd.DataFrame) -> str:
+    """The table of docs/tutorials/curves.md: percentages of one point, and of all."""
+    cells = table.set_index(["problem", "curve", "target"])
+    columns = [(curve, "a") for curve in HEADINGS] + [("decision", "difference")]
+    heads = [f"{each}: one, all" for each in (*HEADINGS.values(), "difference of net benefit")]
+    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
+    for name in PROBLEMS:
+        found = [cells.loc[(name, *column)] for column in columns]
+        texts = [f"{each['point']:.0f}, {each['all']:.0f}" for each in found]
+        lines.append(f"| {name} | " + " | ".join(texts) + " |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Simulate, or print and keep the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -236,6 +256,7 @@ def main() -> None:
     table = table_of(pd.read_csv(chosen.rows))
     if chosen.table:
         table.to_csv(TABLE, index=False)
+        print(on_the_page(table))
     print(table.to_string(index=False))
 
 

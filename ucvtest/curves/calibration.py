@@ -69,7 +69,7 @@ def calibration(
     (``Losses.from_predictions(loss="brier")``), which punish miscalibration too.
 
     **What is assumed** and **what it costs**: as for `roc`. **When it is too short:** with few rows
-    in a bin intervals are wide, not short; few clusters make them short.
+    in a bin intervals are wide, not short.
 
     References
     ----------

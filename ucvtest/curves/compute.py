@@ -105,15 +105,13 @@ def _of_rules(inputs: Inputs, estimand: str) -> str:
 
 
 def _coverage(inputs: Inputs, x_name: str) -> Iterator[str]:
-    level, where = percent(1 - inputs.alpha), "bin" if "mean" in x_name else "threshold"
+    binned = x_name != "threshold"
+    one, every = ("in one bin", "in all bins") if binned else ("at one threshold", "at all of them")
     yield (
-        f"low and high contain the true value of one quantity at one {where}, fixed before "
-        f"looking at the curve, with {level} confidence."
+        f"low and high contain the true value of one quantity {one}, fixed before looking at the "
+        f"curve, with {percent(1 - inputs.alpha)} confidence."
     )
-    yield (
-        f"low_all and high_all contain all true values of one learner, or of the difference, at "
-        f"all {where}s of the grid at once."
-    )
+    yield f"low_all and high_all do so for all quantities of a learner {every} at once."
 
 
 def _cautions(inputs: Inputs) -> Iterator[str]:

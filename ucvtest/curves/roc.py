@@ -89,7 +89,8 @@ def roc(
     that they score. The difference of two rules is that at the same threshold, which needs scores
     on one scale.
 
-    **When it is too short.** With fewer than 25 clusters.
+    **When it is too short.** With few clusters: with 15 of them the region contained the whole
+    curve in 91% of simulated samples, with 40 in 96%.
 
     **What it costs.** No fit, and time in proportion to the rows plus a fifth of a second.
 

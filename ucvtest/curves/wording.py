@@ -89,7 +89,8 @@ def _points(band: Band, x_name: str) -> Grid:
     counts = [f"{value:.0f}" for value in band.n[shown]]
     places = number_column([float(value) for value in band.x[shown]])
     rows = [list(row) for row in zip(places, counts, *cells, strict=True)]
-    return Grid(rows, [x_name, "n", *columns], title=f"{band.learner}: {band.quantity}")
+    title = f"{band.learner}: {band.quantity} by {x_name}"
+    return Grid(rows, [x_name, "n", *columns], title=title)
 
 
 def _closing(curve: CurveFields, width: int) -> list[str]:
