@@ -1,6 +1,7 @@
 """What a curve says, shows and refuses."""
 
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,9 @@ def curves():
     return {make.__name__: make(Y, BOTH) for make in MAKERS}
 
 
-def test_curves_travel_through_json(curves):
+def test_curves_travel_through_json_and_pickle(curves):
     for curve in curves.values():
+        assert pickle.loads(pickle.dumps(curve)) == curve
         assert uv.curves.Curve.from_dict(json.loads(curve.to_json())) == curve
 
 
@@ -135,6 +137,7 @@ def test_notes_warn_of_few_rows_and_clusters():
         (uv.curves.roc, {"fold": np.zeros((2, 30))}, "one round of repeated"),
         (uv.curves.roc, {"fold": [None] * 30}, "fold has 30 missing values"),
         (uv.curves.roc, {"fold": np.arange(30) // 10, "groups": np.arange(30) % 4}, "divides a gr"),
+        (uv.curves.roc, {"fold": "fold"}, "fold='fold' is no column of predictions"),
         (uv.curves.roc, {"rng": "x"}, "rng must be None, an integer"),
         (uv.curves.decision, {"thresholds": [0.2, 1.0]}, "numbers above 0 and below 1"),
         (uv.curves.decision, {"predictions": {"a": 3 * GOOD}}, "probabilities lie between 0 and 1"),

@@ -101,5 +101,9 @@ def test_rows_are_read_as_losses_read_them(tmp_path):
         curve = uv.curves.roc("truth", given, pos_label="ill")
         np.testing.assert_array_equal(curve.band().estimate, plain.estimate)
         assert curve.settings["pos_label"] == "ill"
+    frame["fold"], frame["patient"] = np.arange(N) // 10, np.arange(N) // 2
+    curve = uv.curves.roc("truth", frame, pos_label="ill", fold="fold", groups="patient")
+    assert curve.learners == ("a",)
+    assert (curve.settings["n_folds"], curve.settings["n_groups"]) == (4, 20)
     other = uv.curves.roc(names, {"a": -p}, pos_label="well")
     np.testing.assert_allclose(other.band("a", "specificity").estimate[1:], plain.estimate[:0:-1])

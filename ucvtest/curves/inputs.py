@@ -1,6 +1,7 @@
 """What curves are made of: labels and predictions, read and validated once."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import check_is_float, check_number
 from ucvtest.common.execution import make_generator
 from ucvtest.curves.fields import DIFFERENCE
+from ucvtest.data.files import read_table
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.sample import count_missing
 from ucvtest.losses.table import Losses
@@ -74,6 +76,8 @@ def read_inputs(
     check_is_float("alpha", alpha, "0.05")
     check_number("alpha", alpha, low=1e-6, high=0.5)
     generator, seed = make_generator(rng)
+    if isinstance(fold, str):
+        predictions, fold = _without_column(predictions, fold)
     try:
         losses = Losses.from_predictions(
             y, predictions, loss="auc", groups=groups, pos_label=pos_label
@@ -116,6 +120,18 @@ def read_inputs(
         alpha=float(alpha),
         seed=int(generator.integers(LARGEST_SEED)) if seed is None else seed,
     )
+
+
+def _without_column(predictions: Any, fold: str) -> tuple[Any, Any]:
+    """A table, which may be in a file, and the column with the folds."""
+    if isinstance(predictions, (str, Path)):
+        predictions = read_table(predictions)
+    if not hasattr(predictions, "columns") or fold not in predictions.columns:
+        raise ValueError(
+            f"fold={fold!r:.60} is no column of predictions: pass the fold of each row, or a "
+            "DataFrame that has this column"
+        )
+    return predictions.drop(columns=[fold]), predictions[fold]
 
 
 def _count_folds(fold: Any, groups: Groups | None, n_obs: int) -> int:

@@ -41,15 +41,16 @@ def roc(
     Parameters
     ----------
     y : array-like, shape (n,), or str
-        Labels of any type; a string names a column of `predictions`.
+        Labels of any type. A string here, and in `groups` and `fold`, names a column of
+        `predictions`.
     predictions : mapping, DataFrame or path
         Name of each of one or two rules, and its n scores, of which high ones mean the positive
         class; as `Losses.from_predictions` takes them for the AUC.
     pos_label : optional
         The positive class. Of the labels 0 and 1, False and True, or -1 and 1 it is the larger one.
-    groups : array-like, shape (n,), optional
+    groups : array-like, shape (n,), or str, optional
         The cluster of each row.
-    fold : array-like, shape (n,), optional
+    fold : array-like, shape (n,), or str, optional
         The fold that tested each row, where predictions are out-of-fold ones.
     thresholds : array-like, optional
         By default all scores that occur, at most 100 of them.
