@@ -49,7 +49,7 @@ class CrossValidationWaldTest(ResamplingTest):
     design : uv.designs object, int or scikit-learn splitter, optional
         K-fold cross-validation done once, leave-one-out included; by default 10 folds.
     loss : str, callable, Loss or matrix, optional
-    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
