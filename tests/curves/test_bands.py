@@ -184,3 +184,28 @@ def test_levels_widen_intervals(data):
     ]
     assert (widths[0][0] >= widths[1][0]).all()
     assert (widths[0][1] >= widths[1][1]).all()
+
+
+METRICS = {
+    "sensitivity": (uv.curves.roc, "recall"),
+    "specificity": (uv.curves.roc, "specificity"),
+    "precision": (uv.curves.precision_recall, "precision"),
+    "net benefit": (uv.curves.decision, "net_benefit(0.45)"),
+}
+
+
+@pytest.mark.parametrize("groups", [None, CLUSTERS], ids=["rows", "clusters"])
+@pytest.mark.parametrize("name", METRICS)
+def test_a_point_has_the_interval_of_its_metric(data, name, groups):
+    """The same question asked of predicted labels, by the test of fixed rules."""
+    y, first, second = data
+    make, metric = METRICS[name]
+    curve = make(y, {"a": first, "b": second}, groups=groups, thresholds=[0.45])
+    labels = {"a": (first >= 0.45).astype(int), "b": (second >= 0.45).astype(int)}
+    losses = uv.Losses.from_predictions(y, labels, metric=metric, groups=groups)
+    weight = {} if groups is None else {"group_weight": "row"}
+    for learner, names in (("a", ("a",)), ("difference", ("a", "b"))):
+        band = curve.band(learner, name)
+        found = uv.HoldOutTest.from_losses(losses, *names, **weight).fit()
+        ends = found.estimate, *found.conf_int()
+        np.testing.assert_allclose((band.estimate[0], band.low[0], band.high[0]), ends, atol=1e-12)

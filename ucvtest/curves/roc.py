@@ -77,11 +77,12 @@ def roc(
     learnt here: rows are pooled over the folds.
 
     **What is covered.** ``low`` and ``high``: each quantity at one threshold that was fixed
-    beforehand, by the rule of "plus four". ``low_all`` and ``high_all``: all sensitivities and
-    specificities of the grid at once (sup-t: the quantile of the largest studentised error, drawn
-    with the correlations of the influence values). At each threshold these make a rectangle. The
-    picture joins the rectangles to a region that contains the whole curve, as Campbell (1994) does
-    with Kolmogorov-Smirnov bands of both score distributions, whose width is the same everywhere.
+    beforehand, by the rule of "plus four", as `HoldOutTest` has it for a metric. ``low_all`` and
+    ``high_all``: all sensitivities and specificities of the grid at once (sup-t: the quantile of
+    the largest studentised error, drawn with the correlations of the influence values). At each
+    threshold these make a rectangle. The picture joins the rectangles to a region that contains the
+    whole curve, as Campbell (1994) does with Kolmogorov-Smirnov bands of both score distributions,
+    whose width is the same everywhere.
 
     Sensitivity at a fixed *specificity* has no band here: it also needs the slope of the curve,
     which small samples do not show. Fix a threshold instead, or use the partial AUC.
