@@ -45,14 +45,17 @@ class FoldPairs:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of Student's t, the mean over the repeats; NaN without a variance."""
+        """Degrees of freedom of Student's t; NaN without a variance.
+
+        Those of clusters, or Welch's: the mean over the repeats, but for such as rank perfectly.
+        """
         if self.clusters is not None:
             return float(self.clusters.max())
         parts = self._variances
-        squares = (parts**2 / (self._counts - 1)).sum(axis=0)
-        if not (squares > 0).all():
+        parts = parts[:, parts.sum(axis=0) > 0]
+        if not parts.size:
             return math.nan
-        welch = parts.sum(axis=0) ** 2 / squares
+        welch = parts.sum(axis=0) ** 2 / (parts**2 / (self._counts - 1)).sum(axis=0)
         return float(np.clip(welch, 1, self.deviations.shape[1] - 2).mean())
 
     @property
@@ -118,9 +121,7 @@ class TestedFolds:
         # Folds of different repeats have different numbers, so that all are sorted at once.
         n_folds = int(self.folds.max()) + 1
         folds = (self.folds + n_folds * np.arange(n_repeats)[:, None]).ravel()
-        right, count = _sums_of_pairs(
-            classes, scores.ravel(), folds, np.tile(weights, n_repeats)
-        )
+        right, count = _sums_of_pairs(classes, scores.ravel(), folds, np.tile(weights, n_repeats))
         right, count = right.reshape(n_repeats, n_obs), count.reshape(n_repeats, n_obs)
         positive = self.classes
         with np.errstate(invalid="ignore"):
