@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-__all__ = ["FoldPairs", "TestedFolds"]
+__all__ = ["FoldPairs", "LabeledFolds"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class FoldPairs:
 
 
 @dataclass(frozen=True, eq=False)
-class TestedFolds:
+class LabeledFolds:
     """Labels of observations, and the number of the fold that each is in, for each repeat (R, n).
 
     Folds are numbered from 0 in every repeat. Of clusters the numbers (n,), from 0; a row has the

@@ -7,7 +7,7 @@ import pytest
 
 import ucvtest as uv
 from tests.oracles import cv_auc as oracle
-from ucvtest.stats.fold_pairs import TestedFolds
+from ucvtest.stats.fold_pairs import LabeledFolds
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.placements import placements
 
@@ -74,7 +74,7 @@ def test_clusters_that_count_alike():
 
 def test_one_fold_of_all_observations_is_delongs_auc():
     # Whose placement values are checked against R's pROC.
-    a, b = (TestedFolds(Y == 1, np.zeros((1, N), int)).pairs(each[:1]) for each in SCORES)
+    a, b = (LabeledFolds(Y == 1, np.zeros((1, N), int)).pairs(each[:1]) for each in SCORES)
     c, d = (placements(Y, each[0]) for each in SCORES)
     for found, expected in ((a, c), (b, d), (a - b, c - d)):
         assert found.mean == pytest.approx(expected.mean, rel=1e-12)
@@ -84,7 +84,7 @@ def test_one_fold_of_all_observations_is_delongs_auc():
 def test_infinite_scores_and_a_repeat_without_error():
     scores = np.array([[[-math.inf, 0, math.inf, math.inf] * 6, Y]])
     first, second = (
-        TestedFolds(Y == 1, FOLDS[:2]).pairs(each) for each in (scores[0], scores[0][::-1])
+        LabeledFolds(Y == 1, FOLDS[:2]).pairs(each) for each in (scores[0], scores[0][::-1])
     )
     assert math.isfinite(first.df)
     assert (first.mean, first.variance, first.df) == (second.mean, second.variance, second.df)

@@ -17,7 +17,7 @@ from ucvtest.methods.classical.several_aucs import (
     area_with_variance,
     tested_area,
 )
-from ucvtest.stats.fold_pairs import FoldPairs, TestedFolds
+from ucvtest.stats.fold_pairs import FoldPairs, LabeledFolds
 
 __all__ = ["fold_aucs"]
 
@@ -87,19 +87,19 @@ def fold_aucs(observed: LossDifference, clusters: Clusters | None) -> dict[str, 
     }
 
 
-def _tested(labels: TestedLabels, folds: np.ndarray) -> TestedFolds:
+def _tested(labels: TestedLabels, folds: np.ndarray) -> LabeledFolds:
     """Labels, folds and clusters of the observations."""
     classes, clusters = labels.labels == 1, labels.clusters
     if clusters is None:
-        return TestedFolds(classes, folds)
+        return LabeledFolds(classes, folds)
     index = clusters.groups.index
     if clusters.weight == "row":
-        return TestedFolds(classes, folds, index)
+        return LabeledFolds(classes, folds, index)
     # Every cluster that holds any of a class counts the same among that class.
     weights = np.empty(len(classes))
     for members in (classes, ~classes):
         weights[members] = 1 / np.bincount(index[members])[index[members]]
-    return TestedFolds(classes, folds, index, weights)
+    return LabeledFolds(classes, folds, index, weights)
 
 
 def _by_repeat(observed: LossDifference, place: int, n_folds: int) -> np.ndarray:
