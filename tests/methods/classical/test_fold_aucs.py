@@ -82,9 +82,10 @@ def test_one_fold_of_all_observations_is_delongs_auc():
 
 
 def test_infinite_scores_and_a_repeat_without_error():
-    scores = np.array([[[-math.inf, 0, math.inf, math.inf] * 6, Y]])
+    ranks = np.array([0, 1, 2, 2] * 6)
+    infinite = np.array([-math.inf, 0, math.inf])[ranks]
     first, second = (
-        LabeledFolds(Y == 1, FOLDS[:2]).pairs(each) for each in (scores[0], scores[0][::-1])
+        LabeledFolds(Y == 1, FOLDS[[0, 0]]).pairs(np.array([each, Y])) for each in (infinite, ranks)
     )
     assert math.isfinite(first.df)
     assert (first.mean, first.variance, first.df) == (second.mean, second.variance, second.df)
