@@ -57,3 +57,39 @@ def test_the_documentation_of_plan_has_the_numbers_of_its_study() -> None:
 def test_the_study_of_planning_has_its_problems(name: str) -> None:
     assert set(table(name)["use"]) == {"chosen on", "held out", "fresh"}
     assert table(name)["problem"].nunique() == 27
+
+
+def test_the_page_on_folds_has_the_numbers_of_aucs_near_one() -> None:
+    found = table("intervals/cv_auc")
+    assert (found["samples"] == 1000).all()
+    near = found[(found["n"] == 40) & (found["auc"] == 0.96)]
+    near = near[near["test"] == "cross_validation_wald"].set_index(["target", "repeats"])
+    page = " ".join((ROOT / "docs/methods/cross_validation_wald.md").read_text().split())
+
+    def whole(name: str, *cell: object) -> list[int]:
+        values = near.loc[cell, name]
+        values = 1 - values / 1000 if name == "answered" else values
+        return [round(100 * value) for value in sorted(values)]
+
+    one, both = whole("of_these_rules", "a", 1), whole("of_these_rules", "a - b", 1)
+    assert f"covered {one[0]} to {one[1]}% for one AUC and {both[0]} to {both[1]}% for" in page
+    none = whole("answered", "a", 1), whole("answered", "a - b", 1)
+    assert (
+        f"in {none[0][0]}% of the samples with 5 folds and {none[0][1]}% with 10 for one AUC, in "
+        f"{none[1][0]} and {none[1][1]}% for a difference"
+    ) in page
+    repeated = whole("answered", "a", 5), whole("answered", "a - b", 5)
+    assert (
+        f"With five repeats these were {repeated[0][0]} and {repeated[0][1]}%, and "
+        f"{repeated[1][0]} and {repeated[1][1]}%"
+    ) in page
+    assert whole("of_these_rules", "a", 5) == [99, 99]
+    assert whole("of_these_rules", "a - b", 5) == [98, 98]
+    assert "intervals covered 99% and 98%" in page
+
+
+def test_intervals_of_out_of_fold_aucs_hold_where_there_are_answers() -> None:
+    found = table("intervals/cv_auc")
+    ours = found[found["test"] == "cross_validation_wald"]
+    assert (ours["of_these_rules"] >= 0.93).all()
+    assert (ours[ours["target"] == "a"]["of_these_rules"] >= 0.95).all()
