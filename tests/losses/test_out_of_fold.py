@@ -78,6 +78,30 @@ def test_tests_take_them_as_they_take_those_of_evaluate():
     assert "no model was fitted" not in text
 
 
+@pytest.mark.parametrize("n_repeats", [1, 2])
+@pytest.mark.parametrize("metric", ["f1", "auc"])
+def test_metrics_are_pooled_over_all_folds_as_by_evaluate(metric, n_repeats):
+    X = RNG.normal(size=(N, 2)) + Y[:, None]
+    design = uv.designs.KFold(K, n_repeats)
+    evaluated = uv.evaluate(["nearest_centroid"], X, Y, design, metric=metric, rng=0)
+    testing = evaluated.design.testing
+    kept = evaluated.values if metric == "auc" else evaluated.predictions
+    resample, row = np.nonzero(testing)
+    predicted = np.empty((n_repeats, N))
+    predicted[resample // K, row] = kept[0]
+    rules = {"nearest_centroid": predicted if metric == "auc" else predicted.astype(int)}
+    fold = testing.reshape(n_repeats, K, N).argmax(axis=1)
+    given = uv.Losses.from_predictions(Y, rules, metric=metric, fold=fold)
+    assert given.design == evaluated.design
+    np.testing.assert_array_equal(given.values, evaluated.values)
+    np.testing.assert_array_equal(given.means, evaluated.means)
+    if metric == "auc":
+        direct = uv.CrossValidationWaldTest(
+            X, Y, "nearest_centroid", metric="auc", design=design
+        ).fit(rng=0)
+        assert direct.se == uv.CrossValidationWaldTest.from_losses(given).fit().se
+
+
 def test_labels_of_folds_are_of_any_type():
     expected = from_folds("auc", 1)
     for labels in (list("abcd"), [0.5, 1.5, 2.5, 3.5], [10, 20, 30, 40]):

@@ -19,7 +19,12 @@ from ucvtest.data.class_order import (
 )
 from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
-from ucvtest.data.positive_class import check_positive, positive_setting
+from ucvtest.data.positive_class import (
+    check_positive,
+    json_label,
+    positive_setting,
+    says_positive,
+)
 from ucvtest.data.sample import (
     Sample,
     as_column,
@@ -32,6 +37,7 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
+from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, linearised_values
 from ucvtest.losses.out_of_fold import OutOfFold
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_name
@@ -39,9 +45,10 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
 from ucvtest.metrics.means import LOSSES, for_classes
-from ucvtest.metrics.names import ALIASES, as_loss, output_of
+from ucvtest.metrics.names import ALIASES, as_loss, metric_or_loss, output_of
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import COST_OF_ERRORS, WEIGHTED, recorded_metric
+from ucvtest.metrics.smooth import SmoothMetric
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
@@ -85,6 +92,7 @@ class FromPredictions:
         predictions: Mapping[str, Any],
         *,
         loss: Any = "zero_one",
+        metric: Any = None,
         groups: Any = None,
         pos_label: Any = None,
         sample_weight: Any = None,
@@ -117,6 +125,10 @@ class FromPredictions:
         loss : str, callable, Loss or matrix
             As for the tests, and "score" for a score of each observation, of which higher is
             better, as from evaluations of language models.
+        metric : str or metric, optional
+            In the place of a loss what is no mean of one: "f1", "mcc", "r2" and others, those with
+            arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Rows of
+            clusters count alike.
         groups : array-like, shape (n,), optional
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
@@ -172,13 +184,24 @@ class FromPredictions:
         0.6666666666666666
         """
         fields = _of_predictions(
-            *(y, predictions, loss),
+            *(y, predictions, _asked(loss, metric)),
             groups=groups,
             pos_label=pos_label,
             sample_weight=sample_weight,
             fold=fold,
         )
         return cls(**fields)
+
+
+def _asked(loss: Any, metric: Any) -> Any:
+    """The loss or metric that is asked for; one of them."""
+    if metric is None:
+        return loss
+    if not isinstance(loss, str) or loss != "zero_one":
+        raise ValueError(
+            f"loss={loss!r:.60} and metric={metric!r:.60} exclude each other: pass one of them"
+        )
+    return metric_or_loss(metric)
 
 
 def _of_predictions(
@@ -205,6 +228,10 @@ def _of_predictions(
         _check_rows(y, {_named(name): given for name, given in each.items()} | beside)
     in_rounds = [_scored(y, each, known, pos_label) for each in rounds]
     found = in_rounds[0] if folds is None else folds.together(in_rounds)
+    if folds is not None and isinstance(known, SmoothMetric):
+        function = known.made_for(found["settings"].get(CLASSES, ()))
+        tested = folds.of_tested(found["target"])
+        found["values"] = linearised_values(function, tested, found["predictions"])
     if sample_weight is not None:
         if folds is not None:
             raise ValueError(
@@ -219,6 +246,11 @@ def _of_predictions(
         if ranks:
             raise ValueError(
                 "sample_weight is for means over observations, and an AUC is none: leave it out"
+            )
+        if "predictions" in found:
+            raise ValueError(
+                "sample_weight is for means over observations, and metric= is about a function of "
+                "means: leave it out"
             )
         found |= _weighted(found, sample_weight)
     values = found["values"]
@@ -250,6 +282,8 @@ def _scored(y: Any, rules: Mapping[str, Any], known: Any, pos_label: Any) -> dic
         raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
     if isinstance(known, Metric) and known.ranks_pairs:
         return _decision_scores(y, rules, pos_label)
+    if isinstance(known, SmoothMetric):
+        return _linearised(y, rules, known, pos_label)
     return _losses(y, rules, known, pos_label)
 
 
@@ -305,6 +339,8 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
 
 def _known_metric(loss: Any) -> Any:
     """The metric that is named; functions, which score labels or numbers, as such."""
+    if isinstance(loss, SmoothMetric):
+        return loss
     if isinstance(loss, str) and loss in OF_SCORES:
         return OF_SCORES[loss]
     if isinstance(loss, str) and loss not in LOSSES:
@@ -392,6 +428,72 @@ def _of_positive(
             check_positive(classes, pos_label, f"{_named(name)} holds")
             found[name] = given
     return found
+
+
+def _linearised(
+    y: Any, rules: Mapping[str, Any], metric: SmoothMetric, pos_label: Any
+) -> dict[str, Any]:
+    """Predictions, with the linearised values of a metric that is a function of means."""
+    _vector("y", as_response(y))
+    needs_classes = metric.output != "number"
+    if needs_classes and not taken_for_classes(y, metric.output, pos_label=pos_label):
+        raise ValueError(
+            f"metric={metric.name!r:.60} needs class labels, but y holds real values: use 'r2', "
+            "'rmse' or 'ccc'"
+        )
+    if not needs_classes and as_response(y).dtype.kind not in "iufb":
+        raise ValueError(
+            f"metric={metric.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
+            "'balanced_accuracy'"
+        )
+    sample = _sample(y, pos_label, as_classes=needs_classes)
+    classes = None if sample.classes is None else [*map(json_label, sample.classes)]
+    positive: dict[str, Any] = {}
+    function = metric.made_for(classes or ())
+    if metric.output == "label":
+        rows, extended = _coded(rules, sample)
+        if extended.n_classes > sample.n_classes == 2 and metric.of_two:
+            extra = np.asarray(extended.classes).tolist()[2:]
+            raise ValueError(
+                f"predictions holds {_listed(extra)}, and metric={metric.name!r:.60} is about the "
+                "two classes of y: name an average, such as uv.metrics.f1('macro')"
+            )
+        if sample.n_classes == 2 and metric.of_two:
+            positive = {"positive": _known_positive(sample, pos_label, metric)}
+    else:
+        if sample.classes is not None:
+            _check_two(metric, sample.classes)
+            rules = _of_positive(rules, sample.classes, pos_label, sample.declared)
+            positive = {"positive": sample.classes[-1]}
+        rows = {name: _numbers(name, given) for name, given in rules.items()}
+        if metric.output == "probability":
+            _check_probabilities(rows)
+    stacked = _stacked(rows, sample.n_obs)
+    if metric.cut is not None:
+        stacked = (stacked >= metric.cut).astype(float)
+    values = linearised_values(function, sample.target, stacked)
+    fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
+    fields.pop("means")
+    return {
+        **fields,
+        "predictions": stacked,
+        "target": sample.target,
+        "settings": kept_classes(classes),
+        **positive,
+    }
+
+
+def _known_positive(sample: Sample, pos_label: Any, metric: SmoothMetric) -> Any:
+    """The positive class of two, which must be named where labels do not say it."""
+    classes = np.asarray(sample.classes)
+    if pos_label is None and not says_positive(classes):
+        first, second = map(json_label, classes)
+        raise ValueError(
+            f"pos_label is missing: metric={metric.name!r:.60} is about one of two classes, and "
+            f"the labels {first!r:.60} and {second!r:.60} do not say of which; pass "
+            f"pos_label={second!r:.60}, or pos_label={first!r:.60}"
+        )
+    return classes[-1]
 
 
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
@@ -541,6 +643,10 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
 
 
 def _check_two(metric: Metric, classes: np.ndarray) -> None:
+    if len(classes) != 2 and metric.linearised:
+        raise ValueError(
+            f"metric={metric.name!r:.60} needs two classes, y has {len(classes)}: merge classes"
+        )
     if len(classes) != 2:
         one_of_them = "pos_label= for one of them against the rest"
         raise ValueError(

@@ -82,7 +82,7 @@ class OutOfFold:
         ]
 
     def together(self, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What was found in the repeats, with its values (L, T) resample by resample."""
+        """What was found in the repeats, with values and predictions (L, T) by resample."""
         n_obs = found[0]["values"].shape[1]
         if self.numbers.shape[1] != n_obs:
             turned = (
@@ -91,11 +91,21 @@ class OutOfFold:
             raise ValueError(
                 f"fold names {self.numbers.shape[1]} observations, where {n_obs} are needed{turned}"
             )
-        values = [
-            each["values"][:, np.argsort(row, kind="stable")]
-            for each, row in zip(found, self.numbers, strict=True)
-        ]
-        return {**found[0], "values": np.concatenate(values, axis=1)}
+        parts: dict[str, Any] = {}
+        for name in ("values", "predictions"):
+            if name in found[0]:
+                rows = zip(found, self._orders, strict=True)
+                parts[name] = np.concatenate([each[name][:, order] for each, order in rows], axis=1)
+        return {**found[0], **parts}
+
+    def of_tested(self, values: np.ndarray) -> np.ndarray:
+        """What observations (n,) have, of all that are tested (T,), resample by resample."""
+        return np.concatenate([values[order] for order in self._orders])
+
+    @property
+    def _orders(self) -> list[np.ndarray]:
+        """Observations fold by fold, in each repeat."""
+        return [np.argsort(row, kind="stable") for row in self.numbers]
 
 
 def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:

@@ -18,6 +18,7 @@ from ucvtest.methods.classical.fixed_rules import (
     of_these_rules,
     results_together,
 )
+from ucvtest.methods.classical.function_of_means import MetricOfRules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
@@ -53,7 +54,7 @@ class HoldOutTest(ResamplingTest):
         One split; by default a random third of the sample is tested.
     loss : str, callable, Loss or matrix, optional
         Not "auc", which is no mean of losses.
-    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -101,6 +102,7 @@ class HoldOutTest(ResamplingTest):
     judges_several = True
     needs_values = True
     takes_auc = False
+    takes_predictions = True
 
     @classmethod
     def simultaneous_results(
@@ -120,6 +122,8 @@ class HoldOutTest(ResamplingTest):
             raise ValueError("design tests one observation, and a spread needs two: test more")
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
+        if observed.losses.metric.linearised:
+            return self._of_metric(observed)
         values = observed.values
         n_tested = len(values)
         binary = self._counts_errors(observed)
@@ -138,6 +142,23 @@ class HoldOutTest(ResamplingTest):
             diagnostics={"n_tested": n_tested, **(_counts(observed) if binary else {})},
             notes=(*_notes(observed, binary=binary), *_weight_notes(weighted)),
             tables=self._tables(observed) if exact else {},
+        )
+
+    def _of_metric(self, observed: LossDifference) -> TestResult:
+        """Of a metric that is a function of means."""
+        found = MetricOfRules.of(observed, self.tested_clusters(observed))
+        return self._result(
+            observed,
+            method="Hold-out test of a metric",
+            estimand=_in_words(observed),
+            estimator=found.estimate_of,
+            reference="t",
+            df=found.df,
+            status=found.status,
+            rule=found.rule(self.question.hypothesis.null_value),
+            settings={"test_size": len(observed.values)},
+            diagnostics={"n_tested": len(observed.values), **found.diagnostics},
+            notes=(*_notes(observed, binary=False), *found.notes),
         )
 
     def _counts_errors(self, observed: LossDifference) -> bool:
