@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import expit, logit
 
 import ucvtest as uv
 from tests.oracles import cv_auc as oracle
@@ -154,10 +156,44 @@ class TestCases:
         result = fit(losses_of(SCORES[:, :1], FOLDS[:1], y))
         assert result.status.startswith("no estimate: 1 positive and 23 negative observations")
 
-    def test_perfect_rankings_have_no_error(self):
-        result = fit(losses_of(Y[None, None], FOLDS[:1]))
-        assert result.estimate == 1
-        assert "ranked alike, or perfectly" in result.status
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_perfect_rankings_get_an_answer_at_the_edge(self, turned):
+        scores, folds = (1 - Y if turned else Y)[None, None], FOLDS[:1]
+        result = fit(losses_of(scores, folds), null_value=0.6)
+        # A quarter of a positive and of a negative above all and below all, spread over 3 folds.
+        y = np.concatenate([Y, [1, 1, 0, 0] * 3])
+        s = np.concatenate([scores[0, 0], [2, -2, 2, -2] * 3])
+        fold = np.concatenate([folds[0], np.repeat([0, 1, 2], 4)])
+        w = np.concatenate([np.ones(N), np.full(12, 1 / 12)])
+        area, values = oracle.linearised(y, s, fold, w)
+        parts = []
+        for label in (0, 1):
+            own, n_c = y == label, (label == Y).sum()
+            influence = (values - area)[own] / len(y) / w[own]
+            parts.append((n_c + 0.5) / (n_c - 0.5) * (w[own] * influence**2).sum())
+        df = sum(parts) ** 2 / sum(v**2 / ((label == Y).sum() - 1) for label, v in enumerate(parts))
+        half = stats.t.isf(0.025, df) * math.sqrt(sum(parts)) / (area * (1 - area))
+        end = expit(logit(area) + (half if turned else -half))
+        assert result.status == "ok"
+        assert result.estimate == (0 if turned else 1)
+        assert math.isnan(result.se)
+        assert result.conf_int() == pytest.approx((0, end) if turned else (end, 1), rel=1e-9)
+        assert result.df == pytest.approx(df)
+        at_end = fit(losses_of(scores, folds), null_value=end)
+        assert at_end.pvalue == pytest.approx(0.05)
+        assert uv.TestResult.from_dict(result.to_dict()).conf_int() == result.conf_int()
+        row = result.tables["Learners"]
+        assert (row["conf_low"][0], row["conf_high"][0]) == result.conf_int()
+        assert any("a quarter of a positive" in note for note in result.notes)
+
+    def test_what_has_no_error_has_no_answer(self):
+        constant = fit(losses_of(np.zeros((1, 1, N)), FOLDS[:1]))
+        assert "ranked alike, or perfectly" in constant.status
+        of_patients = fit(losses_of(Y[None, None], FOLDS_OF_PATIENTS[:1], groups=PATIENT))
+        assert "ranked alike, or perfectly" in of_patients.status
+        both = fit(losses_of(np.stack([Y[None], 2 * Y[None]]), FOLDS[:1]))
+        assert both.status.startswith("degenerate: within every fold both learners rank")
+        assert both.tables["Learners"]["conf_high"] == (1, 1)
 
     def test_the_same_ranking_within_folds(self):
         scores = np.stack([SCORES[0, :1], SCORES[0, :1] + 10.0 * FOLDS[:1]])

@@ -208,7 +208,7 @@ class CrossValidationWaldTest(ResamplingTest):
                 observed,
                 estimand=self._in_words(observed, "conditional")
                 + f" (pairs within folds, by the rules of this {_folds_in_words(observed)})",
-                **fold_aucs(observed, self.question.clusters),
+                **fold_aucs(observed, self.question.clusters, self.null_value),
             )
         variance, observed = options, of_units(observed, self.question.clusters)
         # A splitter may have made folds of other sizes than on trial.

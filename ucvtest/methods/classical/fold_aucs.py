@@ -1,6 +1,7 @@
 """The AUC of out-of-fold scores, over pairs within folds, as arguments of a result."""
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import folds_in_words
 from ucvtest.designs.structure import folds_of
+from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.several_aucs import (
     RANKED_ALIKE,
@@ -18,6 +20,7 @@ from ucvtest.methods.classical.several_aucs import (
     tested_area,
 )
 from ucvtest.stats.fold_pairs import FoldPairs, LabeledFolds
+from ucvtest.stats.logit import MovedLogitT
 
 __all__ = ["fold_aucs"]
 
@@ -36,6 +39,13 @@ ON_LOGIT_SCALE = (
     "belongs to it."
 )
 
+AT_EDGE = (
+    "Where all pairs within folds are in the right order, or all in the wrong one, the error of "
+    "the AUC cannot be estimated. For interval and p-value a quarter of a positive and of a "
+    "negative observation was then added above all and below all. Such intervals are wider than "
+    "necessary."
+)
+
 NEAR_ONE, FEW = 0.9, 100
 """Where intervals of differences were found weak: an AUC near 1, and few observations."""
 
@@ -49,7 +59,9 @@ ROUNDING = 1e-10
 """Standard errors that are taken for rounding."""
 
 
-def fold_aucs(observed: LossDifference, clusters: Clusters | None) -> dict[str, Any]:
+def fold_aucs(
+    observed: LossDifference, clusters: Clusters | None, null_value: float
+) -> dict[str, Any]:
     """What a result says of the AUC over pairs within folds: arguments for `_result`."""
     losses, folds = observed.losses, folds_of(observed.design)
     assert losses.target is not None
@@ -58,21 +70,28 @@ def fold_aucs(observed: LossDifference, clusters: Clusters | None) -> dict[str, 
     tested = _tested(labels, folds)
     n_pairs = tested.n_pairs
     places = [place for place in (observed.learner, observed.other) if place is not None]
+    scores = {place: _by_repeat(observed, place, n_folds) for place in places}
     areas: dict[int | None, FoldPairs] = (
-        {}
-        if labels.few
-        else {place: tested.pairs(_by_repeat(observed, place, n_folds)) for place in places}
+        {} if labels.few else {place: tested.pairs(each) for place, each in scores.items()}
     )
     found: FoldPairs | None = tested_area(areas, observed)
-    status = _status(observed, found, labels, n_pairs)
     names = [losses.learners[place] for place in places]
-    logit = not observed.paired
+    edges: dict[int | None, MovedLogitT | None] = {
+        place: _at_edge(tested, areas[place], each, null_value)
+        for place, each in scores.items()
+        if place in areas
+    }
+    rule = None if observed.paired else edges.get(observed.learner)
+    status = _status(observed, found, labels, n_pairs) if rule is None else "ok"
+    logit = not observed.paired and rule is None
     return {
         "method": "Cross-validation Wald test of the AUC" + labels.by_clusters,
         "estimator": partial(area_with_variance, areas),
         "reference": "t",
-        "df": math.nan if found is None else found.df,
+        "df": rule.df if rule is not None else math.nan if found is None else found.df,
         "logit": logit,
+        "rule": rule,
+        "has_se": rule is None,
         "status": status,
         "diagnostics": labels.counts
         | {"n_pairs": float(n_pairs.mean()), "fold_means": observed.means}
@@ -80,11 +99,38 @@ def fold_aucs(observed: LossDifference, clusters: Clusters | None) -> dict[str, 
         "notes": (
             *_notes(observed, n_folds, n_repeats, areas),
             *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
+            *((AT_EDGE,) if any(edges.values()) else ()),
         ),
-        "tables": {"Learners": area_table(names, list(areas.values()), True, labels)}
-        if areas
-        else {},
+        "tables": {"Learners": _table(names, areas, edges, labels)} if areas else {},
     }
+
+
+def _at_edge(
+    tested: LabeledFolds, area: FoldPairs, scores: np.ndarray, null_value: float
+) -> MovedLogitT | None:
+    """The rule for an AUC of 0 or 1, which has no error of its own; none for any other."""
+    if tested.clusters is not None or area.mean not in (0, 1):
+        return None
+    moved, variance, df = tested.with_added(scores)
+    return MovedLogitT(area.mean, math.sqrt(variance), df, null_value, moved)
+
+
+def _table(
+    names: Sequence[str],
+    areas: Mapping[int | None, FoldPairs],
+    edges: Mapping[int | None, MovedLogitT | None],
+    labels: TestedLabels,
+) -> dict[str, tuple[Any, ...]]:
+    """The AUC of each learner, also of those at 0 or 1."""
+    table = area_table(names, list(areas.values()), True, labels)
+    rules = [edges[place] for place in areas]
+    columns = {name: list(table[name]) for name in ("se", "conf_low", "conf_high")}
+    for row, rule in enumerate(rules):
+        if rule is not None:
+            low, high = rule.interval("two-sided", TABLE_ALPHA)
+            columns["se"][row] = math.nan
+            columns["conf_low"][row], columns["conf_high"][row] = low, high
+    return {**table, **{name: tuple(column) for name, column in columns.items()}}
 
 
 def _tested(labels: TestedLabels, folds: np.ndarray) -> LabeledFolds:
