@@ -92,7 +92,10 @@ class CrossValidationWaldTest(ResamplingTest):
     normal distribution: its 95% intervals covered 85.5% in the simulation in which these covered
     94.7% (91 in the worst cell; K = 5 and 10, n = 40 to 200), differences 94.2% (83 in the worst
     cell, n = 40 and an AUC of 0.96), and with five repeats 96.3 and 98.1%.
-    A fold with one class has no pairs and counts for nothing. Finished out-of-fold scores go in
+    A fold with one class has no pairs and counts for nothing. Where all pairs within folds are in
+    the right order (or all in the wrong one) the variance is 0; for one learner a quarter of a
+    positive and of a negative observation is then added above all and below all, for the interval
+    and the p-value alone, and the interval ends at the estimate. Finished out-of-fold scores go in
     by ``Losses.from_predictions(y, scores, fold=fold, loss="auc")``.
 
     References
