@@ -1,20 +1,16 @@
 """What curves are made of: labels and predictions, read and validated once."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_is_float, check_number
 from ucvtest.common.execution import make_generator
 from ucvtest.curves.fields import DIFFERENCE
-from ucvtest.data.files import read_table
 from ucvtest.data.groups import Groups, as_groups
-from ucvtest.data.sample import count_missing
 from ucvtest.losses.table import Losses
-from ucvtest.losses.validation import refuse_other_rows
 
 __all__ = ["Inputs", "as_thresholds", "distinct_scores", "read_inputs"]
 
@@ -76,11 +72,9 @@ def read_inputs(
     check_is_float("alpha", alpha, "0.05")
     check_number("alpha", alpha, low=1e-6, high=0.5)
     generator, seed = make_generator(rng)
-    if isinstance(fold, str):
-        predictions, fold = _without_column(predictions, fold)
     try:
         losses = Losses.from_predictions(
-            y, predictions, loss="auc", groups=groups, pos_label=pos_label
+            y, predictions, loss="auc", groups=groups, pos_label=pos_label, fold=fold
         )
     except ValueError as error:
         # What is asked for is not called a loss here.
@@ -95,7 +89,7 @@ def read_inputs(
             f"predictions has the key {DIFFERENCE!r}, which here means one rule minus the other: "
             "give it another name"
         )
-    scores, target = losses.known_values, losses.target
+    scores, target = _by_row(losses), losses.target
     assert target is not None
     if not np.isfinite(scores).all():
         raise ValueError(
@@ -108,53 +102,30 @@ def read_inputs(
             "lie between 0 and 1: pass predict_proba(X)[:, 1], or use uv.curves.roc for other "
             "scores"
         )
-    known = None if losses.groups is None else as_groups(losses.groups, len(target))
-    refuse_other_rows({name: each for name, each in (("y", y), ("fold", fold)) if each is not None})
     return Inputs(
         positive=target == 1,
         scores=scores,
         learners=losses.learners,
-        groups=known,
-        n_folds=_count_folds(fold, known, len(target)),
+        groups=as_groups(losses.groups, len(target)),
+        n_folds=0 if fold is None else losses.design.n_resamples,
         pos_label=losses.settings.get("pos_label"),
         alpha=float(alpha),
         seed=int(generator.integers(LARGEST_SEED)) if seed is None else seed,
     )
 
 
-def _without_column(predictions: Any, fold: str) -> tuple[Any, Any]:
-    """A table, which may be in a file, and the column with the folds."""
-    if isinstance(predictions, (str, Path)):
-        predictions = read_table(predictions)
-    if not hasattr(predictions, "columns") or fold not in predictions.columns:
+def _by_row(losses: Losses) -> np.ndarray:
+    """The scores of the rows in their own order (L, n); losses have them fold by fold."""
+    testing = losses.design.testing
+    rows = np.nonzero(testing)[1]
+    if len(rows) > testing.shape[1]:
         raise ValueError(
-            f"fold={fold!r:.60} is no column of predictions: pass the fold of each row, or a "
-            "DataFrame that has this column"
+            "fold has several repeats of the cross-validation: pass fold and predictions of one of "
+            "them, as a curve counts each row once"
         )
-    return predictions.drop(columns=[fold]), predictions[fold]
-
-
-def _count_folds(fold: Any, groups: Groups | None, n_obs: int) -> int:
-    """How many folds tested the rows; 0 where none are named."""
-    if fold is None:
-        return 0
-    given = as_array("fold", fold)
-    if given.shape != (n_obs,):
-        raise ValueError(
-            f"fold must name the fold that tested each of {n_obs} rows, got shape {given.shape}: "
-            "pass one round of repeated cross-validation at a time"
-        )
-    labels, n_missing = given.tolist(), count_missing(given)
-    if n_missing:
-        raise ValueError(f"fold has {n_missing} missing values: drop these rows for all rules")
-    number = {label: place for place, label in enumerate(dict.fromkeys(labels))}
-    if len(number) < 2:
-        raise ValueError(
-            f"fold names one fold only ({labels[0]!r}): leave it out if the rules are fixed"
-        )
-    if groups is not None:
-        groups.common("fold", np.array([number[label] for label in labels]))
-    return len(number)
+    found = np.empty((len(losses.learners), len(rows)))
+    found[:, rows] = losses.known_values
+    return found
 
 
 def as_thresholds(given: Any, *, low: float = -np.inf, high: float = np.inf) -> np.ndarray:

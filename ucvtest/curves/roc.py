@@ -51,7 +51,8 @@ def roc(
     groups : array-like, shape (n,), or str, optional
         The cluster of each row.
     fold : array-like, shape (n,), or str, optional
-        The fold that tested each row, where predictions are out-of-fold ones.
+        The fold that tested each row, where predictions are out-of-fold ones, as
+        `Losses.from_predictions` takes it; of one round of cross-validation.
     thresholds : array-like, optional
         By default all scores that occur, at most 100 of them.
     alpha : float
