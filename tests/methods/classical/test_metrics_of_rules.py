@@ -585,6 +585,26 @@ def test_losses_of_own_metrics_are_not_saved(tmp_path):
     losses.about("f1").save(tmp_path / "losses.json")
 
 
+# ------------------------------------------------------------------------------------ pictures
+
+
+def test_the_working_point_is_drawn(tmp_path):
+    y, a, b = labels(4)
+    words = np.array(["cat", "dog", "owl", "bat"])
+    result = fitted(losses_of(words[y], words[a], words[b], metric="f1_macro"), "a", "b")
+    assert result.plot_kinds == ("interval", "cells", "cells_other")
+    for kind, predicted in (("cells", a), ("cells_other", b)):
+        right, wrong = result.pictures[kind].layers
+        assert sum(right.y) == (y == predicted).sum()
+        assert sum(wrong.y) == (y != predicted).sum()
+        assert len({*right.x, *wrong.x}) == 16
+        assert "bat, cat, dog, owl" in result.pictures[kind].xlabel
+        result.save_plot(tmp_path / f"{kind}.png", kind=kind, dpi=20)
+    assert fitted(losses_of(*numbers(), metric="r2")).plot_kinds == ("interval",)
+    y = np.arange(60) % 10
+    assert fitted(losses_of(y, y, metric="mcc")).plot_kinds == ("interval",)
+
+
 # --------------------------------------------------------------------------------------- names
 
 

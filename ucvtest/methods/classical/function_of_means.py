@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.groups import Clusters
+from ucvtest.losses.linearised import CLASSES
 from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.working_point import working_point
 from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
+from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, MovedT, Shape
 from ucvtest.stats.linearised import (
@@ -97,6 +100,25 @@ class MetricOfRules:
         found: dict[str, Any] = {"second_order_bias": self.bias}
         if self.index is not None and isinstance(self._function, Cells):
             found["effective_size"] = self._effective_size
+        return found
+
+    @property
+    def pictures(self) -> dict[str, Picture]:
+        """The confusion matrix of each learner, "cells", and "cells_other" of the second one."""
+        if not isinstance(self._function, Cells):
+            return {}
+        losses, classes = self.observed.losses, self.observed.losses.settings.get(CLASSES, ())
+        found = {}
+        for kind, learner, row in zip(
+            ("cells", "cells_other"),
+            (self.observed.learner, self.observed.other),
+            self._predictions,
+            strict=False,
+        ):
+            counts = self._function.means(self._target, row) * len(row)
+            picture = working_point(counts, classes, losses.learners[int(learner or 0)])
+            if picture is not None:
+                found[kind] = picture
         return found
 
     @property

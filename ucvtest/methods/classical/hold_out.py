@@ -169,6 +169,7 @@ class HoldOutTest(ResamplingTest):
             settings={"test_size": len(observed.values)},
             diagnostics={"n_tested": len(observed.values), **found.diagnostics},
             notes=(*_notes(observed, binary=False), *found.notes),
+            pictures=found.pictures,
         )
 
     def _counts_errors(self, observed: LossDifference) -> bool:

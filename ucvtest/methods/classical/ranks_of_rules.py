@@ -14,6 +14,7 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.smooth import Ranks
+from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.logit import LogitT
 
@@ -76,6 +77,11 @@ class RanksOfRules:
         """How many observations of each class there are."""
         positive = self._target == 1
         return {"n_positive": int(positive.sum()), "n_negative": int((~positive).sum())}
+
+    @property
+    def pictures(self) -> dict[str, Picture]:
+        """None: `uv.curves` draws what ranks are about."""
+        return {}
 
     @property
     def notes(self) -> tuple[str, ...]:
