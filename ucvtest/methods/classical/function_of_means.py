@@ -33,8 +33,8 @@ __all__ = ["NOTABLE_BIAS", "MetricOfRules"]
 NOTABLE_BIAS = 0.25
 """Bias of second order, as a share of the standard error, above which a note says it."""
 
-LEAST_OBS = 3
-"""Observations that have a skewness."""
+LEAST_DF = 2
+"""Degrees of freedom of observations that have a skewness."""
 
 LEAST_SKEWNESS = 6.0
 """What the upper limit of a mean square takes the skewness for at least: see "hall_floor"."""
@@ -84,8 +84,12 @@ class MetricOfRules:
         if self.observed.paired or self.status != "ok":
             return None
         if self._metric.interval_scale == "sqrt":
-            return self._root_of_square(null_value)
-        return self._on_scale(null_value)
+            # Two observations have no skewness.
+            return self._root_of_square(null_value) if self.df >= LEAST_DF else None
+        with np.errstate(invalid="ignore"):
+            found = self._on_scale(null_value)
+        # The metric may have no value without one of the observations, or always the same.
+        return found if found.se > 0 and math.isfinite(found.se) else None
 
     @property
     def bias(self) -> float:
@@ -177,13 +181,8 @@ class MetricOfRules:
             lambda slopes: variance_of_mean(slopes[cells], self.index),
             added,
         )
-        return MovedT(found.estimate, found.se, self.df, *self._range, null_value)
-
-    @property
-    def _range(self) -> Range:
-        """What the metric, or its difference, can be."""
-        found = range_of(self._metric)
-        return difference_range(found) if self.observed.paired else found
+        least, most = self._range
+        return MovedT(found.estimate, found.se, self.df, least, most, null_value)
 
     @property
     def _effective_size(self) -> float:
@@ -192,11 +191,8 @@ class MetricOfRules:
             return self.df + 1
         return effective_size(values, self.index)
 
-    def _on_scale(self, null_value: float) -> OnScaleT | None:
-        """Student's t of the jackknife of the metric on its scale, rows or clusters left out.
-
-        None where the metric has no value without one of them, or always the same.
-        """
+    def _on_scale(self, null_value: float) -> OnScaleT:
+        """Student's t of the jackknife of the metric on its scale, rows or clusters left out."""
         name = self._metric.interval_scale
         assert name != "sqrt"
         numbers = self._moments.numbers(self._target, self._predictions[0])
@@ -208,23 +204,17 @@ class MetricOfRules:
         there = SCALES[name].there
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.array([there(float(value)) for value in self._moments.values(left)])
-        if not np.isfinite(values).all():
-            return None
         count = len(values)
         se = math.sqrt((count - 1) / count * float(((values - values.mean()) ** 2).sum()))
-        if not se > 0:
-            return None
         return OnScaleT(self.estimate, se, count - 1.0, name, null_value)
 
-    def _root_of_square(self, null_value: float) -> RootOf | None:
-        """The root of Hall's limits of the mean square; None where so few have no skewness."""
+    def _root_of_square(self, null_value: float) -> RootOf:
+        """The root of Hall's limits of the mean square."""
         squares = self._moments.numbers(self._target, self._predictions[0])[:, 0]
         if self.index is not None:
             sums, sizes = np.bincount(self.index, squares), np.bincount(self.index)
             mean = squares.mean()
             squares = mean + (sums - mean * sizes) / sizes.mean()
-        if len(squares) < LEAST_OBS:
-            return None
         shape, mean = Shape.of(squares), float(squares.mean())
         se = math.sqrt(float(squares.var(ddof=1)) / len(squares))
         square = HallT(
@@ -256,6 +246,12 @@ class MetricOfRules:
         metric = self.observed.losses.metric
         assert isinstance(metric, SmoothMetric)
         return metric
+
+    @property
+    def _range(self) -> Range:
+        """What the metric, or its difference, can be."""
+        found = range_of(self._metric)
+        return difference_range(found) if self.observed.paired else found
 
     @property
     def _function(self) -> Any:
