@@ -74,6 +74,9 @@ SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the proba
 
 OTHER_LOSSES = "loss='zero_one', or 'log' and 'brier' with a probability for each class"
 
+THE_REST = "the rest"
+"""What all classes are called but the one that is ranked above them."""
+
 SHOWN = 5
 """Labels that a message lists."""
 
@@ -128,8 +131,9 @@ class FromPredictions:
             better, as from evaluations of language models.
         metric : str or metric, optional
             In the place of a loss what is no mean of one: "f1", "mcc", "r2" and others, those with
-            arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Rows of
-            clusters count alike.
+            arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Decision
+            scores for "average_precision" and ``uv.metrics.partial_auc(0.1)``. Rows of clusters
+            count alike.
         groups : array-like, shape (n,), optional
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
@@ -468,6 +472,8 @@ def _linearised(
     if metric.of_ranks:
         # Of several classes the one that is named, against the rest.
         target = (target == sample.n_classes - 1).astype(float)
+        if classes is not None and len(classes) > 2:
+            classes = [THE_REST, classes[-1]]
     if metric.output == "label":
         rows, extended = _coded(rules, sample)
         if extended.n_classes > sample.n_classes == 2 and metric.of_two:

@@ -191,6 +191,7 @@ def test_ranks_have_quarters_of_observations_added(groups):
         both = fitted(losses, "a", "b")
         expected = oracle.difference_of_ranks(oracle.average_precision, y, a, b)
         close((both.estimate, *both.conf_int()), expected)
+    assert "a quarter of a positive and of a negative observation" in one.methods_text()
     part = fitted(losses.about("partial_auc(0.3)"))
     expected = oracle.with_quarters(influence_of_part, y, a, groups=groups)
     assert part.conf_int() == pytest.approx(expected, abs=1e-6)
@@ -220,6 +221,7 @@ def test_of_several_classes_one_is_ranked_against_the_rest():
     found = losses_of(y, a, metric="average_precision", pos_label=2)
     expected = losses_of((y == 2) * 1, a, metric="average_precision")
     assert found.values.tolist() == expected.values.tolist()
+    assert "(positive class 2)" in fitted(found.about("partial_auc(0.2)")).estimand
     with pytest.raises(ValueError, match="needs two classes, y has 3"):
         losses_of(y, a, metric="average_precision")
 

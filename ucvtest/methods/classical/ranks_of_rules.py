@@ -5,7 +5,7 @@ clusters it is one of their sums.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.smooth import Ranks
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
-from ucvtest.stats.logit import LogitT
+from ucvtest.stats.logit import MovedLogitT
 
 __all__ = ["RanksOfRules", "covariance_of_ranks"]
 
@@ -70,7 +70,7 @@ class RanksOfRules:
         found = self._one_rule
         if found is None:
             return None
-        return LogitT(found.estimate, found.se, found.df, null_value)
+        return replace(found, null_value=null_value)
 
     @property
     def diagnostics(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class RanksOfRules:
         return np.array([float(scaled @ scaled)]), np.array([len(scaled) - 1.0])
 
     @cached_property
-    def _one_rule(self) -> LogitT | None:
+    def _one_rule(self) -> MovedLogitT | None:
         """The interval of one rule, with observations added; without a null value."""
         if self.observed.paired:
             return None
@@ -148,13 +148,18 @@ class RanksOfRules:
             count = len(sums)
             spread = count / (count - 1) * float(sums @ sums) if count > 1 else math.nan
             found = np.array([spread + squares[-4:].sum()]) / total**2
-            return LogitT(estimate, math.sqrt(found.sum()), count - 1.0)
+            return _moved(estimate, found, count - 1.0)
         counts = np.array([(target[:-4] == each).sum() for each in (0, 1)], dtype=float)
         more = counts + 2 * ADDED
         found = np.array([squares[target == each].sum() for each in (0, 1)])
         found = found * more / (more - 1) / total**2
         df = _welch(found, np.maximum(counts - 1, 1))
-        return LogitT(estimate, math.sqrt(found.sum()), df)
+        return _moved(estimate, found, df)
+
+
+def _moved(estimate: float, variances: np.ndarray, df: float) -> MovedLogitT:
+    """The rule around the estimate with observations added."""
+    return MovedLogitT(estimate, math.sqrt(variances.sum()), df, moved=estimate)
 
 
 def covariance_of_ranks(losses: Losses) -> np.ndarray:
