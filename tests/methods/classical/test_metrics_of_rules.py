@@ -288,6 +288,28 @@ def test_bias_of_second_order():
         assert found == pytest.approx([each[0], each[0] - each[1]], rel=1e-3, abs=1e-6), name
 
 
+def test_the_bias_of_clusters_is_that_of_their_sums():
+    """With as many rows in each, theirs are means of means."""
+    y, a, _ = labels(2)
+    cells = np.eye(4)[2 * y + a].reshape(12, 5, 4).mean(axis=1)
+    expected = oracle.second_order_bias(lambda c: TWO["f1"](c.reshape(2, 2))[0], cells)
+    result = fitted(losses_of(y, a, metric="f1", groups=GROUPS))
+    assert result.diagnostics["second_order_bias"] == pytest.approx(expected, rel=1e-3)
+    y, p = numbers()
+    parts, function, _ = NUMBERS["r2"]
+    expected = oracle.second_order_bias(function, parts(y, p).reshape(12, 5, 3).mean(axis=1))
+    result = fitted(losses_of(y, p, metric="r2", groups=GROUPS))
+    assert result.diagnostics["second_order_bias"] == pytest.approx(expected, rel=1e-3)
+
+
+def test_many_classes_have_no_bias_and_an_answer():
+    y = np.arange(600) % 40
+    a = np.where(np.arange(600) % 3 == 0, np.arange(600) // 7 % 40, y)
+    result = fitted(losses_of(y, a, metric="f1_macro"))
+    assert math.isnan(result.diagnostics["second_order_bias"])
+    assert result.conf_int()[0] < result.estimate < result.conf_int()[1]
+
+
 def test_a_bias_that_is_notable_is_said():
     y = np.array([0.0, 1, 2, 3, 4, 50])
     p = y + np.array([9.0, -1, 2, -3, 1, 30])

@@ -33,6 +33,9 @@ __all__ = ["NOTABLE_BIAS", "MetricOfRules"]
 NOTABLE_BIAS = 0.25
 """Bias of second order, as a share of the standard error, above which a note says it."""
 
+MOST_DIRECTIONS = 200
+"""In more directions, as with more than fourteen classes, a bias takes too long to find."""
+
 LEAST_DF = 2
 """Degrees of freedom of observations that have a skewness."""
 
@@ -93,7 +96,10 @@ class MetricOfRules:
 
     @property
     def bias(self) -> float:
-        """What the metric, or the difference, is off by on average, to second order."""
+        """What the metric, or the difference, is off by on average, to second order.
+
+        NaN where there are too many classes for it.
+        """
         return sum(
             sign * self._bias_of(row) for sign, row in zip((1, -1), self._predictions, strict=False)
         )
@@ -281,18 +287,23 @@ class MetricOfRules:
 
     def _bias_of(self, predictions: np.ndarray) -> float:
         function, target = self._function, self._target
-        means = function.means(target, predictions)
-        moved = self._moved_parts(predictions, means)
-        if self.index is None:
-            n = len(target)
-            scale = 1 / math.sqrt(n * (n - 1))
+        means, n = function.means(target, predictions), len(target)
+        if isinstance(function, Moments):
+            moved = function.numbers(target, predictions) - means
+            if self.index is not None:
+                moved = np.stack([np.bincount(self.index, each) for each in moved.T], axis=1)
+        elif self.index is None:
+            moved = _moved_cells(target, predictions, means)
         else:
-            moved = np.stack([np.bincount(self.index, each) for each in moved.T], axis=1)
-            scale = math.sqrt(len(moved) / (len(moved) - 1)) / len(target)
+            moved = _moved_clusters(target, predictions, means, self.index)
+        if len(moved) > MOST_DIRECTIONS < moved.shape[1]:
+            return math.nan
         # As many directions as there are parts, with the same sum of squares.
         directions: Any = moved
         if len(moved) > moved.shape[1]:
             directions = np.linalg.qr(moved, mode="r")
+        units = self.df + 1
+        scale = math.sqrt(units / (units - 1)) / n
         with np.errstate(all="ignore"):
             return second_order_bias(
                 function.value_and_gradient,
@@ -300,16 +311,28 @@ class MetricOfRules:
                 scale * directions.reshape(len(directions), *means.shape),
             )
 
-    def _moved_parts(self, predictions: np.ndarray, means: np.ndarray) -> np.ndarray:
-        """The parts of each row less their means, (T, k)."""
-        function, target = self._function, self._target
-        if isinstance(function, Moments):
-            return function.numbers(target, predictions) - means
-        size = len(means)
-        parts = np.zeros((len(target), size * size))
-        for end in (np.floor(predictions), np.ceil(predictions)):
-            parts[np.arange(len(target)), (size * target + end).astype(int)] += 0.5
-        return parts - means.ravel()
+
+def _moved_cells(target: np.ndarray, predictions: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """The parts of rows less their means, (K, C^2): a row for all of a cell, times their root."""
+    size = len(means)
+    # Codes half-way between two are cells of their own.
+    cells, counts = np.unique(2 * size * target + 2 * predictions, return_counts=True)
+    true, twice = np.divmod(cells.astype(int), 2 * size)
+    parts = np.zeros((len(cells), size * size))
+    for end in (twice // 2, (twice + 1) // 2):
+        parts[np.arange(len(cells)), size * true + end] += 0.5
+    return np.asarray(np.sqrt(counts)[:, None] * (parts - means.ravel()))
+
+
+def _moved_clusters(
+    target: np.ndarray, predictions: np.ndarray, means: np.ndarray, index: np.ndarray
+) -> np.ndarray:
+    """The same of clusters, whose rows are added up, (G, C^2)."""
+    size, n_groups = len(means), int(index.max()) + 1
+    sums = np.zeros((n_groups, size * size))
+    for end in (np.floor(predictions), np.ceil(predictions)):
+        np.add.at(sums, (index, (size * target + end).astype(int)), 0.5)
+    return np.asarray(sums - np.bincount(index)[:, None] * means.ravel())
 
 
 def _difference(function: Any) -> Any:
