@@ -70,12 +70,17 @@ def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -
     """Refuse what is no metric, with what to use instead."""
     if isinstance(metric, str) and metric in NOT_OFFERED:
         raise ValueError(f"metric={metric!r} is not offered, because {NOT_OFFERED[metric]}")
+    if isinstance(metric, (list, tuple, set, dict)):
+        raise ValueError(
+            "metric names several: pass one, and score the same predictions by another with "
+            "losses.about(metric)"
+        )
     called = getattr(metric, "__name__", None) if callable(metric) else metric
     known = [*names, *families, *ALIASES]
     near = get_close_matches(called, known, 1, NEAR) if isinstance(called, str) else []
-    meant = f": did you mean {ALIASES.get(near[0], near[0])!r}?" if near else ":"
+    meant = f"did you mean {ALIASES.get(near[0], near[0])!r}? Otherwise use" if near else "use"
     raise ValueError(
-        f"metric={metric!r:.60} is unknown{meant} Use one of {', '.join(names)}, those with "
+        f"metric={metric!r:.60} is unknown: {meant} one of {', '.join(names)}, those with "
         "arguments such as uv.metrics.fbeta(2), your own by uv.metrics.Cells or "
         "uv.metrics.Moments, or the name of a loss"
     )

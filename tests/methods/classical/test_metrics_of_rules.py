@@ -362,6 +362,7 @@ def test_results_are_read_as_they_were_written():
     for result in one_of_each_rule():
         read = uv.TestResult.from_dict(json.loads(result.to_json()))
         assert read.rule == result.rule
+        assert "confidence interval is " in read.methods_text()
         assert read.conf_int() == result.conf_int()
         assert read.pvalue == result.pvalue
 
@@ -657,8 +658,9 @@ def test_other_names_are_the_same_metric(alias, name):
         ("sensitivity_at_specificity", r"uv\.metrics\.partial_auc"),
         ("tpr_at_fpr", "cut given beforehand"),
         ("fbeta", r"uv\.metrics\.fbeta\(2\)"),
-        ("nonsense", "Use one of f1, "),
-        (3, "Use one of f1, "),
+        ("nonsense", "use one of f1, "),
+        (3, "use one of f1, "),
+        (["f1", "mcc"], "names several: pass one"),
     ],
 )
 def test_unknown_names_say_what_to_use(name, why):
