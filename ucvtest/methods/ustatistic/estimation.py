@@ -391,7 +391,9 @@ def _until_precise(
         over, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
         sampler.source.update_eta(options.fits_left(over, n_fits))
         size, converged = steps.following(n_pairs, n_fits), over <= 1
-        if converged or size < steps.fewest:
+        left = sampler.source.n_left
+        # What was kept is gone through to its end, however it ended.
+        if (converged if left is None else not left) or size < steps.fewest:
             return UStatisticEstimates(estimates, options.variance, n_pairs, converged)
 
 

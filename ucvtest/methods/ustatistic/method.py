@@ -248,6 +248,7 @@ class UStatisticTest(HypothesisTest):
     in_short = "all learning sets of one size"
     r_function = "ustat_test"
     takes_auc = True
+    takes_metrics = True
     takes_groups = True
     contrasts = CONTRASTS
     admits = (
@@ -278,9 +279,10 @@ class UStatisticTest(HypothesisTest):
         backend: Backend = "auto",
         contrast: Contrast = "difference",
         scoring: Any = None,
+        metric: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        loss = chosen_loss(loss, scoring)
+        loss = chosen_loss(loss, scoring, metric)
         question = self.question_of(
             *(X, y, learner, other),
             null_value=null_value_of(contrast, null_value),
@@ -524,7 +526,9 @@ class UStatisticTest(HypothesisTest):
             return question.reported(answer(estimates))
 
         return answer(
-            estimates_from(learning_sets, source, options, execution.generator, answer_so_far)
+            estimates_from(
+                *(question, learning_sets, source, options, execution.generator), answer_so_far
+            )
         )
 
     @classmethod
