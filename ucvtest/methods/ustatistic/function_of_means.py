@@ -67,7 +67,7 @@ class RowsAddedToTest:
             *(self.table, self.n, lambda _: self._variance(name)),
             two_right_two_wrong(len(self.table)),
         )
-        return MovedT(found.estimate, found.se, df, least, most, one.null_value)
+        return MovedT(float(found.estimate), float(found.se), df, least, most, one.null_value)
 
     def _variance(self, name: str) -> float:
         """Of the mean of the linearised values, with its Monte-Carlo part."""
@@ -92,13 +92,20 @@ def settled(
     source: KeptPredictions | GivenPredictions,
     generator: np.random.Generator,
     estimate: Estimate,
+    draw_all: Callable[[LossSource, np.random.Generator], None] | None,
 ) -> MetricEstimates:
-    """Estimates at the means over everything that is drawn, or given."""
+    """Estimates at the means over everything that is drawn, or given.
+
+    `draw_all` asks for everything, where that is known before; otherwise an `estimate` does.
+    """
     start = copy.deepcopy(generator)
     converged = False
     if isinstance(source, KeptPredictions):
-        first = estimate(source, generator)
-        converged = isinstance(first, UStatisticEstimates) and first.converged
+        if draw_all is None or source.one_by_one:
+            first = estimate(source, generator)
+            converged = isinstance(first, UStatisticEstimates) and first.converged
+        else:
+            draw_all(source, generator)
     function, means = source.function, source.means
     points = [WorkingPoint.at(function, each) for each in means]
     undefined = not all(point.defined for point in points)

@@ -23,6 +23,7 @@ from ucvtest.methods.ustatistic.budget import (
     few_if_needed,
     least_fits,
     limited_by_time,
+    within_memory,
 )
 from ucvtest.methods.ustatistic.contrast import null_value_of
 from ucvtest.methods.ustatistic.estimation import Sampler
@@ -81,6 +82,8 @@ class UStatisticTest(HypothesisTest):
         second, for losses that are never negative (squared, absolute, log, or with such bounds;
         not zero_one). `estimate`, `null_value` (by default 1) and the interval are ratios; `se` and
         `variance` are those of the logarithm.
+    metric : str or metric, optional
+        In the place of a loss what is no mean of one, such as "f1", "mcc" or "r2": see Notes.
     null_value, alternative, loss, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`. ``loss="auc"`` needs learners with scores: of more than two classes
         one for each, and the AUC is Hand and Till's, or that of `pos_label` against the rest. The
@@ -501,6 +504,7 @@ class UStatisticTest(HypothesisTest):
         )
         if self.learning_sets.given is not None:
             return options
+        options = within_memory(self.question, self.learning_sets, options, len(self.learners))
         if options.n_pairs == "auto" or max_fits is not None:
             check_budget(self.learning_sets, options, len(self.learners))
         return options

@@ -70,8 +70,21 @@ def estimates_from(
         return _of_mean(estimation.Sampler(sizes, source, generator), options, answer, few)
 
     if isinstance(source, KeptPredictions | GivenPredictions):
-        return settled(question, source, generator, of_mean)
+        return settled(question, source, generator, of_mean, _draw_all(sizes, options))
     return of_mean(source, generator)
+
+
+def _draw_all(
+    sizes: Sizes, options: Options
+) -> Callable[[LossSource, np.random.Generator], None] | None:
+    """How to draw what is drawn whatever the losses are; None where these have a say in it."""
+    if options.variance == "few" or options.n_pairs == "auto" or options.given is not None:
+        return None
+
+    def draw_all(source: LossSource, generator: np.random.Generator) -> None:
+        estimation.draw_all(estimation.Sampler(sizes, source, generator), options)
+
+    return draw_all
 
 
 def _of_mean(
