@@ -46,7 +46,9 @@ class WorkingPoint:
     @property
     def level(self) -> Self:
         """The same where it is defined; otherwise all rows have the same value, 0."""
-        return self if self.defined else replace(self, value=0.0, gradient=np.zeros_like(self.means))
+        return (
+            self if self.defined else replace(self, value=0.0, gradient=np.zeros_like(self.means))
+        )
 
     @property
     def slopes(self) -> Self:

@@ -176,10 +176,10 @@ def result_from(
 ) -> TestResult:
     """The test that estimates lead to."""
     settings = _settings(question, learning_sets, options, seed)
-    metric_estimates = estimates if isinstance(estimates, MetricEstimates) else None
-    if metric_estimates is not None:
-        source, options = metric_estimates.source, with_rule(options, metric_estimates)
-        estimates = metric_estimates.found
+    of_metric: MetricEstimates | None = None
+    if isinstance(estimates, MetricEstimates):
+        of_metric, source = estimates, estimates.source
+        options, estimates = with_rule(options, of_metric), of_metric.found
     if isinstance(estimates, auc_estimation.Found):
         assert not isinstance(learning_sets.sizes, Sizes)
         parts = auc_reporting.parts(
@@ -200,8 +200,8 @@ def result_from(
         parts = reporting.parts(question, options, estimates, source, settings)
     if question.metric.linearised:
         parts["better"] = "higher" if question.metric.greater_is_better else "lower"
-    if metric_estimates is not None and metric_estimates.undefined:
-        parts = undefined_parts(question, metric_estimates, parts)
+    if of_metric is not None and of_metric.undefined:
+        parts = undefined_parts(question, of_metric, parts)
     parts["notes"] = (*parts["notes"], *question.reuse_notes)
     if source.pairs is not None:
         parts = _with_pairs(parts, source.pairs, options, source)
