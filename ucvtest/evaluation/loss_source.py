@@ -239,6 +239,7 @@ class SeveralLosses(LossSource):
 
     def _count(self) -> None:
         self.n_fits = sum(each.n_fits for each in self._sources)
+        self.n_left = self._sources[0].n_left
         self.one_class_fits = sum(each.one_class_fits for each in self._sources)
         self.ties = Counter()
         for each in self._sources:

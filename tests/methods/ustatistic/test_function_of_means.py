@@ -441,3 +441,29 @@ def test_progress_shows_the_answer_so_far(monkeypatch):
     uv.UStatisticTest(X, Y, above_mean, metric="f1").fit(6, "few", rng=1)
     assert shown
     assert "[" in shown[-1]()
+
+
+def test_several_learners_together():
+    learners = {"a": "lda", "b": "knn:3", "c": "nearest_centroid"}
+    design = uv.designs.DisjointSets(23, 12, n_sets=1)
+    losses = uv.evaluate(learners, X, Y, design, metric="f1", rng=0)
+    together = uv.compare_losses(losses, "ustatistic", correction="simultaneous")
+    own = together.together["ustatistic"].own
+    for name in learners:
+        alone = uv.UStatisticTest.from_losses(losses, name).fit()
+        assert_allclose(
+            [own[name].estimate, own[name].se, *own[name].conf_int()],
+            [alone.estimate, alone.se, *alone.conf_int()],
+            rtol=1e-10,
+        )
+        assert own[name].diagnostics["interval"] == "plus_four"
+    pair = uv.UStatisticTest.from_losses(losses, "a", "b").fit()
+    both = together.results["ustatistic", "a", "b"]
+    assert_allclose([both.estimate, both.se], [pair.estimate, pair.se], rtol=1e-10)
+    fitted = uv.compare(
+        *(X, Y, learners, {"ustatistic": {"n_pairs": 12}}),
+        loss=as_smooth_metric("f1"),
+        correction="simultaneous",
+        rng=0,
+    )
+    assert {result.status for result in fitted.results.values()} == {"ok"}

@@ -28,6 +28,7 @@ from ucvtest.stats.linearised import two_right_two_wrong
 __all__ = [
     "MetricEstimates",
     "RowsAddedToTest",
+    "level",
     "settled",
     "undefined_parts",
     "with_rule",
@@ -117,7 +118,7 @@ def settled(
     undefined = not all(point.defined for point in points)
     final: LossSource = source
     if undefined:
-        final = source.at([_level(point, question.n_obs) for point in points])
+        final = source.at([level(point, question.n_obs) for point in points])
     elif isinstance(source, KeptPredictions):
         final = source.at(points)
     found = estimate(final, copy.deepcopy(start))
@@ -132,7 +133,7 @@ def settled(
     return MetricEstimates(found, final, RowsAddedToTest(point, table, n, moved), undefined)
 
 
-def _level(point: WorkingPoint, n_obs: int) -> WorkingPoint:
+def level(point: WorkingPoint, n_obs: int) -> WorkingPoint:
     """A point with values where there are none: with rows added, or all of them the same."""
     if point.defined:
         return point

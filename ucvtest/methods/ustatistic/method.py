@@ -207,6 +207,21 @@ class UStatisticTest(HypothesisTest):
     `decision_function`; functions that return (n_test, C), columns in the order of
     ``np.unique(y)``. Others are refused.
 
+    With `metric` the parts of F1, R2 and other functions of means are pooled over all learning
+    sets and all observations that they leave to be tested. The estimand is "F1 of the expected
+    parts of rules learnt from g observations", and not the expected F1 of a rule. Values linearised
+    at the pooled parts take the place of losses in all variances, in few fits and in Monte-Carlo
+    errors; predictions are kept for that. For confusion metrics "auto" is as for error rates: the
+    midpoint variance, "stabilised" for differences, and for one learner "plus_four", two right and
+    two wrong observations added to the confusion matrix, with the variance of the values linearised
+    there. For moments of one learner it is Student's t on the scale log(1 - T) (R2, skills),
+    Fisher's z (correlations) or log (WAPE), with the jackknife; for the RMSE the roots of the
+    limits of "hall_floor" for the mean square. In the simulations of a prototype with thousands of
+    fits (ten problems, n = 40 to 200) 95% intervals of nine metrics of one learner contained the
+    true value in 95.9% of the samples, 89% in the worst problem; "stabilised" for differences of
+    accuracy, F1 and MCC in 98.6%, 96% in the worst. Few fits of metrics have not been studied at
+    length. Where a metric is 0/0 the estimate is NaN, and the status says so.
+
     `from_losses` admits the loss of every observation under random splits of one size, each
     learning set tested on all others (`uv.designs.RandomSplits`, also stratified: the estimand then
     is that of learning sets with the classes in proportion), and under learning sets drawn in
@@ -416,7 +431,8 @@ class UStatisticTest(HypothesisTest):
             rates, allows for a standard error that moves with the estimate. For two learners "auto"
             is "stabilised" for error rates where n >= 40 and g <= n/2, else "wald". For one learner
             "auto" is "plus_four" for error rates; "hall" for losses of labels and probabilities and
-            those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. Few
+            those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. With
+            `metric` see Notes of the class. Few
             fits tell neither skewness nor slope: with them "wald" stands for "stabilised", and
             "hall_floor" for "hall". See Notes of the class.
         max_seconds : float, optional
