@@ -432,9 +432,8 @@ class UStatisticTest(HypothesisTest):
             is "stabilised" for error rates where n >= 40 and g <= n/2, else "wald". For one learner
             "auto" is "plus_four" for error rates; "hall" for losses of labels and probabilities and
             those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. With
-            `metric` see Notes of the class. Few
-            fits tell neither skewness nor slope: with them "wald" stands for "stabilised", and
-            "hall_floor" for "hall". See Notes of the class.
+            `metric` it is what the Notes of the class say. Few fits tell neither skewness nor
+            slope: with them "wald" stands for "stabilised", and "hall_floor" for "hall".
         max_seconds : float, optional
             Seconds that "auto" may take, about: some fits are timed, and `max_fits` becomes what
             there is time for. The settings of the result keep that number, and the same `max_fits`
