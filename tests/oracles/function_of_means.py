@@ -75,3 +75,18 @@ def two_right_two_wrong(parts, n, g):
     v = variances(lambda L, t: float(slopes @ parts(L, t)), n, g)[3]
     spread = n**2 * v + n * (P @ slopes) ** 2 + (slopes**2).sum()
     return T, np.sqrt(spread) / (n + 4)
+
+
+def second_order_bias(parts, f, n, g, step=1e-5):
+    """Half the trace of the Hessian times V: the covariance of parts over n, scaled to the test's
+    variance of the linearised mean."""
+    sets = list(combinations(range(n), g))
+    c = np.array([parts(L, t) for L in sets for t in range(n) if t not in L])
+    means, covariance = c.mean(axis=0), np.cov(c.T, bias=True)
+    _, gradient = f(means)
+    variance = variances(linearised(parts, f, means), n, g)[3]
+    V = covariance / n * variance / (gradient @ covariance @ gradient / n)
+    hessian = [
+        (f(means + step * e)[1] - f(means - step * e)[1]) / (2 * step) for e in np.eye(len(means))
+    ]
+    return float(np.trace(np.array(hessian) @ V)) / 2

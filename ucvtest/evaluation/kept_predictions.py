@@ -20,7 +20,7 @@ from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
-from ucvtest.metrics.working_point import PooledParts, WorkingPoint
+from ucvtest.metrics.working_point import PooledParts, WorkingPoint, covariance_of_parts
 
 __all__ = ["GivenPredictions", "KeptPredictions", "source_of"]
 
@@ -74,6 +74,11 @@ class KeptPredictions(FittedLosses):
     def means(self) -> list[np.ndarray]:
         """The means of the parts of each learner, pooled over everything tested."""
         return [each.means for each in self._pooled]
+
+    @property
+    def covariances(self) -> list[np.ndarray]:
+        """Those of the parts of an observation, (p, p), of each learner."""
+        return [each.covariance for each in self._pooled]
 
     def at(self, points: Points) -> "ReplayedLosses":
         """The values at some point, of the same rows in the same order, from the first on."""
@@ -201,6 +206,12 @@ class GivenPredictions(PrecomputedLosses):
         """The means of the parts of each learner, pooled over everything tested."""
         target = self._rows.tested_target
         return [self.function.means(target, each) for each in self._predictions]
+
+    @property
+    def covariances(self) -> list[np.ndarray]:
+        """Those of the parts of an observation, (p, p), of each learner."""
+        target = self._rows.tested_target
+        return [covariance_of_parts(self.function, target, each) for each in self._predictions]
 
     def at(self, points: Points) -> PrecomputedLosses:
         """The values at some point."""

@@ -7,9 +7,12 @@ from typing import Self
 import numpy as np
 
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, Moments
-from ucvtest.stats.linearised import two_right_two_wrong
+from ucvtest.stats.linearised import second_order_bias, two_right_two_wrong
 
-__all__ = ["PooledParts", "WorkingPoint"]
+__all__ = ["PooledParts", "WorkingPoint", "covariance_of_parts"]
+
+ROUNDING = 1e-12
+"""Variances, as a share of the largest, that are no more than rounding error."""
 
 SOME = 2**18
 """Numbers of observations that are made at a time."""
@@ -42,6 +45,24 @@ class WorkingPoint:
     def defined(self) -> bool:
         """Whether there are a value and a gradient."""
         return bool(np.isfinite(self.value) and np.isfinite(self.gradient).all())
+
+    def bias(self, covariance: np.ndarray, n: float, variance: float) -> float:
+        """What the value is off by on average, to second order; NaN where it is not known.
+
+        The parts of an observation have this `covariance`, and means the same over `n`, but for a
+        factor: by it the `variance` of the linearised mean is that of `n` rows by themselves.
+        """
+        slopes = self.gradient.ravel()
+        plain = float(slopes @ covariance @ slopes) / n
+        if not (self.defined and plain > 0 and variance >= 0):
+            return float("nan")
+        sizes, axes = np.linalg.eigh(covariance)
+        kept = sizes > ROUNDING * sizes[-1]
+        directions = (axes[:, kept] * np.sqrt(sizes[kept] / n)).T
+        shapes = directions.reshape(-1, *self.means.shape)
+        with np.errstate(all="ignore"):
+            found = second_order_bias(self.function.value_and_gradient, self.means, shapes)
+        return variance / plain * found
 
     @property
     def level(self) -> Self:
@@ -87,9 +108,21 @@ class PooledParts:
     @property
     def means(self) -> np.ndarray:
         """The means: shares (C, C) of a confusion matrix, or those of numbers (k,)."""
+        if isinstance(self._function, Moments):
+            return np.asarray(self._total[-1])
+        return self._total
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """That of the parts of an observation, (p, p), the cells of a table in their order."""
+        if isinstance(self._function, Moments):
+            return _covariance(self.means, self._total[:-1])
+        return covariance_of_cells(self.means)
+
+    @property
+    def _total(self) -> np.ndarray:
         # Of numbers row by row, so that sums do not depend on which rows came together.
-        total = np.concatenate(self._sums).sum(axis=0)
-        return np.asarray(total / self._n_tested)
+        return np.asarray(np.concatenate(self._sums).sum(axis=0) / self._n_tested)
 
     def add(
         self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = False
@@ -126,14 +159,36 @@ def _sums_of_rows(
     testing: np.ndarray,
     row_by_row: bool,
 ) -> np.ndarray:
-    """Sums (R, k) of the numbers of each row over what it tests."""
+    """Sums (R, k + 1, k) of the numbers' products and of the numbers, over what each row tests."""
     found = []
     for rows in _some(predictions, row_by_row=row_by_row):
         part = predictions[rows]
         numbers = function.numbers(np.tile(target, len(part)), part.ravel())
         numbers = numbers.reshape(*part.shape, -1)
-        found.append(np.where(testing[rows][..., None], numbers, 0.0).sum(axis=1))
+        numbers = np.where(testing[rows][..., None], numbers, 0.0)
+        products = numbers.transpose(0, 2, 1) @ numbers
+        found.append(np.concatenate([products, numbers.sum(axis=1, keepdims=True)], axis=1))
     return np.concatenate(found)
+
+
+def covariance_of_cells(table: np.ndarray) -> np.ndarray:
+    """Of the indicators of the cells of a table of shares."""
+    shares = table.ravel()
+    return np.asarray(np.diag(shares) - np.outer(shares, shares))
+
+
+def covariance_of_parts(
+    function: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
+) -> np.ndarray:
+    """Of the parts of observations (T,), (p, p)."""
+    if isinstance(function, Moments):
+        numbers = function.numbers(target, predictions)
+        return _covariance(numbers.mean(axis=0), numbers.T @ numbers / len(numbers))
+    return covariance_of_cells(function.means(target, predictions))
+
+
+def _covariance(means: np.ndarray, products: np.ndarray) -> np.ndarray:
+    return np.asarray(products - np.outer(means, means))
 
 
 def _some(predictions: np.ndarray, *, row_by_row: bool) -> Iterator[slice]:

@@ -85,6 +85,10 @@ class TestAgainstTheOracle:
         assert_allclose(found.diagnostics["variance_jackknife"], jackknife, rtol=1e-10)
         assert_allclose(found.diagnostics["pair_effects"], effects, rtol=1e-9)
         assert_allclose(found.variance, middle, rtol=1e-10)
+        bias = oracle.second_order_bias(parts_of(learner, y, numbers), f, N, G)
+        assert_allclose(found.diagnostics["second_order_bias"], bias, rtol=1e-5)
+        notable = any("bias of about" in note for note in found.notes)
+        assert notable == (abs(bias) > found.se / 4)
         # f of the expected parts, as its estimand says.
         sets = list(combinations(range(N), G))
         assert_allclose(

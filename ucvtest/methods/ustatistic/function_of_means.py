@@ -6,7 +6,7 @@ drawn is gone through again, with predictions that were kept.
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -16,6 +16,8 @@ from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPrediction
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Studentised, by_rule, studentise
+from ucvtest.kernels.ustatistic.few_fits import FewFits
+from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.options import Options
@@ -33,6 +35,9 @@ __all__ = [
     "undefined_parts",
     "with_rule",
 ]
+
+NOTABLE_BIAS = 0.25
+"""Bias of second order, as a share of the standard error, above which a note says it."""
 
 Found = UStatisticEstimates | FewFitsEstimates
 
@@ -92,6 +97,22 @@ class MetricEstimates:
     source: LossSource
     added: RowsAddedToTest | None = None
     undefined: bool = False
+    bias: float = math.nan
+    """What the estimate is off by on average, to second order; NaN where it is not known."""
+
+    @property
+    def bias_diagnostics(self) -> dict[str, float]:
+        """The bias, where it is known."""
+        return {} if math.isnan(self.bias) else {"second_order_bias": self.bias}
+
+    def bias_notes(self, se: float) -> list[str]:
+        """The note on a bias that is notable."""
+        if not abs(self.bias) > NOTABLE_BIAS * se > 0:
+            return []
+        return [
+            f"A bias of about {self.bias:.2g} is to be expected of the estimate, which is "
+            f"{abs(self.bias) / se:.0%} of its standard error: the sample is small for this metric."
+        ]
 
 
 def settled(
@@ -124,13 +145,37 @@ def settled(
     found = estimate(final, copy.deepcopy(start))
     if converged and isinstance(found, UStatisticEstimates):
         found = replace(found, converged=True)
+    bias = math.nan if undefined else _bias(question, source, found, points)
     if question.paired or not isinstance(function, Cells):
-        return MetricEstimates(found, final, None, undefined)
+        return MetricEstimates(found, final, None, undefined, bias)
     table, n = means[0], _n_rows(question, found, points[0])
     point = WorkingPoint.with_rows_added(function, table, n)
     again = source.at([point.slopes])
     moved = estimate(again, copy.deepcopy(start), few=isinstance(found, FewFitsEstimates))
-    return MetricEstimates(found, final, RowsAddedToTest(point, table, n, moved), undefined)
+    return MetricEstimates(found, final, RowsAddedToTest(point, table, n, moved), undefined, bias)
+
+
+def _bias(
+    question: Question,
+    source: KeptPredictions | GivenPredictions,
+    found: Found,
+    points: Sequence[WorkingPoint],
+) -> float:
+    """The bias of the metric, or of the difference, by the variance that each learner has alone."""
+    if question.paired:
+        variances = [_own_variance(each) for each in found.own]
+    else:
+        name = found.variance if isinstance(found, UStatisticEstimates) else "few"
+        variances = [_variance_of(found, name)]
+    each = [
+        point.bias(covariance, question.n_obs, variance)
+        for point, covariance, variance in zip(points, source.covariances, variances, strict=True)
+    ]
+    return each[0] - each[1] if question.paired else each[0]
+
+
+def _own_variance(one: FirstOrderEstimate | FewFits) -> float:
+    return one.jackknife if isinstance(one, FirstOrderEstimate) else one.variance
 
 
 def level(point: WorkingPoint, n_obs: int) -> WorkingPoint:

@@ -200,8 +200,11 @@ def result_from(
         parts = reporting.parts(question, options, estimates, source, settings)
     if question.metric.linearised:
         parts["better"] = "higher" if question.metric.greater_is_better else "lower"
-    if of_metric is not None and of_metric.undefined:
-        parts = undefined_parts(question, of_metric, parts)
+    if of_metric is not None:
+        parts["diagnostics"] = {**parts["diagnostics"], **of_metric.bias_diagnostics}
+        parts["notes"] = (*parts["notes"], *of_metric.bias_notes(parts["se"]))
+        if of_metric.undefined:
+            parts = undefined_parts(question, of_metric, parts)
     parts["notes"] = (*parts["notes"], *question.reuse_notes)
     if source.pairs is not None:
         parts = _with_pairs(parts, source.pairs, options, source)
