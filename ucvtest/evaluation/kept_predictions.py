@@ -164,6 +164,8 @@ class ReplayedLosses(LossSource):
         """See `LossSource`. Rows that an interrupt has prevented end in one again."""
         assert self.n_left is not None
         if len(testing) > self.n_left:
+            # Of learners that are fitted one by one alone an interrupt leaves an answer.
+            assert self.one_by_one, "rows that were never asked for"
             raise KeyboardInterrupt
         self.n_left -= len(testing)
         if self._clusters is not None:
@@ -180,7 +182,9 @@ class ReplayedLosses(LossSource):
             failed |= {done + row: errors for row, errors in part.failed.items()}
             done += len(part)
         self.n_fits += len(self._points) * len(testing)
-        each = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        each = found[0]
+        if len(found) > 1:
+            each = [np.concatenate(parts) for parts in zip(*found, strict=True)]
         clusters = self._clusters
         return (each if clusters is None else [clusters.sums(one) for one in each]), failed
 
