@@ -12,7 +12,7 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.losses.linearised import CLASSES
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.working_point import working_point
+from ucvtest.methods.classical.cells_picture import working_point
 from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
 from ucvtest.results.plot_data import Picture
