@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Protocol
 
 from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
-from ucvtest.stats.intervals import HallT, LogT, PlusFour
+from ucvtest.stats.intervals import HallT, LogT, MovedT, PlusFour
 from ucvtest.stats.logit import LogitT
+from ucvtest.stats.shares import EffectiveCounts, WilsonScore
 from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import Alternative
 
@@ -45,7 +46,10 @@ class StudentRule(Rule, Protocol):
         """The distribution: "t" or "normal"."""
 
 
-TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT, ChangedUnits)
+TYPES = (
+    *(BinomialCounts, PairedCounts, EffectiveCounts, WilsonScore),
+    *(LogitT, PlusFour, MovedT, HallT, LogT, StabilisedT, ChangedUnits),
+)
 
 KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
 """What can stand in the field `rule` of a result, by the names that files have for it."""

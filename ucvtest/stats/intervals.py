@@ -18,7 +18,7 @@ from ucvtest.stats.wald import (
     wald_interval,
 )
 
-__all__ = ["HallT", "LogT", "PlusFour", "Shape"]
+__all__ = ["HallT", "LogT", "MovedT", "PlusFour", "Shape"]
 
 LEAST_DF = 4.0
 """Degrees of freedom that a kurtosis, itself estimated, does not go below."""
@@ -114,6 +114,33 @@ class PlusFour(TransformedT):
             return math.nan
         centre, se = self._moved()
         return (centre - null_value) / se
+
+
+@dataclass(frozen=True)
+class MovedT(TransformedT):
+    """An estimate and its standard error with observations added, cut to what it can be."""
+
+    kind: ClassVar[str] = "added observations"
+
+    estimate: float
+    se: float
+    df: float
+    least: float
+    most: float
+    null_value: float = math.nan
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval around the moved estimate, within what the estimand can be."""
+        low, high = wald_interval(
+            self.estimate, self.se, self.reference, self.df, alternative, alpha
+        )
+        return max(low, self.least), min(high, self.most)
+
+    def _statistic(self, null_value: float) -> float:
+        """The moved estimate less the null value, over its standard error."""
+        if not self.least <= null_value <= self.most:
+            return math.nan
+        return (self.estimate - null_value) / self.se
 
 
 @dataclass(frozen=True)
