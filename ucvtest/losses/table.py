@@ -12,17 +12,26 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import is_integer
+from ucvtest.data.groups import GroupWeight
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
 from ucvtest.losses.from_arrays import FromArrays
+from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
+from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
 from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.matrix import MATRIX, errors_at
-from ucvtest.metrics.recorded import COST_OF_ERRORS, RecordedMetric, recorded_metric
+from ucvtest.metrics.ranges import zeros_and_ones
+from ucvtest.metrics.recorded import (
+    COST_OF_ERRORS,
+    RecordedMetric,
+    errors_behind,
+    recorded_metric,
+)
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
@@ -38,11 +47,11 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(FromArrays, FromMlflow, FromScores):
+class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     """Losses of learners on every tested observation of every resample of one design.
 
-    Made by `evaluate`, `Losses.from_predictions`, `Losses.from_arrays`, `Losses.from_sklearn` or
-    `Losses.from_scores`; tests take it by their ``from_losses``, and say which designs they
+    Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
+    `Losses.from_sklearn` or `Losses.from_scores`; tests take it by their ``from_losses``, and say which designs they
     admit.
 
     Parameters
@@ -151,10 +160,38 @@ class Losses(FromArrays, FromMlflow, FromScores):
             greater_is_better=bool(self.greater_is_better),
             of_test_sets=self.values is None,
         )
+        if self.loss == SCORE and metric.greater_is_better and self._marks_answers:
+            return replace(metric, of_loss=errors_behind(SCORE, metric.in_words))
         cost = self.settings.get(COST_OF_ERRORS)
         if cost is None or self.loss != MATRIX or not isinstance(metric, RecordedMetric):
             return metric
         return replace(metric, of_loss=errors_at(float(cost)))
+
+    @property
+    def _marks_answers(self) -> bool:
+        """Whether scores are those of fixed rules, and zeros and ones: of answers right or wrong.
+
+        Both must occur: scores that are all the same may be those of anything.
+        """
+        values = self.values
+        return values is not None and not self.design.learns and zeros_and_ones(values)
+
+    @property
+    def right_or_wrong(self) -> bool:
+        """Whether values are scores of fixed rules, 1 for a right answer and 0 for a wrong one."""
+        if self.values is None or self.design.learns:
+            return False
+        loss = self.metric.of_loss
+        return loss is not None and loss.counts_errors and bool(np.isin(self.values, (0, 1)).all())
+
+    @property
+    def usual_weight(self) -> GroupWeight:
+        """How much clusters count where nobody says it.
+
+        Of answers that are right or wrong rows count alike, as in accuracies that people report;
+        otherwise clusters do.
+        """
+        return "row" if self.right_or_wrong else "group"
 
     @cached_property
     def in_losses(self) -> "Losses":

@@ -159,7 +159,7 @@ class _RealCounts:
         if alternative != "less" and k > 0:
             low = float(betaincinv(k, n - k + 1, tail))
         if alternative != "greater" and k < n:
-            high = float(betaincinv(k + 1, n - k, 1 - tail))
+            high = 1 - float(betaincinv(n - k, k + 1, tail))
         return low, high
 
 
