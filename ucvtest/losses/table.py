@@ -51,8 +51,8 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
-    `Losses.from_sklearn` or `Losses.from_scores`; tests take it by their ``from_losses``, and say which designs they
-    admit.
+    `Losses.from_sklearn` or `Losses.from_scores`; tests take it by their ``from_losses``, and say
+    which designs they admit.
 
     Parameters
     ----------
@@ -160,10 +160,12 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
             greater_is_better=bool(self.greater_is_better),
             of_test_sets=self.values is None,
         )
-        if self.loss == SCORE and metric.greater_is_better and self._marks_answers:
+        if not isinstance(metric, RecordedMetric):
+            return metric
+        if self.loss == SCORE and metric.rises and self._marks_answers:
             return replace(metric, of_loss=errors_behind(SCORE, metric.in_words))
         cost = self.settings.get(COST_OF_ERRORS)
-        if cost is None or self.loss != MATRIX or not isinstance(metric, RecordedMetric):
+        if cost is None or self.loss != MATRIX:
             return metric
         return replace(metric, of_loss=errors_at(float(cost)))
 
