@@ -154,6 +154,8 @@ class McNemarTest(ResamplingTest):
         first, second = observed.each.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
         found = discordance(first > 0, second > 0)
+        units = self.question.metric.units
+        counts_right = units is not None and units.greater_is_better
         return self._result(
             observed,
             method="McNemar test of the error rates",
@@ -163,7 +165,7 @@ class McNemarTest(ResamplingTest):
             status=_status(n_open),
             rule=None if n_open else found.counts,
             diagnostics={**found.diagnostics, "n_tested": len(first)},
-            notes=_notes(n_folds, found.note(exact=n_folds == 1)),
+            notes=_notes(n_folds, found.note(exact=n_folds == 1, counts_right=counts_right)),
             tables={"Observations": found.table},
         )
 
@@ -196,7 +198,7 @@ def _cluster_notes(n_folds: int, n_telling: int) -> tuple[str, ...]:
     if n_telling < FEW:
         notes = (
             f"The rules differ in {n_telling} clusters: too few for the t test to be more than a "
-            "rough guide.",
+            "rough guide; HoldOutTest with group_weight='row' adds observations to few of them.",
             *notes,
         )
     if n_folds == 1:
