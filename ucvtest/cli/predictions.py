@@ -13,15 +13,18 @@ from ucvtest.cli.options import (
     CorrectionName,
     DataArgument,
     JsonOption,
-    LossName,
     MethodsTextOption,
     PlotOption,
     PositiveOption,
     QuietOption,
+    RuleLossName,
     SepOption,
+    TruthOption,
     check_options,
+    check_truth,
 )
 from ucvtest.cli.report import report
+from ucvtest.data.groups import GroupWeight
 
 if TYPE_CHECKING:
     from ucvtest.losses.table import Losses
@@ -30,20 +33,26 @@ if TYPE_CHECKING:
 
 def predictions(
     data: DataArgument,
-    target: Annotated[str, typer.Option(help="Column with what was to be predicted.")],
     scores: Annotated[
         str, typer.Option(metavar="A,B,...", help="Columns with the predictions of each rule.")
     ],
+    target: TruthOption = None,
     loss: Annotated[
-        LossName,
+        RuleLossName,
         typer.Option(
             help="zero_one takes predicted labels, log and brier probabilities of the positive "
-            "class, auc decision scores, squared and absolute numbers."
+            "class, auc decision scores, squared and absolute numbers. Without a target: correct "
+            "takes True or 1 for right answers, False or 0 for wrong ones, score any numbers of "
+            "which higher ones are better."
         ),
     ] = "zero_one",
     pos_label: PositiveOption = None,
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
+    ] = None,
+    group_weight: Annotated[
+        GroupWeight | None,
+        typer.Option(help="What counts alike. [default: row for correct, otherwise group]"),
     ] = None,
     weight: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with what each row counts.")
@@ -80,6 +89,7 @@ def predictions(
       ucvtest predictions holdout.csv --target died --scores new,old
       ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
           --pos-label yes
+      ucvtest predictions answers.csv --scores model --loss correct --groups question
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
         check_options(alpha, plot, json)
@@ -90,7 +100,7 @@ def predictions(
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
 
-        chosen = test or _default_test(losses.metric, len(names))
+        chosen = test or _default_test(losses.in_losses.metric, len(names))
         cls: Any = TESTS.get(chosen)
         if cls is None or not cls.of_fixed_rules:
             known = ", ".join(name for name, each in TESTS.items() if each.of_fixed_rules)
@@ -100,11 +110,19 @@ def predictions(
                 raise ValueError("--null-value is for one test of one or two rules")
             adjusted = None if correction == "none" else correction
             outcome: Any = uv.compare_losses(
-                losses, chosen, alternative=alternative, correction=adjusted
+                losses,
+                chosen,
+                alternative=alternative,
+                correction=adjusted,
+                group_weight=group_weight,
             )
         else:
             outcome = cls.from_losses(
-                losses, *names, null_value=null_value, alternative=alternative
+                losses,
+                *names,
+                null_value=null_value,
+                alternative=alternative,
+                group_weight=group_weight,
             ).fit()
         report(outcome, alpha, plot, json, quiet=quiet, methods_text=methods_text)
 
@@ -118,9 +136,9 @@ def _default_test(metric: "Metric", n_rules: int) -> str:
 
 def _losses(
     data: Path,
-    target: str,
+    target: str | None,
     names: list[str],
-    loss: LossName,
+    loss: RuleLossName,
     pos_label: str | None,
     sep: str | None,
     more: dict[str, str | None],
@@ -130,15 +148,23 @@ def _losses(
         raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
     if target in names:
         raise ValueError(f"--scores {target}: that is the target")
-    wanted = [("--target", target), *(("--scores", name) for name in names)]
+    check_truth(target, loss)
+    wanted = [("--scores", name) for name in names]
+    wanted = wanted if target is None else [("--target", target), *wanted]
     wanted += [(f"--{option}", name) for option, name in more.items() if name is not None]
     table = read_table(data, wanted, sep)
 
     import ucvtest as uv
 
-    label = None if pos_label is None else as_label(pos_label, table[target].to_numpy())
     groups, weight = (None if name is None else table[name] for name in more.values())
     rules = {name: table[name] for name in names}
+    if loss == "correct":
+        if weight is not None or pos_label is not None:
+            option = "--weight" if weight is not None else "--pos-label"
+            raise ValueError(f"{option} has no use with --loss correct: leave it out")
+        return uv.Losses.from_correct(rules, groups=groups)
+    y = None if target is None else table[target]
+    label = pos_label if pos_label is None or y is None else as_label(pos_label, y.to_numpy())
     return uv.Losses.from_predictions(
-        *(table[target], rules), loss=loss, groups=groups, pos_label=label, sample_weight=weight
+        *(y, rules), loss=loss, groups=groups, pos_label=label, sample_weight=weight
     )
