@@ -98,7 +98,8 @@ class FromPredictions:
         ----------
         y : array-like, shape (n,), or str
             Labels of any type, or real values; None for ``loss="score"``. A string names a column
-            of `predictions`.
+            of `predictions`. Where labels are predicted all may be the same, as among the ill:
+            the share of right answers is then the sensitivity.
         predictions : mapping, DataFrame or path
             Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
             a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
@@ -350,7 +351,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     _vector("y", as_response(y))
     as_classes = _has_classes(y, loss, pos_label)
     scored = as_loss(loss, has_classes=as_classes)
-    sample = _sample(y, pos_label, as_classes=as_classes)
+    sample = _sample(y, pos_label, as_classes=as_classes, of_labels=scored.output == "label")
     if scored.output != "number" and not as_classes:
         raise ValueError(
             f"loss={scored.name!r} needs class labels, but y holds real values: use "
@@ -411,12 +412,15 @@ def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
     return taken_for_classes(y, output, pos_label=pos_label)
 
 
-def _sample(y: Any, pos_label: Any, *, as_classes: bool) -> Sample:
-    """The response as a sample without features."""
+def _sample(y: Any, pos_label: Any, *, as_classes: bool, of_labels: bool) -> Sample:
+    """The response as a sample without features.
+
+    Predicted labels are right or wrong also where all true ones are the same.
+    """
     response = as_response(y)
     features = np.empty((len(response), 0))
     if as_classes:
-        classes, codes = code_labels(y, pos_label)
+        classes, codes = code_labels(y, pos_label, least_classes=1 if of_labels else 2)
         return Sample(
             *(features, response, classes, codes),
             positive_named=pos_label is not None,
@@ -461,13 +465,17 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
     except TypeError as error:
         raise ValueError(f"{_named(name)} must hold labels: {error}") from error
     parts = any(isinstance(label, float) and not label.is_integer() for label in unknown)
-    if parts or (unknown and len(unknown) == len(labels)):
+    foreign = bool(unknown) and len(unknown) == len(labels)
+    if len(classes) == 1:
+        # All others are wrong, and y cannot have them.
+        foreign = any(isinstance(label, str) != isinstance(classes[0], str) for label in unknown)
+    if parts or foreign:
         raise ValueError(
             f"{_named(name)} holds {_listed(unknown)}, and the labels of y are "
             f"{_listed(classes)}: pass labels of the same type, such as p > 0.5 made labels, or "
             "loss='log' for probabilities and 'auc' for scores"
         )
-    if unknown:
+    if unknown and (len(classes) > 1 or len(unknown) == len(labels)):
         warn_caller(
             f"{_named(name)} has {len(unknown)} predictions of labels that y has not "
             f"({_listed(unknown)}): they count as predictions of another class"
