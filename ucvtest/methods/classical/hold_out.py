@@ -224,14 +224,19 @@ class HoldOutTest(ResamplingTest):
 
     def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
         clusters = self.tested_clusters(observed)
+        n_open = 0 if options == "auto" else int((observed.values % 1 != 0).sum())
+        if n_open:
+            return self._of_rows(observed, options, _left_open(n_open, options))
         if clusters is None:
             return self._of_rows(observed, options)
         if _marks_rows(observed.losses, clusters, observed.values):
             return self._of_shares(observed, clusters, options)
         return self._of_rows(of_units(observed, self.question.clusters), options)
 
-    def _of_rows(self, observed: LossDifference, interval: IntervalName) -> TestResult:
-        """Independent observations, which may be clusters."""
+    def _of_rows(
+        self, observed: LossDifference, interval: IntervalName, status: str = "ok"
+    ) -> TestResult:
+        """Independent observations, which may be clusters; no test where `status` is not "ok"."""
         values = observed.values
         n_tested = len(values)
         binary = self._counts_errors(observed)
@@ -245,7 +250,7 @@ class HoldOutTest(ResamplingTest):
             estimator=mean_with_variance,
             reference="normal" if score else "exact binomial" if exact else "t",
             df=math.nan if exact or score else n_tested - 1.0,
-            status=_status(observed, interval) if rule is None else "ok",
+            status=_status(observed) if rule is None and status == "ok" else status,
             rule=rule,
             settings={"test_size": n_tested, "interval": interval},
             diagnostics={"n_tested": n_tested, **(_counts(observed) if binary else {})},
@@ -381,14 +386,15 @@ def _in_words(observed: LossDifference, size_of: Callable[[Design], int | str]) 
     return f"{words} of the rule learnt on this one learning set of {size}"
 
 
-def _status(observed: LossDifference, interval: IntervalName) -> str:
+def _left_open(n_open: int, interval: IntervalName) -> str:
+    return (
+        f"{n_open} predictions were left open between two classes (loss 1/2), which is neither "
+        f"right nor wrong: use a rule for ties that decides, or leave interval={interval!r} out"
+    )
+
+
+def _status(observed: LossDifference) -> str:
     values = observed.values
-    if interval != "auto":
-        n_open = int((values % 1 != 0).sum())
-        return (
-            f"{n_open} predictions were left open between two classes (loss 1/2), which is neither "
-            f"right nor wrong: use a rule for ties that decides, or leave interval={interval!r} out"
-        )
     if observed.identical or np.ptp(values) > 0:
         return "ok"
     marked = values[0] in (0, 1) and observed.losses.loss == SCORE
