@@ -162,21 +162,14 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         )
         if not isinstance(metric, RecordedMetric):
             return metric
-        if self.loss == SCORE and metric.rises and self._marks_answers:
+        marks = self.values if self.loss == SCORE and metric.rises else None
+        # Both must occur: scores that are all the same may be those of anything.
+        if marks is not None and not self.design.learns and zeros_and_ones(marks):
             return replace(metric, of_loss=errors_behind(SCORE, metric.in_words))
         cost = self.settings.get(COST_OF_ERRORS)
         if cost is None or self.loss != MATRIX:
             return metric
         return replace(metric, of_loss=errors_at(float(cost)))
-
-    @property
-    def _marks_answers(self) -> bool:
-        """Whether scores are those of fixed rules, and zeros and ones: of answers right or wrong.
-
-        Both must occur: scores that are all the same may be those of anything.
-        """
-        values = self.values
-        return values is not None and not self.design.learns and zeros_and_ones(values)
 
     @property
     def right_or_wrong(self) -> bool:
