@@ -110,7 +110,8 @@ class FromPredictions:
             is that of a CSV or parquet file with a column for each rule.
         loss : str, callable, Loss or matrix
             As for the tests, and "score" for a score of each observation, of which higher is
-            better, as from evaluations of language models.
+            better, as from evaluations of language models. Scores that are zeros and ones are known
+            to be right or wrong answers, as of `from_correct`.
         groups : array-like, shape (n,), optional
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).

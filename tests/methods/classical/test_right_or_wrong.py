@@ -177,6 +177,29 @@ class TestClusters:
         assert " 13 " in result.estimand
         assert 1 <= result.diagnostics["n_effective"] <= result.diagnostics["n_tested"]
 
+    def test_several_learners_on_held_out_clusters(self):
+        rng = np.random.default_rng(0)
+        X, groups = rng.normal(size=(60, 2)), np.arange(60) // 3
+        y = (X[:, 0] > 0) * 1
+        learners = ["lda", "majority", "nearest_centroid"]
+        options = {"groups": groups, "group_weight": "row", "correction": "simultaneous"}
+        found = uv.compare(X, y, learners, "hold_out", rng=0, **options)
+        pair, together = found.result("hold_out", "lda", "majority"), found.together["hold_out"]
+        assert together.statistics[0, 1] == pytest.approx(pair.statistic)
+        assert together.df == pair.diagnostics["tested_groups"] - 1 < 19
+        again = uv.Comparison.from_dict(json.loads(json.dumps(found.to_dict())))
+        assert again.together["hold_out"].best_set(0.05) == together.best_set(0.05)
+
+    def test_margins_are_judged_by_the_same_interval(self):
+        pair = held_out("b", "a")
+        low, _ = pair.conf_int(0.1)
+        for margin in (0.01 - low, -0.01 - low):
+            assert (pair.noninferiority(margin).decision == "pass") == (margin > -low)
+        one = held_out("a", null_value=0.7)
+        low, _ = one.conf_int(0.1)
+        for margin in (0.71 - low, 0.69 - low):
+            assert (one.noninferiority(margin).pvalue <= 0.05) == (0.7 - margin < low)
+
     def test_predictions_left_open_are_neither_right_nor_wrong(self):
         tied = np.where(np.arange(N) == 4, 0.5, 1 - RIGHT["a"])[None, None]
         fixed = np.zeros((1, N), int)
@@ -296,6 +319,8 @@ class TestShell:
         arguments = ("--scores", "a", "--loss", "correct", "--groups", "id", "--json", "-")
         done = self.run("predictions", file, *arguments)
         assert done.exit_code == 0, done.output
+        by_group = self.run("predictions", file, *arguments, "--group-weight", "group")
+        assert json.loads(by_group.stdout)["reference"] == "t"
         expected = held_out("a")
         assert json.loads(done.stdout)["diagnostics"]["n_effective"] == pytest.approx(
             expected.diagnostics["n_effective"]

@@ -138,13 +138,14 @@ class HoldOutTest(ResamplingTest):
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
-        clusters = next(iter(tests.values())).question.clusters
-        values = losses.known_values
+        test, values = next(iter(tests.values())), losses.known_values
+        clusters = test.question.clusters
         if clusters is None:
             return results_together(tests, losses, options, np.cov(values) / values.shape[1])
         of_each = of_clusters(losses, clusters).known_values
         covariance = np.cov(of_each) / of_each.shape[1]
-        pairs = shares_in_pairs(values, clusters) if _marks_rows(losses, clusters) else None
+        tested = test.tested_clusters(losses.difference(0))
+        pairs = shares_in_pairs(values, tested) if _marks_rows(losses, tested) else None
         return results_together(tests, losses, options, covariance, pairs)
 
     def _check_design(self, design: Design) -> None:
