@@ -4,13 +4,14 @@ Clusters, such as questions with several answers, have shares from a beta distri
 rows of a cluster are right or wrong at random. The second model shares half of its answers with
 the first, and draws the others from the same cluster.
 
-    python studies/intervals/right_or_wrong.py            # 2 minutes
+    python studies/intervals/right_or_wrong.py            # 4 minutes
     python studies/intervals/right_or_wrong.py --quick
 """
 
 import argparse
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,9 @@ def intervals(first: np.ndarray, second: np.ndarray, groups: np.ndarray) -> Iter
 def main() -> None:
     """Print coverage and mean width: over all cells, and in the worst one."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="few samples")
-    n_samples = 5 if parser.parse_args().quick else 400
+    parser.add_argument("--quick", action="store_true", help="few samples, and no file")
+    quick = parser.parse_args().quick
+    n_samples = 5 if quick else 400
     found = []
     for cell in product(N_CLUSTERS, SHARES, CORRELATIONS):
         n_clusters, share, correlation = cell
@@ -76,7 +78,10 @@ def main() -> None:
         }
     )
     by_number = table.pivot_table("covered", "interval", "clusters")
-    print(shown.join(by_number.add_prefix("G = ")).round(3).to_string())
+    shown = shown.join(by_number.add_prefix("G = ")).round(3)
+    print(shown.to_string())
+    if not quick:
+        shown.to_csv(Path(__file__).with_suffix(".csv"))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,6 @@ from ucvtest.data.groups import GroupWeight
 
 if TYPE_CHECKING:
     from ucvtest.losses.table import Losses
-    from ucvtest.metrics.base import Metric
 
 
 def predictions(
@@ -61,7 +60,8 @@ def predictions(
         str,
         typer.Option(
             help="hold_out (the paired t test, for one error rate the exact binomial one), mcnemar "
-            "or delong. [default: mcnemar for error rates, delong for auc, else hold_out]"
+            "or delong. [default: mcnemar for error rates, delong for auc, else hold_out, also for "
+            "marked answers in groups]"
         ),
     ] = "",
     null_value: Annotated[float | None, typer.Option(help="Value to test against.")] = None,
@@ -100,7 +100,7 @@ def predictions(
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
 
-        chosen = test or _default_test(losses.in_losses.metric, len(names))
+        chosen = test or _default_test(losses, len(names))
         cls: Any = TESTS.get(chosen)
         if cls is None or not cls.of_fixed_rules:
             known = ", ".join(name for name, each in TESTS.items() if each.of_fixed_rules)
@@ -127,8 +127,12 @@ def predictions(
         report(outcome, alpha, plot, json, quiet=quiet, methods_text=methods_text)
 
 
-def _default_test(metric: "Metric", n_rules: int) -> str:
+def _default_test(losses: "Losses", n_rules: int) -> str:
     """The test that is run where none is named."""
+    metric = losses.in_losses.metric
+    if losses.right_or_wrong and losses.groups is not None:
+        # It has an answer where rules hardly differ, and intervals that hold there.
+        return "hold_out"
     if metric.ranks_pairs:
         return "delong"
     return "mcnemar" if metric.counts_errors and n_rules > 1 else "hold_out"

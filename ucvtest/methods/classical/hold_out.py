@@ -94,7 +94,9 @@ class HoldOutTest(ResamplingTest):
     at the level of 95%. It is the number of clusters where all rows are right, or all wrong. The
     difference of two has one right and one wrong row added to the effective number (Agresti and
     Min), and Student's t with one degree of freedom less than there are clusters; it has an answer
-    where two rules never differ. Both are conservative near 0 and 1 and with few clusters. With
+    where two rules never differ. With few clusters both are conservative on average; in the worst
+    of 36 simulated settings they covered 92%, Wilson's 90%, Student's 18%
+    (``studies/intervals/right_or_wrong.py``). With
     ``group_weight="group"`` the means of clusters are studentised, which is liberal there.
 
     As a statement about learners the test is liberal,

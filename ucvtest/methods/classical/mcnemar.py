@@ -71,7 +71,9 @@ class McNemarTest(ResamplingTest):
     t with one degree of freedom less than there are clusters. With ``group_weight="group"`` each
     cluster counts the same, as in Durkalski et al.; with "row" each observation does, as in Yang,
     Sun and Hardin. Theirs is the variance under H0; here it is centred, so that the interval
-    agrees with the p-value.
+    agrees with the p-value. Where the rules differ in few clusters the interval is too short, and
+    there is none where they never do: `HoldOutTest` with ``group_weight="row"`` adds observations
+    (``studies/intervals/right_or_wrong.py``).
 
     References
     ----------
