@@ -19,6 +19,7 @@ from ucvtest.data.class_order import (
 )
 from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
+from ucvtest.data.output import Output
 from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import (
     Sample,
@@ -98,8 +99,9 @@ class FromPredictions:
         ----------
         y : array-like, shape (n,), or str
             Labels of any type, or real values; None for ``loss="score"``. A string names a column
-            of `predictions`. Where labels are predicted all may be the same, as among the ill:
-            the share of right answers is then the sensitivity.
+            of `predictions`. All labels may be the same, as among the ill, where the loss does
+            not need two: the share of right answers is then the sensitivity. Which class
+            probabilities are about must be known.
         predictions : mapping, DataFrame or path
             Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
             a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
@@ -352,7 +354,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     _vector("y", as_response(y))
     as_classes = _has_classes(y, loss, pos_label)
     scored = as_loss(loss, has_classes=as_classes)
-    sample = _sample(y, pos_label, as_classes=as_classes, of_labels=scored.output == "label")
+    sample = _sample(y, pos_label, as_classes=as_classes, output=scored.output)
     if scored.output != "number" and not as_classes:
         raise ValueError(
             f"loss={scored.name!r} needs class labels, but y holds real values: use "
@@ -413,15 +415,16 @@ def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
     return taken_for_classes(y, output, pos_label=pos_label)
 
 
-def _sample(y: Any, pos_label: Any, *, as_classes: bool, of_labels: bool) -> Sample:
-    """The response as a sample without features.
-
-    Predicted labels are right or wrong also where all true ones are the same.
-    """
+def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output) -> Sample:
+    """The response as a sample without features; all of its labels may be the same."""
     response = as_response(y)
     features = np.empty((len(response), 0))
     if as_classes:
-        classes, codes = code_labels(y, pos_label, least_classes=1 if of_labels else 2)
+        # Predicted labels are right or wrong, whatever other classes there are.
+        known = None if output == "label" else _one_of_two(response, pos_label)
+        if known is None:
+            known = code_labels(y, pos_label, least_classes=1 if output == "label" else 2)
+        classes, codes = known
         return Sample(
             *(features, response, classes, codes),
             positive_named=pos_label is not None,
@@ -431,6 +434,32 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, of_labels: bool) -> Sam
     check_size("y", numbers)
     _check_finite("y", numbers, infinite=False)
     return Sample(features, numbers, None, None)
+
+
+def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Both classes, the positive one last, and the place of the only one that is there.
+
+    None unless all labels are the same; refused where it is not known which class is positive: of
+    the labels 0 and 1, or by its name.
+    """
+    labels = [] if count_missing(response) else np.unique(response).tolist()
+    if len(labels) != 1:
+        return None
+    (label,) = labels
+    named = isinstance(pos_label, (str, bool, int, float, np.generic))
+    if named and pos_label != label:
+        classes = [label, pos_label]
+    elif isinstance(label, (bool, int, float)) and label in (0, 1):
+        classes = [1 - label, label] if named else [0, 1]
+    elif named:
+        classes = [f"not {label}", label]
+    else:
+        raise ValueError(
+            f"y has one class only ({label!r:.60}), and does not say which class predictions are "
+            "about: pass pos_label="
+        )
+    places = np.full(len(response), classes.index(label))
+    return np.array(classes, dtype=object), places
 
 
 def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarray], Sample]:

@@ -293,9 +293,27 @@ class TestOneClass:
         for predicted in ([0, 1], [0.3, 0.6]):
             with pytest.raises(ValueError, match="pass labels of the same type"):
                 uv.Losses.from_predictions(["ill"] * 2, {"a": predicted})
-        for loss in ("auc", "log"):
+        for y in ([1, 1], [2, 2]):
             with pytest.raises(ValueError, match="y has one class only"):
-                uv.Losses.from_predictions([1, 1], {"a": [0.3, 0.6]}, loss=loss)
+                uv.Losses.from_predictions(y, {"a": [0.3, 0.6]}, loss="auc")
+
+    @pytest.mark.parametrize(
+        ("y", "options", "true"),
+        [
+            ([1, 1], {}, 1),
+            ([0, 0], {}, 0),
+            ([True, True], {}, 1),
+            ([0, 0], {"pos_label": 0}, 1),
+            (["ill"] * 2, {"pos_label": "ill"}, 1),
+            (["well"] * 2, {"pos_label": "ill"}, 0),
+        ],
+    )
+    def test_probabilities_of_one_class(self, y, options, true):
+        p = np.array([0.3, 0.6])
+        losses = uv.Losses.from_predictions(y, {"a": p}, loss="brier", **options)
+        assert losses.values[0] == pytest.approx((true - p) ** 2)
+        positive = options.get("pos_label", 1)
+        assert losses.settings["pos_label"] == positive
 
     def test_a_rule_that_is_always_wrong_is_warned_of(self):
         with pytest.warns(UserWarning, match="labels that y has not"):
