@@ -252,7 +252,9 @@ class PlannedTest:
     def check_losses(self, design: Design) -> None:
         """Refuse a design, and options of `fit`, before the losses are computed."""
         cls = self.spec.cls
-        test = cls.about(self.question.on(design, by_rows=cls.takes_rows))
+        metric = self.question.metric
+        by_rows = cls.takes_rows or (cls.takes_predictions and metric.linearised)
+        test = cls.about(self.question.on(design, by_rows=by_rows))
         test.fit_options(**self.fit_options)
 
 

@@ -16,7 +16,7 @@ from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
 from ucvtest.data.class_order import COST_ORDER, order_setting
 from ucvtest.data.missing import Missing, complete_rows
-from ucvtest.data.positive_class import positive_setting
+from ucvtest.data.positive_class import json_label, positive_setting
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
@@ -26,11 +26,13 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem, warn_of_learners
 from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
+from ucvtest.losses.linearised import kept_classes
 from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.table import Losses
 from ucvtest.metrics.recorded import COST_OF_ERRORS
 from ucvtest.metrics.refusals import refuse_name_of_auc
 from ucvtest.metrics.scorers import chosen_loss
+from ucvtest.metrics.smooth import SmoothMetric
 
 __all__ = ["draw_design", "evaluate", "evaluate_problem", "refuse_seconds"]
 
@@ -60,6 +62,7 @@ def evaluate(
     progress: bool | None = None,
     max_bytes: int = MAX_BYTES,
     scoring: Any = None,
+    metric: Any = None,
     cv: Any = None,
     missing: Missing = "raise",
     max_seconds: float | None = None,
@@ -100,6 +103,8 @@ def evaluate(
     scoring, cv : optional
         scikit-learn's, in the place of `loss` and `design`: see the tests. Of scores that are no
         means over observations, such as "f1", one number is kept for each resample.
+    metric : str or metric, optional
+        In the place of a loss what is no mean of one, such as "f1": see `Losses.from_predictions`.
     missing : {"raise", "drop"}
         "drop" leaves out observations with missing values; the settings have their number.
     max_seconds : float, optional
@@ -140,7 +145,7 @@ def evaluate(
     array([0.31, 0.33])
     """
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
-    asked = chosen_loss(loss, scoring)
+    asked = chosen_loss(loss, scoring, metric)
     problem = Problem.of_loss_or_auc(
         X,
         y,
@@ -280,6 +285,8 @@ def _losses(
 ) -> Losses:
     """The losses of learners, from the values kept of each."""
     sample, metric = problem.sample, problem.metric
+    if isinstance(metric, SmoothMetric):
+        return _of_predictions(problem, metric, design, kept, counts, settings, elapsed)
     means, greater = resample_values(kept, design, metric, sample.target), metric.greater_is_better
     settings = dict(settings)
     if metric.units is not None:
@@ -309,6 +316,34 @@ def _losses(
         elapsed=elapsed,
         groups=None if sample.groups is None else sample.groups.index,
         greater_is_better=greater,
+    )
+
+
+def _of_predictions(
+    problem: Problem,
+    metric: SmoothMetric,
+    design: Design,
+    kept: np.ndarray,
+    counts: dict[str, dict[str, int]],
+    settings: Mapping[str, Any],
+    elapsed: float,
+) -> Losses:
+    """The linearised values of a function of means, with the predictions that it is made of."""
+    sample = problem.sample
+    kept.flags.writeable = False
+    labels = None if sample.classes is None else [*map(json_label, sample.classes)]
+    settings = {**settings, **kept_classes(labels)}
+    backends = {name: learner.backend for name, learner in problem.learners.items()}
+    return Losses.of_predictions(
+        metric,
+        predictions=kept,
+        design=design,
+        learners=tuple(problem.learners),
+        target=sample.target,
+        settings={**settings, **positive_setting(problem.positive_class), "backends": backends},
+        diagnostics=counts,
+        elapsed=elapsed,
+        groups=None if sample.groups is None else sample.groups.index,
     )
 
 

@@ -11,7 +11,7 @@ from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.class_order import COSTS, order_note
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
-from ucvtest.data.positive_class import plain_label
+from ucvtest.data.positive_class import json_label, plain_label, says_positive
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
@@ -26,6 +26,7 @@ from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.set_scores import SetScore, check_positive_of
+from ucvtest.metrics.smooth import SmoothMetric
 
 __all__ = ["Problem", "check_two_classes", "named_learners", "warn_of_learners"]
 
@@ -84,6 +85,10 @@ class Problem:
         if isinstance(metric, Loss):
             metric = checked_costs(metric, sample)
             metric = for_classes(metric, sample.n_classes)
+        if isinstance(metric, SmoothMetric):
+            _check_smooth(metric, sample)
+            # Rows count alike, as in the value that others compute.
+            weight = "group" if sample.groups is None else "row"
         if isinstance(metric, SetScore):
             check_positive_of(metric, sample)
         if features is X:
@@ -169,6 +174,26 @@ class Problem:
         """The metric, for tests that take all of them but the AUC for a loss; None for the AUC."""
         metric: Any = self.metric
         return None if metric.ranks_pairs else metric
+
+
+def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
+    """Refuse classes that the metric is not about, and to guess the positive one of two."""
+    classes = None if sample.classes is None else np.asarray(sample.classes)
+    metric.made_for([] if classes is None else [*map(json_label, classes)])
+    if classes is None or not metric.of_one_class:
+        return
+    if len(classes) != 2:
+        raise ValueError(
+            f"metric={metric.name!r:.60} needs two classes, y has {len(classes)}: merge classes, "
+            "name an average, such as 'f1_macro'"
+        )
+    if not sample.positive_named and not says_positive(classes):
+        first, second = map(json_label, classes)
+        raise ValueError(
+            f"pos_label is missing: metric={metric.name!r:.60} is about one of two classes, and "
+            f"the labels {first!r:.60} and {second!r:.60} do not say of which; pass "
+            f"pos_label={second!r:.60}, or pos_label={first!r:.60}"
+        )
 
 
 def _check_classes_of_groups(sample: Sample) -> None:

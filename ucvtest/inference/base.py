@@ -43,6 +43,7 @@ from ucvtest.metrics.recorded import WEIGHTED
 from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.set_scores import SetScore
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
@@ -146,6 +147,10 @@ class HypothesisTest(ABC):
     """The designs that the test can use, in words; nothing, or the reason, where it takes none."""
     takes_losses: ClassVar[bool] = True
     """Whether it can be made by `from_losses` from losses that exist."""
+    takes_metrics: ClassVar[bool] = False
+    """Whether it can be about metrics that are functions of means, by their linearised values."""
+    takes_predictions: ClassVar[bool] = False
+    """Whether metrics that are functions of means have rules of their own, by predictions."""
     takes_rows: ClassVar[bool] = False
     """Whether it sees the losses of the rows of clusters, and takes account of these itself;
     otherwise it gets losses of clusters, which are its observations."""
@@ -228,11 +233,12 @@ class HypothesisTest(ABC):
         alternative: Alternative = "two-sided",
         loss: Any = None,
         scoring: Any = None,
+        metric: Any = None,
         groups: Any = None,
         **data: Any,
     ) -> DataQuestion:
         """Validate what is common to all tests: the arguments of the class, but for its own."""
-        loss = chosen_loss(loss, scoring)
+        loss = chosen_loss(loss, scoring, metric)
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
         cls.check_loss(loss, paired=paired, scoring=scoring)
@@ -328,7 +334,8 @@ class HypothesisTest(ABC):
         auc = given.losses.metric.ranks_pairs
         paired = given.other is not None
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
-        return LossesQuestion.of(given, hypothesis, group_weight, by_rows=cls.takes_rows)
+        by_rows = cls.takes_rows or (cls.takes_predictions and given.losses.metric.linearised)
+        return LossesQuestion.of(given, hypothesis, group_weight, by_rows=by_rows)
 
     @classmethod
     def about(cls, question: Question, **own: Any) -> Self:
@@ -373,6 +380,11 @@ class HypothesisTest(ABC):
             refuse_set_score(loss, cls.__name__)
         if not cls.takes_auc:
             refuse_scores(loss, cls.__name__, scoring)
+        if isinstance(loss, SmoothMetric) and not cls.takes_metrics:
+            raise ValueError(
+                f"metric={loss.name!r:.60} is not for {cls.__name__}: use uv.UStatisticTest, "
+                "uv.CrossValidationWaldTest or uv.HoldOutTest, or a loss"
+            )
         if cls.needs_other and not paired:
             raise ValueError(f"{cls.__name__} compares two learners: pass other")
 

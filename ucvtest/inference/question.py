@@ -446,6 +446,9 @@ class LossesQuestion(Question):
             null_value = metric.units.back(hypothesis.null_value, paired=given.paired)
             hypothesis = hypothesis_about(hypothesis, null_value, metric.units)
         losses, clusters = given.losses, None
+        if metric.linearised:
+            # Rows count alike, as in the value that others compute; clusters are kept beside them.
+            weight = "group" if losses.groups is None else "row"
         # An array as weight would be compared element by element.
         if losses.groups is not None or not isinstance(weight, str) or weight != "group":
             check_group_weight(weight, grouped=losses.groups is not None)

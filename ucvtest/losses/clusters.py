@@ -44,6 +44,8 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
         losses,
         design=design,
         values=values,
+        predictions=None,
+        smooth=None,
         means=resample_means(values, design),
         target=None if losses.target is None else groups.classes(losses.target),
         groups=None,

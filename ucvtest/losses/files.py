@@ -19,6 +19,7 @@ from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.common.whole_files import replacing, write_whole
 from ucvtest.designs.design import Design
 from ucvtest.metrics.directions import names_a_score
+from ucvtest.metrics.named import named_smooth_metric
 
 __all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
 
@@ -34,9 +35,10 @@ JSON_GROWTH = 8
 
 WORDS = ("learners", "loss", "in_words", "bounds", "settings", "diagnostics", "elapsed")
 ARRAYS = ("learning", "testing", "means", "values", "target")
+OPTIONAL = ("values", "target", "groups", "predictions")
 
 KINDS = {"words": "U", "learning": "b", "testing": "b", "groups": "iu"} | dict.fromkeys(
-    ("means", "values", "target"), "fiub"
+    ("means", "values", "target", "predictions"), "fiub"
 )
 """The kinds of NumPy types that arrays of an archive may have."""
 
@@ -67,6 +69,7 @@ def to_dict(losses: Any) -> dict[str, Any]:
         "values": None if losses.values is None else _numbers(losses.values),
         "target": None if losses.target is None else losses.target.tolist(),
         **({} if losses.groups is None else {"groups": losses.groups.tolist()}),
+        **({} if losses.predictions is None else {"predictions": _numbers(losses.predictions)}),
         **_words_of(losses),
     }
 
@@ -99,6 +102,8 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         }
         groups = data.get("groups")
         arrays["groups"] = None if groups is None else np.array(groups)
+        predictions = data.get("predictions")
+        arrays["predictions"] = None if predictions is None else _array("predictions", predictions)
         return {"design": Design.from_indices(splits, n_obs), **arrays, **_fields(data)}
     except UNUSABLE as error:
         raise ValueError(f"data holds no losses that can be used: {error}") from error
@@ -125,6 +130,7 @@ def write(losses: Any, path: str | Path) -> None:
         "values": losses.values,
         "target": losses.target,
         "groups": losses.groups,
+        "predictions": losses.predictions,
     }
     known = {name: array for name, array in arrays.items() if array is not None}
     with replacing(path) as beside, beside.open("wb") as file:
@@ -155,7 +161,7 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         words = json.loads(str(arrays["words"]))
         _check_format(words, path.name)
         design = Design.checked(arrays["learning"], arrays["testing"])
-        optional = {name: arrays.get(name) for name in ("values", "target", "groups")}
+        optional = {name: arrays.get(name) for name in OPTIONAL}
         return {"design": design, "means": arrays["means"], **optional, **_fields(words)}
     except UNUSABLE as error:
         raise ValueError(f"{path.name} holds no losses that can be used: {error}") from error
@@ -192,7 +198,7 @@ def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
     with _opened(path) as archive:
         members = {
             name: archive.getinfo(f"{name}.npy")
-            for name in ("words", *ARRAYS, "groups")
+            for name in dict.fromkeys(("words", *ARRAYS, *OPTIONAL))
             if f"{name}.npy" in archive.namelist()
         }
         shapes = {name: _check_member(archive, name, each) for name, each in members.items()}
@@ -209,12 +215,14 @@ def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
     """Refuse arrays that cannot belong together: the sets are (R, n), means (learners, R)."""
     sets, means = shapes["learning"], shapes["means"]
     values = shapes.get("values", means[:1])
+    predictions = shapes.get("predictions", values)
     fits = {
         "learning": len(sets) == 2,
         "testing": shapes["testing"] == sets,
         "means": len(means) == 2 and means[1:] == sets[:1],
         # One number for each tested observation, which are in `testing`.
         "values": values[:1] == means[:1] and math.prod(values[1:]) <= math.prod(sets),
+        "predictions": predictions == values,
         "target": shapes.get("target") in (None, sets[1:]),
         "groups": shapes.get("groups") in (None, sets[1:]),
     }
@@ -260,6 +268,11 @@ def _array(name: str, rows: Any) -> np.ndarray:
 
 
 def _words_of(losses: Any) -> dict[str, Any]:
+    if losses.predictions is not None and named_smooth_metric(losses.loss) is None:
+        raise ValueError(
+            f"losses of metric {losses.loss!r:.60}, which is your own, cannot be saved: save those "
+            "of a metric with a name, losses.about('f1'), and score the predictions again"
+        )
     return {
         "learners": list(losses.learners),
         "loss": losses.loss,

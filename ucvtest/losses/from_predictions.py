@@ -1,4 +1,4 @@
-"""Losses from predictions of fixed rules for one test set, from which nothing is learnt."""
+"""Losses from predictions that exist: of fixed rules for one test set, or out of fold."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,12 @@ from ucvtest.data.class_order import (
 from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
 from ucvtest.data.output import Output
-from ucvtest.data.positive_class import check_positive, positive_setting
+from ucvtest.data.positive_class import (
+    check_positive,
+    json_label,
+    positive_setting,
+    says_positive,
+)
 from ucvtest.data.sample import (
     Sample,
     as_column,
@@ -33,15 +38,18 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
+from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, linearised_values
+from ucvtest.losses.out_of_fold import OutOfFold
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_name
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
 from ucvtest.metrics.means import LOSSES, for_classes
-from ucvtest.metrics.names import ALIASES, as_loss, output_of
+from ucvtest.metrics.names import ALIASES, as_loss, metric_or_loss, output_of
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import COST_OF_ERRORS, WEIGHTED, recorded_metric
+from ucvtest.metrics.smooth import SmoothMetric
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
@@ -71,7 +79,7 @@ SHOWN = 5
 
 
 class FromPredictions:
-    """Losses made of what fixed rules predicted."""
+    """Losses made of what fixed rules predicted, or the rules of a cross-validation."""
 
     if TYPE_CHECKING:
 
@@ -85,15 +93,22 @@ class FromPredictions:
         predictions: Mapping[str, Any],
         *,
         loss: Any = "zero_one",
+        metric: Any = None,
         groups: Any = None,
         pos_label: Any = None,
         sample_weight: Any = None,
+        fold: Any = None,
     ) -> Self:
-        """What fixed rules predicted for one test set, from which none of them has learnt.
+        """What rules predicted for observations from which they have not learnt.
 
+        Without `fold` these are fixed rules and one test set, from which none of them has learnt.
         Tests about rules take them: `HoldOutTest` (the paired t test; for one error rate the exact
         binomial test), `McNemarTest` and `DeLongTest`. Their results are about these rules: n is
         the number of observations, and no fit is counted.
+
+        With `fold` they are out-of-fold predictions of learners. Tests about K-fold
+        cross-validation take them, such as `CorrectedTTest` and `CrossValidationWaldTest`, as
+        they take losses of `evaluate`.
 
         Parameters
         ----------
@@ -114,6 +129,10 @@ class FromPredictions:
             As for the tests, and "score" for a score of each observation, of which higher is
             better, as from evaluations of language models. Scores that are zeros and ones are known
             to be right or wrong answers, as of `from_correct`.
+        metric : str or metric, optional
+            In the place of a loss what is no mean of one: "f1", "mcc", "r2" and others, those with
+            arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Rows of
+            clusters count alike.
         groups : array-like, shape (n,), optional
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
@@ -125,6 +144,11 @@ class FromPredictions:
             What each observation counts, for means: `HoldOutTest` then is about the weighted mean,
             a ratio, whose standard error is that of weighted least squares (HC1). Not for the AUC
             and McNemar's counts, nor with groups.
+        fold : array-like, shape (n,) or (R, n), or str, optional
+            The fold in which each observation was tested, labels of any type: it was predicted by
+            the rule learnt from all rows outside of this fold. For R repeats of the
+            cross-validation there is a row of folds for each, and in `predictions` a row of
+            predictions, (R, n). Folds must not divide groups.
 
         Raises
         ------
@@ -150,36 +174,74 @@ class FromPredictions:
         ('difference of the error rates of these rules', 8, 0)
         >>> round(result.pvalue, 3)
         0.375
+
+        Out-of-fold scores of a learner, with the number of the fold of each:
+
+        >>> score = [0.9, 0.6, 0.2, 0.7, 0.5, 0.6, 0.4, 0.3]
+        >>> fold = [0, 0, 0, 0, 1, 1, 1, 1]
+        >>> losses = uv.Losses.from_predictions(
+        ...     y, {"a": score}, loss="auc", pos_label="ill", fold=fold
+        ... )
+        >>> losses.means
+        array([[1.        , 0.33333333]])
+        >>> uv.CrossValidationWaldTest.from_losses(losses).fit().estimate
+        0.6666666666666666
         """
         fields = _of_predictions(
-            *(y, predictions, loss),
+            *(y, predictions, _asked(loss, metric)),
             groups=groups,
             pos_label=pos_label,
             sample_weight=sample_weight,
+            fold=fold,
         )
         return cls(**fields)
 
 
+def _asked(loss: Any, metric: Any) -> Any:
+    """The loss or metric that is asked for; one of them."""
+    if metric is None:
+        return loss
+    if not isinstance(loss, str) or loss != "zero_one":
+        raise ValueError(
+            f"loss={loss!r:.60} and metric={metric!r:.60} exclude each other: pass one of them"
+        )
+    return metric_or_loss(metric)
+
+
 def _of_predictions(
-    y: Any, predictions: Any, loss: Any, *, groups: Any, pos_label: Any, sample_weight: Any
+    y: Any,
+    predictions: Any,
+    loss: Any,
+    *,
+    groups: Any,
+    pos_label: Any,
+    sample_weight: Any,
+    fold: Any,
 ) -> dict[str, Any]:
     """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
-    y, predictions, groups, sample_weight = _columns(y, predictions, groups, sample_weight)
+    y, predictions, groups, sample_weight, fold = _columns(
+        y, predictions, groups, sample_weight, fold
+    )
     rules = by_name("predictions", predictions)
     known = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
     ranks = isinstance(known, Metric) and known.ranks_pairs
-    beside = {"groups": groups, "sample_weight": sample_weight}
-    _check_rows(y, {_named(name): given for name, given in rules.items()} | beside)
-    if known is GIVEN_SCORES:
-        found = _scores(y, rules, pos_label)
-    else:
-        if y is None:
-            raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
-        if ranks:
-            found = _decision_scores(y, rules, pos_label)
-        else:
-            found = _losses(y, rules, known, pos_label)
+    beside = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
+    folds = None if fold is None else OutOfFold.of(fold)
+    rounds = [rules] if folds is None else folds.rounds(rules)
+    for each in rounds:
+        _check_rows(y, {_named(name): given for name, given in each.items()} | beside)
+    in_rounds = [_scored(y, each, known, pos_label) for each in rounds]
+    found = in_rounds[0] if folds is None else folds.together(in_rounds)
+    if folds is not None and isinstance(known, SmoothMetric):
+        function = known.made_for(found["settings"].get(CLASSES, ()))
+        tested = folds.of_tested(found["target"])
+        found["values"] = linearised_values(function, tested, found["predictions"])
     if sample_weight is not None:
+        if folds is not None:
+            raise ValueError(
+                "sample_weight and fold exclude each other: pass one of them, as tests on folds "
+                "count rows alike"
+            )
         if groups is not None:
             raise ValueError(
                 "sample_weight and groups exclude each other: pass one of them, as it is not said "
@@ -189,10 +251,18 @@ def _of_predictions(
             raise ValueError(
                 "sample_weight is for means over observations, and an AUC is none: leave it out"
             )
+        if "predictions" in found:
+            raise ValueError(
+                "sample_weight is for means over observations, and metric= is about a function of "
+                "means: leave it out"
+            )
         found |= _weighted(found, sample_weight)
-    settings = {"source": "predictions"} | found.pop("settings", {})
     values = found["values"]
-    design = Design.of_fixed_rules(values.shape[1])
+    if folds is None:
+        design, settings = Design.of_fixed_rules(values.shape[1]), {"source": "predictions"}
+    else:
+        design, settings = folds.design, {"source": "out_of_fold", "design": folds.words}
+    settings |= found.pop("settings", {})
     clusters = as_groups(groups, design.n_obs)
     return {
         "design": design,
@@ -208,19 +278,32 @@ def _of_predictions(
     }
 
 
+def _scored(y: Any, rules: Mapping[str, Any], known: Any, pos_label: Any) -> dict[str, Any]:
+    """Losses or scores of each prediction, with what is known of them."""
+    if known is GIVEN_SCORES:
+        return _scores(y, rules, pos_label)
+    if y is None:
+        raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
+    if isinstance(known, Metric) and known.ranks_pairs:
+        return _decision_scores(y, rules, pos_label)
+    if isinstance(known, SmoothMetric):
+        return _linearised(y, rules, known, pos_label)
+    return _losses(y, rules, known, pos_label)
+
+
 def _columns(
-    y: Any, predictions: Any, groups: Any, sample_weight: Any
-) -> tuple[Any, Any, Any, Any]:
+    y: Any, predictions: Any, groups: Any, sample_weight: Any, fold: Any
+) -> tuple[Any, Any, Any, Any, Any]:
     """What is named by the columns of a table, which may be in a file, as such."""
     if isinstance(predictions, (str, Path)):
         predictions = read_table(predictions)
     if hasattr(predictions, "columns") and hasattr(predictions, "items"):
         predictions = without_row_numbers(predictions)
-    given = {"y": y, "groups": groups, "sample_weight": sample_weight}
+    given = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
     named = {argument: name for argument, name in given.items() if isinstance(name, str)}
     if not named or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
         # Tables of other packages are refused where their columns are asked for.
-        return y, predictions, groups, sample_weight
+        return y, predictions, groups, sample_weight, fold
     for argument, name in named.items():
         if name not in predictions.columns:
             raise ValueError(
@@ -229,7 +312,7 @@ def _columns(
             )
     given |= {argument: predictions[name] for argument, name in named.items()}
     rest = predictions.drop(columns=list(named.values()))
-    return given["y"], rest, given["groups"], given["sample_weight"]
+    return given["y"], rest, given["groups"], given["sample_weight"], given["fold"]
 
 
 def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
@@ -260,6 +343,8 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
 
 def _known_metric(loss: Any) -> Any:
     """The metric that is named; functions, which score labels or numbers, as such."""
+    if isinstance(loss, SmoothMetric):
+        return loss
     if isinstance(loss, str) and loss in OF_SCORES:
         return OF_SCORES[loss]
     if isinstance(loss, str) and loss not in LOSSES:
@@ -349,6 +434,72 @@ def _of_positive(
     return found
 
 
+def _linearised(
+    y: Any, rules: Mapping[str, Any], metric: SmoothMetric, pos_label: Any
+) -> dict[str, Any]:
+    """Predictions, with the linearised values of a metric that is a function of means."""
+    _vector("y", as_response(y))
+    needs_classes = metric.output != "number"
+    if needs_classes and not taken_for_classes(y, metric.output, pos_label=pos_label):
+        raise ValueError(
+            f"metric={metric.name!r:.60} needs class labels, but y holds real values: use 'r2', "
+            "'rmse' or 'ccc'"
+        )
+    if not needs_classes and as_response(y).dtype.kind not in "iufb":
+        raise ValueError(
+            f"metric={metric.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
+            "'balanced_accuracy'"
+        )
+    sample = _sample(y, pos_label, as_classes=needs_classes)
+    classes = None if sample.classes is None else [*map(json_label, sample.classes)]
+    positive: dict[str, Any] = {}
+    function = metric.made_for(classes or ())
+    if metric.output == "label":
+        rows, extended = _coded(rules, sample)
+        if extended.n_classes > sample.n_classes == 2 and metric.of_two:
+            extra = np.asarray(extended.classes).tolist()[2:]
+            raise ValueError(
+                f"predictions holds {_listed(extra)}, and metric={metric.name!r:.60} is about the "
+                "two classes of y: name an average, such as uv.metrics.f1('macro')"
+            )
+        if sample.n_classes == 2 and metric.of_two:
+            positive = {"positive": _known_positive(sample, pos_label, metric)}
+    else:
+        if sample.classes is not None:
+            _check_two(metric, sample.classes)
+            rules = _of_positive(rules, sample.classes, pos_label, sample.declared)
+            positive = {"positive": sample.classes[-1]}
+        rows = {name: _numbers(name, given) for name, given in rules.items()}
+        if metric.output == "probability":
+            _check_probabilities(rows)
+    stacked = _stacked(rows, sample.n_obs)
+    if metric.cut is not None:
+        stacked = (stacked >= metric.cut).astype(float)
+    values = linearised_values(function, sample.target, stacked)
+    fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
+    fields.pop("means")
+    return {
+        **fields,
+        "predictions": stacked,
+        "target": sample.target,
+        "settings": kept_classes(classes),
+        **positive,
+    }
+
+
+def _known_positive(sample: Sample, pos_label: Any, metric: SmoothMetric) -> Any:
+    """The positive class of two, which must be named where labels do not say it."""
+    classes = np.asarray(sample.classes)
+    if pos_label is None and not says_positive(classes):
+        first, second = map(json_label, classes)
+        raise ValueError(
+            f"pos_label is missing: metric={metric.name!r:.60} is about one of two classes, and "
+            f"the labels {first!r:.60} and {second!r:.60} do not say of which; pass "
+            f"pos_label={second!r:.60}, or pos_label={first!r:.60}"
+        )
+    return classes[-1]
+
+
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
     """Losses of labels, numbers or probabilities."""
     _vector("y", as_response(y))
@@ -415,13 +566,16 @@ def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
     return taken_for_classes(y, output, pos_label=pos_label)
 
 
-def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output) -> Sample:
-    """The response as a sample without features; all of its labels may be the same."""
+def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None = None) -> Sample:
+    """The response as a sample without features.
+
+    All of its labels may be the same where an `output` is scored observation by observation.
+    """
     response = as_response(y)
     features = np.empty((len(response), 0))
     if as_classes:
         # Predicted labels are right or wrong, whatever other classes there are.
-        known = None if output == "label" else _one_of_two(response, pos_label)
+        known = None if output in (None, "label") else _one_of_two(response, pos_label)
         if known is None:
             known = code_labels(y, pos_label, least_classes=1 if output == "label" else 2)
         classes, codes = known
@@ -530,6 +684,10 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
 
 
 def _check_two(metric: Metric, classes: np.ndarray) -> None:
+    if len(classes) != 2 and metric.linearised:
+        raise ValueError(
+            f"metric={metric.name!r:.60} needs two classes, y has {len(classes)}: merge classes"
+        )
     if len(classes) != 2:
         one_of_them = "pos_label= for one of them against the rest"
         raise ValueError(

@@ -20,11 +20,13 @@ from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
-from ucvtest.losses.resample_means import resample_values
+from ucvtest.losses.linearised import CLASSES, fields_of, linearised_values
+from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.matrix import MATRIX, errors_at
+from ucvtest.metrics.named import as_smooth_metric, named_smooth_metric
 from ucvtest.metrics.ranges import zeros_and_ones
 from ucvtest.metrics.recorded import (
     COST_OF_ERRORS,
@@ -32,6 +34,7 @@ from ucvtest.metrics.recorded import (
     errors_behind,
     recorded_metric,
 )
+from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
@@ -86,6 +89,11 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     greater_is_better : bool, optional
         Whether `means` and `values` are scores, of which greater ones are better; by default for
         the AUC alone, and needed for names of scores. It decides what verdicts say, and no number.
+    predictions : ndarray, shape (L, T), optional
+        Numbers of predicted classes, or what was predicted, of all tested observations: of metrics
+        that are functions of means, such as "f1", whose linearised values are `values`.
+    smooth : SmoothMetric, optional
+        That metric, where it is none that is known by its name.
 
     Raises
     ------
@@ -107,13 +115,17 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     elapsed: float = math.nan
     groups: np.ndarray | None = None
     greater_is_better: bool | None = None
+    predictions: np.ndarray | None = None
+    smooth: SmoothMetric | None = None
 
     def __post_init__(self) -> None:
         greater = self.greater_is_better
+        if self.predictions is not None:
+            greater = self.metric.greater_is_better
         if greater is None:
             greater = direction_of(self.loss)
         object.__setattr__(self, "greater_is_better", bool(greater))
-        for name in ("means", "values", "target", "groups"):
+        for name in ("means", "values", "target", "groups", "predictions"):
             array = getattr(self, name)
             if array is None:
                 continue
@@ -153,6 +165,11 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     @cached_property
     def metric(self) -> Metric:
         """What is estimated: the metric called `loss`, or what is known of it."""
+        if self.predictions is not None:
+            found = self.smooth or named_smooth_metric(self.loss)
+            if found is None:
+                raise ValueError(f"loss={self.loss!r} is no metric that predictions are kept for")
+            return found
         metric = recorded_metric(
             self.loss,
             in_words=self.in_words,
@@ -187,6 +204,60 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         otherwise clusters do.
         """
         return "row" if self.right_or_wrong else "group"
+
+    @classmethod
+    def of_predictions(
+        cls, metric: SmoothMetric, *, predictions: np.ndarray, design: Design, **others: Any
+    ) -> "Losses":
+        """The linearised values of a function of means, from predictions (L, T)."""
+        function = metric.made_for(others["settings"].get(CLASSES, ()))
+        target = np.broadcast_to(others["target"], design.testing.shape)[design.testing]
+        values = linearised_values(function, target, predictions)
+        fields = fields_of(metric, values, resample_means(values, design))
+        return cls(design=design, predictions=predictions, **fields, **others)
+
+    @property
+    def function_of_means(self) -> FunctionOfMeans:
+        """The metric as a function of means, for the classes of these observations."""
+        metric = self.metric
+        assert isinstance(metric, SmoothMetric)
+        return metric.made_for(self.settings.get(CLASSES, ()))
+
+    @property
+    def tested_target(self) -> np.ndarray:
+        """Labels 0, 1, ..., or the real response, of all tested observations, (T,)."""
+        if self.target is None:
+            raise ValueError("these losses came without y: pass it to Losses.from_arrays")
+        return np.broadcast_to(self.target, self.design.testing.shape)[self.design.testing]
+
+    def about(self, metric: Any) -> "Losses":
+        """The same predictions, scored by another metric: nothing is fitted.
+
+        Parameters
+        ----------
+        metric : str or metric
+            One that needs the same kind of prediction, such as "mcc" after "f1".
+
+        Raises
+        ------
+        ValueError
+            If no predictions are kept, or the metric needs others.
+        """
+        if self.predictions is None or not isinstance(self.metric, SmoothMetric):
+            raise ValueError(
+                "these losses keep no predictions: make them with metric=, such as metric='f1'"
+            )
+        wanted = as_smooth_metric(metric)
+        if (wanted.output, wanted.cut) != (self.metric.output, self.metric.cut):
+            raise ValueError(
+                f"metric={wanted.name!r:.60} needs the {wanted.output} of each observation, and "
+                f"metric={self.metric.name!r:.60} kept the {self.metric.output}: make the losses "
+                "with that metric"
+            )
+        values = linearised_values(
+            wanted.made_for(self.settings.get(CLASSES, ())), self.tested_target, self.predictions
+        )
+        return replace(self, **fields_of(wanted, values, resample_means(values, self.design)))
 
     @cached_property
     def in_losses(self) -> "Losses":
@@ -393,9 +464,7 @@ class LossDifference:
     @property
     def tested_target(self) -> np.ndarray:
         """Labels 0, 1, ..., or the real response, of all tested observations, (T,)."""
-        if self.losses.target is None:
-            raise ValueError("these losses came without y: pass it to Losses.from_arrays")
-        return np.broadcast_to(self.losses.target, self.design.testing.shape)[self.design.testing]
+        return self.losses.tested_target
 
     @property
     def in_losses(self) -> "LossDifference":

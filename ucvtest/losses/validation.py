@@ -101,6 +101,7 @@ def check_parts(losses: Any) -> None:
         ("values", (n_learners, int(design.testing.sum()))),
         ("target", (design.n_obs,)),
         ("groups", (design.n_obs,)),
+        ("predictions", (n_learners, int(design.testing.sum()))),
     ]
     for name, shape in shapes:
         array = getattr(losses, name)
@@ -108,16 +109,32 @@ def check_parts(losses: Any) -> None:
             raise ValueError(
                 f"{name} must hold numbers of shape {shape}, got {array.dtype} {array.shape}"
             )
+    if losses.groups is not None:
+        _check_groups(losses.groups, design)
     auc = losses.metric.ranks_pairs
     if auc:
         _check_areas(losses)
     known = losses.means if losses.values is None else losses.values
+    if losses.predictions is not None:
+        _check_predictions(losses)
+        return
     if np.isnan(known).any() or (not auc and np.isinf(known).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")
     if not auc and losses.values is not None:
         _check_means(losses)
-    if losses.groups is not None:
-        _check_groups(losses.groups, design)
+
+
+def _check_predictions(losses: Any) -> None:
+    """Refuse values that are none of a function of means: where that is 0/0 they are all NaN."""
+    if losses.values is None or losses.target is None:
+        raise ValueError("predictions need values and target beside them")
+    if not np.isfinite(losses.predictions).all():
+        raise ValueError("predictions must be finite numbers")
+    undefined = np.isnan(losses.values)
+    if np.isinf(losses.values).any() or (undefined.any(axis=1) != undefined.all(axis=1)).any():
+        raise ValueError("values must be finite numbers, or all NaN of a learner")
+    if not undefined.any():
+        _check_means(losses)
 
 
 def _check_groups(groups: np.ndarray, design: Design) -> None:

@@ -80,6 +80,10 @@ class Metric:
     """Whether it compares the scores of two observations, so that none has a value alone: then the
     scores are kept, and the response with them."""
 
+    linearised: ClassVar[bool] = False
+    """Whether it is a function of means: then predictions are kept, and what tests take for losses
+    are its linearised values."""
+
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ValueError(f"function must be callable, got {self.function!r}")

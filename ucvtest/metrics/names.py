@@ -12,6 +12,7 @@ from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.matrix import cost_of_errors, errors_at, matrix_loss
 from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.named import as_smooth_metric
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.metrics.set_scores import SetScore
@@ -23,6 +24,7 @@ __all__ = [
     "canonical",
     "is_auc",
     "metric_of",
+    "metric_or_loss",
     "output_of",
     "wants_every_class",
 ]
@@ -125,6 +127,13 @@ def canonical(loss: Any) -> Any:
         cost = cost_of_errors(found.matrix)
         return found if cost is None else errors_at(cost, found.matrix)
     return _of_sklearn(loss.__name__) if callable(loss) and _is_of_sklearn(loss) else loss
+
+
+def metric_or_loss(metric: Any) -> Any:
+    """What `metric=` means: a function of means, or a loss or the AUC by its name."""
+    if isinstance(metric, str) and (ALIASES.get(metric, metric) in (*LOSSES, AUC_NAME)):
+        return metric
+    return as_smooth_metric(metric)
 
 
 def is_matrix(loss: Any) -> bool:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.smooth import SmoothMetric
 
 __all__ = ["NAMELESS", "NONNEGATIVE", "Range", "difference_range", "range_of", "zeros_and_ones"]
 
@@ -59,7 +60,7 @@ def range_of(metric: Metric, values: np.ndarray | None = None, *, zero_one: bool
     tuple of float
         Infinite where nothing is known.
     """
-    found = metric.bounds
+    found = metric.limits if isinstance(metric, SmoothMetric) else metric.bounds
     if found is None:
         low, high = _named(metric)
         if values is not None and values.size and not _within(values, low, high):

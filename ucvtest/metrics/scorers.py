@@ -13,7 +13,7 @@ import numpy as np
 from ucvtest.data.output import Output
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
-from ucvtest.metrics.names import canonical
+from ucvtest.metrics.names import canonical, metric_or_loss
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.set_scores import SetScore
 
@@ -36,16 +36,21 @@ MEANS: dict[str, Loss | str] = {**SCORES_OF_LOSSES, "roc_auc": AUC_NAME}
 """scikit-learn's scores that are means over observations, by the losses behind them, or the AUC."""
 
 
-def chosen_loss(loss: Any, scoring: Any = None) -> Any:
-    """What a user names by `loss`, also by an alias, or by scikit-learn's `scoring`.
+def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None) -> Any:
+    """What a user names by `loss`, also by an alias, by scikit-learn's `scoring`, or by `metric`.
 
     A score that is a constant less a mean loss is that loss, which remembers the score.
 
     Raises
     ------
     ValueError
-        If both are given, or the score is unknown.
+        If two are given, or the score or metric is unknown.
     """
+    if metric is not None:
+        other = "loss" if loss is not None else "scoring" if scoring is not None else None
+        if other is not None:
+            raise ValueError(f"{other} and metric exclude each other: pass one of them")
+        return canonical(metric_or_loss(metric))
     if scoring is None:
         return canonical(loss)
     if loss is not None:

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Protocol
 from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, MovedT, PlusFour
-from ucvtest.stats.logit import LogitT
+from ucvtest.stats.logit import LogitT, MovedLogitT
+from ucvtest.stats.scales import OnScaleT, RootOf
 from ucvtest.stats.shares import EffectiveCounts, WilsonScore
 from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import Alternative
@@ -47,8 +48,8 @@ class StudentRule(Rule, Protocol):
 
 
 TYPES = (
-    *(BinomialCounts, PairedCounts, EffectiveCounts, WilsonScore),
-    *(LogitT, PlusFour, MovedT, HallT, LogT, StabilisedT, ChangedUnits),
+    *(BinomialCounts, PairedCounts, EffectiveCounts, WilsonScore, LogitT, PlusFour, MovedT),
+    *(HallT, LogT, OnScaleT, StabilisedT, ChangedUnits, RootOf, MovedLogitT),
 )
 
 KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
@@ -64,6 +65,8 @@ def rule_to_dict(rule: Rule) -> dict[str, Any]:
             "shift": rule.shift,
             "slope": rule.slope,
         }
+    if isinstance(rule, RootOf):
+        return {"kind": rule.kind, "rule": rule_to_dict(rule.rule)}
     return {"kind": rule.kind, **asdict(rule)}  # type: ignore[call-overload]
 
 

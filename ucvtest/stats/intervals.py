@@ -125,15 +125,13 @@ class MovedT(TransformedT):
     estimate: float
     se: float
     df: float
-    least: float
-    most: float
+    least: float = -math.inf
+    most: float = math.inf
     null_value: float = math.nan
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval around the moved estimate, within what the estimand can be."""
-        low, high = wald_interval(
-            self.estimate, self.se, self.reference, self.df, alternative, alpha
-        )
+        low, high = wald_interval(self.estimate, self.se, "t", self.df, alternative, alpha)
         return max(low, self.least), min(high, self.most)
 
     def _statistic(self, null_value: float) -> float:

@@ -83,7 +83,7 @@ class FiveByTwoTTest(_FiveByTwoTest):
         2-fold cross-validation, 5 times, which is also the default.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the AUCs of the test sets.
-    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -164,7 +164,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
         The statistic is a sum of squares, which have no sign.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the AUCs of the test sets.
-    scoring, pos_label, missing, groups, group_weight, backend
+    scoring, metric, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

@@ -26,6 +26,7 @@ from ucvtest.methods.classical.fixed_rules import (
     share_difference,
     shares_in_pairs,
 )
+from ucvtest.methods.classical.function_of_means import MetricOfRules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
@@ -67,7 +68,7 @@ class HoldOutTest(ResamplingTest):
         One split; by default a random third of the sample is tested.
     loss : str, callable, Loss or matrix, optional
         Not "auc", which is no mean of losses.
-    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -134,6 +135,7 @@ class HoldOutTest(ResamplingTest):
     needs_values = True
     takes_auc = False
     takes_rows = True
+    takes_predictions = True
 
     @classmethod
     def simultaneous_results(
@@ -226,6 +228,8 @@ class HoldOutTest(ResamplingTest):
         return interval
 
     def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
+        if observed.losses.metric.linearised:
+            return self._of_metric(observed)
         clusters = self.tested_clusters(observed)
         n_open = 0 if options == "auto" else int((observed.values % 1 != 0).sum())
         if n_open:
@@ -298,6 +302,23 @@ class HoldOutTest(ResamplingTest):
             },
             notes=(*_rule_notes(observed), note),
             tables=tables,
+        )
+
+    def _of_metric(self, observed: LossDifference) -> TestResult:
+        """Of a metric that is a function of means."""
+        found = MetricOfRules.of(observed, self.tested_clusters(observed))
+        return self._result(
+            observed,
+            method="Hold-out test of a metric",
+            estimand=_in_words(observed, self._learn_size),
+            estimator=found.estimate_of,
+            reference="t",
+            df=found.df,
+            status=found.status,
+            rule=found.rule(self.question.hypothesis.null_value),
+            settings={"test_size": len(observed.values)},
+            diagnostics={"n_tested": len(observed.values), **found.diagnostics},
+            notes=(*_rule_notes(observed), *found.notes),
         )
 
     def _counts_errors(self, observed: LossDifference) -> bool:

@@ -61,6 +61,8 @@ class ResamplingTest(HypothesisTest):
         "auc" compares areas under the ROC curve instead of expected losses.
     null_value, alternative, pos_label, groups, group_weight, backend, scoring
         See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
+    metric : str or metric, optional
+        In the place of a loss what is no mean of one, such as "f1": see `Losses.from_predictions`.
     cv : int, splitter or iterable, optional
         scikit-learn's, in the place of `design`: an integer is what `cross_val_score` makes of it,
         folds of rows next to each other, stratified for classes; with groups it is
@@ -75,6 +77,7 @@ class ResamplingTest(HypothesisTest):
     takes_groups = True
     takes_set_scores = True
     takes_auc = True
+    takes_metrics = True
     default_design: ClassVar[NamedDesign]
     pools_scores: ClassVar[bool] = False
     """Whether the AUC is that of the scores of all test sets together, not the mean of theirs."""
@@ -95,6 +98,7 @@ class ResamplingTest(HypothesisTest):
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
         scoring: Any = None,
+        metric: Any = None,
         missing: Missing = "raise",
         cv: Any = None,
     ) -> None:
@@ -108,12 +112,18 @@ class ResamplingTest(HypothesisTest):
             group_weight=group_weight,
             backend=backend,
             scoring=scoring,
+            metric=metric,
             missing=missing,
         )
         self._ask(question, design, cv)
 
+    by_rows: bool
+    """Whether the losses are those of rows, also where these are in clusters."""
+
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question)
+        by_predictions = self.takes_predictions and question.metric.linearised
+        self.by_rows = self.takes_rows or by_predictions
         if isinstance(question, DataQuestion):
             self.design = scheme_of(question, design, cv, self.default_design)
             # A trial draw, so that a design is refused before the first fit; what is drawn then is
@@ -142,7 +152,7 @@ class ResamplingTest(HypothesisTest):
     def _of_units(self, design: Design) -> Design:
         """A design as the test sees it: of clusters, unless it takes the losses of rows."""
         clusters = self.question.clusters
-        return design if clusters is None or self.takes_rows else design.by_groups(clusters.groups)
+        return design if clusters is None or self.by_rows else design.by_groups(clusters.groups)
 
     def tested_clusters(self, observed: LossDifference) -> Clusters | None:
         """The clusters of the tested rows, for tests that take the losses of rows."""
@@ -204,7 +214,7 @@ class ResamplingTest(HypothesisTest):
     # --------------------------------------------------------------- from losses to a result
 
     def _answer(self, options: Any, execution: Execution) -> TestResult:
-        observed = self.question.losses_on(self._draw, execution, by_rows=self.takes_rows)
+        observed = self.question.losses_on(self._draw, execution, by_rows=self.by_rows)
         return self._analysed(observed, options)
 
     @abstractmethod
@@ -220,7 +230,7 @@ class ResamplingTest(HypothesisTest):
 
     def _learn_size(self, design: Design) -> int | str:
         """The size of the learning sets that the estimand is about; of clusters, their number."""
-        clusters = self.question.clusters if self.takes_rows else None
+        clusters = self.question.clusters if self.by_rows else None
         # A design of clusters has one observation for each.
         if clusters is not None and design.n_obs != clusters.n_groups:
             design = design.by_groups(clusters.groups)

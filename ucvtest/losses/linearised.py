@@ -1,0 +1,42 @@
+"""Losses of metrics that are functions of means: their linearised values, from predictions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric, linearised
+
+__all__ = ["CLASSES", "fields_of", "kept_classes", "linearised_values"]
+
+CLASSES = "classes"
+"""The setting with the classes in the order of their numbers, for metrics that name some."""
+
+
+def linearised_values(
+    function: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
+) -> np.ndarray:
+    """Linearised values (L, T) of each learner, from the response (T,) and predictions (L, T).
+
+    Parts are pooled over everything that is tested (Forman and Scholz 2010).
+    """
+    return np.stack([linearised(function, target, row) for row in predictions])
+
+
+def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:
+    """What the metric decides of a table of losses."""
+    low, high = metric.limits
+    return {
+        "loss": metric.name,
+        "values": values,
+        "means": means,
+        "in_words": metric.in_words,
+        "bounds": (low, high) if np.isfinite([low, high]).all() else None,
+        "greater_is_better": metric.greater_is_better,
+        "smooth": metric,
+    }
+
+
+def kept_classes(classes: Sequence[Any] | None) -> dict[str, list[Any]]:
+    """The setting with the classes."""
+    return {} if classes is None else {CLASSES: list(classes)}

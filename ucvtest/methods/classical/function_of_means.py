@@ -1,0 +1,278 @@
+"""Intervals of metrics that are functions of means, such as F1 and R2, of rules as they are.
+
+One rule or two, on a test set or out of fold; observations are rows, or clusters of them.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
+from ucvtest.losses.table import LossDifference
+from ucvtest.metrics.ranges import difference_range, range_of
+from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
+from ucvtest.stats.interval_rules import StudentRule
+from ucvtest.stats.intervals import HallT, MovedT, Shape
+from ucvtest.stats.linearised import (
+    RowsAdded,
+    effective_size,
+    one_right_one_wrong,
+    second_order_bias,
+    two_right_two_wrong,
+    variance_of_mean,
+)
+from ucvtest.stats.scales import SCALES, OnScaleT, RootOf
+
+__all__ = ["NOTABLE_BIAS", "MetricOfRules"]
+
+NOTABLE_BIAS = 0.25
+"""Bias of second order, as a share of the standard error, above which a note says it."""
+
+LEAST_SKEWNESS = 6.0
+"""What the upper limit of a mean square takes the skewness for at least: see "hall_floor"."""
+
+
+@dataclass(frozen=True)
+class MetricOfRules:
+    """A metric of one learner, or its difference of two, from predictions of rows.
+
+    `index` (T,) has the cluster of each tested row, numbered from 0; None where rows are by
+    themselves.
+    """
+
+    observed: LossDifference
+    index: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, observed: LossDifference, clusters: Clusters | None) -> "MetricOfRules":
+        """From losses that keep predictions."""
+        return cls(observed, None if clusters is None else clusters.groups.index)
+
+    @property
+    def estimate(self) -> float:
+        """The metric, or its difference; NaN where it is 0/0."""
+        return float(self.observed.values.mean())
+
+    @property
+    def variance(self) -> float:
+        """That of the mean of linearised values."""
+        return variance_of_mean(self.observed.values, self.index)
+
+    def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
+        """Estimate and variance, also of one of the learners alone."""
+        found = MetricOfRules(observed, self.index)
+        return found.estimate, found.variance
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom: those of rows, or clusters."""
+        size = len(self.observed.values) if self.index is None else int(self.index.max()) + 1
+        return size - 1.0
+
+    def rule(self, null_value: float) -> StudentRule | None:
+        """Where p-value and interval come from; None for the estimate and its standard error."""
+        if isinstance(self._function, Cells):
+            return self._with_rows_added(null_value)
+        if self.observed.paired:
+            return None
+        if self._metric.interval_scale == "sqrt":
+            return self._root_of_square(null_value)
+        return self._on_scale(null_value)
+
+    @property
+    def bias(self) -> float:
+        """What the metric, or the difference, is off by on average, to second order."""
+        return sum(
+            sign * self._bias_of(row) for sign, row in zip((1, -1), self._predictions, strict=False)
+        )
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """The bias, and the effective number of rows of clusters."""
+        found: dict[str, Any] = {"second_order_bias": self.bias}
+        if self.index is not None and isinstance(self._function, Cells):
+            found["effective_size"] = self._effective_size
+        return found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The rule in words, and a bias that is notable."""
+        listed = [self._rule_in_words]
+        if self.index is not None:
+            listed.append("Rows count alike, and clusters of them are independent.")
+        se, bias = math.sqrt(self.variance) if self.variance > 0 else 0.0, self.bias
+        if abs(bias) > NOTABLE_BIAS * se > 0:
+            listed.append(
+                f"A bias of about {bias:.2g} is to be expected of the estimate, which is "
+                f"{abs(bias) / se:.0%} of its standard error: the sample is small for this metric."
+            )
+        return tuple(listed)
+
+    @property
+    def status(self) -> str:
+        """What is said where the estimate is 0/0."""
+        if not math.isnan(self.estimate):
+            return "ok"
+        return (
+            f"no estimate: {self._metric.in_words} is 0/0 here, as a class was not there, or was "
+            "not predicted; the interval is that with observations added"
+        )
+
+    # ------------------------------------------------------------------------------ the rules
+
+    def _with_rows_added(self, null_value: float) -> MovedT:
+        target, rows = self._target.astype(int), [row.astype(int) for row in self._predictions]
+        size = max(int(target.max()), *(int(row.max()) for row in rows)) + 1
+        size = max(size, self._cells.n_classes, 2)
+        value_and_gradient = self._cells.value_and_gradient
+        if self.observed.paired:
+            added, function = one_right_one_wrong(size), _difference(value_and_gradient)
+        else:
+            added, function = two_right_two_wrong(size), value_and_gradient
+        cells = (target, *rows)
+        table = np.zeros((size,) * len(cells))
+        np.add.at(table, cells, 1 / len(target))
+        found = RowsAdded.of(
+            function,
+            table,
+            self._effective_size,
+            lambda slopes: variance_of_mean(slopes[cells], self.index),
+            added,
+        )
+        least, most = range_of(self._metric)
+        if self.observed.paired:
+            least, most = difference_range((least, most))
+        return MovedT(found.estimate, found.se, self.df, least, most, null_value)
+
+    @property
+    def _effective_size(self) -> float:
+        values = self.observed.values
+        if np.isnan(values).any():
+            return self.df + 1
+        return effective_size(values, self.index)
+
+    def _on_scale(self, null_value: float) -> OnScaleT:
+        """Student's t of the jackknife of the metric on its scale, rows or clusters left out."""
+        name = self._metric.interval_scale
+        assert name != "sqrt"
+        numbers = self._moments.numbers(self._target, self._predictions[0])
+        sizes = np.ones(len(numbers))
+        if self.index is not None:
+            numbers = np.stack([np.bincount(self.index, each) for each in numbers.T], axis=1)
+            sizes = np.bincount(self.index).astype(float)
+        left = (numbers.sum(axis=0) - numbers) / (sizes.sum() - sizes)[:, None]
+        there = SCALES[name].there
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.array([there(float(value)) for value in self._moments.values(left)])
+        count = len(values)
+        se = math.sqrt((count - 1) / count * float(((values - values.mean()) ** 2).sum()))
+        return OnScaleT(self.estimate, se, count - 1.0, name, null_value)
+
+    def _root_of_square(self, null_value: float) -> RootOf:
+        """The root of Hall's limits of the mean square."""
+        squares = self._moments.numbers(self._target, self._predictions[0])[:, 0]
+        if self.index is not None:
+            sums, sizes = np.bincount(self.index, squares), np.bincount(self.index)
+            mean = squares.mean()
+            squares = mean + (sums - mean * sizes) / sizes.mean()
+        shape, mean = Shape.of(squares), float(squares.mean())
+        se = math.sqrt(float(squares.var(ddof=1)) / len(squares))
+        square = HallT(
+            *(mean, se, shape.df, shape.n_obs, shape.skewness, LEAST_SKEWNESS, 0.0),
+            null_value=null_value**2,
+        )
+        return RootOf(square)
+
+    @property
+    def _rule_in_words(self) -> str:
+        words, scale = self._metric.in_words, self._metric.interval_scale
+        if isinstance(self._function, Cells):
+            what = "one right and one wrong" if self.observed.paired else "two right and two wrong"
+            return (
+                f"The interval is that with {what} observation{'s' * (not self.observed.paired)} "
+                f"added; the estimate is {words} as it is."
+            )
+        if self.observed.paired:
+            return f"The standard error is that of linearised values of {words}."
+        if scale == "sqrt":
+            return "The limits are the roots of those of the mean square, by Hall's (1992) rule."
+        on = {"log": "log", "log1m": "log(1 - T)", "fisher": "Fisher's z", "identity": "identity"}
+        return f"The interval is the jackknife's on the scale {on[scale]}."
+
+    # ------------------------------------------------------------------------------- the parts
+
+    @property
+    def _metric(self) -> SmoothMetric:
+        metric = self.observed.losses.metric
+        assert isinstance(metric, SmoothMetric)
+        return metric
+
+    @property
+    def _function(self) -> Any:
+        return self.observed.losses.function_of_means
+
+    @property
+    def _cells(self) -> Cells:
+        assert isinstance(self._function, Cells)
+        return self._function
+
+    @property
+    def _moments(self) -> Moments:
+        assert isinstance(self._function, Moments)
+        return self._function
+
+    @property
+    def _target(self) -> np.ndarray:
+        return self.observed.tested_target
+
+    @property
+    def _predictions(self) -> list[np.ndarray]:
+        """Of the learner, and of the other where there is one."""
+        kept = self.observed.losses.predictions
+        assert kept is not None
+        places = (self.observed.learner, self.observed.other)
+        return [kept[place] for place in places if place is not None]
+
+    def _bias_of(self, predictions: np.ndarray) -> float:
+        function, target = self._function, self._target
+        means = function.means(target, predictions)
+        moved = self._moved_parts(predictions, means)
+        if self.index is None:
+            n = len(target)
+            scale = 1 / math.sqrt(n * (n - 1))
+        else:
+            moved = np.stack([np.bincount(self.index, each) for each in moved.T], axis=1)
+            scale = math.sqrt(len(moved) / (len(moved) - 1)) / len(target)
+        # As many directions as there are parts, with the same sum of squares.
+        directions: Any = moved
+        if len(moved) > moved.shape[1]:
+            directions = np.linalg.qr(moved, mode="r")
+        with np.errstate(all="ignore"):
+            return second_order_bias(
+                function.value_and_gradient,
+                means,
+                scale * directions.reshape(len(directions), *means.shape),
+            )
+
+    def _moved_parts(self, predictions: np.ndarray, means: np.ndarray) -> np.ndarray:
+        """The parts of each row less their means, (T, k)."""
+        function, target = self._function, self._target
+        if isinstance(function, Moments):
+            return function.numbers(target, predictions) - means
+        size = len(means)
+        parts = np.zeros((len(target), size * size))
+        for end in (np.floor(predictions), np.ceil(predictions)):
+            parts[np.arange(len(target)), (size * target + end).astype(int)] += 0.5
+        return parts - means.ravel()
+
+
+def _difference(function: Any) -> Any:
+    """The difference of two as a function of the table (true, first, second)."""
+
+    def both(table: np.ndarray) -> tuple[float, np.ndarray]:
+        (first, slope), (second, other) = function(table.sum(axis=2)), function(table.sum(axis=1))
+        return first - second, slope[:, :, None] - other[:, None]
+
+    return both

@@ -1,0 +1,182 @@
+"""Functions of a confusion matrix of shares, true classes in rows, with their gradients.
+
+Each takes the matrix P (C, C) and returns the metric and its gradient, an array (C, C). Where the
+metric is 0/0 both are NaN; in averages over classes a class with 0/0 counts 0, as in scikit-learn.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+__all__ = [
+    "averaged",
+    "balanced_accuracy",
+    "chance_corrected",
+    "f_beta",
+    "geometric_mean_of_recalls",
+    "jaccard",
+    "matthews",
+    "micro_averaged",
+    "net_benefit",
+    "precision",
+    "recall",
+    "weighted_by_class",
+]
+
+Found = tuple[float, np.ndarray]
+OfClass = Callable[[np.ndarray, int], Found]
+"""A metric of one class against the rest."""
+
+NOTHING = 1e-15
+"""Denominators that are no more than rounding error."""
+
+
+def _ratio(table: np.ndarray, above: np.ndarray, below: np.ndarray) -> Found:
+    """Sums of cells, weighted by `above`, over those weighted by `below`."""
+    denominator = float((below * table).sum())
+    if not denominator > NOTHING:
+        return np.nan, np.full(table.shape, np.nan)
+    value = float((above * table).sum()) / denominator
+    return value, (above - value * below) / denominator
+
+
+def _masks(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the cell, the row and the column of a class are."""
+    hit, row, column = np.zeros((3, *table.shape))
+    hit[k, k] = row[k] = column[:, k] = 1.0
+    return hit, row, column
+
+
+def precision(table: np.ndarray, k: int) -> Found:
+    """Of those predicted as class k, the share that are."""
+    hit, _, column = _masks(table, k)
+    return _ratio(table, hit, column)
+
+
+def recall(table: np.ndarray, k: int) -> Found:
+    """Of those of class k, the share predicted so."""
+    hit, row, _ = _masks(table, k)
+    return _ratio(table, hit, row)
+
+
+def f_beta(table: np.ndarray, k: int, beta: float = 1.0) -> Found:
+    """The weighted harmonic mean of precision and recall."""
+    hit, row, column = _masks(table, k)
+    return _ratio(table, (1 + beta**2) * hit, beta**2 * row + column)
+
+
+def jaccard(table: np.ndarray, k: int) -> Found:
+    """Hits over all that are of class k or predicted so."""
+    hit, row, column = _masks(table, k)
+    return _ratio(table, hit, row + column - hit)
+
+
+def net_benefit(table: np.ndarray, threshold: float) -> Found:
+    """True positives less false ones at the odds of the threshold, per observation."""
+    gains = np.array([[0.0, -threshold / (1 - threshold)], [0.0, 1.0]])
+    return float((gains * table).sum()), gains
+
+
+def averaged(table: np.ndarray, one: OfClass, places: Sequence[int]) -> Found:
+    """The mean over classes ("macro")."""
+    values, gradients = zip(*(_or_zero(one(table, k)) for k in places), strict=True)
+    return float(np.mean(values)), np.mean(gradients, axis=0)
+
+
+def weighted_by_class(table: np.ndarray, one: OfClass, places: Sequence[int]) -> Found:
+    """The mean over classes weighted by their shares, which are estimated too ("weighted")."""
+    total, value, gradient = 0.0, 0.0, np.zeros(table.shape)
+    for k in places:
+        share = float(table[k].sum())
+        own, slope = _or_zero(one(table, k))
+        total, value = total + share, value + share * own
+        gradient += share * slope
+        gradient[k] += own
+    if not total > NOTHING:
+        return np.nan, np.full(table.shape, np.nan)
+    for k in places:
+        gradient[k] -= value / total
+    return value / total, gradient / total
+
+
+def micro_averaged(
+    table: np.ndarray,
+    parts: Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]],
+    places: Sequence[int],
+) -> Found:
+    """A ratio of sums over classes ("micro"); `parts` has numerator and denominator of a class."""
+    above, below = (sum(each) for each in zip(*(parts(table, k) for k in places), strict=True))
+    return _ratio(table, np.asarray(above), np.asarray(below))
+
+
+def precision_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numerator and denominator of the precision, as weights of cells."""
+    hit, _, column = _masks(table, k)
+    return hit, column
+
+
+def recall_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same of the recall."""
+    hit, row, _ = _masks(table, k)
+    return hit, row
+
+
+def f_beta_parts(table: np.ndarray, k: int, beta: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """The same of F-beta."""
+    hit, row, column = _masks(table, k)
+    return (1 + beta**2) * hit, beta**2 * row + column
+
+
+def jaccard_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same of the Jaccard index."""
+    hit, row, column = _masks(table, k)
+    return hit, row + column - hit
+
+
+def balanced_accuracy(table: np.ndarray) -> Found:
+    """The mean recall of the classes that are there."""
+    return averaged(table, recall, np.flatnonzero(table.sum(axis=1) > NOTHING).tolist())
+
+
+def geometric_mean_of_recalls(table: np.ndarray) -> Found:
+    """The geometric mean of the recalls of the classes that are there; 0 has no gradient."""
+    places = np.flatnonzero(table.sum(axis=1) > NOTHING).tolist()
+    found = [recall(table, k) for k in places]
+    values = np.array([value for value, _ in found])
+    mean = float(np.prod(values) ** (1 / len(places)))
+    if not mean > 0:
+        return mean, np.full(table.shape, np.nan)
+    slopes = np.sum([slope / value for value, slope in found], axis=0)
+    return mean, mean / len(places) * slopes
+
+
+def matthews(table: np.ndarray) -> Found:
+    """The correlation of true and predicted classes (Matthews; Gorodkin of several classes)."""
+    true, predicted = table.sum(axis=1), table.sum(axis=0)
+    a, b = 1 - true @ true, 1 - predicted @ predicted
+    if not a * b > NOTHING:
+        return np.nan, np.full(table.shape, np.nan)
+    root = np.sqrt(a * b)
+    value = float(np.trace(table) - true @ predicted) / root
+    slope = (np.eye(len(table)) - predicted[:, None] - true) / root
+    return value, slope + value * (true[:, None] / a + predicted / b)
+
+
+def chance_corrected(table: np.ndarray, power: float | None = None) -> Found:
+    """Cohen's kappa; disagreements weigh alike, or by the power of their distance."""
+    place = np.arange(len(table))
+    apart = np.abs(place[:, None] - place)
+    weights = (apart > 0) * 1.0 if power is None else apart.astype(float) ** power
+    true, predicted = table.sum(axis=1), table.sum(axis=0)
+    expected = float(true @ weights @ predicted)
+    if not expected > NOTHING:
+        return np.nan, np.full(table.shape, np.nan)
+    share = float((weights * table).sum()) / expected
+    by_chance = (weights @ predicted)[:, None] + true @ weights
+    return 1 - share, -(weights - share * by_chance) / expected
+
+
+def _or_zero(found: Found) -> Found:
+    """0 where the metric of a class is 0/0."""
+    value, gradient = found
+    return (0.0, np.zeros(gradient.shape)) if np.isnan(value) else found

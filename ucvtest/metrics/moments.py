@@ -1,0 +1,136 @@
+"""Functions of means of numbers, and their gradients: R2, correlations, skill, ratios of errors.
+
+The numbers of an observation come from its response y and its prediction p. Functions take means
+(..., k), gradients means (k,).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ucvtest.metrics.means import LOSSES
+
+__all__ = [
+    "absolute_and_size",
+    "concordance",
+    "explained",
+    "gradient_of_concordance",
+    "gradient_of_explained",
+    "gradient_of_log_skill",
+    "gradient_of_pearson",
+    "gradient_of_ratio",
+    "gradient_of_root",
+    "log_skill",
+    "of_error_and_response",
+    "of_log_loss",
+    "of_products",
+    "of_squared_error",
+    "pearson",
+    "ratio",
+    "root",
+]
+
+
+def of_squared_error(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The squared error alone."""
+    return ((y - p) ** 2)[..., None]
+
+
+def of_error_and_response(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Squared error, y, y^2; y less its mean, as no function of these depends on where 0 is."""
+    error, y = (y - p) ** 2, y - y.mean()
+    return np.stack([error, y, y**2], axis=-1)
+
+
+def of_products(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """y, p, y^2, p^2, y p; both less the mean of y."""
+    middle = y.mean()
+    y, p = y - middle, p - middle
+    return np.stack([y, p, y**2, p**2, y * p], axis=-1)
+
+
+def absolute_and_size(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The absolute error, and that of predicting 0."""
+    return np.stack([np.abs(y - p), np.abs(y)], axis=-1)
+
+
+def of_log_loss(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The log loss of a probability, and y, which is 0 or 1."""
+    return np.stack([LOSSES["log"].function(y, p), y], axis=-1)
+
+
+def root(c: np.ndarray) -> Any:
+    """The square root of one mean."""
+    return np.sqrt(c[..., 0])
+
+
+def gradient_of_root(c: np.ndarray) -> np.ndarray:
+    """Of `root`; none at 0."""
+    return np.array([0.5 / np.sqrt(c[0]) if c[0] > 0 else np.nan])
+
+
+def explained(c: np.ndarray) -> Any:
+    """1 less the squared error over the variance of y: R2, and Brier's skill."""
+    return 1 - c[..., 0] / (c[..., 2] - c[..., 1] ** 2)
+
+
+def gradient_of_explained(c: np.ndarray) -> np.ndarray:
+    """Of `explained`."""
+    error, mean, square = c
+    variance = square - mean**2
+    return np.array([-1.0, -2 * mean * error / variance, error / variance]) / variance
+
+
+def ratio(c: np.ndarray) -> Any:
+    """The first over the second."""
+    return c[..., 0] / c[..., 1]
+
+
+def gradient_of_ratio(c: np.ndarray) -> np.ndarray:
+    """Of `ratio`."""
+    return np.array([1.0, -c[0] / c[1]]) / c[1]
+
+
+def pearson(c: np.ndarray) -> Any:
+    """The correlation of y and p."""
+    of_y, of_p, both = c[..., 2] - c[..., 0] ** 2, c[..., 3] - c[..., 1] ** 2, _covariance(c)
+    return both / np.sqrt(of_y * of_p)
+
+
+def gradient_of_pearson(c: np.ndarray) -> np.ndarray:
+    """Of `pearson`."""
+    of_y, of_p, r = c[2] - c[0] ** 2, c[3] - c[1] ** 2, pearson(c)
+    size = np.sqrt(of_y * of_p)
+    by_means = [-c[1] / size + r * c[0] / of_y, -c[0] / size + r * c[1] / of_p]
+    return np.array([*by_means, -r / (2 * of_y), -r / (2 * of_p), 1 / size])
+
+
+def concordance(c: np.ndarray) -> Any:
+    """Lin's concordance correlation of y and p."""
+    return 2 * _covariance(c) / (c[..., 2] + c[..., 3] - 2 * c[..., 0] * c[..., 1])
+
+
+def gradient_of_concordance(c: np.ndarray) -> np.ndarray:
+    """Of `concordance`."""
+    value, apart = concordance(c), c[2] + c[3] - 2 * c[0] * c[1]
+    return np.array([-2 * c[1] * (1 - value), -2 * c[0] * (1 - value), -value, -value, 2]) / apart
+
+
+def log_skill(c: np.ndarray) -> Any:
+    """1 less the log loss over that of predicting the share of the positive class."""
+    return 1 - c[..., 0] / _entropy(c[..., 1])
+
+
+def gradient_of_log_skill(c: np.ndarray) -> np.ndarray:
+    """Of `log_skill`."""
+    loss, share = c
+    entropy = _entropy(share)
+    return np.array([-1.0, loss / entropy * np.log((1 - share) / share)]) / entropy
+
+
+def _entropy(share: Any) -> Any:
+    return -(share * np.log(share) + (1 - share) * np.log1p(-share))
+
+
+def _covariance(c: np.ndarray) -> Any:
+    return c[..., 4] - c[..., 0] * c[..., 1]

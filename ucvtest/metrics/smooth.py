@@ -1,0 +1,199 @@
+"""Metrics that are smooth functions of means: F1, R2 and their like, and their linearised values.
+
+A metric is T = f(mean of parts), the parts of an observation being the cell of the confusion matrix
+that it falls into, or numbers such as its squared error. Its linearised value at an observation,
+T + grad f . (parts of it - their mean), is a loss or score like any other: their mean is T, and
+their spread gives the standard error of T (the infinitesimal jackknife).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+import numpy as np
+
+from ucvtest.metrics.base import Metric
+
+if TYPE_CHECKING:
+    from ucvtest.data.sample import Sample
+
+__all__ = [
+    "Cells",
+    "FunctionOfMeans",
+    "IntervalScale",
+    "Moments",
+    "SmoothMetric",
+    "ValueAndGradient",
+    "linearised",
+    "with_differences",
+]
+
+IntervalScale = Literal["identity", "log", "log1m", "fisher", "sqrt"]
+"""Where the limits of one learner are symmetric: of T, log T, log(1 - T), atanh T; "sqrt": the
+square roots of the limits of the squared metric."""
+
+ValueAndGradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
+"""From the means of the parts to the metric and its gradient, an array of their shape."""
+
+STEP = 1e-3
+"""Of the differences that a gradient is found by, relative to the largest mean where that is more
+than 1."""
+
+STENCIL = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
+"""Steps and weights of a difference whose error is of the fourth order."""
+
+
+class FunctionOfMeans(Protocol):
+    """What `Cells` and `Moments` have in common."""
+
+    @property
+    def value_and_gradient(self) -> ValueAndGradient:
+        """The metric from means of parts."""
+
+    def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """The means of the parts, from the response and the predictions (T,) of one learner."""
+
+    def parts(self, target: np.ndarray, predictions: np.ndarray, along: np.ndarray) -> np.ndarray:
+        """The parts of each observation, weighted by `along` and added up, (T,)."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A function of the confusion matrix, whose cells (true, predicted) are shares that sum to 1.
+
+    Parameters
+    ----------
+    value_and_gradient : callable
+    n_classes : int
+        Classes that are known; predictions may name more.
+    """
+
+    value_and_gradient: ValueAndGradient
+    n_classes: int
+
+    def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """The confusion matrix (C, C), in shares."""
+        true, (below, above) = target.astype(int), _predicted(predictions)
+        size = max(self.n_classes, 1 + int(max(true.max(), above.max())))
+        counts = [
+            np.bincount(size * true + predicted, minlength=size * size)
+            for predicted in (below, above)
+        ]
+        return (counts[0] + counts[1]).reshape(size, size) / (2 * len(true))
+
+    def parts(self, target: np.ndarray, predictions: np.ndarray, along: np.ndarray) -> np.ndarray:
+        """The number that `along` (C, C) has in the cell of each observation."""
+        true, (below, above) = target.astype(int), _predicted(predictions)
+        found: np.ndarray = along[true, below]
+        # Exact where nothing is left open.
+        return found if (below == above).all() else (found + along[true, above]) / 2
+
+
+def _predicted(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes of predictions; a code half-way between two is a tie left open, half of each."""
+    return np.floor(codes).astype(int), np.ceil(codes).astype(int)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """A function of means of numbers, which `numbers(y, prediction)` gives as (T, k).
+
+    `values` is the function of such means, arrays (..., k), without a gradient.
+    """
+
+    numbers: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    value_and_gradient: ValueAndGradient
+    values: Callable[[np.ndarray], np.ndarray]
+
+    def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """The means (k,)."""
+        return np.asarray(self.numbers(target, predictions).mean(axis=0))
+
+    def parts(self, target: np.ndarray, predictions: np.ndarray, along: np.ndarray) -> np.ndarray:
+        """The numbers of each observation times `along` (k,)."""
+        return np.asarray(self.numbers(target, predictions) @ along)
+
+
+def linearised(
+    function: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
+) -> np.ndarray:
+    """The linearised value of each observation, (T,), whose mean is the metric."""
+    means = function.means(target, predictions)
+    value, gradient = function.value_and_gradient(means)
+    if math.isnan(value) or not np.isfinite(gradient).all():
+        return np.full(len(target), value if np.isfinite(gradient).all() else math.nan)
+    return value - float((gradient * means).sum()) + function.parts(target, predictions, gradient)
+
+
+@dataclass(frozen=True)
+class SmoothMetric(Metric):
+    """A metric that is a smooth function of means; its linearised values take the place of losses.
+
+    Attributes
+    ----------
+    made_for : callable
+        From the classes (none of a real response) to the function, a `Cells` or `Moments`.
+    limits : tuple of float
+        The smallest and the largest value, infinite where there is none.
+    interval_scale : str
+        See `IntervalScale`; confusion metrics have the identity, and observations added.
+    cut : float, optional
+        Of a metric of labels that are decided by a probability: from which on they are positive.
+    of_two : bool
+        Whether it is about one of two classes.
+    """
+
+    made_for: Callable[[Sequence[Any]], FunctionOfMeans] = None  # type: ignore[assignment]
+    rises: bool = True
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    interval_scale: IntervalScale = "identity"
+    cut: float | None = None
+    of_two: bool = False
+
+    linearised: ClassVar[bool] = True
+
+    @property
+    def is_mean(self) -> bool:
+        """Linearised values are averaged."""
+        return True
+
+    @property
+    def greater_is_better(self) -> bool:
+        """As the metric declares."""
+        return self.rises
+
+    @property
+    def of_one_class(self) -> bool:
+        """Whether the value depends on which of two classes is the positive one."""
+        return super().of_one_class or self.of_two
+
+    def kept(
+        self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
+    ) -> np.ndarray:
+        """The predictions; 0 where nothing is tested."""
+        found: np.ndarray = np.where(testing, predictions, 0.0)
+        return found if self.cut is None else (found >= self.cut) * 1.0
+
+    @property
+    def _own_words(self) -> str:
+        return self.estimand or self.name
+
+
+def with_differences(function: Callable[[np.ndarray], Any]) -> ValueAndGradient:
+    """A function with its gradient by differences, whose error is of the fourth order.
+
+    Any function of an array will do, and is called four times for each of its entries.
+    """
+
+    def both(means: np.ndarray) -> tuple[float, np.ndarray]:
+        step = STEP * max(1.0, float(np.abs(means).max()))
+        gradient = np.zeros(means.shape)
+        for place in np.ndindex(means.shape):
+            for times, weight in STENCIL:
+                moved = means.astype(float)
+                moved[place] += times * step
+                gradient[place] += weight / step * float(function(moved))
+        return float(function(means)), gradient
+
+    return both

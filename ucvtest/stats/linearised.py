@@ -1,0 +1,117 @@
+"""Variances of means of linearised values, by clusters too, and functions with rows added.
+
+Observations added to a confusion matrix (Agresti and Coull 1998 of a share, Agresti and Min 2005
+of a difference) keep the intervals of its functions where they should be when cells are empty.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.stats.shares import effective_number
+
+__all__ = [
+    "RowsAdded",
+    "effective_size",
+    "one_right_one_wrong",
+    "second_order_bias",
+    "two_right_two_wrong",
+    "variance_of_mean",
+]
+
+ValueAndGradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+def variance_of_mean(values: np.ndarray, index: np.ndarray | None = None) -> float:
+    """The variance of the mean of values (n,); `index` (n,) numbers the clusters of rows, from 0.
+
+    Of clusters: G/(G - 1) times the squared sums of deviations, over n^2 (Liang and Zeger 1986).
+    """
+    n, moved = len(values), values - values.mean()
+    if index is None:
+        return float(moved @ moved) / (n * (n - 1)) if n > 1 else math.nan
+    sums = np.bincount(index, moved)
+    n_groups = len(sums)
+    return n_groups / (n_groups - 1) * float(sums @ sums) / n**2 if n_groups > 1 else math.nan
+
+
+def effective_size(values: np.ndarray, index: np.ndarray | None) -> float:
+    """Independent rows that would tell as much: Korn and Graubard (1998), between 1 and n.
+
+    The number of clusters where nothing varies.
+    """
+    n = len(values)
+    if index is None:
+        return float(n)
+    plain, by_clusters = variance_of_mean(values), variance_of_mean(values, index)
+    return effective_number(plain, by_clusters, n, int(index.max()) + 1)
+
+
+def two_right_two_wrong(n_classes: int) -> np.ndarray:
+    """What is added of one learner: four observations over the cells (true, predicted)."""
+    right = np.eye(n_classes) > 0
+    return np.where(right, 2 / n_classes, 2 / (n_classes * max(n_classes - 1, 1)))
+
+
+def one_right_one_wrong(n_classes: int) -> np.ndarray:
+    """Of two: two observations over (true, first, second).
+
+    Half of one each where both are right, only the first, only the second, and neither.
+    """
+    k = np.arange(n_classes)
+    first, second = k[:, None, None] == k[:, None], k[:, None, None] == k
+    wrong = max(n_classes - 1, 1)
+    return 0.5 / n_classes / np.where(first, 1, wrong) / np.where(second, 1, wrong)
+
+
+@dataclass(frozen=True)
+class RowsAdded:
+    """A function of a table of shares, with observations added to those of the sample.
+
+    `estimate` and `se` are those with them; `variance_of` takes numbers of cells, and gives the
+    variance of their mean over the observations as they are.
+    """
+
+    estimate: float
+    se: float
+
+    @classmethod
+    def of(
+        cls,
+        function: ValueAndGradient,
+        table: np.ndarray,
+        n: float,
+        variance_of: Callable[[np.ndarray], float],
+        added: np.ndarray,
+    ) -> "RowsAdded":
+        """By the gradient at the table with the observations added."""
+        more = n + added.sum()
+        moved = (n * table + added) / more
+        value, gradient = function(moved)
+        slopes = gradient - (moved * gradient).sum()
+        spread = (
+            n**2 * variance_of(slopes)
+            + n * float((table * slopes).sum()) ** 2
+            + float((added * slopes**2).sum())
+        )
+        return cls(value, math.sqrt(spread) / more)
+
+
+def second_order_bias(
+    function: ValueAndGradient, means: np.ndarray, directions: np.ndarray, step: float = 1e-4
+) -> float:
+    """What a function of means is off by on average: half the trace of its Hessian times V.
+
+    `directions` (m, ...) are arrays of the shape of the means; V is the sum of their outer squares.
+    """
+    total = 0.0
+    for direction in directions:
+        size = float(np.abs(direction).max())
+        if not size > 0:
+            continue
+        along = direction / size
+        ahead, behind = (function(means + sign * step * along)[1] for sign in (1, -1))
+        total += size**2 * float(((ahead - behind) * along).sum()) / (2 * step)
+    return total / 2
