@@ -200,10 +200,10 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     def usual_weight(self) -> GroupWeight:
         """How much clusters count where nobody says it.
 
-        Of answers that are right or wrong rows count alike, as in accuracies that people report;
-        otherwise clusters do.
+        Of answers that are right or wrong, and of functions of means, rows count alike, as in the
+        values that people report; otherwise clusters do.
         """
-        return "row" if self.right_or_wrong else "group"
+        return "row" if self.metric.linearised or self.right_or_wrong else "group"
 
     @classmethod
     def of_predictions(

@@ -15,7 +15,6 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.question import of_units
 from ucvtest.inference.studentise import TABLE_ALPHA
-from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, SCORE, WEIGHTED_ERRORS
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import (
@@ -142,14 +141,12 @@ class HoldOutTest(ResamplingTest):
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
-        test, values = next(iter(tests.values())), losses.known_values
-        clusters = test.question.clusters
+        values = losses.known_values
+        clusters = next(iter(tests.values())).tested_clusters(losses.difference(0))
         if clusters is None:
             return results_together(tests, losses, options, np.cov(values) / values.shape[1])
-        of_each = of_clusters(losses, clusters).known_values
-        covariance = np.cov(of_each) / of_each.shape[1]
-        tested = test.tested_clusters(losses.difference(0))
-        pairs = shares_in_pairs(values, tested) if _marks_rows(losses, tested) else None
+        covariance = np.cov([clusters.values(row) for row in values]) / clusters.n_groups
+        pairs = shares_in_pairs(values, clusters) if _marks_rows(losses, clusters) else None
         return results_together(tests, losses, options, covariance, pairs)
 
     def _check_design(self, design: Design) -> None:
