@@ -92,6 +92,8 @@ class Cells:
 
 def _predicted(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes of predictions; a code half-way between two is a tie left open, half of each."""
+    if codes.dtype.kind in "iu":
+        return codes.astype(int), codes.astype(int)
     return np.floor(codes).astype(int), np.ceil(codes).astype(int)
 
 
@@ -157,6 +159,11 @@ class SmoothMetric(Metric):
     def is_mean(self) -> bool:
         """Linearised values are averaged."""
         return True
+
+    @property
+    def of_cells(self) -> bool:
+        """Whether it is a function of the confusion matrix."""
+        return self.output == "label" or self.cut is not None
 
     @property
     def greater_is_better(self) -> bool:
