@@ -583,15 +583,16 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         if scored.output == "probability":
             _check_probabilities(rows)
     stacked = _stacked(rows, sample.n_obs)
+    everywhere = np.ones(stacked.shape[:2], dtype=bool)
+    values, units = losses_where_tested(scored, sample, stacked, everywhere), scored.units
     return {
-        "loss": scored.name,
-        "values": losses_where_tested(
-            scored, sample, stacked, np.ones(stacked.shape[:2], dtype=bool)
-        ),
+        "loss": scored.reported_name,
+        "values": values if units is None else units.of(values),
         "target": target,
         "in_words": scored.in_words,
-        "bounds": scored.bounds,
+        "bounds": scored.reported_bounds,
         "settings": settings | _costs(scored),
+        **({} if units is None else {"greater_is_better": units.greater_is_better}),
         **positive,
     }
 

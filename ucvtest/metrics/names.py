@@ -130,7 +130,9 @@ def canonical(loss: Any) -> Any:
 
 
 def metric_or_loss(metric: Any) -> Any:
-    """What `metric=` means: a function of means, or a loss or the AUC by its name."""
+    """What `metric=` means: a function of means, a loss or its score by name, or the AUC."""
+    if isinstance(metric, str) and metric in SCORES_OF_LOSSES:
+        return SCORES_OF_LOSSES[metric]
     if isinstance(metric, str) and (ALIASES.get(metric, metric) in (*LOSSES, AUC_NAME)):
         return metric
     return as_smooth_metric(metric)

@@ -141,7 +141,7 @@ def test_the_root_has_the_roots_of_the_limits_of_the_mean_square():
     gamma, df = papers.moments(squares)
     mean, se = squares.mean(), squares.std(ddof=1) / math.sqrt(60)
     for side in papers.SIDES:
-        expected = papers.hall(mean, se, df, 60, gamma, side, 0.05, gamma_above=max(gamma, 6))
+        expected = papers.hall(mean, se, df, 60, gamma, side, 0.05)
         result = fitted(losses_of(y, p, metric="rmse"), alternative=side)
         low, high = (None if each is None else math.sqrt(each) for each in expected)
         close(result.conf_int(), (0.0 if low is None else low, math.inf if high is None else high))
@@ -245,10 +245,23 @@ def test_accuracy_has_the_interval_plus_four():
     assert net.rule.df == 59
 
 
+def test_accuracy_is_the_share_right():
+    y, a, b = labels(2)
+    found, errors = losses_of(y, a, b, metric="accuracy"), losses_of(y, a, b)
+    assert found.greater_is_better
+    assert found.means[0, 0] == np.mean(np.array(a) == np.array(y))
+    low, high = fitted(errors, "a").conf_int()
+    assert fitted(found, "a").conf_int() == pytest.approx((1 - high, 1 - low), abs=1e-15)
+    low, high = fitted(errors, "a", "b").conf_int()
+    assert fitted(found, "a", "b").conf_int() == pytest.approx((-high, -low), abs=1e-15)
+    mcnemar = [uv.McNemarTest.from_losses(each).fit().pvalue for each in (found, errors)]
+    assert mcnemar[0] == mcnemar[1]
+
+
 def test_names_of_losses_are_the_losses():
     y, a, b = labels(2)
     expected = losses_of(y, a, b)
-    for name in ("zero_one", "accuracy", "error"):
+    for name in ("zero_one", "error"):
         found = losses_of(y, a, b, metric=name)
         assert found.loss == "zero_one"
         assert found.predictions is None

@@ -39,9 +39,6 @@ MOST_DIRECTIONS = 200
 LEAST_DF = 2
 """Degrees of freedom of observations that have a skewness."""
 
-LEAST_SKEWNESS = 6.0
-"""What the upper limit of a mean square takes the skewness for at least: see "hall_floor"."""
-
 
 @dataclass(frozen=True)
 class MetricOfRules:
@@ -224,7 +221,8 @@ class MetricOfRules:
         shape, mean = Shape.of(squares), float(squares.mean())
         se = math.sqrt(float(squares.var(ddof=1)) / len(squares))
         square = HallT(
-            *(mean, se, shape.df, shape.n_obs, shape.skewness, LEAST_SKEWNESS, 0.0),
+            *(mean, se, shape.df, shape.n_obs, shape.skewness),
+            least=0.0,
             null_value=null_value**2,
         )
         return RootOf(square)
