@@ -164,6 +164,11 @@ class SmoothMetric(Metric):
         return self.rises
 
     @property
+    def of_cells(self) -> bool:
+        """Whether it is a function of the confusion matrix."""
+        return self.output == "label" or self.cut is not None
+
+    @property
     def of_one_class(self) -> bool:
         """Whether the value depends on which of two classes is the positive one."""
         return super().of_one_class or self.of_two

@@ -208,7 +208,7 @@ class CrossValidationWaldTest(ResamplingTest):
             rule=found.rule(self.question.hypothesis.null_value),
             settings={"variance": "all_pairs"},
             diagnostics={"variance": "all_pairs", **found.diagnostics},
-            notes=(*_notes(n_folds, observed.losses.in_words), *found.notes),
+            notes=(*_notes(n_folds, of_metric=True), *found.notes),
         )
 
 
@@ -263,8 +263,8 @@ def _status(
     )
 
 
-def _notes(n_folds: int, metric: str | None = None) -> tuple[str, ...]:
-    what, risk = ("the average test error", "the risk") if metric is None else (metric, metric)
+def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:
+    what, risk = ("that", "that") if of_metric else ("the average test error", "the risk")
     return (
         f"Assumes independent observations. The estimand is {what} of the "
         f"{n_folds} rules of this cross-validation, as they are; for {risk} of the learner, "

@@ -187,15 +187,15 @@ class MetricOfRules:
 
     @property
     def _rule_in_words(self) -> str:
-        words, scale = self._metric.in_words, self._metric.interval_scale
+        scale = self._metric.interval_scale
         if isinstance(self._function, Cells):
             what = "one right and one wrong" if self.observed.paired else "two right and two wrong"
             return (
                 f"The interval is that with {what} observation{'s' * (not self.observed.paired)} "
-                f"added; the estimate is {words} as it is."
+                "added; the estimate is without them."
             )
         if self.observed.paired:
-            return f"The standard error is that of linearised values of {words}."
+            return "The standard error is that of linearised values."
         if scale == "sqrt":
             return "The limits are the roots of those of the mean square, by Hall's (1992) rule."
         on = {"log": "log", "log1m": "log(1 - T)", "fisher": "Fisher's z", "identity": "identity"}
