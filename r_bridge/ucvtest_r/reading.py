@@ -21,6 +21,7 @@ def arguments_of(values: Any) -> dict[str, Any]:
         "learn_size": _learn_size,
         "scoring": _scoring,
         "sample_weight": _each_row,
+        "fold": _each_row,
         "groups": _each_row,
     }
     return {

@@ -19,6 +19,8 @@ INTERVALS = {
     "hall": "Hall's, with the skewness taken out",
     "log t": "Student's t on the scale of the logarithm",
     "logit t": "Student's t on the logit scale",
+    "logit t with added observations": "Student's t on the logit scale, with a quarter of a "
+    "positive and of a negative observation added above all and below all",
     "stabilised t": "Student's t on the scale on which the standard error does not move with the "
     "estimate (Tibshirani)",
 }

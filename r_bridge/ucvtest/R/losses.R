@@ -1,12 +1,12 @@
 # Losses that every test takes in the place of features and response.
 
 prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positive = NULL,
-                              weights = NULL, pos_label = NULL)
+                              weights = NULL, pos_label = NULL, fold = NULL)
   losses_of_rules(y, predictions, paste("predictions of", deparse1(substitute(y))), loss, groups,
-                  as_positive(positive, pos_label), weights)
+                  as_positive(positive, pos_label), weights, fold = fold)
 
 losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
-                            weights = NULL, remarks = NULL) {
+                            weights = NULL, remarks = NULL, fold = NULL) {
   predictions <- named_columns(predictions, "predictions")
   answer <- if (!identical(loss, "score")) response(y, positive)
   if (is.null(loss)) loss <- default_loss(answer)
@@ -33,7 +33,8 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                         predictions = lapply(predictions, prediction_vector),
                         arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
                                          groups = as_groups(groups, n_obs),
-                                         sample_weight = as_weights(weights, n_obs)),
+                                         sample_weight = as_weights(weights, n_obs),
+                                         fold = as_labels(fold, n_obs, "fold")),
                         remarks = remarks)
   new_losses(fields, name)
 }
