@@ -20,7 +20,6 @@ from ucvtest.methods.ustatistic.options import FEW_PAIRS
 from ucvtest.metrics.base import Metric, plural
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.set_scores import SetScore
-from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 
@@ -158,7 +157,7 @@ def _known(metric: Metric) -> str:
 
     Linearised values of confusion metrics are a few numbers, as errors are.
     """
-    if isinstance(metric, SmoothMetric) and metric.of_cells:
+    if metric.of_cells:
         return "zero_one"
     return metric.name if metric.ranks_pairs or metric.name in LOSSES else "squared"
 

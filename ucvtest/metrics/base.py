@@ -136,6 +136,11 @@ class Metric:
         return False
 
     @property
+    def of_cells(self) -> bool:
+        """Whether it is a function of the confusion matrix: see `linearised`."""
+        return False
+
+    @property
     def of_loss(self) -> "Metric | None":
         """The loss that tests compute with, where the values are those of a score of it."""
         return None

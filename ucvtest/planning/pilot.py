@@ -14,7 +14,6 @@ from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
 from ucvtest.methods.ustatistic.method import UStatisticTest
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.ranges import range_of
-from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.planning.predictors import LEAST_OBS, Kind, UStatisticPredictor
 from ucvtest.planning.typical_variances import (
     SMOOTH,
@@ -268,8 +267,7 @@ def _mc_share(result: TestResult) -> float:
 
 def _jumps(metric: Metric) -> bool:
     """Whether predictions of single observations change by a jump, or not at all."""
-    cells = isinstance(metric, SmoothMetric) and metric.of_cells
-    return metric.ranks_pairs or metric.counts_errors or cells
+    return metric.ranks_pairs or metric.counts_errors or metric.of_cells
 
 
 def _counts_errors(test: UStatisticTest) -> bool:
