@@ -103,12 +103,14 @@ def recommended(
     affordable: Affordable | None = None,
     *,
     contrast: Contrast = "difference",
+    several: bool = False,
 ) -> Recommended:
     """What `advise` recommends for one learner, or for pairs of learners.
 
     `validated` gives the data and the learners, which a score of whole test sets does not ask for;
     `affordable` says how many fits of two learners there may be, in the place of the usual numbers;
-    a test that no advice is about is no other with less time.
+    a test that no advice is about is no other with less time. Of `several` metrics the same fits
+    serve all.
 
     Raises
     ------
@@ -124,8 +126,9 @@ def recommended(
     few = {"max_fits": of_pair * FIRST_ANSWER} if first else {}
     if auc and problem.sample.n_classes > 2:
         # Of quick learners enough for the variance of many fits.
-        usual = FITS_OF_OTHERS if slow else FITS_OF_JITTED
-        most = max(usual, n_learners * FITS_FOR_EACH * problem.n_units)
+        most = max(
+            FITS_OF_OTHERS if slow else FITS_OF_JITTED, n_learners * FITS_FOR_EACH * problem.n_units
+        )
         spec = TestSpec(class_named("UStatisticTest"), fit=few or {"max_fits": most})
         return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes", first)
     fewest = _fewest_in_class(problem) if auc else FEWEST_IN_CLASS
@@ -136,13 +139,14 @@ def recommended(
             TestSpec("ustatistic", fit=few), None, f"ratios of {metric.plural}", first
         )
     shared = slow and n_learners > 2 and metric.is_mean
-    budget = of_pair * FIRST_ANSWER if slow else FITS_OF_JITTED
+    usual = FITS_FOR_SEVERAL if several else FITS_OF_JITTED
+    budget = of_pair * FIRST_ANSWER if slow else usual
     if affordable is not None:
         budget = affordable(problem, shared=shared)
     n_fits = min(budget, FITS_OF_JITTED)
     with naming("max_seconds") if affordable is not None else nullcontext():
         advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=of_pair)
-    words = "the AUC" if auc else metric.plural
+    words = "the AUC" if auc else "several metrics" if several else metric.plural
     if metric.linearised:
         words = f"{words} (taken for {plural(LOSSES[_known(metric)].in_words)})"
     if shared:

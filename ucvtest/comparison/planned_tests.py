@@ -355,13 +355,12 @@ class Plan:
             asked.loss,
             affordable=asked.affordable,
             contrast=asked.contrast,
+            several=bool(asked.others),
         )
         spec = self.default.spec
         if asked.others:
             # Learning sets that are shared are a number of them, however certain it makes.
-            bounded_by_time = asked.affordable is not None or self.default.first
-            left_out = ("tol",) if bounded_by_time else ("tol", "max_fits")
-            fit = {name: value for name, value in spec.fit.items() if name not in left_out}
+            fit = {name: value for name, value in spec.fit.items() if name != "tol"}
             spec = replace(spec, fit=fit)
         return spec
 
