@@ -121,6 +121,32 @@ def test_several_tests_of_several_metrics():
     assert "precision is 0/0" in found.result("corrected_t: precision", "lda", "majority").status
 
 
+def test_learners_together_where_one_has_no_value():
+    rules = ["lda", "knn:3", "majority"]
+    found = uv.compare(
+        X, Y, rules, "hold_out", metric=["f1", "mcc"], correction="simultaneous", rng=0
+    )
+    assert list(found.together) == ["f1", "mcc"]
+    # Nothing tells the majority, whose correlation is 0/0, from the others.
+    assert "majority" in found.best_set(test="mcc")
+    for metric in ("f1", "mcc"):
+        own = found.result(metric, "lda", "knn:3").conf_int()
+        low, high = found.intervals()[metric, "lda", "knn:3"]
+        assert low < own[0]
+        assert own[1] < high
+    assert all(0 <= value <= 1 for value in found.adjusted_pvalues.values())
+    assert "0/0" in str(found)
+
+
+def test_results_say_what_was_done(several):
+    _, found = several
+    result = found.result("f1")
+    assert "with observations added" in result.methods_text()
+    margin = result.equivalence(-0.9, 0.9)
+    assert margin.pvalue < 0.05
+    assert "the score is f1" in result.methods_text()
+
+
 def test_clusters_of_rows():
     groups = np.repeat(np.arange(20), 3)
     found = uv.compare(X, Y, ["lda", "knn:3"], WALD, metric=["f1", "mcc"], groups=groups, rng=0)

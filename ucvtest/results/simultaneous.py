@@ -62,8 +62,18 @@ class JointEstimates(ByValue):
 
     @cached_property
     def errors(self) -> MultivariateT:
-        """The joint distribution of the errors of the estimates."""
-        return MultivariateT(self.covariance, self.df, self.seed)
+        """The joint distribution of the errors of the estimates.
+
+        An estimate that is 0/0 has no variance: its error is independent of the others then, and as
+        large as they are on average.
+        """
+        known = ~np.isnan(np.diag(self.covariance))
+        if known.all():
+            return MultivariateT(self.covariance, self.df, self.seed)
+        covariance = np.where(known[:, None] & known, self.covariance, 0.0)
+        usual = float(np.diag(covariance)[known].mean()) if known.any() else 1.0
+        covariance[~known, ~known] = usual
+        return MultivariateT(covariance, self.df, self.seed)
 
     def adjusted(self, results: Mapping[tuple[str, str], TestResult]) -> list[float]:
         """Step-down p-values of differences; NaN where there is none, which counts as p = 1.
