@@ -9,7 +9,13 @@ from ucvtest.common.checks import check_choice, is_integer, named_options
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
-from ucvtest.comparison.several_metrics import families_of, is_several, metric_label
+from ucvtest.comparison.several_metrics import (
+    across_metrics,
+    directions_of,
+    families_of,
+    is_several,
+    metric_label,
+)
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight, check_group_weight
@@ -18,6 +24,7 @@ from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
 from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import JointStatistics
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 __all__ = ["compare_losses"]
@@ -124,9 +131,34 @@ def compare_losses(
         settings=settings,
         joint={each.label: joint for each in planned if (joint := each.joint()) is not None},
         together=together,
+        across=_across(specs, metrics, results, asked) if is_several(metric) else {},
     )
     hooks.announce_comparison(planned[0].of(*asked.pairs[0]), comparison)
     return comparison
+
+
+def _across(
+    specs: Mapping[str, TestSpec],
+    metrics: Mapping[str, Losses],
+    results: Mapping[tuple[str, str, str], TestResult],
+    asked: LossesToCompare,
+) -> dict[str, JointStatistics]:
+    """What joins the metrics of each test, where all intervals are to hold together."""
+    if len(metrics) < 2 or not asked.simultaneous:
+        return {}
+    joined = {}
+    for test, spec in specs.items():
+        labels = {name: _label(test, specs, name) for name in metrics}
+        directions = {
+            (labels[name], *pair): (test, each)
+            for name, losses in metrics.items()
+            for pair, each in directions_of(
+                losses, asked.pairs, of_rows=spec.cls.takes_predictions
+            ).items()
+        }
+        of_test = {key: each for key, each in results.items() if key[0] in labels.values()}
+        joined[test] = across_metrics(of_test, directions)
+    return joined
 
 
 def _scored_by(losses: Losses, metric: Any) -> dict[str, Losses]:
