@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ucvtest import hooks
@@ -35,11 +36,11 @@ def compare_losses(
     losses: Losses,
     tests: Any = None,
     *,
+    metric: Any = None,
     baseline: str | int | None = None,
     alternative: Alternative = "two-sided",
     correction: Correction | None = "holm",
     group_weight: GroupWeight = "group",
-    metric: Any = None,
 ) -> Comparison:
     """Compare learners, or fixed rules, by several tests on losses that exist: nothing is fitted.
 
@@ -51,6 +52,9 @@ def compare_losses(
     tests : str, test class, TestSpec, a list of these, or a mapping, optional
         As for `compare`; options of the class have no use, as the losses decide them. By default
         all valid tests that admit the losses.
+    metric : str, metric, or a list of these, optional
+        Score the same predictions by another metric, or by several, whose names then are those of
+        the rows: for losses that were made with ``metric=``, which keep predictions.
     baseline : str or int, optional
         Name or place of the learner with which all others are compared: estimates are each of them
         minus it. By default all pairs are compared.
@@ -61,9 +65,6 @@ def compare_losses(
         "simultaneous" is known for "ustatistic", "hold_out" and "delong".
     group_weight : {"group", "row"}
         How much the clusters of the losses count: see the tests.
-    metric : str, metric, or a list of these, optional
-        Score the same predictions by another metric, or by several, whose names then are those of
-        the rows: for losses that were made with ``metric=``, which keep predictions.
 
     Returns
     -------
@@ -92,25 +93,26 @@ def compare_losses(
     """
     started = time.perf_counter()
     check_losses(losses)
+    metrics = _scored_by(losses, metric)
+    losses = next(iter(metrics.values()))
     check_choice("alternative", alternative, ALTERNATIVES)
     check_correction(correction)
     check_group_weight(group_weight, grouped=losses.groups is not None)
-    metrics = _scored_by(losses, metric)
-    asked, *others = (
-        LossesToCompare(
-            scored,
-            _pairs(losses, baseline),
-            alternative,
-            group_weight,
-            simultaneous=correction == "simultaneous",
-        )
-        for scored in metrics.values()
+    asked = LossesToCompare(
+        losses,
+        _pairs(losses, baseline),
+        alternative,
+        group_weight,
+        simultaneous=correction == "simultaneous",
     )
     specs = as_specs(tests) if tests is not None else _admitting(asked)
     planned = [
-        _planned(_label(label, specs, name if is_several(metric) else None), spec, each)
+        _planned(
+            _label(label, specs, name if is_several(metric) else None),
+            *(spec, replace(asked, losses=scored)),
+        )
         for label, spec in specs.items()
-        for name, each in zip(metrics, (asked, *others), strict=True)
+        for name, scored in metrics.items()
     ]
     results: dict[tuple[str, str, str], TestResult] = {}
     together = {}
