@@ -100,6 +100,8 @@ def test_other_predictions_are_fitted_by_themselves():
     assert [each.tests for each in found.fits] == [("zero_one",), ("f1",)]
     assert found.result("zero_one").better == "lower"
     assert found.result("f1").better == "higher"
+    assert "Less is better of zero_one, more of the others." in str(found)
+    assert not [each.get_text() for each in found.plot().texts]
     assert [len(each.others) for each in families_of(None, None, ["f1", "log", "mcc"])] == [1, 0]
 
 

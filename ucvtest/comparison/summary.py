@@ -411,6 +411,7 @@ def _notes(comparison: ComparisonFields) -> list[str]:
             "and are no family: p-values are not adjusted for their number. Decide beforehand "
             "which counts."
         )
+    notes.extend(_direction_note(comparison))
     if len(comparison.pairs) > 1:
         how = (
             f"adjusted ({comparison.correction}) for the {len(comparison.pairs)} pairs of learners "
@@ -436,6 +437,18 @@ def _notes(comparison: ComparisonFields) -> list[str]:
     for note, tests in of_tests.items():
         notes.append(f"{', '.join(tests)}: {note}" if len(comparison.tests) > 1 else note)
     return notes
+
+
+def _direction_note(comparison: ComparisonFields) -> list[str]:
+    """Of which metrics less is better, where more of others is."""
+    lower = [
+        result.settings["loss"]
+        for result in comparison.results.values()
+        if result.better != "higher"
+    ]
+    if not comparison.metrics or not lower or len(lower) == len(comparison.results):
+        return []
+    return [f"Less is better of {', '.join(dict.fromkeys(lower))}, more of the others."]
 
 
 def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
