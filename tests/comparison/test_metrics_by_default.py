@@ -49,6 +49,15 @@ def test_several_are_scored_on_shared_learning_sets():
 def test_budgets_bound_the_fits_that_are_shared():
     found = uv.compare(X, Y, ["lda", "knn:3"], metric=["f1", "mcc"], max_fits=120, rng=0)
     assert found.n_fits == 120
+    three = uv.compare(
+        *(X, Y, ["lda", "knn:3", "majority"]),
+        metric=["f1", "balanced_accuracy"],
+        correction="simultaneous",
+        max_fits=400,
+        rng=0,
+    )
+    assert 300 < three.n_fits <= 400
+    assert list(three.across) == ["ustatistic"]
     test = uv.TestSpec("ustatistic", fit={"n_pairs": "exact"})
     with pytest.raises(ValueError, match="n_pairs='exact' is not for several metrics"):
         uv.compare(X, Y, ["lda", "knn:3"], test, metric=["f1", "mcc"])
