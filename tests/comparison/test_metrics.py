@@ -206,8 +206,18 @@ def test_losses_are_scored_again():
     assert one.settings["loss"] == "f1"
     every = uv.compare_losses(losses)
     assert {WALD, "corrected_t"} <= set(every.tests)
+    with pytest.raises(ValueError, match="names 'f1' twice"):
+        uv.compare_losses(losses, metric=["f1", "f1"])
     with pytest.raises(ValueError, match="keep no predictions"):
         uv.compare_losses(uv.evaluate(["lda", "knn:3"], X, Y, rng=0), metric="f1")
+
+
+def test_ranks_of_fixed_rules_are_scored_again():
+    scores = {"a": X[:, 0], "b": X[:, 1]}
+    losses = uv.Losses.from_predictions(Y, scores, metric="average_precision")
+    found = uv.compare_losses(losses, "hold_out", metric=["average_precision", "partial_auc(0.2)"])
+    alone = uv.HoldOutTest.from_losses(losses, "a", "b").fit()
+    assert found.result("average_precision").conf_int() == alone.conf_int()
 
 
 def never(X_train, y_train, X_test):

@@ -12,8 +12,8 @@ from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
 from ucvtest.comparison.several_metrics import (
     across_metrics,
+    check_names,
     directions_of,
-    families_of,
     is_several,
     metric_label,
 )
@@ -167,11 +167,8 @@ def _scored_by(losses: Losses, metric: Any) -> dict[str, Losses]:
     """The losses, or the same predictions by each of the metrics that are named."""
     if metric is None:
         return {losses.loss: losses}
-    if is_several(metric):
-        # Refuses what is named twice, and an empty list.
-        families_of(None, None, metric)
-    listed = metric if is_several(metric) else [metric]
-    scored = [losses.about(each) for each in listed]
+    scored = [losses.about(each) for each in (metric if is_several(metric) else [metric])]
+    check_names([each.loss for each in scored])
     return {each.loss: each for each in scored}
 
 

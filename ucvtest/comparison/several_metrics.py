@@ -22,6 +22,7 @@ from ucvtest.results.simultaneous import JointStatistics
 __all__ = [
     "Family",
     "across_metrics",
+    "check_names",
     "directions_of",
     "families_of",
     "is_several",
@@ -53,19 +54,23 @@ def families_of(loss: Any, scoring: Any, metric: Any) -> tuple[Family, ...]:
     """
     if not is_several(metric):
         return (Family(chosen_loss(loss, scoring, metric)),)
-    if not metric:
-        raise ValueError("metric is an empty list: name one metric at least")
+    all_chosen = [chosen_loss(loss, scoring, each) for each in metric]
+    names = [each if isinstance(each, str) else each.name for each in all_chosen]
+    check_names(names)
     found: dict[Any, list[Any]] = {}
-    names: list[str] = []
-    for each in metric:
-        chosen = chosen_loss(loss, scoring, each)
-        name = chosen if isinstance(chosen, str) else chosen.name
-        if name in names:
-            raise ValueError(f"metric names {name!r:.60} twice: name each once")
-        names.append(name)
+    for name, chosen in zip(names, all_chosen, strict=True):
         smooth = isinstance(chosen, SmoothMetric)
         found.setdefault((chosen.output, chosen.cut) if smooth else name, []).append(chosen)
     return tuple(Family(first, tuple(others)) for first, *others in found.values())
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse a list of no metric, and one that names a metric twice."""
+    if not names:
+        raise ValueError("metric is an empty list: name one metric at least")
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise ValueError(f"metric names {twice[0]!r:.60} twice: name each once")
 
 
 def names_of(metric: Sequence[Any]) -> tuple[str, ...]:

@@ -280,6 +280,7 @@ class CrossValidationWaldTest(ResamplingTest):
             settings={"variance": "all_pairs"},
             diagnostics={"variance": "all_pairs", **found.diagnostics},
             notes=(*_notes(n_folds, of_metric=True), *found.notes),
+            pictures=found.pictures,
         )
 
 
