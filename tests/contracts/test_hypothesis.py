@@ -244,6 +244,10 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "greater_is_better": True,
         },
     ),
+    "Losses.from_correct": (
+        uv.Losses.from_correct,
+        {"correct": {"a": [True, False] * 12}, "groups": np.arange(24) // 2},
+    ),
     "Design.of_fixed_rules": (uv.designs.Design.of_fixed_rules, {"n_obs": 24}),
     "knn": (uv.learners.knn, {"k": 3}),
     "lda": (uv.learners.lda, {"priors": "empirical"}),

@@ -40,7 +40,7 @@ def compare_losses(
     baseline: str | int | None = None,
     alternative: Alternative = "two-sided",
     correction: Correction | None = "holm",
-    group_weight: GroupWeight = "group",
+    group_weight: GroupWeight | None = None,
 ) -> Comparison:
     """Compare learners, or fixed rules, by several tests on losses that exist: nothing is fitted.
 
@@ -63,8 +63,9 @@ def compare_losses(
     correction : str or None
         How p-values are adjusted for the number of pairs within each test: see `compare`.
         "simultaneous" is known for "ustatistic", "hold_out" and "delong".
-    group_weight : {"group", "row"}
-        How much the clusters of the losses count: see the tests.
+    group_weight : {"group", "row"}, optional
+        How much the clusters of the losses count: see the tests. By default "row" for answers that
+        are right or wrong, otherwise "group".
 
     Returns
     -------
@@ -97,7 +98,10 @@ def compare_losses(
     losses = next(iter(metrics.values()))
     check_choice("alternative", alternative, ALTERNATIVES)
     check_correction(correction)
-    check_group_weight(group_weight, grouped=losses.groups is not None)
+    grouped = losses.groups is not None
+    if group_weight is None:
+        group_weight = losses.usual_weight if grouped else "group"
+    check_group_weight(group_weight, grouped=grouped)
     asked = LossesToCompare(
         losses,
         _pairs(losses, baseline),
