@@ -54,7 +54,8 @@ def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
     level = f"{percent(alpha)} level"
     positive = _positive(comparison)
     if len(comparison.pairs) == 1:
-        return f"At the {level} {_of_two(comparison, alpha)}.{positive}"
+        together = ", p-values adjusted for all metrics," if comparison.across else ""
+        return f"At the {level}{together} {_of_two(comparison, alpha)}.{positive}"
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
     found = (
         f"{label} {_of_pairs(comparison, test, alpha)}{_best(comparison, test, alpha)}"
@@ -90,8 +91,10 @@ def _labels(comparison: ComparisonFields) -> list[tuple[str, str]]:
 def _of_two(comparison: ComparisonFields, alpha: float) -> str:
     found: dict[str, list[str]] = {}
     invalid = []
-    for (test, *pair), result in comparison.results.items():
-        finding = _finding(result, result.pvalue, pair, alpha)
+    for key, result in comparison.results.items():
+        test, *pair = key
+        pvalue = comparison.adjusted_pvalues[key] if comparison.across else result.pvalue
+        finding = _finding(result, pvalue, pair, alpha)
         if _is_valid(result):
             found.setdefault(finding, []).append(test)
         else:
@@ -100,7 +103,7 @@ def _of_two(comparison: ComparisonFields, alpha: float) -> str:
     # What was found comes first.
     ordered = sorted(found, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0)
     counted = [
-        f"{_share(len(found[claim]), n_tests)} {_verb(claim, len(found[claim]))} "
+        f"{_share(comparison, len(found[claim]), n_tests)} {_verb(claim, len(found[claim]))} "
         f"({', '.join(found[claim])})"
         for claim in ordered
     ]
@@ -120,10 +123,17 @@ def label_of(test: str, result: TestResult) -> str:
     return test if _is_valid(result) else f"{test} (not valid)"
 
 
-def _share(count: int, total: int) -> str:
+def _share(comparison: ComparisonFields, count: int, total: int) -> str:
+    what = _noun(comparison)
     if count < total or total == 1:
-        return f"{count} of {total} test{'s' if total > 1 else ''}"
-    return f"all {total} tests"
+        return f"{count} of {total} {what}{'s' if total > 1 else ''}"
+    return f"all {total} {what}s"
+
+
+def _noun(comparison: ComparisonFields) -> str:
+    """What rows are called by: the tests, or the metrics of one test."""
+    one = len(comparison.settings.get("tests", ())) == 1
+    return "metric" if comparison.metrics and one else "test"
 
 
 def _verb(claim: str, count: int) -> str:
@@ -239,7 +249,8 @@ class ComparisonSummary(GridSummary):
 
 def _title(comparison: ComparisonFields) -> str:
     n_learners, n_tests = len(comparison.learners), len(comparison.tests)
-    return f"Comparison of {n_learners} learners by {n_tests} test{'s' if n_tests > 1 else ''}"
+    what = _noun(comparison)
+    return f"Comparison of {n_learners} learners by {n_tests} {what}{'s' if n_tests > 1 else ''}"
 
 
 def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
@@ -273,17 +284,26 @@ def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
 
 def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
     loss = comparison.settings.get("loss")
-    scores = {each.better for each in comparison.results.values()} == {"higher"}
     facts = [
         ("Observations", str(comparison.n_obs)),
         ("Model fits in all", str(comparison.n_fits)),
-        ("Score" if scores and known_metric(loss) is None else "Loss", str(loss)),
+        (_loss_or_score(comparison), str(loss)),
         ("Alternative", str(comparison.settings.get("alternative"))),
         ("Seconds", f"{comparison.elapsed:.2f}"),
     ]
-    if len(comparison.pairs) > 1:
+    if len(comparison.pairs) > 1 or comparison.across:
         facts.append(("Correction", comparison.correction or "none"))
+    if _noun(comparison) == "metric":
+        facts.append(("Test", next(iter(comparison.settings["tests"]))))
     return facts
+
+
+def _loss_or_score(comparison: ComparisonFields) -> str:
+    """What the metric is called."""
+    if comparison.metrics:
+        return f"Metric{'s' if len(comparison.metrics) > 1 else ''}"
+    scores = {each.better for each in comparison.results.values()} == {"higher"}
+    return "Score" if scores and known_metric(comparison.settings.get("loss")) is None else "Loss"
 
 
 def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
@@ -340,7 +360,8 @@ def _grid(
         "std err": number_column(errors, units),
         "p-value": number_column([result.pvalue for result in results], 4),
     }
-    if len(comparison.pairs) > 1 and comparison.correction is not None:
+    judged = len(comparison.pairs) > 1 or bool(comparison.across)
+    if judged and comparison.correction is not None:
         adjusted = comparison.adjusted_pvalues
         columns["adjusted"] = number_column([adjusted[key] for key in keys], 4)
     columns |= {
@@ -384,15 +405,17 @@ def _of_fits(fits: Fits) -> str:
 
 def _notes(comparison: ComparisonFields) -> list[str]:
     notes = []
-    if len(comparison.tests) > 1:
+    if len(comparison.tests) > 1 and not comparison.across:
         notes.append(
-            "The tests look at the same learners, each for the estimand stated, and are no "
-            "family: p-values are not adjusted for their number. Decide beforehand which counts."
+            f"The {_noun(comparison)}s look at the same learners, each for the estimand stated, "
+            "and are no family: p-values are not adjusted for their number. Decide beforehand "
+            "which counts."
         )
+    notes.extend(_direction_note(comparison))
     if len(comparison.pairs) > 1:
         how = (
             f"adjusted ({comparison.correction}) for the {len(comparison.pairs)} pairs of learners "
-            "within each test"
+            f"within each {_noun(comparison)}"
             if comparison.correction
             else "not adjusted for the number of pairs"
         )
@@ -400,6 +423,8 @@ def _notes(comparison: ComparisonFields) -> list[str]:
             notes.extend(_simultaneous_notes(comparison))
         else:
             notes.append(f"p-values are {how}; intervals are not.")
+    elif comparison.across:
+        notes.extend(_notes_across(comparison))
     of_tests: dict[str, list[str]] = {}
     for test in comparison.tests:
         for note in _notes_of(comparison, test):
@@ -414,8 +439,22 @@ def _notes(comparison: ComparisonFields) -> list[str]:
     return notes
 
 
+def _direction_note(comparison: ComparisonFields) -> list[str]:
+    """Of which metrics less is better, where more of others is."""
+    lower = [
+        result.settings["loss"]
+        for result in comparison.results.values()
+        if result.better != "higher"
+    ]
+    if not comparison.metrics or not lower or len(lower) == len(comparison.results):
+        return []
+    return [f"Less is better of {', '.join(dict.fromkeys(lower))}, more of the others."]
+
+
 def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
     """What intervals, p-values and best sets of several learners together are."""
+    if comparison.across:
+        return _notes_across(comparison)
     errors = {
         test: each.critical(comparison.of_test(test), 0.05)
         for test, each in comparison.together.items()
@@ -431,6 +470,23 @@ def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
         "Each best learner is in the best set with at least the stated probability. The intervals "
         "of learners hold together too: that of the one in the first row allows for its choice.",
     ]
+
+
+def _notes_across(comparison: ComparisonFields) -> list[str]:
+    """What intervals and p-values of several metrics together are."""
+    alternative = next(iter(comparison.results.values())).alternative
+    quantiles = ", ".join(
+        f"{each.critical(alternative, 0.05).value:.3g}" for each in comparison.across.values()
+    )
+    notes = [
+        "The intervals of all metrics hold together: the largest studentised error exceeds "
+        f"{quantiles} with a probability of 5%, by the correlation of the errors on the same "
+        "observations; where it is not known, as if they were independent. Adjusted p-values are "
+        "by the same distribution, step by step."
+    ]
+    if len(comparison.pairs) > 1:
+        notes.append("Intervals of learners alone, and best sets, hold together for each metric.")
+    return notes
 
 
 def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:
