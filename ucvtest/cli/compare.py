@@ -23,6 +23,7 @@ from ucvtest.cli.options import (
     LabelOption,
     LossOption,
     MethodsTextOption,
+    MetricOption,
     MissingOption,
     OneHotOption,
     PlotOption,
@@ -99,6 +100,7 @@ def compare(
     ] = None,
     loss: LossOption = None,
     scoring: ScoringOption = None,
+    metric: MetricOption = None,
     pos_label: LabelOption = None,
     null_value: Annotated[
         float | None,
@@ -254,8 +256,10 @@ def compare(
             "--tol": tol,
             "--max-fits": max_fits,
         }
-        if loss and scoring:
-            raise ValueError("--loss and --scoring exclude each other: pass one of them")
+        given = {"--loss": loss, "--scoring": scoring, "--metric": metric}
+        several = [option for option, name in given.items() if name]
+        if len(several) > 1:
+            raise ValueError(f"{' and '.join(several)} exclude each other: pass one of them")
         of_one_learner = is_of_one_learner(test)
         named = {} if of_one_learner else named_tests(test, tests, own)
         if margin is not None:
@@ -280,7 +284,7 @@ def compare(
         if mlflow:
             uv.autolog()
         learners = [learner, *(other or [])]
-        asked = chosen_loss(loss, scoring)
+        asked = chosen_loss(loss, scoring, metric)
         common: dict[str, Any] = {
             "loss": asked,
             "alternative": alternative,
@@ -341,7 +345,7 @@ def _run_alone(
     if cls.only_loss is None:
         shared["loss"] = loss
     elif loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
-        raise ValueError(f"--test {test} is about the AUC: leave out --loss")
+        raise ValueError(f"--test {test} is about the AUC: leave out --loss and --metric")
     found: TestResult = cls(X, y, *learners, **shared).fit(rng=seed, max_seconds=max_seconds)
     return found
 

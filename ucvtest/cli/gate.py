@@ -13,6 +13,7 @@ from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
     LossName,
+    MetricOption,
     PositiveOption,
     SepOption,
     check_margin,
@@ -36,15 +37,20 @@ def gate(
         str, typer.Option(metavar="NEW,OLD", help="Columns with the predictions of both models.")
     ],
     margin: Annotated[
-        float, typer.Option(help="By how much the new model may be worse, in units of the loss.")
+        float,
+        typer.Option(
+            help="By how much the new model may be worse, in units of the loss or metric."
+        ),
     ],
     loss: Annotated[
         LossName,
+        MetricOption,
         typer.Option(
             help="zero_one takes predicted labels, log probabilities of the positive class, auc "
             "decision scores, squared and absolute numbers."
         ),
     ] = "zero_one",
+    metric: MetricOption = None,
     pos_label: PositiveOption = None,
     sep: SepOption = None,
     alpha: Annotated[float, typer.Option(help="Level of the one-sided test.")] = 0.05,
@@ -56,14 +62,16 @@ def gate(
     """Let a new model pass if it is not worse than the old one by a margin.
 
     Both models are fixed, and have predicted the same observations. Error rates are
-    compared by McNemar's exact test, AUCs by DeLong's, other losses by the paired t test.
+    compared by McNemar's exact test, AUCs by DeLong's, other losses, and metrics such as
+    F1, by the paired t test.
     Exit status 0: the new model is noninferior. 1: the whole interval lies beyond the
     margin. 3: undecided, as too few observations leave it, and two models whose
     predictions are the same. 2: an error.
 
     \b
-    Example:
+    Examples:
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.02
+      ucvtest gate holdout.csv --target died --scores new,old --margin 0.05 --metric mcc
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(gate):
         check_options(alpha, None, None if json == STDOUT else json)
@@ -71,7 +79,7 @@ def gate(
         names = [name.strip() for name in scores.split(",")]
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
-        result = _run_test(data, target, names, loss, pos_label, sep)
+        result = _run_test(data, target, names, (loss, metric), pos_label, sep)
         judged = result.noninferiority(margin, alpha=alpha)
 
         from ucvtest.inference.positive_class import is_turned_note
@@ -87,11 +95,11 @@ def _run_test(
     data: Path,
     target: str,
     names: list[str],
-    loss: LossName,
+    asked: tuple[LossName, str | None],
     pos_label: str | None,
     sep: str | None,
 ) -> "TestResult":
-    """The test of the first rule against the second."""
+    """The test of the first rule against the second; `asked` are --loss and --metric."""
     table = read_table(data, [("--target", target), *(("--scores", name) for name in names)], sep)
 
     import ucvtest as uv
@@ -99,7 +107,8 @@ def _run_test(
     y = table[target].to_numpy()
     predictions = {name: table[name].to_numpy() for name in names}
     label = None if pos_label is None else as_label(pos_label, y)
-    losses = uv.Losses.from_predictions(y, predictions, loss=loss, pos_label=label)
+    loss, metric = asked
+    losses = uv.Losses.from_predictions(y, predictions, loss=loss, metric=metric, pos_label=label)
     test: Any = uv.HoldOutTest
     if losses.metric.ranks_pairs:
         test = uv.DeLongTest

@@ -96,6 +96,14 @@ ScoringOption = Annotated[
         "numbers are then scores, of which greater is better."
     ),
 ]
+MetricOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="In the place of --loss what is no mean of one: f1, f1_macro, 'fbeta(2)', mcc, "
+        "balanced_accuracy, r2 and others, as in Python.",
+    ),
+]
 MissingOption = Annotated[
     Literal["raise", "drop"],
     typer.Option(help="Rows with missing values: refuse them, or leave them out and say so."),

@@ -15,6 +15,7 @@ from ucvtest.cli.options import (
     JsonOption,
     LossName,
     MethodsTextOption,
+    MetricOption,
     PlotOption,
     PositiveOption,
     QuietOption,
@@ -36,11 +37,13 @@ def predictions(
     ],
     loss: Annotated[
         LossName,
+        MetricOption,
         typer.Option(
             help="zero_one takes predicted labels, log and brier probabilities of the positive "
             "class, auc decision scores, squared and absolute numbers."
         ),
     ] = "zero_one",
+    metric: MetricOption = None,
     pos_label: PositiveOption = None,
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
@@ -73,19 +76,20 @@ def predictions(
 
     Nothing is fitted. One column gives the error of one rule, two their difference, more a
     table of all pairs. Error rates are compared by McNemar's exact test, AUCs by DeLong's,
-    other losses by the paired t test.
+    other losses, and metrics such as F1, by the paired t test.
 
     \b
     Examples:
       ucvtest predictions holdout.csv --target died --scores new,old
       ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
           --pos-label yes
+      ucvtest predictions holdout.csv --target died --scores new,old --metric f1 --pos-label yes
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
         check_options(alpha, plot, json)
         names = [name.strip() for name in scores.split(",")]
         more = {"groups": groups, "weight": weight}
-        losses = _losses(data, target, names, loss, pos_label, sep, more)
+        losses = _losses(data, target, names, (loss, metric), pos_label, sep, more)
 
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
@@ -120,12 +124,12 @@ def _losses(
     data: Path,
     target: str,
     names: list[str],
-    loss: LossName,
+    asked: tuple[LossName, str | None],
     pos_label: str | None,
     sep: str | None,
     more: dict[str, str | None],
 ) -> "Losses":
-    """The losses; `more` are columns by the names of their options."""
+    """The losses; `asked` are --loss and --metric, `more` columns by the names of their options."""
     if not all(names) or len(set(names)) < len(names):
         raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
     if target in names:
@@ -139,6 +143,12 @@ def _losses(
     label = None if pos_label is None else as_label(pos_label, table[target].to_numpy())
     groups, weight = (None if name is None else table[name] for name in more.values())
     rules = {name: table[name] for name in names}
+    loss, metric = asked
     return uv.Losses.from_predictions(
-        *(table[target], rules), loss=loss, groups=groups, pos_label=label, sample_weight=weight
+        *(table[target], rules),
+        loss=loss,
+        metric=metric,
+        groups=groups,
+        pos_label=label,
+        sample_weight=weight,
     )

@@ -16,9 +16,12 @@ INTERVALS = {
     "binomial": "Clopper and Pearson's exact one",
     "paired binomial": "the one that agrees with the exact test (Fay and Lumbard)",
     "plus four": "that of Agresti and Coull, with four observations added",
+    "added observations": "Student's t with observations added (Agresti and Min)",
     "hall": "Hall's, with the skewness taken out",
     "log t": "Student's t on the scale of the logarithm",
     "logit t": "Student's t on the logit scale",
+    "t on a scale": "Student's t on a scale on which the metric is nearer to normal",
+    "root": "the roots of the limits of the squared metric",
     "stabilised t": "Student's t on the scale on which the standard error does not move with the "
     "estimate (Tibshirani)",
 }
