@@ -23,6 +23,7 @@ class FromMlflow(FromPredictions):
         table: str = "eval_results_table.json",
         y: str = "target",
         loss: Any = "zero_one",
+        metric: Any = None,
         groups: Any = None,
         pos_label: Any = None,
     ) -> Self:
@@ -39,7 +40,7 @@ class FromMlflow(FromPredictions):
             File of the table, as `mlflow.log_table` and `mlflow.models.evaluate` write it.
         y : str
             The column with what was to be predicted.
-        loss, groups, pos_label : optional
+        loss, metric, groups, pos_label : optional
             See `from_predictions`; groups may name a column.
 
         Raises
@@ -50,7 +51,9 @@ class FromMlflow(FromPredictions):
             If a column lacks, runs were evaluated on different rows, or see `from_predictions`.
         """
         found, rules, groups = _of_runs(run_id, table, y, predictions, groups)
-        return cls.from_predictions(found, rules, loss=loss, groups=groups, pos_label=pos_label)
+        return cls.from_predictions(
+            found, rules, loss=loss, metric=metric, groups=groups, pos_label=pos_label
+        )
 
 
 def _of_runs(
