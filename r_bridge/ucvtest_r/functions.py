@@ -170,6 +170,7 @@ def _losses(losses: uv.Losses) -> Any:
         {
             "learners": list(losses.learners),
             "loss": losses.loss,
+            "is_metric": losses.metric.linearised,
             "in_words": losses.in_words,
             "means": losses.means,
             "n_obs": losses.design.n_obs,

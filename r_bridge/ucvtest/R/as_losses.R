@@ -325,7 +325,11 @@ yardstick_event <- function(truth) {
 
 # Whether a loss is of labels; the others need probabilities or scores where there are classes.
 is_of_labels <- function(loss)
-  is.function(loss) || is.matrix(loss) || loss %in% c("zero_one", "accuracy")
+  is.function(loss) || is.matrix(loss) || loss %in% c("zero_one", "accuracy") ||
+    !loss %in% known_losses && !of_probabilities(loss)
+
+# All else is a metric; those of numbers have no class that could be the positive one.
+known_losses <- c("squared", "absolute", "log", "brier", "auc", "mse", "mae", "log_loss", "roc_auc")
 
 probability <- function(table, positive, remedy) {
   if (!positive %in% names(table))

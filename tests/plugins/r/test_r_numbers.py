@@ -3,12 +3,14 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ucvtest as uv
+from tests.support.metric_table import ASKED, in_python, numbers_of, written
 from tests.support.r_session import LABELS, PACKAGE, SAMPLE, RSession
 from ucvtest.methods.registry import TESTS
 
@@ -104,6 +106,58 @@ def test_groups_give_the_numbers_of_python(r: RSession, function: str, weight: s
     expected = test.fit(rng=int(seed))
     np.testing.assert_allclose(
         numbers, [expected.estimate, expected.se, expected.pvalue], rtol=1e-10
+    )
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("metrics") / "table.csv")
+
+
+@pytest.mark.parametrize("metric", ASKED)
+def test_metrics_give_the_numbers_of_python(r: RSession, table: Path, metric: str) -> None:
+    target, new, old = ASKED[metric]
+    printed = r(f"""
+        table <- read.csv({json.dumps(str(table))})
+        losses <- prediction_losses(table${target}, table[c("{new}", "{old}")], metric = '{metric}',
+                                    positive = if ("{target}" == "state") "ill")
+        result <- hold_out_test(losses)
+        houses <- hold_out_test(prediction_losses(
+            table${target}, table[c("{new}", "{old}")], metric = '{metric}', groups = table$house,
+            positive = if ("{target}" == "state") "ill"))
+        cat(sprintf("%.17g", c(result$estimate, result$stderr, result$statistic, result$p.value,
+                               result$conf.int, houses$stderr,
+                               equivalence(result, -0.15, 0.15)$p.value)))
+    """)
+    expected = in_python(metric)
+    numbers = [
+        *numbers_of(expected),
+        in_python(metric, houses=True).se,
+        expected.equivalence(-0.15, 0.15).pvalue,
+    ]
+    np.testing.assert_allclose([float(each) for each in printed.split()], numbers, rtol=1e-12)
+    assert r("cat(names(result$estimate), '|', names(result$statistic))") == (
+        f"{expected.estimand} | t"
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "cls"),
+    [("hold_out_test", uv.HoldOutTest), ("corrected_t_test", uv.CorrectedTTest)],
+)
+def test_metrics_of_learners_give_the_numbers_of_python(
+    r: RSession, function: str, cls: Any
+) -> None:
+    printed = r(
+        f"set.seed(5); result <- {function}(x, y, 'lda', 'knn:5', metric = 'f_meas', "
+        "positive = 'case')\n"
+        "cat(sprintf('%.17g', c(result$settings$rng, result$estimate, result$stderr, "
+        "result$p.value)))"
+    )
+    seed, *numbers = map(float, printed.split())
+    expected = cls(SAMPLE, LABELS, "lda", "knn:5", metric="f1", pos_label="case").fit(rng=int(seed))
+    np.testing.assert_allclose(
+        numbers, [expected.estimate, expected.se, expected.pvalue], rtol=1e-12
     )
 
 

@@ -1,0 +1,75 @@
+# Metrics such as F1 and R2: their values by hand, names of yardstick, and what is refused.
+truth <- factor(rep(c("ill", "well"), c(14, 26)))
+rules <- data.frame(a = rep(c("ill", "well", "ill"), c(12, 25, 3)),
+                    b = rep(c("ill", "well", "ill"), c(9, 26, 5)))
+
+test_that("values are those of the formulas", {
+  skip_without_python()
+  f1 <- function(p) 2 * sum(p == "ill" & truth == "ill") / (sum(p == "ill") + sum(truth == "ill"))
+  losses <- prediction_losses(truth, rules, metric = "f1", positive = "ill")
+  expect_output(print(losses), "metric:  f1 \\(F1\\)")
+  result <- hold_out_test(losses)
+  expect_equal(result$tables$Learners$estimate, unname(vapply(rules, f1, 0)))
+  expect_equal(unname(result$estimate), f1(rules$a) - f1(rules$b))
+  expect_s3_class(result, "htest")
+  expect_match(names(result$estimate), "difference of the F1s")
+  expect_match(methods_text(result), "the score is f1")
+  one <- hold_out_test(losses, "a")
+  expect_true(one$conf.int[1] > 0 && one$conf.int[2] <= 1)
+  y <- c(1.5, 2.5, 4, 3.5, 6, 7.5)
+  p <- data.frame(p = c(1, 3, 4.5, 3, 5.5, 8))
+  r2 <- hold_out_test(prediction_losses(y, p, metric = "rsq_trad"))
+  expect_equal(unname(r2$estimate), 1 - sum((y - p$p)^2) / sum((y - mean(y))^2))
+})
+
+test_that("names of yardstick mean what they mean there", {
+  skip_if_not_installed("yardstick")
+  skip_without_python()
+  # Its positive class is the first level.
+  for (name in c("f_meas", "sens", "spec", "ppv", "npv", "kap", "mcc", "bal_accuracy")) {
+    theirs <- getExportedValue("yardstick", paste0(name, "_vec"))
+    found <- hold_out_test(prediction_losses(truth, rules["a"], metric = name, positive = "ill"))
+    expect_equal(unname(found$estimate), theirs(truth, factor(rules$a, levels(truth))))
+  }
+  for (name in c("rsq_trad", "rmse")) {
+    theirs <- getExportedValue("yardstick", paste0(name, "_vec"))
+    found <- hold_out_test(prediction_losses(iris$Petal.Width, iris["Petal.Length"], metric = name))
+    expect_equal(unname(found$estimate), theirs(iris$Petal.Width, iris$Petal.Length))
+  }
+})
+
+test_that("what a metric cannot be is refused in words of R", {
+  skip_without_python()
+  of <- function(...) message_of(prediction_losses(truth, rules, ...))
+  expect_match(of(metric = "f1"), "positive is missing: metric = \"f1\" is about one of two classes")
+  expect_match(of(metric = "f1"), "pass positive = \"well\", or positive = \"ill\"")
+  expect_match(of(metric = "f2"), "metric = \"f2\" is unknown: use one of f1, .*, ccc$")
+  expect_match(of(metric = "f1", loss = "zero_one"), "'loss' and 'metric' exclude each other")
+  expect_match(of(metric = "r2"), "metric = \"r2\" needs numbers, but y holds labels")
+  expect_match(of(metric = "rsq"), "the squared correlation: use \"pearson\"")
+  expect_match(of(metric = mean), "'metric' must be the name of a metric, .* as 'scoring'")
+  expect_match(of(metric = c("f1", "mcc")), "'metric' must be the name of a metric")
+  expect_match(of(metric = "mcc", weights = rep(1, 40)), "metric = is about a function of means")
+  expect_match(of(metric = "brier_skill"), "'positive' is missing: 'predictions\\$a' holds a score")
+  expect_match(message_of(mcnemar_learners_test(prediction_losses(truth, rules, metric = "mcc"))),
+               "not for mcnemar_learners_test\\(\\): use ustat_test")
+  three <- factor(rep(c("low", "mid", "high"), 8), levels = c("low", "mid", "high"))
+  guess <- data.frame(p = rep(c("low", "mid", "mid"), 8))
+  several <- function(metric) message_of(prediction_losses(three, guess, metric = metric))
+  expect_match(several("f1"), "name one, as in 'f1\\[\"ill\"\\]', or an average, as in \"f1_macro\"")
+  expect_match(several("f_meas"), "yardstick has another number: use \"f1_macro\"")
+  expect_match(several("kappa_linear"), "give their places instead, as.integer\\(y\\)")
+  places <- list(p = as.integer(factor(guess$p, levels(three))))
+  expect_no_error(prediction_losses(as.integer(three), places, metric = "kappa_linear"))
+  expect_no_error(prediction_losses(three, guess, metric = "f1_macro"))
+  expect_no_error(prediction_losses(three, guess, metric = 'recall["mid"]'))
+})
+
+test_that("learners are compared by a metric", {
+  skip_without_python()
+  set.seed(1)
+  compared <- hold_out_test(x, y, "lda", "knn:5", metric = "mcc")
+  expect_match(names(compared$estimate), "Matthews")
+  scored <- evaluate_learners(x, y, c("lda", "knn:5"), metric = "mcc")
+  expect_output(print(scored), "metric:  mcc")
+})
