@@ -134,7 +134,7 @@ def scores_for(loss: Any, metric: Any = None) -> Literal["probability", "score"]
         names = ", ".join((*LOSSES, AUC.name))
         raise ValueError(f"loss={asked!r} is unknown: use one of {names}")
     known = as_metric(asked, has_classes=True)
-    if known.ranks_pairs:
+    if known.ranks_pairs or known.output == "score":
         return "score"
     return "probability" if known.output == "probability" else None
 

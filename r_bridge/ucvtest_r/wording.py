@@ -96,8 +96,9 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bfrom_losses\((\w+)=\)", r"\1 = "),
     (rf"(?<![\w.])(?P<name>{'|'.join(R_FUNCTIONS)})\((?P<argument>\w+)=\)", _called),
     # Metrics go by their names alone.
-    (r", or uv\.metrics\.Cells\b", ""),
+    (r", (?:or|your own by) uv\.metrics\.(?:Cells|Moments)[^,;]*", ""),
     (r"\buv\.metrics\.(\w+)\('(\w+)'\)", r'metric = "\1_\2"'),
+    (r"\buv\.metrics\.(\w+\([\d.]+\))", r'"\1"'),
     (
         r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+",
         'name one, as in \'f1["ill"]\', or an average, as in "f1_macro"',

@@ -38,8 +38,9 @@ REMEDIES = {
 """What messages advise that has no option, by the argument that it is about."""
 
 METRICS = (
-    (re.compile(r", or uv\.metrics\.Cells\b"), ""),
+    (re.compile(r", (?:or|your own by) uv\.metrics\.(?:Cells|Moments)[^,;]*"), ""),
     (re.compile(r"\buv\.metrics\.(\w+)\('(\w+)'\)"), r"\1_\2"),
+    (re.compile(r"\buv\.metrics\.(\w+\([\d.]+\))"), r"'\1'"),
     (
         re.compile(r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+"),
         "name one, as in 'f1[\"ill\"]', or an average, as in f1_macro",
