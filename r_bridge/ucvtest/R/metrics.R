@@ -53,6 +53,11 @@ loss_or_metric <- function(loss, metric, y, labels, several = FALSE) {
 positive_of <- function(answer, metric)
   if (is.null(metric) || answer$named) answer$pos_label
 
+# Metrics of labels that are about one of two classes.
+is_of_one_class <- function(metric)
+  is.character(metric) &&
+    grepl("^(f1|fbeta\\([^)]*\\)|precision|recall|jaccard|specificity|npv)$", metric)
+
 # Metrics that learners' probabilities, or scores, are needed for.
 of_probabilities <- function(metric)
   is.character(metric) &&

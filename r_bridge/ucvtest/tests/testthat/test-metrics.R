@@ -37,22 +37,6 @@ test_that("names of yardstick mean what its manual says", {
   expect_equal(found, expected)
 })
 
-test_that("names of yardstick mean what they mean there", {
-  skip_if_not_installed("yardstick")
-  skip_without_python()
-  # Its positive class is the first level.
-  for (name in c("f_meas", "sens", "spec", "ppv", "npv", "kap", "mcc", "bal_accuracy")) {
-    theirs <- getExportedValue("yardstick", paste0(name, "_vec"))
-    found <- hold_out_test(prediction_losses(truth, rules["a"], metric = name, positive = "ill"))
-    expect_equal(unname(found$estimate), theirs(truth, factor(rules$a, levels(truth))))
-  }
-  for (name in c("rsq_trad", "rmse")) {
-    theirs <- getExportedValue("yardstick", paste0(name, "_vec"))
-    found <- hold_out_test(prediction_losses(iris$Petal.Width, iris["Petal.Length"], metric = name))
-    expect_equal(unname(found$estimate), theirs(iris$Petal.Width, iris$Petal.Length))
-  }
-})
-
 test_that("what a metric cannot be is refused in words of R", {
   skip_without_python()
   of <- function(...) message_of(prediction_losses(truth, rules, ...))
@@ -78,6 +62,32 @@ test_that("what a metric cannot be is refused in words of R", {
   expect_no_error(prediction_losses(as.integer(three), places, metric = "kappa_linear"))
   expect_no_error(prediction_losses(three, guess, metric = "f1_macro"))
   expect_no_error(prediction_losses(three, guess, metric = 'recall["mid"]'))
+})
+
+test_that("folds of other packages have metrics too", {
+  skip_without_python()
+  folds <- data.frame(truth, rules, fold = rep(1:4, 10), .positive = "ill")
+  losses <- as_losses(folds, truth = "truth", predictions = c("a", "b"), fold = "fold",
+                      metric = "f1", positive = "ill")
+  fixed <- hold_out_test(prediction_losses(truth, rules, metric = "f1", positive = "ill"))
+  # Parts are pooled over the folds.
+  pooled <- tapply(losses$means, row(losses$means), mean)
+  expect_equal(as.vector(pooled), fixed$tables$Learners$estimate)
+  expect_equal(unname(corrected_t_test(losses)$estimate), unname(fixed$estimate))
+  numbers <- data.frame(truth = iris$Petal.Width, p = iris$Petal.Length / 3, fold = rep(1:5, 30))
+  r2 <- as_losses(numbers, truth = "truth", predictions = "p", fold = "fold", metric = "r2")
+  expect_equal(mean(r2$means), 1 - sum((numbers$truth - numbers$p)^2) /
+                 sum((numbers$truth - mean(numbers$truth))^2))
+  skip_if_not_installed("caret")
+  index <- caret::createFolds(y, 4, returnTrain = TRUE)
+  fit <- caret::train(x, y, method = "lda", trControl = caret::trainControl(
+    "cv", index = index, savePredictions = "final", classProbs = TRUE))
+  of_caret <- as_losses(fit, metric = "f_meas")
+  expect_match(of_caret$remarks, "The positive class is \"virginica\", the first level, as caret")
+  kept <- fit$pred
+  hits <- sum(kept$pred == "virginica" & kept$obs == "virginica")
+  expect_equal(weighted.mean(as.vector(of_caret$means), as.vector(table(kept$Resample))),
+               2 * hits / (sum(kept$pred == "virginica") + sum(kept$obs == "virginica")))
 })
 
 test_that("learners are compared by a metric", {
