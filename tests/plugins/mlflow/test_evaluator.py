@@ -411,7 +411,7 @@ def test_groups_are_a_column_or_labels(client: MlflowClient, data: pd.DataFrame,
         assert client.get_run(found.run_id).data.params[f"{key}.n_groups"] == "40"
 
 
-@pytest.mark.parametrize("metric", ["f1", "r2", "mcc"])
+@pytest.mark.parametrize("metric", ["f1", "r2", "mcc", 'recall["ill"]'])
 def test_metrics_have_the_numbers_of_python(client: MlflowClient, metric: str) -> None:
     target, new, old = ASKED[metric]
     config = {"baseline": old, "metric": metric, "margin": 0.15, "pos_label": "ill"}
