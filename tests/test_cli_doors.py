@@ -212,6 +212,33 @@ def test_select_takes_scores_and_leaves_out_rows(tmp_path: Path) -> None:
     assert "--scoring f1 is one number for each test set" in refused.stderr
 
 
+def test_folds_of_rows(tmp_path: Path) -> None:
+    folds = np.arange(len(TABLE)) % 5
+    path = written(tmp_path / "folds.csv", TABLE.assign(part=folds).to_csv(index=False))
+    rules = ["--target", "ill", "--scores", "model_a,model_b", *OF_YES, "--fold"]
+    losses = uv.Losses.from_predictions(
+        *(TABLE["ill"], TABLE[["model_a", "model_b"]]), loss="auc", pos_label="yes", fold=folds
+    )
+    for more, cls in (
+        ([], uv.CrossValidationWaldTest),
+        (["--test", "corrected_t"], uv.CorrectedTTest),
+        (["--test", "delong"], uv.DeLongTest),
+    ):
+        shown = json.loads(run("predictions", path, *rules, "part", *more, "--json", "-").stdout)
+        assert shown["pvalue"] == cls.from_losses(losses).fit().pvalue
+    several = run("predictions", path, *rules, "part", "--loss", "brier", "--json", "-")
+    assert json.loads(several.stdout)["method"] == "Cross-validation Wald test"
+    for arguments, message in (
+        (["no"], "--fold no: no such column"),
+        (["ill"], "--fold ill: that is what was to be predicted"),
+        (["part", "--weight", "age"], "--weight and --fold exclude each other"),
+        (["part", "--test", "permutation"], "is none for out-of-fold predictions: use one of"),
+    ):
+        assert message in run("predictions", path, *rules, *arguments).stderr
+    fixed = run("predictions", path, *rules[:-1], "--test", "corrected_t")
+    assert "--test corrected_t is none for fixed rules" in fixed.stderr
+
+
 def test_weights_of_rows(example: Path) -> None:
     rules = ["--target", "ill", "--scores", "model_a,model_b", "--loss", "brier"]
     rules += ["--pos-label", "yes"]

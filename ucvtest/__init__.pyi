@@ -4,6 +4,7 @@ A new name is a line here.
 """
 
 from ucvtest import codes as codes
+from ucvtest import curves as curves
 from ucvtest import designs as designs
 from ucvtest import hooks as hooks
 from ucvtest import kernels as kernels

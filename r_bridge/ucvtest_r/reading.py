@@ -22,6 +22,7 @@ def arguments_of(values: Any) -> dict[str, Any]:
         "scoring": _scoring,
         "metric": _metric,
         "sample_weight": _each_row,
+        "fold": _each_row,
         "groups": _each_row,
     }
     return {

@@ -332,3 +332,14 @@ def test_r_has_a_function_for_every_test_that_can_be_recommended(name: str) -> N
     made = re.search(rf"^{r_names()[name]}\.default <- default_method\((\w+)\)", code, re.M)
     assert made is not None
     assert re.search(rf'^{made[1]} <- \w+\(\s*"{name}"', code, re.M)
+
+
+def test_finished_out_of_fold_scores_are_told_where_to_go():
+    def said(**question):
+        return " ".join(uv.advise(100, 400, **question).reasons)
+
+    assert "Losses.from_predictions(fold=) and CrossValidationWaldTest" in said(
+        loss="auc", about="rules"
+    )
+    for question in ({"loss": "auc"}, {"about": "rules"}):
+        assert "from_predictions" not in said(**question)

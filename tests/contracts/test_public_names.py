@@ -24,6 +24,7 @@ FILE = Path(__file__).parent / "public_names.json"
 SNAPSHOT = json.loads(FILE.read_text())
 MODULES = (
     "codes",
+    "curves",
     "designs",
     "hooks",
     "kernels",

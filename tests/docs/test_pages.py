@@ -132,6 +132,7 @@ def test_python_code_can_be_read(page):
         "tutorials/auc.md": 'loss="auc"',
         "tutorials/two-learners.md": "uv.compare(X, y, {",
         "tutorials/predictions.md": "from_predictions",
+        "tutorials/curves.md": "uv.curves.roc",
         "tutorials/groups.md": "groups=patient",
         "tutorials/gate.md": '"margin": 0.02',
         "r/index.md": "caret::train(",

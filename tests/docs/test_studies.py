@@ -57,3 +57,35 @@ def test_the_documentation_of_plan_has_the_numbers_of_its_study() -> None:
 def test_the_study_of_planning_has_its_problems(name: str) -> None:
     assert set(table(name)["use"]) == {"chosen on", "held out", "fresh"}
     assert table(name)["problem"].nunique() == 27
+
+
+def test_the_page_on_folds_has_the_numbers_of_aucs_near_one() -> None:
+    found = table("intervals/cv_auc")
+    assert (found["samples"] == 1000).all()
+    near = found[(found["n"] == 40) & (found["auc"] == 0.96)]
+    near = near[near["test"] == "cross_validation_wald"].set_index(["target", "repeats"])
+    page = " ".join((ROOT / "docs/methods/cross_validation_wald.md").read_text().split())
+
+    def whole(name: str, *cell: object) -> list[int]:
+        values = near.loc[cell, name]
+        values = 1 - values / 1000 if name == "answered" else values
+        return [round(100 * value) for value in sorted(values)]
+
+    assert whole("answered", "a", 1) == whole("answered", "a", 5) == [0, 0]
+    assert set(whole("of_these_rules", "a", 1) + whole("of_these_rules", "a", 5)) <= {99, 100}
+    assert "intervals covered 99% for one AUC" in page
+    once, repeated = whole("answered", "a - b", 1), whole("answered", "a - b", 5)
+    assert f"in {once[0]}% of the samples with 5 folds and in {once[1]}% with 10" in page
+    assert "covered {} and {}% in the others".format(*whole("of_these_rules", "a - b", 1)) in page
+    assert f"With five repeats it had none in {repeated[0]} and {repeated[1]}%" in page
+    assert whole("of_these_rules", "a - b", 5) == [98, 98]
+    assert "and covered 98%" in page
+
+
+def test_intervals_of_out_of_fold_aucs_hold_where_there_are_answers() -> None:
+    found = table("intervals/cv_auc")
+    ours = found[found["test"] == "cross_validation_wald"]
+    assert (ours["of_these_rules"] >= 0.93).all()
+    one = ours[ours["target"] == "a"]
+    assert (one["of_these_rules"] >= 0.95).all()
+    assert (one["answered"] == one["samples"]).all()

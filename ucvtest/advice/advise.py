@@ -50,6 +50,12 @@ BUDGETS = {
 WEAK_CELLS, FEWEST_SAMPLES = 3, 50
 """Of the weak cells so many are named, of those with as many samples or more."""
 
+OUT_OF_FOLD = (
+    "Scores of a K-fold cross-validation that exist already need no fit: "
+    "Losses.from_predictions(fold=) and CrossValidationWaldTest are about the rules of these folds."
+)
+"""Where to go with them, for whom asks about the AUC of rules."""
+
 CAUTIONS = ("Weak: ", "Cannot promise: ")
 """What reasons begin with that speak against an answer."""
 
@@ -261,7 +267,12 @@ def advise_from(
         options=procedure.options if about == "rules" else _options(metric, n_fits),
         evidence=best,
         runners_up=tuple(more),
-        reasons=(*_reasons(cells, best, procedure, more), *_weak(cells, best), *doubts),
+        reasons=(
+            *_reasons(cells, best, procedure, more),
+            *((OUT_OF_FOLD,) if about == "rules" and metric.ranks_pairs else ()),
+            *_weak(cells, best),
+            *doubts,
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""``ucvtest predictions``: fixed rules by what they predicted for one test set."""
+"""``ucvtest predictions``: rules by what they predicted for one test set, or out of fold."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,11 +51,20 @@ def predictions(
     weight: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with what each row counts.")
     ] = None,
+    fold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Column with the fold of each row, whose predictions are those of the rule learnt "
+            "from all other folds. The tests are then those of K-fold cross-validation.",
+        ),
+    ] = None,
     test: Annotated[
         str,
         typer.Option(
             help="hold_out (the paired t test, for one error rate the exact binomial one), mcnemar "
-            "or delong. [default: mcnemar for error rates, delong for auc, else hold_out]"
+            "or delong; with --fold also corrected_t and others. [default: mcnemar for error "
+            "rates, delong for auc, else hold_out; with --fold cross_validation_wald]"
         ),
     ] = "",
     null_value: Annotated[float | None, typer.Option(help="Value to test against.")] = None,
@@ -72,11 +81,12 @@ def predictions(
     quiet: QuietOption = False,
     methods_text: MethodsTextOption = False,
 ) -> None:
-    """Compare rules that are fixed by their predictions for observations they have not learnt from.
+    """Compare rules by their predictions for observations they have not learnt from.
 
     Nothing is fitted. One column gives the error of one rule, two their difference, more a
     table of all pairs. Error rates are compared by McNemar's exact test, AUCs by DeLong's,
-    other losses, and metrics such as F1, by the paired t test.
+    other losses, and metrics such as F1, by the paired t test. With --fold the predictions
+    are those of one K-fold cross-validation.
 
     \b
     Examples:
@@ -84,21 +94,30 @@ def predictions(
       ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
           --pos-label yes
       ucvtest predictions holdout.csv --target died --scores new,old --metric f1 --pos-label yes
+      ucvtest predictions folds.csv --target died --scores p_new,p_old --loss auc --fold fold
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
         check_options(alpha, plot, json)
         names = [name.strip() for name in scores.split(",")]
-        more = {"groups": groups, "weight": weight}
+        more = {"groups": groups, "weight": weight, "fold": fold}
         losses = _losses(data, target, names, (loss, metric), pos_label, sep, more)
 
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
 
-        chosen = test or _default_test(losses.metric, len(names))
-        cls: Any = TESTS.get(chosen)
-        if cls is None or not cls.of_fixed_rules:
-            known = ", ".join(name for name, each in TESTS.items() if each.of_fixed_rules)
-            raise ValueError(f"--test {chosen} is none for fixed rules: use one of {known}")
+        of_folds = fold is not None
+        chosen = test or _default_test(losses.metric, len(names), of_folds=of_folds)
+        admitted = {
+            name: each
+            for name, each in TESTS.items()
+            if each.of_fixed_rules or (of_folds and each.takes_losses)
+        }
+        cls: Any = admitted.get(chosen)
+        if cls is None:
+            whom = "out-of-fold predictions" if of_folds else "fixed rules"
+            raise ValueError(
+                f"--test {chosen} is none for {whom}: use one of {', '.join(admitted)}"
+            )
         if len(names) > 2:
             if null_value is not None:
                 raise ValueError("--null-value is for one test of one or two rules")
@@ -113,8 +132,10 @@ def predictions(
         report(outcome, alpha, plot, json, quiet=quiet, methods_text=methods_text)
 
 
-def _default_test(metric: "Metric", n_rules: int) -> str:
+def _default_test(metric: "Metric", n_rules: int, *, of_folds: bool) -> str:
     """The test that is run where none is named."""
+    if of_folds:
+        return "cross_validation_wald"
     if metric.ranks_pairs:
         return "delong"
     return "mcnemar" if metric.counts_errors and n_rules > 1 else "hold_out"
@@ -134,6 +155,9 @@ def _losses(
         raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
     if target in names:
         raise ValueError(f"--scores {target}: that is the target")
+    if more["fold"] in (target, *names):
+        what = "what was to be predicted" if more["fold"] == target else "a prediction"
+        raise ValueError(f"--fold {more['fold']}: that is {what}")
     wanted = [("--target", target), *(("--scores", name) for name in names)]
     wanted += [(f"--{option}", name) for option, name in more.items() if name is not None]
     table = read_table(data, wanted, sep)
@@ -141,7 +165,7 @@ def _losses(
     import ucvtest as uv
 
     label = None if pos_label is None else as_label(pos_label, table[target].to_numpy())
-    groups, weight = (None if name is None else table[name] for name in more.values())
+    groups, weight, fold = (None if name is None else table[name] for name in more.values())
     rules = {name: table[name] for name in names}
     loss, metric = asked
     return uv.Losses.from_predictions(
@@ -151,4 +175,5 @@ def _losses(
         groups=groups,
         pos_label=label,
         sample_weight=weight,
+        fold=fold,
     )

@@ -26,8 +26,9 @@ class FromMlflow(FromPredictions):
         metric: Any = None,
         groups: Any = None,
         pos_label: Any = None,
+        fold: Any = None,
     ) -> Self:
-        """What fixed rules predicted, from evaluation tables of MLflow's runs.
+        """What rules predicted, from evaluation tables of MLflow's runs.
 
         Parameters
         ----------
@@ -40,8 +41,8 @@ class FromMlflow(FromPredictions):
             File of the table, as `mlflow.log_table` and `mlflow.models.evaluate` write it.
         y : str
             The column with what was to be predicted.
-        loss, metric, groups, pos_label : optional
-            See `from_predictions`; groups may name a column.
+        loss, metric, groups, pos_label, fold : optional
+            See `from_predictions`; groups and fold may name columns.
 
         Raises
         ------
@@ -50,16 +51,21 @@ class FromMlflow(FromPredictions):
         ValueError
             If a column lacks, runs were evaluated on different rows, or see `from_predictions`.
         """
-        found, rules, groups = _of_runs(run_id, table, y, predictions, groups)
+        found, rules, groups, fold = _of_runs(run_id, table, y, predictions, groups, fold)
         return cls.from_predictions(
-            found, rules, loss=loss, metric=metric, groups=groups, pos_label=pos_label
+            *(found, rules),
+            loss=loss,
+            metric=metric,
+            groups=groups,
+            pos_label=pos_label,
+            fold=fold,
         )
 
 
 def _of_runs(
-    run_id: Any, table: str, y: str, predictions: Any, groups: Any
-) -> tuple[Any, Any, Any]:
-    """Response, predictions by name and groups, as `Losses.from_predictions` takes them."""
+    run_id: Any, table: str, y: str, predictions: Any, groups: Any, fold: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Response, predictions by name, groups and folds, as `Losses.from_predictions` takes them."""
     runs = list(run_id.values()) if isinstance(run_id, Mapping) else [run_id]
     for name, value in [("table", table), ("y", y)] + [("run_id", run) for run in runs]:
         if not isinstance(value, str) or not value:
@@ -93,4 +99,9 @@ def _of_runs(
                 "predictions of all for the same rows in the same order"
             )
     rules = {name: tables[run][column] for name, (run, column) in asked.items()}
-    return first[y], rules, first[groups] if isinstance(groups, str) else groups
+    return first[y], rules, _column(first, groups), _column(first, fold)
+
+
+def _column(table: Any, given: Any) -> Any:
+    """The column that is named; what is no name as it is."""
+    return table[given] if isinstance(given, str) else given

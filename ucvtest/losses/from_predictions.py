@@ -1,4 +1,4 @@
-"""Losses from predictions of fixed rules for one test set, from which nothing is learnt."""
+"""Losses from predictions that exist: of fixed rules for one test set, or out of fold."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +37,8 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
-from ucvtest.losses.linearised import fields_of, kept_classes, linearised_values
+from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, linearised_values
+from ucvtest.losses.out_of_fold import OutOfFold
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_name
 from ucvtest.metrics.base import Metric
@@ -77,7 +78,7 @@ SHOWN = 5
 
 
 class FromPredictions:
-    """Losses made of what fixed rules predicted."""
+    """Losses made of what fixed rules predicted, or the rules of a cross-validation."""
 
     if TYPE_CHECKING:
 
@@ -95,12 +96,18 @@ class FromPredictions:
         groups: Any = None,
         pos_label: Any = None,
         sample_weight: Any = None,
+        fold: Any = None,
     ) -> Self:
-        """What fixed rules predicted for one test set, from which none of them has learnt.
+        """What rules predicted for observations from which they have not learnt.
 
+        Without `fold` these are fixed rules and one test set, from which none of them has learnt.
         Tests about rules take them: `HoldOutTest` (the paired t test; for one error rate the exact
         binomial test), `McNemarTest` and `DeLongTest`. Their results are about these rules: n is
         the number of observations, and no fit is counted.
+
+        With `fold` they are out-of-fold predictions of learners. Tests about K-fold
+        cross-validation take them, such as `CorrectedTTest` and `CrossValidationWaldTest`, as
+        they take losses of `evaluate`.
 
         Parameters
         ----------
@@ -133,6 +140,11 @@ class FromPredictions:
             What each observation counts, for means: `HoldOutTest` then is about the weighted mean,
             a ratio, whose standard error is that of weighted least squares (HC1). Not for the AUC
             and McNemar's counts, nor with groups.
+        fold : array-like, shape (n,) or (R, n), or str, optional
+            The fold in which each observation was tested, labels of any type: it was predicted by
+            the rule learnt from all rows outside of this fold. For R repeats of the
+            cross-validation there is a row of folds for each, and in `predictions` a row of
+            predictions, (R, n). Folds must not divide groups.
 
         Raises
         ------
@@ -158,12 +170,25 @@ class FromPredictions:
         ('difference of the error rates of these rules', 8, 0)
         >>> round(result.pvalue, 3)
         0.375
+
+        Out-of-fold scores of a learner, with the number of the fold of each:
+
+        >>> score = [0.9, 0.6, 0.2, 0.7, 0.5, 0.6, 0.4, 0.3]
+        >>> fold = [0, 0, 0, 0, 1, 1, 1, 1]
+        >>> losses = uv.Losses.from_predictions(
+        ...     y, {"a": score}, loss="auc", pos_label="ill", fold=fold
+        ... )
+        >>> losses.means
+        array([[1.        , 0.33333333]])
+        >>> uv.CrossValidationWaldTest.from_losses(losses).fit().estimate
+        0.6666666666666666
         """
         fields = _of_predictions(
             *(y, predictions, _asked(loss, metric)),
             groups=groups,
             pos_label=pos_label,
             sample_weight=sample_weight,
+            fold=fold,
         )
         return cls(**fields)
 
@@ -180,27 +205,39 @@ def _asked(loss: Any, metric: Any) -> Any:
 
 
 def _of_predictions(
-    y: Any, predictions: Any, loss: Any, *, groups: Any, pos_label: Any, sample_weight: Any
+    y: Any,
+    predictions: Any,
+    loss: Any,
+    *,
+    groups: Any,
+    pos_label: Any,
+    sample_weight: Any,
+    fold: Any,
 ) -> dict[str, Any]:
     """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
-    y, predictions, groups, sample_weight = _columns(y, predictions, groups, sample_weight)
+    y, predictions, groups, sample_weight, fold = _columns(
+        y, predictions, groups, sample_weight, fold
+    )
     rules = by_name("predictions", predictions)
     known = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
     ranks = isinstance(known, Metric) and known.ranks_pairs
-    beside = {"groups": groups, "sample_weight": sample_weight}
-    _check_rows(y, {_named(name): given for name, given in rules.items()} | beside)
-    if known is GIVEN_SCORES:
-        found = _scores(y, rules, pos_label)
-    else:
-        if y is None:
-            raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
-        if ranks:
-            found = _decision_scores(y, rules, pos_label)
-        elif isinstance(known, SmoothMetric):
-            found = _linearised(y, rules, known, pos_label)
-        else:
-            found = _losses(y, rules, known, pos_label)
+    beside = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
+    folds = None if fold is None else OutOfFold.of(fold)
+    rounds = [rules] if folds is None else folds.rounds(rules)
+    for each in rounds:
+        _check_rows(y, {_named(name): given for name, given in each.items()} | beside)
+    in_rounds = [_scored(y, each, known, pos_label) for each in rounds]
+    found = in_rounds[0] if folds is None else folds.together(in_rounds)
+    if folds is not None and isinstance(known, SmoothMetric):
+        function = known.made_for(found["settings"].get(CLASSES, ()))
+        tested = folds.of_tested(found["target"])
+        found["values"] = linearised_values(function, tested, found["predictions"])
     if sample_weight is not None:
+        if folds is not None:
+            raise ValueError(
+                "sample_weight and fold exclude each other: pass one of them, as tests on folds "
+                "count rows alike"
+            )
         if groups is not None:
             raise ValueError(
                 "sample_weight and groups exclude each other: pass one of them, as it is not said "
@@ -216,9 +253,12 @@ def _of_predictions(
                 "means: leave it out"
             )
         found |= _weighted(found, sample_weight)
-    settings = {"source": "predictions"} | found.pop("settings", {})
     values = found["values"]
-    design = Design.of_fixed_rules(values.shape[1])
+    if folds is None:
+        design, settings = Design.of_fixed_rules(values.shape[1]), {"source": "predictions"}
+    else:
+        design, settings = folds.design, {"source": "out_of_fold", "design": folds.words}
+    settings |= found.pop("settings", {})
     clusters = as_groups(groups, design.n_obs)
     return {
         "design": design,
@@ -234,19 +274,32 @@ def _of_predictions(
     }
 
 
+def _scored(y: Any, rules: Mapping[str, Any], known: Any, pos_label: Any) -> dict[str, Any]:
+    """Losses or scores of each prediction, with what is known of them."""
+    if known is GIVEN_SCORES:
+        return _scores(y, rules, pos_label)
+    if y is None:
+        raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
+    if isinstance(known, Metric) and known.ranks_pairs:
+        return _decision_scores(y, rules, pos_label)
+    if isinstance(known, SmoothMetric):
+        return _linearised(y, rules, known, pos_label)
+    return _losses(y, rules, known, pos_label)
+
+
 def _columns(
-    y: Any, predictions: Any, groups: Any, sample_weight: Any
-) -> tuple[Any, Any, Any, Any]:
+    y: Any, predictions: Any, groups: Any, sample_weight: Any, fold: Any
+) -> tuple[Any, Any, Any, Any, Any]:
     """What is named by the columns of a table, which may be in a file, as such."""
     if isinstance(predictions, (str, Path)):
         predictions = read_table(predictions)
     if hasattr(predictions, "columns") and hasattr(predictions, "items"):
         predictions = without_row_numbers(predictions)
-    given = {"y": y, "groups": groups, "sample_weight": sample_weight}
+    given = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
     named = {argument: name for argument, name in given.items() if isinstance(name, str)}
     if not named or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
         # Tables of other packages are refused where their columns are asked for.
-        return y, predictions, groups, sample_weight
+        return y, predictions, groups, sample_weight, fold
     for argument, name in named.items():
         if name not in predictions.columns:
             raise ValueError(
@@ -255,7 +308,7 @@ def _columns(
             )
     given |= {argument: predictions[name] for argument, name in named.items()}
     rest = predictions.drop(columns=list(named.values()))
-    return given["y"], rest, given["groups"], given["sample_weight"]
+    return given["y"], rest, given["groups"], given["sample_weight"], given["fold"]
 
 
 def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:

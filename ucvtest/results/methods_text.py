@@ -22,6 +22,8 @@ INTERVALS = {
     "logit t": "Student's t on the logit scale",
     "t on a scale": "Student's t on a scale on which the metric is nearer to normal",
     "root": "the roots of the limits of the squared metric",
+    "logit t with added observations": "Student's t on the logit scale, with a quarter of a "
+    "positive and of a negative observation added above all and below all",
     "stabilised t": "Student's t on the scale on which the standard error does not move with the "
     "estimate (Tibshirani)",
 }

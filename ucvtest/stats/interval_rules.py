@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, MovedT, PlusFour
-from ucvtest.stats.logit import LogitT
+from ucvtest.stats.logit import LogitT, MovedLogitT
 from ucvtest.stats.scales import OnScaleT, RootOf
 from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import Alternative
@@ -48,7 +48,7 @@ class StudentRule(Rule, Protocol):
 
 TYPES = (
     *(BinomialCounts, PairedCounts, LogitT, PlusFour, MovedT, HallT, LogT, OnScaleT, StabilisedT),
-    *(ChangedUnits, RootOf),
+    *(ChangedUnits, RootOf, MovedLogitT),
 )
 
 KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}

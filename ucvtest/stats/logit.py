@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 
 from ucvtest.stats.wald import Alternative, TransformedT, wald_interval
 
-__all__ = ["LogitT"]
+__all__ = ["LogitT", "MovedLogitT"]
 
 CLIPPED = 0.001
 """Estimates closer to 0 or 1 than this are taken for this: their logits run away. Intervals reach
@@ -43,9 +43,14 @@ class LogitT(TransformedT):
 
     def _on_logit_scale(self) -> tuple[float, float, float]:
         """Logits that are no distance from the estimate: from it to what it is taken for."""
-        share = min(max(self.estimate, CLIPPED), 1 - CLIPPED)
+        share = self._taken_for
         ends = sorted((share, min(max(self.estimate, 0.0), 1.0)))
         return float(logit(ends[0])), float(logit(ends[1])), self.se / (share * (1 - share))
+
+    @property
+    def _taken_for(self) -> float:
+        """A number whose logit does not run away."""
+        return min(max(self.estimate, CLIPPED), 1 - CLIPPED)
 
     def _statistic(self, null_value: float) -> float:
         """Logits between the estimate and the null value, over their standard error."""
@@ -56,3 +61,19 @@ class LogitT(TransformedT):
         if lowest <= null <= highest:
             return 0.0
         return (min(max(null, lowest), highest) - null) / se
+
+
+@dataclass(frozen=True)
+class MovedLogitT(LogitT):
+    """The same of an estimate at 0 or 1, for which observations are added to tell its error.
+
+    `moved` is the estimate with them, and `se` belongs to it. Intervals reach to the estimate.
+    """
+
+    kind: ClassVar[str] = "logit t with added observations"
+
+    moved: float = math.nan
+
+    @property
+    def _taken_for(self) -> float:
+        return self.moved

@@ -14,6 +14,7 @@ from ucvtest.stats.logit import LogitT
 from ucvtest.stats.wald import reference_of, wald_interval
 
 __all__ = [
+    "Area",
     "AreaUnderCurve",
     "ClusteredPlacements",
     "Equality",
@@ -29,7 +30,7 @@ ROUNDING = 1e-10
 """What AUCs, and errors as a share of the largest possible, may differ by and count as equal."""
 
 
-class AreaUnderCurve(Protocol):
+class Area(Protocol):
     """An AUC with its variance, or the difference of two on the same observations."""
 
     @property
@@ -44,6 +45,12 @@ class AreaUnderCurve(Protocol):
     def df(self) -> float:
         """Degrees of freedom of Student's t; NaN for the normal distribution."""
 
+    def __sub__(self, other: Self) -> Self: ...
+
+
+class AreaUnderCurve(Area, Protocol):
+    """One that can be tested together with others."""
+
     @property
     def deviations(self) -> np.ndarray:
         """What adds up to the variance in squares, and to covariances in products."""
@@ -51,8 +58,6 @@ class AreaUnderCurve(Protocol):
     @property
     def largest_error(self) -> float:
         """A standard error that is as large as can be, but for a factor."""
-
-    def __sub__(self, other: Self) -> Self: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +270,7 @@ def equality(parts: Sequence[AreaUnderCurve]) -> Equality:
 
 
 def auc_table(
-    names: Sequence[str], parts: Sequence[AreaUnderCurve], *, by_logit: bool
+    names: Sequence[str], parts: Sequence[Area], *, by_logit: bool
 ) -> dict[str, tuple[Any, ...]]:
     """The AUC of each learner with its error and 95% interval, as a table of a result."""
     errors = [math.sqrt(part.variance) for part in parts]
@@ -279,7 +284,7 @@ def auc_table(
     }
 
 
-def _interval(part: AreaUnderCurve, error: float, by_logit: bool) -> tuple[float, float]:
+def _interval(part: Area, error: float, by_logit: bool) -> tuple[float, float]:
     """The 95% interval of one AUC, on the logit scale or its own."""
     if by_logit and error > 0:
         return LogitT(part.mean, error, part.df).interval("two-sided", 0.05)

@@ -19,6 +19,7 @@ MODULES = (
     "kernels.fold_covariance",
     "kernels.leave_pair_out",
     "kernels.permutation",
+    "curves",
     "codes",
     "simulate",
     "hooks",

@@ -28,14 +28,18 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
 }
 
 # Labels of groups, one for each row.
-as_groups <- function(groups, n_obs) {
-  if (is.null(groups)) return(NULL)
-  if (is.factor(groups)) groups <- as.character(groups)
-  if (!is.atomic(groups) || length(groups) != n_obs)
-    stop_user("'groups' must be one label for each of ", n_obs, " rows, or the name of a column, ",
-              "got ", describe(groups))
-  refuse_missing(groups, "groups")
-  as.vector(groups)
+as_groups <- function(groups, n_obs)
+  as_labels(groups, n_obs, "groups", ", or the name of a column")
+
+# One label for each row.
+as_labels <- function(given, n_obs, name, or = "") {
+  if (is.null(given)) return(NULL)
+  if (is.factor(given)) given <- as.character(given)
+  if (!is.atomic(given) || length(given) != n_obs)
+    stop_user("'", name, "' must be one label for each of ", n_obs, " rows", or, ", got ",
+              describe(given))
+  refuse_missing(given, name)
+  as.vector(given)
 }
 
 as_weights <- function(weights, n_obs) {

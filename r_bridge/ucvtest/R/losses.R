@@ -1,12 +1,12 @@
 # Losses that every test takes in the place of features and response.
 
 prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positive = NULL,
-                              weights = NULL, pos_label = NULL, metric = NULL)
+                              weights = NULL, pos_label = NULL, fold = NULL, metric = NULL)
   losses_of_rules(y, predictions, paste("predictions of", deparse1(substitute(y))), loss, groups,
-                  as_positive(positive, pos_label), weights, metric = metric)
+                  as_positive(positive, pos_label), weights, fold = fold, metric = metric)
 
 losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
-                            weights = NULL, remarks = NULL, metric = NULL) {
+                            weights = NULL, remarks = NULL, fold = NULL, metric = NULL) {
   predictions <- named_columns(predictions, "predictions")
   answer <- if (!identical(loss, "score")) response(y, positive)
   if (is.null(loss) && is.null(metric)) loss <- default_loss(answer)
@@ -35,7 +35,8 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                         predictions = lapply(predictions, prediction_vector),
                         arguments = c(asked, list(pos_label = positive_of(answer, metric),
                                                   groups = as_groups(groups, n_obs),
-                                                  sample_weight = as_weights(weights, n_obs))),
+                                                  sample_weight = as_weights(weights, n_obs),
+                                                  fold = as_labels(fold, n_obs, "fold"))),
                         remarks = remarks)
   new_losses(fields, name)
 }

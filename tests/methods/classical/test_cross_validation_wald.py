@@ -18,6 +18,17 @@ VARIANCES = ("all_pairs", "within_fold")
 class TestContract(ResamplingContract):
     cls = uv.CrossValidationWaldTest
 
+    def test_a_test_set_of_one_class_has_no_auc(self):
+        # Pairs within other folds suffice: see test_fold_aucs.py.
+        fold = np.arange(40) % 10
+        testing = fold == np.arange(10)[:, None]
+        y = np.isin(fold, (0, 1)).astype(int)
+        scores = np.random.default_rng(0).random((2, 1, 40)) * np.ones(testing.shape)
+        losses = uv.Losses.from_arrays(scores, ~testing, testing, loss="auc", y=y)
+        result = self.fit(losses)
+        assert result.status.startswith("no estimate: no fold tests both classes")
+        self.check_without_an_answer(result)
+
 
 def losses_of(fold: Any, *rows: Any, loss: str = "hand-made") -> uv.Losses:
     """Losses of rules, each observation's after the fit without its fold."""
@@ -146,7 +157,7 @@ class TestRefusals:
                 "the design is no K-fold cross-validation",
             ),
             ({"design": 21}, "n_folds=21 needs at least 21 observations, got 20"),
-            ({"loss": "auc"}, "Test needs the loss of every observation"),
+            ({"loss": "auc", "design": 20}, "has 10 test sets without the label"),
         ]
         for options, message in cases:
             with pytest.raises(ValueError, match=message):

@@ -41,6 +41,13 @@ def test_one_run_and_several(client: MlflowClient) -> None:
     assert auc.metric == expected.metric
     grouped = uv.Losses.from_mlflow(both, predictions="new", loss="auc", groups="age")
     assert grouped.groups is None or len(grouped.groups) == 40
+    fold = np.arange(40) // 2 % 4
+    of_folds = logged(TABLE.assign(new=NEW, part=fold))
+    for given in ("part", fold):
+        found = uv.Losses.from_mlflow(of_folds, predictions="new", loss="auc", fold=given)
+        expected = uv.Losses.from_predictions(TABLE["target"], {"new": NEW}, loss="auc", fold=fold)
+        assert found.design == expected.design
+        np.testing.assert_array_equal(found.means, expected.means)
 
     def refused(message: str, *arguments: Any, **options: Any) -> None:
         with pytest.raises(ValueError, match=message):

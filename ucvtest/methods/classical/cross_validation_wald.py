@@ -1,4 +1,4 @@
-"""Wald intervals and tests from one K-fold cross-validation (Bayle, Bayle, Janson and Mackey)."""
+"""Wald intervals and tests from one K-fold cross-validation: Bayle et al., LeDell et al."""
 
 import math
 from collections.abc import Mapping
@@ -8,10 +8,12 @@ from typing import Literal, get_args
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.designs.design import Design
+from ucvtest.designs.design import Design, folds_in_words, learn_size
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
+from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.fold_aucs import fold_aucs
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
@@ -39,6 +41,20 @@ class CrossValidationWaldTest(ResamplingTest):
     "all_pairs" and "within_fold", where :math:`h_{ij}` is the loss at observation i of the rule
     learnt without its fold j, and :math:`n_j` the size of that fold (the paper has equal ones).
 
+    With ``loss="auc"`` the estimand is the AUC of these rules, each ranking the pairs of its own
+    fold. The estimate :math:`\hat A` is the share of all pairs within folds that are in the right
+    order, ties counting half; scores of different folds are never compared. Its variance comes
+    from influence values (LeDell, Petersen and van der Laan): with :math:`N_i` the pairs of
+    observation i in the right order, :math:`C_i` all its pairs and C those of the sample,
+
+    .. math:: l_i = \hat A + n (N_i - \hat A C_i)/C, \qquad
+        \hat\sigma^2_{\hat A} = \sum_c \frac{n_c}{n_c - 1} \sum_{y_i = c}
+        \frac{(l_i - \hat A)^2}{n^2},
+
+    and for two learners from the differences of their :math:`l_i`. Of repeats the mean of the
+    estimates and the mean of the variances are taken; with clusters the
+    :math:`l_i - \hat A` are summed by cluster.
+
     Parameters
     ----------
     X : array or DataFrame, shape (n, p)
@@ -47,8 +63,10 @@ class CrossValidationWaldTest(ResamplingTest):
     other : learner, optional
         The learner to compare with on the same folds; the estimate is `learner` minus `other`.
     design : uv.designs object, int or scikit-learn splitter, optional
-        K-fold cross-validation done once, leave-one-out included; by default 10 folds.
+        K-fold cross-validation done once, leave-one-out included; by default 10 folds. For the
+        AUC it may be repeated.
     loss : str, callable, Loss or matrix, optional
+        "auc" is the area under the ROC curve within folds.
     null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
@@ -68,11 +86,25 @@ class CrossValidationWaldTest(ResamplingTest):
     the condition fails. "all_pairs" contains the spread of the folds' means, "within_fold" does
     not, and needs two observations in each fold. Cost: K fits of each learner.
 
+    The AUC refers to Student's t with Welch's degrees of freedom, or one less than there are
+    clusters; for one learner on the logit scale, for a difference on its own. The published
+    estimate is the mean of the folds' AUCs, has no factors :math:`n_c/(n_c - 1)` and refers to the
+    normal distribution: its 95% intervals covered 85.5% in the simulation in which these covered
+    94.7% (91 in the worst cell; K = 5 and 10, n = 40 to 200), differences 94.2% (83 in the worst
+    cell, n = 40 and an AUC of 0.96), and with five repeats 96.3 and 98.1%.
+    A fold with one class has no pairs and counts for nothing. Where all pairs within folds are in
+    the right order (or all in the wrong one) the variance is 0; for one learner a quarter of a
+    positive and of a negative observation is then added above all and below all, for the interval
+    and the p-value alone, and the interval ends at the estimate. Finished out-of-fold scores go in
+    by ``Losses.from_predictions(y, scores, fold=fold, loss="auc")``.
+
     References
     ----------
     P. Bayle, A. Bayle, L. Janson, L. Mackey (2020), Cross-validation confidence intervals for
     test error, Advances in Neural Information Processing Systems 33: the central limit theorem for
-    the k-fold test error, and its within-fold and all-pairs variance estimators.
+    the k-fold test error, and its within-fold and all-pairs variance estimators. E. LeDell,
+    M. Petersen, M. van der Laan (2015), Computationally efficient confidence intervals for
+    cross-validated area under the ROC curve estimates, Electronic Journal of Statistics 9.
 
     Examples
     --------
@@ -87,14 +119,22 @@ class CrossValidationWaldTest(ResamplingTest):
 
     method_name = "cross_validation_wald"
     in_short = "10 folds: their own error, not that of the learner"
-    admits = "K-fold cross-validation done once, leave-one-out included"
+    admits = "K-fold cross-validation done once, leave-one-out included; for the AUC also repeated"
     default_design = KFold(10)
     needs_values = True
-    takes_auc = False
+    takes_rows = True
 
     def _check_design(self, design: Design) -> None:
         folds_of(design)
-        n_folds_of(design)
+        if not self.question.metric.ranks_pairs:
+            n_folds_of(design)
+
+    def check_test_sets(self, design: Design) -> None:
+        """Refuse test sets none of which has both classes: a single one suffices for pairs."""
+        positive = self.question.target == 1
+        both = design.testing[:, positive].any(axis=1) & design.testing[:, ~positive].any(axis=1)
+        if not both.any():
+            super().check_test_sets(design)
 
     def fit(
         self,
@@ -112,7 +152,7 @@ class CrossValidationWaldTest(ResamplingTest):
         ----------
         variance : {"all_pairs", "within_fold"}
             Around the mean of all losses, or around the mean of each fold. The result has both
-            in a table.
+            in a table. The AUC has one of its own.
         max_seconds : float, optional
             Refuse a design that takes longer, about, before the first fit: some are timed. The
             number of fits is that of the design and never cut short.
@@ -136,13 +176,44 @@ class CrossValidationWaldTest(ResamplingTest):
     def fit_options(self, variance: Variance = "all_pairs") -> Variance:
         """The option of `fit`, validated."""
         check_choice("variance", variance, VARIANCES)
+        if self.question.metric.ranks_pairs:
+            self._check_area(variance)
+            return variance
         given = self.question.design
-        drawn = self._of_units(self._draw(np.random.default_rng(0))) if given is None else given
-        _check_folds(variance, drawn)
+        drawn = self._draw(np.random.default_rng(0)) if given is None else given
+        clusters = self.question.clusters
+        _check_folds(variance, drawn if clusters is None else drawn.by_groups(clusters.groups))
         return variance
 
+    def _check_area(self, variance: Variance) -> None:
+        """Refuse what is about means of losses, and null values that no AUC can have."""
+        if variance != "all_pairs":
+            raise ValueError(
+                f"variance={variance!r} is for means of losses, and the AUC has a variance of its "
+                "own, of pairs within folds: leave it out"
+            )
+        # One learner among several is not tested: its null value is NaN.
+        if not self.paired and (self.null_value < 0 or self.null_value > 1):
+            raise ValueError(
+                f"null_value={self.null_value:g} is no AUC, which lies between 0 and 1: change it"
+            )
+
+    def _learn_size(self, design: Design) -> int | str:
+        """The size of the learning sets; of clusters, their number."""
+        clusters = self.question.clusters
+        if clusters is not None and design.n_obs == clusters.groups.n_obs:
+            design = design.by_groups(clusters.groups)
+        return learn_size(design.learn_sizes)
+
     def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:
-        variance = options
+        if self.question.metric.ranks_pairs:
+            return self._result(
+                observed,
+                estimand=self._in_words(observed, "conditional")
+                + f" (pairs within folds, by the rules of this {_folds_in_words(observed)})",
+                **fold_aucs(observed, self.question.clusters, self.null_value),
+            )
+        variance, observed = options, of_units(observed, self.question.clusters)
         # A splitter may have made folds of other sizes than on trial.
         _check_folds(variance, observed.design)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples
@@ -167,6 +238,12 @@ class CrossValidationWaldTest(ResamplingTest):
                 }
             },
         )
+
+
+def _folds_in_words(observed: LossDifference) -> str:
+    """What the cross-validation is called, with the number of its repeats."""
+    n_repeats = len(folds_of(observed.design))
+    return folds_in_words(observed.design.n_resamples // n_repeats, n_repeats)
 
 
 def _check_folds(variance: Variance, design: Design) -> None:

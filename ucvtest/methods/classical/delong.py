@@ -18,12 +18,20 @@ from ucvtest.inference.notes import in_clusters
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.fixed_rules import THESE_RULES, results_together
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.methods.classical.several_aucs import TestedLabels, joint_test, several_names
+from ucvtest.methods.classical.several_aucs import (
+    RANKED_ALIKE,
+    TestedLabels,
+    area_table,
+    area_with_variance,
+    joint_test,
+    several_names,
+    tested_area,
+)
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.results.wording import SAME_RANKING
-from ucvtest.stats.placements import AreaUnderCurve, auc_table
+from ucvtest.stats.placements import AreaUnderCurve
 from ucvtest.stats.wald import reference_of
 
 __all__ = ["DeLongTest"]
@@ -268,7 +276,7 @@ class DeLongTest(ResamplingTest):
         places = (observed.learner, observed.other)
         scores = zip(places, observed.each.values(), strict=False)
         parts = {} if tested.few else {place: tested.placements(row) for place, row in scores}
-        found = _found(parts, observed)
+        found = tested_area(parts, observed)
         df = math.nan if found is None else found.df
         settings = self._settings_of(observed)
         names = [settings[key] for key in ("learner", "other")[: len(parts)]]
@@ -281,7 +289,7 @@ class DeLongTest(ResamplingTest):
             observed,
             method="DeLong test of the AUC" + tested.by_clusters,
             estimand=self._in_words(observed, "conditional") + _pooled(n_folds),
-            estimator=partial(_estimator, parts),
+            estimator=partial(area_with_variance, parts),
             reference=reference_of(df),
             df=df,
             logit=logit,
@@ -292,37 +300,10 @@ class DeLongTest(ResamplingTest):
                 *_notes(n_folds, bool(np.isnan(observed.means).any())),
                 *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
             ),
-            tables={"Learners": _table(names, list(parts.values()), by_logit, tested)}
+            tables={"Learners": area_table(names, list(parts.values()), by_logit, tested)}
             if parts
             else {},
         )
-
-
-Parts = Mapping[int | None, AreaUnderCurve]
-"""The placement values of learners, by their places; none where a class has too few."""
-
-
-def _found(parts: Parts, observed: LossDifference) -> AreaUnderCurve | None:
-    if not parts:
-        return None
-    found = parts[observed.learner]
-    return found - parts[observed.other] if observed.paired else found
-
-
-def _estimator(parts: Parts, observed: LossDifference) -> tuple[float, float]:
-    found = _found(parts, observed)
-    return (math.nan, math.nan) if found is None else (found.mean, found.variance)
-
-
-def _table(
-    names: Sequence[Any], parts: Sequence[AreaUnderCurve], by_logit: bool, tested: TestedLabels
-) -> dict[str, tuple[Any, ...]]:
-    """What each rule reaches, without an error where there are too few observations for one."""
-    table = auc_table(names, parts, by_logit=by_logit)
-    if tested.status == "ok":
-        return table
-    unknown = (math.nan,) * len(parts)
-    return {**table, "se": unknown, "conf_low": unknown, "conf_high": unknown}
 
 
 def _status(observed: LossDifference, found: AreaUnderCurve | None, tested: TestedLabels) -> str:
@@ -331,10 +312,7 @@ def _status(observed: LossDifference, found: AreaUnderCurve | None, tested: Test
     if found.variance == 0 and not observed.identical:
         if observed.paired and not observed.design.learns and _rank_alike(observed):
             return SAME_RANKING
-        return (
-            "all observations are ranked alike, or perfectly: the error of the AUC cannot be "
-            "estimated; test more observations"
-        )
+        return RANKED_ALIKE
     return "ok"
 
 

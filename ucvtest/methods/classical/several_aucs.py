@@ -1,29 +1,47 @@
 """The AUCs of several rules on the same observations, and DeLong's test that they are equal."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ucvtest.data.groups import Clusters
 from ucvtest.inference.question import check_losses
-from ucvtest.losses.table import Losses
+from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.results.joint_result import JointResult
 from ucvtest.stats.placements import (
+    Area,
     AreaUnderCurve,
     Equality,
+    auc_table,
     clustered_placements,
     covariance,
     equality,
     placements,
 )
 
-__all__ = ["TestedLabels", "joint_test", "several_names"]
+__all__ = [
+    "RANKED_ALIKE",
+    "Areas",
+    "TestedLabels",
+    "area_table",
+    "area_with_variance",
+    "joint_test",
+    "several_names",
+    "tested_area",
+]
 
 LEAST = 3
 """Observations of each class behind a variance that the normal distribution can go with: of two it
 is that of a single difference."""
+
+RANKED_ALIKE = (
+    "all observations are ranked alike, or perfectly: the error of the AUC cannot be estimated; "
+    "test more observations"
+)
+"""The status of a test on an AUC without a variance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +111,35 @@ class TestedLabels:
             return placements(self.labels, scores)
         equal = self.clusters.weight == "group"
         return clustered_placements(self.labels, scores, self.clusters.groups.index, equal=equal)
+
+
+Areas = Mapping[int | None, Area]
+"""The AUCs of learners, by their places; none where a class has too few observations."""
+
+
+def tested_area(areas: Areas, observed: LossDifference) -> Any:
+    """The AUC that a test is about, or the difference of two; None where there is none."""
+    if not areas:
+        return None
+    found = areas[observed.learner]
+    return found - areas[observed.other] if observed.paired else found
+
+
+def area_with_variance(areas: Areas, observed: LossDifference) -> tuple[float, float]:
+    """The same as numbers."""
+    found = tested_area(areas, observed)
+    return (math.nan, math.nan) if found is None else (found.mean, found.variance)
+
+
+def area_table(
+    names: Sequence[Any], parts: Sequence[Area], by_logit: bool, tested: TestedLabels
+) -> dict[str, tuple[Any, ...]]:
+    """What each rule reaches, without an error where there are too few observations for one."""
+    table = auc_table(names, parts, by_logit=by_logit)
+    if tested.status == "ok":
+        return table
+    unknown = (math.nan,) * len(parts)
+    return {**table, "se": unknown, "conf_low": unknown, "conf_high": unknown}
 
 
 def several_names(losses: Losses, learners: Sequence[str | int] | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-# Rules that others have judged: curves of pROC, risks of riskRegression; and weights.
+# Rules that others have judged: curves of pROC, risks of riskRegression; weights; folds.
 pima <- MASS::Pima.te
 pima$y <- as.numeric(pima$type == "Yes")
 
@@ -104,4 +104,32 @@ test_that("metrics of caret::resamples() keep their names and ranges", {
   expect_equal(as_losses(kept("gain", near_one), n = 60, greater_is_better = TRUE)$in_words,
                "expected gain")
   expect_gt(one("Accuracy", near_one, greater_is_better = FALSE)[2L], 1)
+})
+
+test_that("out-of-fold scores have an AUC within folds", {
+  skip_without_python()
+  set.seed(1)
+  fold <- sample(rep(c("a", "b", "c", "d"), length.out = nrow(pima)))
+  scores <- list(glucose = pima$glu, bmi = pima$bmi)
+  losses <- prediction_losses(pima$type, scores, "auc", positive = "Yes", fold = factor(fold))
+  ours <- cross_validation_wald_test(losses, "glucose")
+  # By hand: the pairs of each fold.
+  right <- 0
+  pairs <- 0
+  for (part in split(pima, fold)) {
+    psi <- outer(part$glu[part$y == 1], part$glu[part$y == 0],
+                 function(a, b) (a > b) + (a == b) / 2)
+    right <- right + sum(psi)
+    pairs <- pairs + length(psi)
+  }
+  expect_equal(unname(ours$estimate), right / pairs)
+  expect_match(ours$method, "Cross-validation Wald test of the AUC")
+  table <- data.frame(pima[c("type", "glu", "bmi")], fold)
+  same <- as_losses(table, truth = "type", predictions = c(glucose = "glu", bmi = "bmi"),
+                    fold = "fold", loss = "auc", positive = "Yes")
+  expect_equal(cross_validation_wald_test(same, "glucose")$stderr, ours$stderr)
+  expect_equal(corrected_t_test(same)$p.value, corrected_t_test(losses)$p.value)
+  expect_match(message_of(prediction_losses(pima$type, scores, "auc", positive = "Yes",
+                                            fold = 1:3)),
+               "'fold' must be one label for each of 332 rows, got")
 })

@@ -1,0 +1,264 @@
+"""Do bands of curves contain the true curve, at one point and at all points?
+
+Scores of both classes are normal, so that every true value is known: also those of rules that were
+learnt in five folds, which are linear. A sample gives a row for each curve of one rule, and for the
+difference of two; rows are kept as they come, and the script goes on where it was stopped.
+
+    python studies/intervals/curves.py --rows build/curves.csv            # four minutes
+    python studies/intervals/curves.py --rows build/curves.csv --table
+    python studies/intervals/curves.py --quick
+"""
+
+import argparse
+import csv
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+import ucvtest as uv
+
+TABLE = Path(__file__).with_suffix(".csv")
+COLUMNS = ("problem", "number", "curve", "target", "point", "all", "width", "width_all")
+FEW = np.arange(1, 10) / 10
+"""Thresholds that are fixed before any sample is drawn."""
+
+HEADINGS = {
+    "roc": "ROC",
+    "precision_recall": "precision-recall",
+    "calibration": "calibration",
+    "decision": "decision",
+}
+
+SHIFTS, CORRELATION, ICC, N_FOLDS, N_FEATURES = (1.5, 1.0), 0.5, 0.3, 5, 4
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows, share of positives, clusters (0 for none), and whether rules are learnt in folds."""
+
+    n_obs: int
+    share: float
+    n_groups: int = 0
+    folds: bool = False
+
+
+PROBLEMS = {
+    "50 rows": Problem(50, 0.4),
+    "200 rows": Problem(200, 0.4),
+    "200 rows, 10% positive": Problem(200, 0.1),
+    "200 rows in 40 clusters": Problem(200, 0.4, n_groups=40),
+    "150 rows in 15 clusters": Problem(150, 0.4, n_groups=15),
+    "100 rows, 5 folds": Problem(100, 0.4, folds=True),
+}
+
+Tails = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""The share of positives, and of negatives, whose predictions are at least c."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sample with what two rules predict, and the truth about both."""
+
+    y: np.ndarray
+    predictions: dict[str, np.ndarray]
+    tails: tuple[Tails, Tails]
+    options: dict[str, np.ndarray]
+
+
+def draw(problem: Problem, rng: np.random.Generator) -> Drawn:
+    """A sample that has both classes."""
+    y = np.zeros(problem.n_obs, dtype=int)
+    while not 1 < y.sum() < problem.n_obs - 1:
+        y = (rng.random(problem.n_obs) < problem.share).astype(int)
+    return learnt(problem, y, rng) if problem.folds else given(problem, y, rng)
+
+
+def given(problem: Problem, y: np.ndarray, rng: np.random.Generator) -> Drawn:
+    """Scores of two fixed rules, correlated with each other and within clusters."""
+    n = problem.n_obs
+    noise, options = rng.normal(size=(3, n)), {}
+    if problem.n_groups:
+        group = np.arange(n) % problem.n_groups
+        common = rng.normal(size=(3, problem.n_groups))[:, group]
+        noise, options = np.sqrt(ICC) * common + np.sqrt(1 - ICC) * noise, {"groups": group}
+    mixed = np.sqrt(CORRELATION) * noise[0] + np.sqrt(1 - CORRELATION) * noise[1:]
+    predictions, tails = {}, []
+    for name, shift, error in zip("ab", SHIFTS, mixed, strict=True):
+        # The first is calibrated, the second too sure.
+        slope = shift if name == "a" else 2 * shift
+        start = logit(problem.share) - slope * shift / 2
+        predictions[name] = expit(start + slope * (shift * y + error))
+        tails.append(tails_of([(start + slope * shift, start, slope)]))
+    return Drawn(y, predictions, (tails[0], tails[1]), options)
+
+
+def learnt(problem: Problem, y: np.ndarray, rng: np.random.Generator) -> Drawn:
+    """Out-of-fold predictions of rules by class means, of all features and of the first half."""
+    shift = np.full(N_FEATURES, 0.8)
+    features = rng.normal(size=(problem.n_obs, N_FEATURES)) + y[:, None] * shift
+    fold = rng.permutation(problem.n_obs) % N_FOLDS
+    predictions, tails = {}, []
+    for name, used in (("a", N_FEATURES), ("b", N_FEATURES // 2)):
+        X, found, rules = features[:, :used], np.zeros(problem.n_obs), []
+        for each in range(N_FOLDS):
+            inside = fold != each
+            means = [X[inside & (y == k)].mean(axis=0) for k in (0, 1)]
+            weight = means[1] - means[0]
+            start = logit(y[inside].mean()) - weight @ (means[0] + means[1]) / 2
+            found[~inside] = expit(start + X[~inside] @ weight)
+            rules.append((start + weight @ shift[:used], start, np.linalg.norm(weight)))
+        predictions[name] = found
+        tails.append(tails_of(rules))
+    return Drawn(y, predictions, (tails[0], tails[1]), {"fold": fold})
+
+
+def tails_of(rules: list[tuple[float, float, float]]) -> Tails:
+    """The mean over rules whose log-odds are normal, with these means and standard deviation."""
+
+    def tails(c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        at = logit(np.asarray(c, dtype=float))
+        values = [
+            [norm.sf(at, mean, sd) for mean in (positive, negative)]
+            for positive, negative, sd in rules
+        ]
+        positive, negative = np.mean(values, axis=0)
+        return positive, negative
+
+    return tails
+
+
+def truth(quantity: str, share: float, tails: Tails, c: np.ndarray) -> np.ndarray:
+    """A quantity at thresholds c; of bins, whose edges they are, the share of positives."""
+    positive, negative = tails(c)
+    if quantity in ("sensitivity", "recall"):
+        return positive
+    if quantity == "specificity":
+        return 1 - negative
+    tp, fp = share * positive, (1 - share) * negative
+    if quantity == "net benefit":
+        return tp - fp * c / (1 - c)
+    if quantity == "share of positives":
+        tp, fp = -np.diff(tp), -np.diff(fp)
+    return tp / (tp + fp)
+
+
+def held(curve: uv.curves.Curve, target: str, share: float, both: tuple[Tails, Tails]) -> dict:
+    """Whether one point on average, and all points, lie within their intervals; and widths."""
+    points, alls, widths, wide = [], [], [], []
+    for band in curve.bands:
+        if band.learner != target:
+            continue
+        at = np.array(curve.settings.get("edges", band.x))
+        if "edges" in curve.settings:
+            at[[0, -1]] = 0, 1
+        value = truth(band.quantity, share, both[0], at)
+        if target == "difference":
+            value = value - truth(band.quantity, share, both[1], at)
+        points.append(((band.low <= value) & (value <= band.high)).mean())
+        alls.append(((band.low_all <= value) & (value <= band.high_all)).all())
+        widths.append((band.high - band.low).mean())
+        wide.append((band.high_all - band.low_all).mean())
+    return {
+        "point": np.mean(points),
+        "all": float(np.all(alls)),
+        "width": np.mean(widths),
+        "width_all": np.mean(wide),
+    }
+
+
+def rows_of(name: str, number: int) -> Iterator[dict]:
+    """What one sample says of each curve."""
+    problem = PROBLEMS[name]
+    drawn = draw(problem, np.random.default_rng([number, problem.n_obs, problem.n_groups]))
+    first = {"a": drawn.predictions["a"]}
+    for make in (uv.curves.roc, uv.curves.precision_recall, uv.curves.decision):
+        options = {} if make is uv.curves.decision else {"thresholds": FEW}
+        curve = make(drawn.y, drawn.predictions, **options, **drawn.options)
+        found = {
+            target: held(curve, target, problem.share, drawn.tails)
+            for target in ("a", "difference")
+        }
+        if options:
+            # The whole curve of one rule, at all scores that occur.
+            whole = held(make(drawn.y, first, **drawn.options), "a", problem.share, drawn.tails)
+            found["a"] |= {"all": whole["all"], "width_all": whole["width_all"]}
+        for target, numbers in found.items():
+            yield {"curve": curve.kind, "target": target, **numbers}
+    curve = uv.curves.calibration(drawn.y, first, **drawn.options)
+    numbers = held(curve, "a", problem.share, drawn.tails)
+    yield {"curve": curve.kind, "target": "a", **numbers}
+
+
+def simulate(path: Path, n_samples: int, seconds: float) -> None:
+    """Rows, a sample of each problem at a time, until there are enough or time is up."""
+    done = set()
+    if path.exists():
+        kept = pd.read_csv(path)
+        done = set(zip(kept["problem"], kept["number"], strict=True))
+    start = time.monotonic()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not done:
+            writer.writeheader()
+        for number in range(n_samples):
+            for name in PROBLEMS:
+                if time.monotonic() - start > seconds:
+                    return
+                if (name, number) not in done:
+                    for row in rows_of(name, number):
+                        numbers = {key: f"{row[key]:.6g}" for key in COLUMNS[4:]}
+                        writer.writerow({"problem": name, "number": number} | row | numbers)
+                    file.flush()
+
+
+def table_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Coverage in percent, and mean widths, of each curve."""
+    cells = rows.groupby(["problem", "curve", "target"], sort=False)
+    found = cells[list(COLUMNS[4:])].mean()
+    found[["point", "all"]] *= 100
+    found.insert(0, "samples", cells.size())
+    rounded = found.round({"point": 1, "all": 1, "width": 3, "width_all": 3}).reset_index()
+    order = {name: place for place, name in enumerate(PROBLEMS)}
+    return rounded.sort_values("problem", key=lambda names: names.map(order), kind="stable")
+
+
+def on_the_page(table: pd.DataFrame) -> str:
+    """The table of docs/tutorials/curves.md: percentages of one point, and of all."""
+    cells = table.set_index(["problem", "curve", "target"])
+    columns = [(curve, "a") for curve in HEADINGS] + [("decision", "difference")]
+    heads = [f"{each}: one, all" for each in (*HEADINGS.values(), "difference of net benefit")]
+    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
+    for name in PROBLEMS:
+        found = [cells.loc[(name, *column)] for column in columns]
+        texts = [f"{each['point']:.0f}, {each['all']:.0f}" for each in found]
+        lines.append(f"| {name} | " + " | ".join(texts) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Simulate, or print and keep the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rows", type=Path, default=Path("build/curves.csv"))
+    parser.add_argument("--samples", type=int, default=250)
+    parser.add_argument("--seconds", type=float, default=240)
+    parser.add_argument("--table", action="store_true", help="write the table of the rows")
+    parser.add_argument("--quick", action="store_true", help="a few samples")
+    chosen = parser.parse_args()
+    if not chosen.table:
+        simulate(chosen.rows, 2 if chosen.quick else chosen.samples, chosen.seconds)
+    table = table_of(pd.read_csv(chosen.rows))
+    if chosen.table:
+        table.to_csv(TABLE, index=False)
+        print(on_the_page(table))
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Estimates are those of scikit-learn, or what the definition says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
+
+import ucvtest as uv
+
+N = 40
+
+
+def sample(seed: int, *, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = (rng.random(N) < 0.4).astype(int)
+    p = 1 / (1 + np.exp(-1.5 * y - rng.normal(size=N) + 1))
+    return y, np.round(p, 1) if ties else p
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("seed", range(2))
+def test_roc_is_that_of_scikit_learn(seed, ties):
+    y, p = sample(seed, ties=ties)
+    curve = uv.curves.roc(y, {"a": p})
+    fpr, tpr, thresholds = (each[:0:-1] for each in roc_curve(y, p, drop_intermediate=False))
+    band = curve.band("a", "sensitivity")
+    np.testing.assert_array_equal(band.x, thresholds)
+    np.testing.assert_array_equal(band.estimate, tpr)
+    np.testing.assert_allclose(1 - curve.band("a", "specificity").estimate, fpr, atol=1e-15)
+    # What is drawn has the area that is estimated.
+    (line,) = (each for each in layers(curve) if each.label == "a")
+    assert np.trapezoid(line.y, line.x) == pytest.approx(roc_auc_score(y, p), abs=1e-12)
+
+
+def layers(curve):
+    from ucvtest.curves.picture import picture_of
+
+    return picture_of(curve, "curve").layers
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_precision_and_recall_are_those_of_scikit_learn(ties):
+    y, p = sample(3, ties=ties)
+    curve = uv.curves.precision_recall(y, {"a": p})
+    precision, recall, thresholds = precision_recall_curve(y, p)
+    np.testing.assert_array_equal(curve.band("a", "precision").x, thresholds)
+    np.testing.assert_array_equal(curve.band("a", "precision").estimate, precision[:-1])
+    np.testing.assert_array_equal(curve.band("a", "recall").estimate, recall[:-1])
+
+
+def test_calibration_is_that_of_scikit_learn():
+    y, p = sample(4)
+    band = uv.curves.calibration(y, {"a": p}, bins=6).band()
+    share, mean = calibration_curve(y, p, n_bins=6, strategy="quantile")
+    np.testing.assert_allclose(band.estimate, share, rtol=1e-15)
+    np.testing.assert_allclose(band.x, mean, rtol=1e-15)
+    uniform = uv.curves.calibration(y, {"a": p}, bins=np.linspace(0, 1, 6)).band()
+    known = ~np.isnan(uniform.estimate)
+    share, mean = calibration_curve(y, p, n_bins=5)
+    np.testing.assert_allclose(uniform.estimate[known], share, rtol=1e-15)
+    assert band.n.sum() == uniform.n.sum() == N
+
+
+def test_net_benefit_is_what_vickers_and_elkin_define():
+    y, p = sample(5)
+    curve = uv.curves.decision(y, {"a": p, "b": p**2})
+    grid = curve.band("a").x
+    np.testing.assert_array_equal(grid, np.arange(1, 51) / 100)
+    for name, given in (("a", p), ("b", p**2), ("treat all", np.ones(N))):
+        by_hand = [
+            (np.sum((given >= q) & (y == 1)) - np.sum((given >= q) & (y == 0)) * q / (1 - q)) / N
+            for q in grid
+        ]
+        np.testing.assert_allclose(curve.band(name).estimate, by_hand, atol=1e-14)
+    less = curve.band("a").estimate - curve.band("b").estimate
+    np.testing.assert_allclose(curve.band("difference").estimate, less, atol=1e-14)
+
+
+def test_two_learners_share_their_thresholds_and_many_are_thinned():
+    y, p = (np.tile(each, 2) for each in sample(6))
+    p = p + np.arange(2 * N) / 1000
+    curve = uv.curves.roc(y, {"a": p, "b": 10 + p})
+    band = curve.band("b", "sensitivity")
+    assert len(band.x) == 100
+    assert (band.x[0], band.x[-1]) == (p.min(), 10 + p.max())
+    for k in (0, 40, 99):
+        assert band.estimate[k] == np.mean(10 + p[y == 1] >= band.x[k])
+    less = curve.band("a", "specificity").estimate - curve.band("b", "specificity").estimate
+    np.testing.assert_allclose(curve.band("difference", "specificity").estimate, less, atol=1e-15)
+    assert uv.curves.roc(y, {"a": p}, thresholds=[0.7, 0.2, 0.7]).band().x.tolist() == [0.2, 0.7]
+
+
+def test_rows_are_read_as_losses_read_them(tmp_path):
+    y, p = sample(7)
+    names = np.where(y == 1, "ill", "well")
+    frame = pd.DataFrame({"truth": names, "a": p})
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    plain = uv.curves.roc(y, {"a": p}).band()
+    for given in (frame, tmp_path / "scores.csv"):
+        curve = uv.curves.roc("truth", given, pos_label="ill")
+        np.testing.assert_array_equal(curve.band().estimate, plain.estimate)
+        assert curve.settings["pos_label"] == "ill"
+    frame["fold"], frame["patient"] = np.arange(N) // 10, np.arange(N) // 2
+    curve = uv.curves.roc("truth", frame, pos_label="ill", fold="fold", groups="patient")
+    assert curve.learners == ("a",)
+    assert (curve.settings["n_folds"], curve.settings["n_groups"]) == (4, 20)
+    other = uv.curves.roc(names, {"a": -p}, pos_label="well")
+    np.testing.assert_allclose(other.band("a", "specificity").estimate[1:], plain.estimate[:0:-1])

@@ -1,0 +1,14 @@
+"""Curves with bands: ROC, precision-recall, calibration and decision curves.
+
+Of fixed rules, or of out-of-fold predictions; of one rule, or of two and their difference; of rows
+that are independent or come in clusters. Intervals are for one point, and for all points at once.
+"""
+
+from ucvtest.curves.band import Band
+from ucvtest.curves.calibration import calibration
+from ucvtest.curves.decision import decision
+from ucvtest.curves.precision_recall import precision_recall
+from ucvtest.curves.result import Curve
+from ucvtest.curves.roc import roc
+
+__all__ = ["Band", "Curve", "calibration", "decision", "precision_recall", "roc"]

@@ -1,0 +1,214 @@
+r"""Intervals of the points of a curve, for each point by itself and for all points at once.
+
+A point is a ratio :math:`T = N \cdot P / D \cdot P` of sums over cells with shares P. Its
+influence value in a cell is :math:`l = (N - T D)/(D \cdot P)`: the variance of T is that of the
+mean of l, and two points are as correlated as their influence values.
+
+Observations are added before an interval is made, so that there is one where all rows agree. For
+one learner they are one in each cell of the confusion matrix (Agresti and Coull 1998), for a
+difference of two a quarter in each of the eight cells of class and both predictions (Agresti and
+Min 2005). One is z^2/4 at the 95% level; for all points at once z is larger, and so is what is
+added.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from ucvtest.curves.cells import Cells
+from ucvtest.curves.points import Points
+from ucvtest.results.serialising import freeze
+from ucvtest.stats.simultaneous import MultivariateT, as_normal
+from ucvtest.stats.wald import ReferenceDistribution
+
+__all__ = ["Band", "bands_of"]
+
+N_DRAWS = 5_000
+"""Of the largest error: its 95% quantile then has a standard error of about .02."""
+
+NO_VARIANCE = 1e-12
+"""Variances of points up to this are rounding error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Estimates along a curve with their intervals; all arrays have shape (K,).
+
+    Parameters
+    ----------
+    learner : str
+        Whose they are; "difference" is the first learner less the second.
+    quantity : str
+        What is estimated at each point, such as "sensitivity".
+    x : ndarray
+        Where: thresholds, or the mean prediction of each bin.
+    n : ndarray
+        Rows that decide the estimate; of a difference the smaller number.
+    estimate : ndarray
+        NaN where no row decides.
+    se : ndarray
+        By influence values; 0 where all rows agree.
+    low, high : ndarray
+        The interval of each point by itself.
+    low_all, high_all : ndarray
+        Intervals for all points of the curve at once.
+    """
+
+    learner: str
+    quantity: str
+    x: np.ndarray
+    n: np.ndarray
+    estimate: np.ndarray
+    se: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    low_all: np.ndarray
+    high_all: np.ndarray
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            object.__setattr__(self, item.name, freeze(getattr(self, item.name)))
+
+
+def bands_of(
+    learner: str,
+    points: Mapping[str, tuple[Points, ...]],
+    x: np.ndarray,
+    cells: Cells,
+    alpha: float,
+    seed: int,
+) -> list[Band]:
+    """The bands of one learner, or of the difference of two, over the same grid.
+
+    Parameters
+    ----------
+    points : mapping of str to tuple of Points
+        Of each quantity those of the learner; with a second one, theirs are subtracted. Intervals
+        for all points are for all quantities too.
+    seed : int
+        Of the draws of the largest error.
+    """
+    df = cells.n_units - 1.0
+    quantities = [_Quantity(each, cells) for each in points.values()]
+    moved = [quantity.moved(1.0) for quantity in quantities]
+    student = ReferenceDistribution(df).isf(alpha / 2)
+    largest = _largest([values for _, values, _ in moved], cells, df, alpha, seed)
+    added = max(1.0, as_normal(largest, df) ** 2 / 4)
+    found = []
+    for name, quantity, (centre, _, variance) in zip(points, quantities, moved, strict=True):
+        low, high = quantity.interval(centre, student * np.sqrt(variance))
+        centre, _, variance = quantity.moved(added)
+        # Intervals for all points contain those for one.
+        low_all, high_all = quantity.interval(centre, largest * np.sqrt(variance))
+        band = Band(
+            *(learner, name, x, quantity.n_deciding, quantity.estimate, quantity.se, low, high),
+            low_all=np.minimum(low_all, low),
+            high_all=np.maximum(high_all, high),
+        )
+        found.append(band)
+    return found
+
+
+def _largest(values: list[np.ndarray], cells: Cells, df: float, alpha: float, seed: int) -> float:
+    """What the largest studentised error of all points exceeds with probability `alpha`."""
+    stacked = np.vstack(values)
+    covariance = stacked @ cells.covariance @ stacked.T
+    variance = covariance.diagonal()
+    known = variance > NO_VARIANCE
+    if not known.any():
+        return ReferenceDistribution(df).isf(alpha / 2)
+    scale = np.sqrt(variance[known])
+    correlation = covariance[np.ix_(known, known)] / np.outer(scale, scale)
+    return MultivariateT(correlation, df, seed, N_DRAWS).critical(alpha).value
+
+
+class _Quantity:
+    """The points of one learner, or those of one less those of another."""
+
+    def __init__(self, points: tuple[Points, ...], cells: Cells) -> None:
+        self.points, self.cells = points, cells
+        ratios = [_ratio(each, cells) for each in points]
+        self.estimate = _less([estimate for estimate, _ in ratios])
+        self.values = _less([values for _, values in ratios])
+        self.se = np.sqrt(_variances(self.values, cells.covariance))
+        self.n_deciding = np.min([each.denominator @ cells.counts for each in points], axis=0)
+        self.n = self._effective_size()
+
+    def _effective_size(self) -> np.ndarray:
+        """How many independent rows the clusters are worth (K,); where all agree, one each."""
+        cells = self.cells
+        if not cells.clustered:
+            return np.full(len(self.estimate), float(cells.n_obs))
+        alone = _variances(self.values, cells.independent)
+        known = self.se > 0
+        size = np.full(len(self.estimate), float(cells.n_units))
+        size[known] = cells.n_obs * alone[known] / self.se[known] ** 2
+        return np.clip(size, 1, cells.n_obs)
+
+    def moved(self, added: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Points (K,), influence values (K, m) and variances (K,) with observations added.
+
+        `added` of them are in each cell of the confusion matrix of one learner; for a difference
+        half as many in each margin.
+        """
+        shares = self.cells.counts / self.cells.n_obs
+        one = len(self.points) == 1
+        each = added if one else added / 2
+        parts = [_with_added(points, shares, self.n, each) for points in self.points]
+        centre, values = _less([part[0] for part in parts]), _less([part[1] for part in parts])
+        if one:
+            squares = added * (parts[0][2] ** 2).sum(axis=1)
+        else:
+            # Both predictions of a positive, and of a negative, in all four ways.
+            first, second = (part[2].reshape(-1, 2, 2) for part in parts)
+            ways = first[:, :, :, None] - second[:, :, None, :]
+            squares = added / 4 * (ways**2).sum(axis=(1, 2, 3))
+        spread = self.n**2 * _variances(values, self.cells.covariance)
+        spread += self.n * (values @ shares) ** 2 + squares
+        return centre, values, spread / (self.n + 4 * each) ** 2
+
+    def interval(self, centre: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The interval around moved points, within what the quantity can be."""
+        first, *others = self.points
+        # The second can be 1 at most, and its own least at least.
+        least = first.least - len(others)
+        most = 1 - sum((each.least for each in others), np.zeros(len(centre)))
+        return np.maximum(centre - half, least), np.minimum(centre + half, most)
+
+
+def _ratio(points: Points, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+    """The ratios (K,) and their influence values (K, m); NaN where no row decides."""
+    below = points.denominator @ cells.counts
+    below = np.where(below > 0, below, np.nan)
+    # Of counts, which are exact: others divide the same integers.
+    found = points.numerator @ cells.counts / below
+    values = points.numerator - found[:, None] * points.denominator
+    return found, cells.n_obs * values / below[:, None]
+
+
+def _with_added(
+    points: Points, shares: np.ndarray, n: np.ndarray, each: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ratios, and influence values of cells and of the four added, `each` times each."""
+    above, below = (
+        (n * (weights @ shares) + each * added.sum(axis=1)) / (n + 4 * each)
+        for weights, added in (
+            (points.numerator, points.added_numerator),
+            (points.denominator, points.added_denominator),
+        )
+    )
+    found = above / below
+    values = (points.numerator - found[:, None] * points.denominator) / below[:, None]
+    added = (points.added_numerator - found[:, None] * points.added_denominator) / below[:, None]
+    return found, values, added
+
+
+def _less(parts: list[np.ndarray]) -> np.ndarray:
+    """The first, less the second where there is one."""
+    return parts[0] if len(parts) == 1 else parts[0] - parts[1]
+
+
+def _variances(values: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """The variance (K,) of each mean of influence values (K, m)."""
+    return np.maximum(np.einsum("km,km->k", values @ covariance, values), 0.0)

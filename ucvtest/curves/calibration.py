@@ -1,0 +1,140 @@
+"""The calibration curve: how often what is predicted happens."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import at_least, is_integer, named_options
+from ucvtest.curves.compute import compute_curve
+from ucvtest.curves.inputs import MOST_POINTS, read_inputs
+from ucvtest.curves.points import PRECISION
+from ucvtest.curves.result import Curve
+
+__all__ = ["calibration"]
+
+
+@named_options
+def calibration(
+    y: Any,
+    predictions: Mapping[str, Any],
+    *,
+    pos_label: Any = None,
+    groups: Any = None,
+    fold: Any = None,
+    bins: Any = 5,
+    alpha: float = 0.05,
+    rng: Any = 0,
+) -> Curve:
+    """Calibration curve of predicted probabilities, with intervals for each bin and for all.
+
+    Parameters
+    ----------
+    y, pos_label, groups, fold, alpha, rng
+        As for `roc`.
+    predictions : mapping, DataFrame or path
+        Name of each of one or two rules, and its n probabilities of the positive class.
+    bins : int or array-like
+        How many bins with equally many predictions (those of both rules together), or the edges of
+        bins from 0 to 1. A bin has its upper edge and not its lower one; the first has both.
+
+    Returns
+    -------
+    Curve
+        Bands of "share of positives" by the mean prediction in each bin. The edges are in
+        ``settings["edges"]``.
+
+    Raises
+    ------
+    ValueError
+        If predictions are no probabilities, `y` has one class, or anything does not fit.
+
+    Notes
+    -----
+    **What is estimated.** The probability of the positive class given that the prediction lies in a
+    bin. A calibrated rule has its mean prediction there, so that the diagonal lies within the band.
+    Edges of bins are taken as fixed: edges from the predictions alone do no harm, edges from the
+    labels do.
+
+    **What is covered.** ``low`` and ``high``: the probability of one bin. ``low_all`` and
+    ``high_all``: those of all bins of a rule at once. A bin without rows has an estimate of NaN and
+    an interval that says nothing.
+
+    **What is not offered.** A difference of two rules: the same bin holds different rows for each.
+    The expected calibration error (ECE): it sums absolute differences, so that its estimate is
+    above zero for a perfectly calibrated rule, the more so the more bins and the fewer rows there
+    are, and its distribution near zero is not normal. Use the Brier score or the log loss
+    (``Losses.from_predictions(loss="brier")``), which punish miscalibration too.
+
+    **What is assumed** and **what it costs**: as for `roc`. **When it is too short:** with few rows
+    in a bin intervals are wide, not short.
+
+    References
+    ----------
+    Agresti, A. and Coull, B. A. (1998). Approximate is better than "exact" for interval estimation
+    of binomial proportions. The American Statistician 52, 119-126.
+
+    Broecker, J. and Smith, L. A. (2007). Increasing the reliability of reliability diagrams.
+    Weather and Forecasting 22, 651-661.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y = [0, 0, 1, 0, 1, 1, 0, 1]
+    >>> p = [0, 0.125, 0.375, 0.5, 0.625, 0.75, 0.875, 1]
+    >>> band = uv.curves.calibration(y, {"model": p}, bins=2).band()
+    >>> band.x.tolist(), band.estimate.tolist()
+    ([0.25, 0.8125], [0.25, 0.75])
+    """
+    inputs = read_inputs(
+        *(y, predictions),
+        pos_label=pos_label,
+        groups=groups,
+        fold=fold,
+        alpha=alpha,
+        rng=rng,
+        probabilities=True,
+    )
+    edges = _edges(bins, inputs.scores)
+    places = np.searchsorted(edges[1:-1], inputs.scores)
+    n_bins = len(edges) - 1
+    means = np.array([_means(*each, n_bins) for each in zip(places, inputs.scores, strict=True)])
+    curve = compute_curve(
+        *("calibration", inputs),
+        places=places,
+        flagged=np.eye(n_bins, dtype=bool),
+        quantities=(replace(PRECISION, name="share of positives"),),
+        x=means,
+        x_name="mean prediction",
+        estimand="share of positives given the bin of the prediction,",
+        differences=False,
+    )
+    return replace(curve, settings={**curve.settings, "edges": tuple(edges.tolist())})
+
+
+def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
+    """The edges of bins, which are given, or hold equally many predictions."""
+    if is_integer(bins):
+        n_bins = at_least("bins", bins, 1)
+        if n_bins > MOST_POINTS:
+            raise ValueError(f"bins must be at most {MOST_POINTS}, got {bins}")
+        # Computed as scikit-learn does, because rounding decides on which side predictions lie.
+        found: np.ndarray = np.unique(np.percentile(scores, 100 * np.linspace(0, 1, n_bins + 1)))
+        return found if len(found) > 1 else np.array([0.0, 1.0])
+    edges = as_numbers("bins", bins)
+    rises = edges.ndim == 1 and len(edges) > 1 and (np.diff(edges) > 0).all()
+    if not rises or not edges[0] <= scores.min() or not scores.max() <= edges[-1]:
+        raise ValueError(
+            "bins must be a number of bins, or edges that rise and contain all predictions, such "
+            f"as [0, 0.1, 0.3, 1], got {bins!r:.60}"
+        )
+    return edges
+
+
+def _means(places: np.ndarray, scores: np.ndarray, n_bins: int) -> np.ndarray:
+    """The mean prediction of each bin; NaN where it is empty."""
+    counts = np.bincount(places, minlength=n_bins)
+    sums = np.bincount(places, scores, minlength=n_bins)
+    return np.divide(sums, counts, out=np.full(n_bins, np.nan), where=counts > 0)

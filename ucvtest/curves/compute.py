@@ -1,0 +1,126 @@
+"""From validated inputs to a curve with its bands."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ucvtest.curves.band import Band, bands_of
+from ucvtest.curves.cells import count_cells
+from ucvtest.curves.fields import DIFFERENCE
+from ucvtest.curves.inputs import Inputs
+from ucvtest.curves.points import Quantity, points_of
+from ucvtest.curves.result import Curve
+from ucvtest.results.wording import percent
+
+__all__ = ["compute_curve", "flagged_at", "places_between"]
+
+FEW_ROWS, FEW_CLUSTERS = 10, 25
+"""Positives, negatives or clusters below which intervals are rough."""
+
+
+def flagged_at(n_thresholds: int) -> np.ndarray:
+    """Whether rows between thresholds are at or above each of them (K, K + 1)."""
+    return ~np.tri(n_thresholds, n_thresholds + 1, dtype=bool)
+
+
+def places_between(thresholds: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """How many thresholds are no larger than each score."""
+    return np.searchsorted(thresholds, scores, side="right")
+
+
+def compute_curve(
+    kind: str,
+    inputs: Inputs,
+    *,
+    places: np.ndarray,
+    flagged: np.ndarray,
+    quantities: Sequence[Quantity],
+    x: np.ndarray,
+    x_name: str,
+    estimand: str,
+    differences: bool = True,
+    references: Mapping[str, np.ndarray] | None = None,
+    notes: Sequence[str] = (),
+) -> Curve:
+    """The bands of all learners and, unless it means nothing, of their difference.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (L, n)
+        In which of B places of the grid each prediction is.
+    flagged : ndarray of bool, shape (K, B)
+        Whether a row in a place is predicted to be positive at each point.
+    x : ndarray, shape (L, K)
+        Where the points are.
+    references : mapping of str to ndarray, optional
+        Rules that look at no prediction: what they flag.
+    """
+    n_learners, n_places = len(inputs.learners), flagged.shape[1]
+    # Of each learner first the negatives of all places, then the positives.
+    index = 2 * np.arange(n_learners)[:, None] + inputs.positive
+    cells = count_cells(index * n_places + places, 2 * n_learners * n_places, inputs.groups)
+    rules = {name: (flagged, place) for place, name in enumerate(inputs.learners)}
+    rules |= {name: (each, 0) for name, each in (references or {}).items() if name not in rules}
+    points = {
+        name: {each.name: points_of(each, rows, place, n_learners) for each in quantities}
+        for name, (rows, place) in rules.items()
+    }
+    common = (cells, inputs.alpha, inputs.seed)
+    bands: list[Band] = []
+    for name, (_, place) in rules.items():
+        single = {quantity: (each,) for quantity, each in points[name].items()}
+        bands += bands_of(name, single, x[place], *common)
+    if differences and n_learners == 2:
+        first, second = (points[name] for name in inputs.learners)
+        both = {quantity: (first[quantity], second[quantity]) for quantity in first}
+        bands += bands_of(DIFFERENCE, both, x[0], *common)
+    return Curve(
+        kind,
+        inputs.learners,
+        tuple(bands),
+        inputs.alpha,
+        _settings(inputs) | {"estimand": _of_rules(inputs, estimand), "x": x_name},
+        (*_coverage(inputs, x_name), *_cautions(inputs), *notes),
+    )
+
+
+def _settings(inputs: Inputs) -> dict[str, Any]:
+    found = {
+        "n_obs": len(inputs.positive),
+        "n_positive": int(inputs.positive.sum()),
+        "n_groups": None if inputs.groups is None else inputs.groups.n_groups,
+        "n_folds": inputs.n_folds or None,
+        "pos_label": inputs.pos_label,
+        "seed": inputs.seed,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _of_rules(inputs: Inputs, estimand: str) -> str:
+    """Which rules the estimand is about."""
+    if inputs.n_folds:
+        return f"{estimand} of the rules learnt here, rows pooled over {inputs.n_folds} folds"
+    return f"{estimand} of {'this rule' if len(inputs.learners) == 1 else 'these rules'}"
+
+
+def _coverage(inputs: Inputs, x_name: str) -> Iterator[str]:
+    binned = x_name != "threshold"
+    one, every = ("in one bin", "in all bins") if binned else ("at one threshold", "at all of them")
+    yield (
+        f"low and high contain the true value of one quantity {one}, fixed before looking at the "
+        f"curve, with {percent(1 - inputs.alpha)} confidence."
+    )
+    yield f"low_all and high_all do so for all quantities of a learner {every} at once."
+
+
+def _cautions(inputs: Inputs) -> Iterator[str]:
+    n_positive = int(inputs.positive.sum())
+    fewer = min(n_positive, len(inputs.positive) - n_positive)
+    if fewer < FEW_ROWS:
+        yield f"The rarer class has {fewer} rows only: intervals are wide, and rough."
+    if inputs.groups is not None and inputs.groups.n_groups < FEW_CLUSTERS:
+        yield (
+            f"{inputs.groups.n_groups} clusters are few: intervals for all points at once miss "
+            "more often than they should."
+        )

@@ -1,0 +1,85 @@
+"""The points of a curve: ratios of sums over the four cells of a confusion matrix.
+
+At each point some rows are predicted to be positive: those at or above a threshold, or those in a
+bin. Whatever is drawn counts these rows, and the others, by class.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["PRECISION", "SENSITIVITY", "SPECIFICITY", "Points", "Quantity", "points_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """A ratio of sums over true positives, false negatives, false positives and true negatives.
+
+    Parameters
+    ----------
+    name : str
+    numerator, denominator : array, shape (4,) or (K, 4)
+        What a row counts in each of these cells.
+    least : float or array, shape (K,)
+        What the ratio is at least; it is 1 at most.
+    """
+
+    name: str
+    numerator: Any
+    denominator: Any
+    least: Any = 0.0
+
+
+SENSITIVITY = Quantity("sensitivity", (1, 0, 0, 0), (1, 1, 0, 0))
+SPECIFICITY = Quantity("specificity", (0, 0, 0, 1), (0, 0, 1, 1))
+PRECISION = Quantity("precision", (1, 0, 0, 0), (1, 0, 1, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """K ratios of sums over m cells, for one learner.
+
+    Parameters
+    ----------
+    numerator, denominator : ndarray, shape (K, m)
+        What a row of each cell counts.
+    added_numerator, added_denominator : ndarray, shape (K, 4)
+        What an added observation counts, in each cell of the confusion matrix.
+    least : ndarray, shape (K,)
+    """
+
+    numerator: np.ndarray
+    denominator: np.ndarray
+    added_numerator: np.ndarray
+    added_denominator: np.ndarray
+    least: np.ndarray
+
+
+def points_of(quantity: Quantity, flagged: np.ndarray, place: int, n_learners: int) -> Points:
+    """A quantity of one of the learners.
+
+    Parameters
+    ----------
+    flagged : ndarray of bool, shape (K, B)
+        Whether a row in this place between the points is predicted to be positive.
+    place, n_learners : int
+        Which of the learners, whose cells stand one after the other: B of negatives, B of
+        positives.
+    """
+    yes = flagged.astype(float)
+    no, none = 1 - yes, np.zeros(yes.shape)
+    # True positives, false negatives, false positives, true negatives: (4, K, 2 B).
+    confusion = np.stack(
+        [np.hstack(each) for each in ((none, yes), (none, no), (yes, none), (no, none))]
+    )
+    added = tuple(
+        np.broadcast_to(np.asarray(weights, dtype=float), (len(yes), 4))
+        for weights in (quantity.numerator, quantity.denominator)
+    )
+    counts = np.zeros((2, len(yes), n_learners, confusion.shape[2]))
+    for whole, weights in zip(counts, added, strict=True):
+        whole[:, place] = np.einsum("kc,ckm->km", weights, confusion)
+    numerator, denominator = counts.reshape(2, len(yes), -1)
+    least = np.broadcast_to(np.asarray(quantity.least, dtype=float), len(yes))
+    return Points(numerator, denominator, added[0], added[1], least)

@@ -1,0 +1,111 @@
+"""A curve with its bands: what the functions of this room return."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ucvtest.curves.fields import DIFFERENCE, CurveFields
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from ucvtest.results.text_tables import GridSummary
+
+__all__ = ["Curve"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(CurveFields):
+    """A curve of one learner, or of two with their difference, and its bands.
+
+    Parameters
+    ----------
+    kind : {"roc", "precision_recall", "calibration", "decision"}
+    learners : tuple of str
+    bands : tuple of Band
+        One for each quantity of each learner, and of the difference of two.
+    alpha : float
+    settings : mapping
+        Estimand, numbers of rows, positives, clusters and folds, positive class.
+    notes : tuple of str
+        What is covered, and what to be careful about.
+    """
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(kind={self.kind!r}, learners={self.learners!r}, "
+            f"n_obs={self.settings['n_obs']}, {len(self.bands[0].x)} points)"
+        )
+
+    def __str__(self) -> str:
+        return str(self.summary().as_text())
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row for each point of each band.
+
+        Columns: learner, quantity, the place on the grid (threshold or mean_prediction), and those
+        of `Band`: n, estimate, se, low, high, low_all, high_all.
+        """
+        import pandas as pd
+
+        names = {"x": self.settings["x"].replace(" ", "_")}
+        columns = [
+            {item.name: getattr(each, item.name) for item in fields(each)} for each in self.bands
+        ]
+        tables = [pd.DataFrame(each).rename(columns=names) for each in columns]
+        return pd.concat(tables, ignore_index=True)
+
+    @property
+    def verdict(self) -> str:
+        """Where the band of the difference, for all points at once, leaves out zero."""
+        from ucvtest.curves.wording import verdict
+
+        return verdict(self)
+
+    def summary(self) -> "GridSummary":
+        """Summary tables: ``as_text``, ``as_html``, ``as_latex``."""
+        from ucvtest.curves.wording import summary
+
+        return summary(self)
+
+    @property
+    def plot_kinds(self) -> tuple[str, ...]:
+        """The pictures that `plot` can draw, its default first."""
+        both = any(each.learner == DIFFERENCE for each in self.bands)
+        return ("curve", DIFFERENCE) if both else ("curve",)
+
+    def plot(self, ax: "Axes | None" = None, *, kind: str | None = None) -> "Axes":
+        """Draw the curve: areas for all points at once, bars for one point.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        kind : str, optional
+            One of `plot_kinds`, by default the first.
+        """
+        from ucvtest.curves.picture import draw
+        from ucvtest.results.axes import known_axes
+        from ucvtest.results.drawing import PICTURE_SIZE
+
+        kind = self._known_kind(kind)
+        return draw(known_axes(ax, PICTURE_SIZE), self, kind)
+
+    def save_plot(self, path: str | Path, *, dpi: float = 150, kind: str | None = None) -> None:
+        """Write what `plot` draws to a file, without a display and without pyplot."""
+        from ucvtest.curves.picture import draw
+        from ucvtest.results.axes import save_figure
+        from ucvtest.results.drawing import PICTURE_SIZE
+
+        known = self._known_kind(kind)
+        save_figure(lambda ax: draw(ax, self, known), path, PICTURE_SIZE, dpi)
+
+    def _known_kind(self, kind: str | None) -> str:
+        kinds = self.plot_kinds
+        if kind is not None and (not isinstance(kind, str) or kind not in kinds):
+            raise ValueError(f"kind={kind!r:.60} is unknown: this curve has {', '.join(kinds)}")
+        return kind or kinds[0]

@@ -1,0 +1,102 @@
+"""A curve in words and tables."""
+
+import numpy as np
+
+from ucvtest.curves.band import Band
+from ucvtest.curves.fields import DIFFERENCE, CurveFields
+from ucvtest.results.text_tables import (
+    Grid,
+    GridSummary,
+    hanging,
+    in_two_columns,
+    number_column,
+    wrapped_rows,
+)
+from ucvtest.results.wording import percent
+
+__all__ = ["TITLES", "summary", "verdict"]
+
+TITLES = {
+    "roc": "ROC curve",
+    "precision_recall": "Precision-recall curve",
+    "calibration": "Calibration curve",
+    "decision": "Decision curve",
+}
+
+MOST_ROWS = 6
+"""Points of each band that a summary shows."""
+
+
+def verdict(curve: CurveFields) -> str:
+    """Where the difference is not zero, by its band for all points."""
+    differences = [each for each in curve.bands if each.learner == DIFFERENCE]
+    if not differences:
+        return ""
+    first, second = curve.learners
+    found = []
+    for band in differences:
+        for name, beyond in ((first, band.low_all > 0), (second, band.high_all < 0)):
+            if beyond.any():
+                where = band.x[beyond]
+                found.append(
+                    f"{name} has the larger {band.quantity} at {int(beyond.sum())} of "
+                    f"{len(beyond)} thresholds, from {where.min():.4g} to {where.max():.4g}"
+                )
+    if not found:
+        names = " or ".join(each.quantity for each in differences)
+        return (
+            f"No evidence at the {percent(curve.alpha)} level that {first} and {second} differ in "
+            f"{names} at any threshold."
+        )
+    return f"At the {percent(curve.alpha)} level, over all thresholds: {'; '.join(found)}."
+
+
+def summary(curve: CurveFields) -> GridSummary:
+    """Tables of what is estimated, and of some points of each band."""
+    settings, title = curve.settings, TITLES[curve.kind]
+    facts = [
+        ("Rows", str(settings["n_obs"])),
+        ("Positive", str(settings["n_positive"])),
+        ("Level", percent(1 - curve.alpha)),
+        ("Points", str(len(curve.bands[0].x))),
+    ]
+    for name, label in (("n_groups", "Clusters"), ("n_folds", "Folds"), ("pos_label", "Class")):
+        if name in settings:
+            facts.append((label, str(settings[name])))
+    words = [("Estimand", settings["estimand"])]
+    grids = [
+        Grid(wrapped_rows(words), aligns="l", title=title),
+        Grid(in_two_columns(facts), aligns="rlr"),
+        *(_points(each, settings["x"]) for each in curve.bands),
+    ]
+    found = GridSummary()
+    found.fill(grids, lambda width: _closing(curve, width))
+    return found
+
+
+def _points(band: Band, x_name: str) -> Grid:
+    """Some points, evenly spaced on the grid."""
+    shown = np.unique(np.linspace(0, len(band.x) - 1, MOST_ROWS).round().astype(int))
+    columns = {
+        "estimate": band.estimate,
+        "std err": band.se,
+        "low": band.low,
+        "high": band.high,
+        "low all": band.low_all,
+        "high all": band.high_all,
+    }
+    cells = [number_column([float(value) for value in each[shown]], 3) for each in columns.values()]
+    counts = [f"{value:.0f}" for value in band.n[shown]]
+    places = number_column([float(value) for value in band.x[shown]])
+    rows = [list(row) for row in zip(places, counts, *cells, strict=True)]
+    title = f"{band.learner}: {band.quantity} by {x_name}"
+    return Grid(rows, [x_name, "n", *columns], title=title)
+
+
+def _closing(curve: CurveFields, width: int) -> list[str]:
+    said = verdict(curve)
+    lines = [*hanging(f"Verdict: {said}", width), ""] if said else []
+    lines.append("Notes:")
+    for index, note in enumerate(curve.notes, start=1):
+        lines += hanging(f"[{index}] {note}", width)
+    return lines

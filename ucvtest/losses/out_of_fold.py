@@ -1,0 +1,135 @@
+"""Out-of-fold predictions: the design that folds make, and what was found in each repeat."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_array
+from ucvtest.data.sample import count_missing
+from ucvtest.designs.design import Design, folds_in_words
+
+__all__ = ["OutOfFold"]
+
+MAX_BYTES = 2**32
+"""Most memory of learning and test sets: a column of numbers is easily taken for one of folds."""
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """The number of the fold of each observation, from 0, in each repeat, (R, n).
+
+    Every prediction is that of a rule learnt from all rows outside of the fold.
+    """
+
+    numbers: np.ndarray
+    repeated: bool
+    """Whether predictions have a row for each repeat, which a single one may have too."""
+
+    @classmethod
+    def of(cls, fold: Any) -> "OutOfFold":
+        """From labels of any type, (n,), or (R, n) for repeats."""
+        if hasattr(fold, "columns"):
+            raise ValueError(
+                "fold is a DataFrame: pass one column, or for repeats an array with a row for "
+                "each, as .to_numpy().T makes it of a column for each"
+            )
+        given = as_array("fold", fold)
+        if given.ndim not in (1, 2) or not given.size:
+            raise ValueError(
+                "fold must hold the fold of each observation, shape (n,), or a row for each "
+                f"repeat, (R, n), got shape {given.shape}"
+            )
+        rows = [_numbered(row, repeat) for repeat, row in enumerate(np.atleast_2d(given))]
+        return cls(np.stack(rows), given.ndim == 2)
+
+    @property
+    def design(self) -> Design:
+        """The folds of each repeat as test sets, and what is left as learning sets."""
+        testing = np.concatenate([row == np.arange(row.max() + 1)[:, None] for row in self.numbers])
+        return Design(~testing, testing)
+
+    @property
+    def words(self) -> str:
+        """What the cross-validation is called."""
+        counts = (self.numbers.max(axis=1) + 1).tolist()
+        if len(set(counts)) == 1:
+            return folds_in_words(counts[0], len(counts))
+        return f"{min(counts)}- to {max(counts)}-fold cross-validation, {len(counts)} times"
+
+    def rounds(self, rules: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The predictions of each repeat."""
+        n_repeats = len(self.numbers)
+        if not self.repeated:
+            for name, given in rules.items():
+                n_obs = self.numbers.shape[1]
+                if np.ndim(given) > 1 and np.shape(given)[0] != n_obs == np.shape(given)[1]:
+                    raise ValueError(
+                        f"predictions[{name!r:.60}] has shape {np.shape(given)}, and fold is that "
+                        "of one repeat: pass fold with a row for each repeat too"
+                    )
+            return [dict(rules)]
+        for name, given in rules.items():
+            if hasattr(given, "columns") or not np.ndim(given) or len(given) != n_repeats:
+                raise ValueError(
+                    f"predictions[{name!r:.60}] has shape {np.shape(given)}, where fold has "
+                    f"{n_repeats} repeats: pass a row for each of them, as fold has"
+                )
+        return [
+            {name: given[repeat] for name, given in rules.items()} for repeat in range(n_repeats)
+        ]
+
+    def together(self, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """What was found in the repeats, with values and predictions (L, T) by resample."""
+        n_obs = found[0]["values"].shape[1]
+        if self.numbers.shape[1] != n_obs:
+            turned = (
+                ": pass fold.T, with a row for each repeat" if len(self.numbers) == n_obs else ""
+            )
+            raise ValueError(
+                f"fold names {self.numbers.shape[1]} observations, where {n_obs} are needed{turned}"
+            )
+        parts: dict[str, Any] = {}
+        for name in ("values", "predictions"):
+            if name in found[0]:
+                rows = zip(found, self._orders, strict=True)
+                parts[name] = np.concatenate([each[name][:, order] for each, order in rows], axis=1)
+        return {**found[0], **parts}
+
+    def of_tested(self, values: np.ndarray) -> np.ndarray:
+        """What observations (n,) have, of all that are tested (T,), resample by resample."""
+        return np.concatenate([values[order] for order in self._orders])
+
+    @property
+    def _orders(self) -> list[np.ndarray]:
+        """Observations fold by fold, in each repeat."""
+        return [np.argsort(row, kind="stable") for row in self.numbers]
+
+
+def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:
+    """Numbers of the folds in the order of their labels, or of their first rows."""
+    n_missing = count_missing(labels)
+    if n_missing:
+        raise ValueError(
+            f"fold has {n_missing} missing values: drop these observations for all rules"
+        )
+    names = labels.tolist()
+    different = list(dict.fromkeys(names))
+    if len(different) < 2:
+        raise ValueError(
+            f"fold names one fold only ({different[0]!r:.60}) in repeat {repeat}, and two are "
+            "needed: leave fold out for rules that were fixed before"
+        )
+    if 2 * len(different) * len(names) > MAX_BYTES:
+        raise ValueError(
+            f"fold names {len(different)} folds of {len(names)} observations, which take "
+            f"{2e-9 * len(different) * len(names):.3g} GB of memory: pass a column "
+            "of few labels"
+        )
+    # Labels of several types have no order.
+    with suppress(TypeError):
+        different.sort()
+    place = {name: number for number, name in enumerate(different)}
+    return np.array([place[name] for name in names])
