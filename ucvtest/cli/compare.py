@@ -23,7 +23,7 @@ from ucvtest.cli.options import (
     LabelOption,
     LossOption,
     MethodsTextOption,
-    MetricOption,
+    MetricsOption,
     MissingOption,
     OneHotOption,
     PlotOption,
@@ -100,7 +100,7 @@ def compare(
     ] = None,
     loss: LossOption = None,
     scoring: ScoringOption = None,
-    metric: MetricOption = None,
+    metric: MetricsOption = None,
     pos_label: LabelOption = None,
     null_value: Annotated[
         float | None,
@@ -257,9 +257,12 @@ def compare(
             "--max-fits": max_fits,
         }
         given = {"--loss": loss, "--scoring": scoring, "--metric": metric}
-        several = [option for option, name in given.items() if name]
-        if len(several) > 1:
-            raise ValueError(f"{' and '.join(several)} exclude each other: pass one of them")
+        named_twice = [option for option, name in given.items() if name]
+        if len(named_twice) > 1:
+            raise ValueError(f"{' and '.join(named_twice)} exclude each other: pass one of them")
+        several = metric is not None and len(metric) > 1
+        if several and other is None:
+            raise ValueError("several --metric are for learners that are compared: add --other")
         of_one_learner = is_of_one_learner(test)
         named = {} if of_one_learner else named_tests(test, tests, own)
         if margin is not None:
@@ -284,9 +287,9 @@ def compare(
         if mlflow:
             uv.autolog()
         learners = [learner, *(other or [])]
-        asked = chosen_loss(loss, scoring, metric)
+        asked = chosen_loss(loss, scoring, metric[0] if metric and not several else None)
         common: dict[str, Any] = {
-            "loss": asked,
+            **({"metric": metric} if several else {"loss": asked}),
             "alternative": alternative,
             "pos_label": as_label(pos_label, y),
         }
@@ -298,7 +301,7 @@ def compare(
             common |= {"groups": labels, "group_weight": group_weight}
         elif group_weight != "group":
             raise ValueError("--group-weight has no use without --groups")
-        as_table = tests is not None or len(learners) > 2 or _are_paths(learners)
+        as_table = several or tests is not None or len(learners) > 2 or _are_paths(learners)
         check_together(as_table, learners, null_value, correction, baseline)
         outcome: TestResult | Comparison
         if checkpoint is not None and not as_table:

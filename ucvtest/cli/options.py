@@ -104,6 +104,15 @@ MetricOption = Annotated[
         "balanced_accuracy, r2 and others, as in Python.",
     ),
 ]
+MetricsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="In the place of --loss what is no mean of one: f1, f1_macro, 'fbeta(2)', mcc, "
+        "balanced_accuracy, r2 and others, as in Python; repeatable, for a table of several that "
+        "share the fits.",
+    ),
+]
 MissingOption = Annotated[
     Literal["raise", "drop"],
     typer.Option(help="Rows with missing values: refuse them, or leave them out and say so."),
