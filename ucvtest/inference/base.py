@@ -368,11 +368,6 @@ class HypothesisTest(ABC):
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
         """Refuse losses that the test is not about, and a learner without another."""
-        if isinstance(loss, SmoothMetric) and (not cls.takes_metrics or cls.only_loss):
-            raise ValueError(
-                f"metric={loss.name!r:.60} is not for {cls.__name__}: use uv.UStatisticTest, "
-                "uv.CrossValidationWaldTest or uv.HoldOutTest, or a loss"
-            )
         name = loss.name if isinstance(loss, Metric) else loss
         # A comparison has read its scoring already.
         scoring = name if scoring is None and isinstance(loss, SetScore) else scoring
@@ -382,6 +377,11 @@ class HypothesisTest(ABC):
             refuse_set_score(loss, cls.__name__)
         if not cls.takes_auc:
             refuse_scores(loss, cls.__name__, scoring)
+        if isinstance(loss, SmoothMetric) and not cls.takes_metrics:
+            raise ValueError(
+                f"metric={loss.name!r:.60} is not for {cls.__name__}: use uv.UStatisticTest, "
+                "uv.CrossValidationWaldTest or uv.HoldOutTest, or a loss"
+            )
         if cls.needs_other and not paired:
             raise ValueError(f"{cls.__name__} compares two learners: pass other")
 
