@@ -1,7 +1,7 @@
 """`compare`: fits what a plan needs, once, and runs its tests."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
@@ -36,6 +36,13 @@ from ucvtest.comparison.planned_tests import (
     SharedDesign,
     naming_test,
 )
+from ucvtest.comparison.several_metrics import (
+    Family,
+    families_of,
+    is_several,
+    metric_label,
+    names_of,
+)
 from ucvtest.comparison.specs import as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
@@ -49,7 +56,6 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import Losses
-from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult, was_interrupted
@@ -92,6 +98,7 @@ def compare(
     max_seconds: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
     max_fits: int | None = None,
+    metric: Any = None,
 ) -> Comparison:
     """Compare two learners by several tests, or several learners in pairs.
 
@@ -171,6 +178,14 @@ def compare(
         Model fits that the comparison may take, each learner and each learning set counted. They
         are used as the fits that `max_seconds` has time for. Too few are refused before the first,
         with the least number that suffices.
+    metric : str, metric, or a list of these, optional
+        In the place of a loss what is no mean of one, such as "f1", "mcc" or "r2": see
+        `Losses.from_predictions`. Of several, such as ``["f1", "mcc", "auc"]``, there is one table,
+        whose rows are called what the metric is (behind the test, where there are several). Metrics
+        of the same kind of prediction cost the fits of one: "ustatistic" then has as many pairs of
+        learning sets as `max_fits` allows, 1000 by default where all learners are jitted
+        (`uv.designs.DisjointSets`). Metrics that need other predictions, such as "auc" beside "f1",
+        are fitted by themselves, on learning sets from the same seed.
 
     Returns
     -------
@@ -217,57 +232,114 @@ def compare(
     kept = None if checkpoint is None else Checkpoint.open(checkpoint)
     generator, seed = make_generator(rng if kept is None else kept.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
-    loss = chosen_loss(loss, scoring)
+    families = families_of(loss, scoring, metric)
+    _check_apart(families, max_seconds=max_seconds, max_fits=max_fits, checkpoint=checkpoint)
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
-    question = ComparisonQuestion(
-        *(X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast),
-        baseline=baseline_of(tuple(named), baseline),
-        simultaneous=correction == "simultaneous",
-    )
-    tests = question.on_splits(tests, cv, n_dropped)
+    base = (alternative, pos_label, groups, group_weight, backend, contrast)
+    questions = [
+        ComparisonQuestion(
+            *(X, y, named, family.first, *base),
+            baseline=baseline_of(tuple(named), baseline),
+            simultaneous=correction == "simultaneous",
+            others=family.others,
+            several=is_several(metric),
+        )
+        for family in families
+    ]
+    tests = questions[0].on_splits(tests, cv, n_dropped)
     with nullcontext() if kept is None else kept:
         if kept is not None:
-            kept.begin(_asked(question, tests, max_seconds, max_fits), named, seed)
-        call_progress = Progress(kept)
-        if max_seconds is not None:
-            execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
-            affordable = affordable_within(max_seconds, question.pairs, execution)
-            question = replace(question, affordable=affordable)
-        elif max_fits is not None:
-            question = replace(question, affordable=affordable_of(max_fits, question.pairs))
-        plan = Plan(question, tests, seed)
-        if plan.default is None or plan.default.advice is None:
-            if max_seconds is not None:
-                plan = within_seconds(plan, max_seconds, execution)
-            elif max_fits is not None:
-                plan = within_fits(plan, max_fits)
-        for spec in plan.specs.values():
+            kept.begin(_asked(questions[0], tests, max_seconds, max_fits), named, seed)
+        execution = replace(Execution.of(seed, n_jobs, batch_size), progress=Progress(kept))
+        # All are planned, and refused, before the first is fitted.
+        plans = [
+            _planned(question, tests, execution, max_seconds, max_fits) for question in questions
+        ]
+        for spec in plans[0].specs.values():
             refuse_row_numbers(spec.constructor.get("design"), n_dropped)
-        run = _Run(plan, n_jobs, batch_size, progress, call_progress)
+        runs = [_Run(plan, execution, progress) for plan in plans]
         notes = dropped_note(n_dropped)
         try:
-            run.results()
+            for run in runs:
+                run.results()
         except KeyboardInterrupt as stop:
-            done = {(label, *pair): result for (label, pair), result in run.found.items()}
+            done = {
+                (label, *pair): result
+                for run in runs
+                for (label, pair), result in run.found.items()
+            }
             raise Interrupted(done, f"{len(done)} results by test and pair") from stop
     results = {
         key: replace(result, notes=(*result.notes, *notes)) if notes else result
+        for run in runs
         for key, result in run.found.items()
     }
+    joint = {label: each for run in runs for label, each in run.joint.items()}
+    together = {label: each for run in runs for label, each in run.together.items()}
+    labels = _labels(plans, names_of(metric) if is_several(metric) else ())
     comparison = Comparison(
         learners=tuple(named),
         results={
-            (label, *pair): results[label, pair] for label in plan.specs for pair in question.pairs
+            (label, *pair): results[label, pair] for label in labels for pair in questions[0].pairs
         },
-        fits=tuple(run.fits),
+        fits=tuple(each for run in runs for each in run.fits),
         correction=correction,
         elapsed=time.perf_counter() - started,
-        settings=_settings(plan, correction),
-        joint={label: run.joint[label] for label in plan.specs if label in run.joint},
-        together={label: run.together[label] for label in plan.specs if label in run.together},
+        settings=_settings(plans[0], correction, names_of(metric) if is_several(metric) else ()),
+        joint={label: joint[label] for label in labels if label in joint},
+        together={label: together[label] for label in labels if label in together},
     )
-    hooks.announce_comparison(plan.first.first, comparison)
+    hooks.announce_comparison(plans[0].first.first, comparison)
     return comparison
+
+
+def _planned(
+    question: ComparisonQuestion,
+    tests: Any,
+    execution: Execution,
+    max_seconds: float | None,
+    max_fits: int | None,
+) -> Plan:
+    """The tests of a question, with no more fits than there may be."""
+    if max_seconds is not None:
+        affordable = affordable_within(max_seconds, question.pairs, execution)
+        question = replace(question, affordable=affordable)
+    elif max_fits is not None:
+        question = replace(question, affordable=affordable_of(max_fits, question.pairs))
+    assert execution.seed is not None
+    plan = Plan(question, tests, execution.seed)
+    if plan.default is None or plan.default.advice is None:
+        if max_seconds is not None:
+            return within_seconds(plan, max_seconds, execution)
+        if max_fits is not None:
+            return within_fits(plan, max_fits)
+    return plan
+
+
+def _labels(plans: Sequence[Plan], metrics: Sequence[str]) -> list[str]:
+    """What tests are called in the results: of several metrics by these, in their order."""
+    specs = plans[0].specs
+    if not metrics:
+        return list(specs)
+    several = len(specs) > 1
+    return [
+        metric_label(test, each, of_several_tests=several) for test in specs for each in metrics
+    ]
+
+
+def _check_apart(families: Sequence[Family], **given: Any) -> None:
+    """Refuse bounds, and files, for metrics that are fitted by themselves."""
+    named = [name for name, value in given.items() if value is not None]
+    if len(families) > 1 and named:
+        first = [each if isinstance(each, str) else each.name for each in _firsts(families)]
+        raise ValueError(
+            f"{named[0]} is not for metrics that need fits of their own, as {first[0]} and "
+            f"{first[1]} do: call once for each, or leave {named[0]} out"
+        )
+
+
+def _firsts(families: Sequence[Family]) -> list[Any]:
+    return [family.first for family in families]
 
 
 def _check_max_fits(max_fits: Any, max_seconds: float | None) -> None:
@@ -292,6 +364,7 @@ def _asked(
         "tests": tests,
         "max_seconds": None if max_seconds is None else f"{max_seconds:g}",
         **({} if max_fits is None else {"max_fits": max_fits}),
+        **({"others": question.others} if question.others else {}),
     }
 
 
@@ -306,13 +379,14 @@ def _several(learners: Any) -> dict[str, Learner]:
     return named
 
 
-def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
+def _settings(plan: Plan, correction: str | None, metrics: tuple[str, ...] = ()) -> dict[str, Any]:
     """All that is needed to repeat the comparison on the same data."""
     asked, question = plan.asked, plan.first.question
     return {
         "learners": list(asked.learners),
         "tests": {label: spec.words for label, spec in plan.specs.items()},
-        "loss": question.metric.reported_name,
+        "loss": ", ".join(metrics) or question.metric.reported_name,
+        **({"metrics": list(metrics)} if metrics else {}),
         "alternative": asked.alternative,
         "correction": correction,
         "pos_label": plan.first.first.positive,
@@ -327,16 +401,8 @@ def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
 class _Run:
     """Fits what a plan needs, design by design, and runs its tests."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        n_jobs: int | None,
-        batch_size: int | None,
-        progress: bool | None,
-        call_progress: Progress,
-    ) -> None:
-        self.plan, self.call_progress = plan, call_progress
-        self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
+    def __init__(self, plan: Plan, execution: Execution, progress: bool | None) -> None:
+        self.plan, self.execution, self.progress = plan, execution, progress
         self.found: dict[tuple[str, Pair], TestResult] = {}
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
@@ -345,7 +411,8 @@ class _Run:
     def results(self) -> None:
         """Find the results by test and pair, one after the other."""
         default = self.plan.default
-        n_results = len(self.plan.specs) * len(self.plan.asked.pairs)
+        asked = self.plan.asked
+        n_results = len(self.plan.specs) * len(asked.pairs) * (1 + len(asked.others))
         for key, result in self._one_by_one():
             self.found[key] = result if default is None else default.noted(result)
             # The last one ends nothing else.
@@ -360,13 +427,20 @@ class _Run:
             yield from self._alone(test) if test.joint_run is None else self._jointly(test)
 
     def _execution(self, rng: np.random.Generator, bar: Any = None) -> Execution:
-        asked = (self.plan.seed, self.n_jobs, self.batch_size)
-        found = Execution(rng, *asked, progress=self.call_progress)
+        found = replace(self.execution, generator=rng)
         return found if bar is None else replace(found, bar=bar)
 
     def _of_design(self, shared: SharedDesign) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of the tests that share a design, from its losses."""
         losses = self._losses(shared)
+        for metric in (None, *self.plan.asked.others):
+            known = losses if metric is None else losses.about(metric)
+            yield from self._of_losses(shared, known)
+
+    def _of_losses(
+        self, shared: SharedDesign, losses: Losses
+    ) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        """Results of the tests that share a design, from losses by one metric."""
         asked = self.plan.asked
         to_compare = LossesToCompare(
             losses,
@@ -378,15 +452,15 @@ class _Run:
         )
         for planned in shared.tests:
             test = TestOnLosses(planned.label, planned.spec, to_compare, planned.fit_options)
-            joint = test.joint()
+            label, joint = self.plan.label(planned.label, losses.metric), test.joint()
             if joint is not None:
-                self.joint[planned.label] = joint
+                self.joint[label] = joint
             results, together = test.results()
             if together is not None:
-                self.together[planned.label] = together
+                self.together[label] = together
             for pair, result in results.items():
                 notes = (*result.notes, *_data_notes(shared.problem, pair))
-                yield (planned.label, pair), replace(result, notes=notes)
+                yield (label, pair), replace(result, notes=notes)
 
     def _losses(self, shared: SharedDesign) -> Losses:
         """All learners on one design."""
@@ -397,19 +471,23 @@ class _Run:
                 *(shared.problem, shared.drawn, self._execution(shared.rng, bar), settings),
                 say_names=True,
             )
-        labels, drawn = tuple(test.label for test in shared.tests), shared.drawn
+        drawn, metrics = shared.drawn, (shared.problem.metric, *self.plan.asked.others)
+        labels = tuple(
+            self.plan.label(test.label, metric) for test in shared.tests for metric in metrics
+        )
         self.fits.append(Fits(words, drawn.learn_sizes, drawn.n_resamples, losses.n_fits, labels))
         return losses
 
     def _jointly(self, test: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of a test that fits all learners together to its own learning sets."""
-        question, label = test.question, test.label
+        question = test.question
+        label = self.plan.label(test.label, question.metric)
         ready = question.with_learners(self.plan.asked.learners).ready(question.learn_size)
         started = time.perf_counter()
         with (
-            naming_test(label),
+            naming_test(test.label),
             hooks.fitting(test.first),
-            progress_bar(self.progress, label, "fit") as bar,
+            progress_bar(self.progress, test.label, "fit") as bar,
         ):
             execution = self._execution(np.random.default_rng(self.plan.seed), bar)
             results, self.together[label] = test.joint_run.fitted(ready.problem, execution)
@@ -427,19 +505,20 @@ class _Run:
     def _alone(self, planned: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of a test that draws its own learning sets, pair by pair."""
         n_fits, sizes = 0, set()
+        label = self.plan.label(planned.label, planned.question.metric)
         for pair in planned.tests:
             with naming_test(planned.label):
                 result = self._kept(planned, pair)
             n_fits += result.n_fits
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))
-            yield (planned.label, pair), replace(result, settings={**result.settings, **names})
+            yield (label, pair), replace(result, settings={**result.settings, **names})
         known = tuple(sorted(size for size in sizes if isinstance(size, int)))
-        self.fits.append(Fits(OWN, known, None, n_fits, (planned.label,)))
+        self.fits.append(Fits(OWN, known, None, n_fits, (label,)))
 
     def _kept(self, planned: PlannedTest, pair: Pair) -> TestResult:
         """The result of one pair: the one of the checkpoint, or a new one."""
-        kept, key = self.call_progress.checkpoint, (planned.label, *pair)
+        kept, key = self.execution.progress.checkpoint, (planned.label, *pair)
         found = None if kept is None else kept.result(key)
         if found is not None:
             return TestResult.from_dict(found)

@@ -9,6 +9,7 @@ from ucvtest.common.checks import check_choice, is_integer, named_options
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
+from ucvtest.comparison.several_metrics import families_of, is_several, metric_label
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight, check_group_weight
@@ -31,6 +32,7 @@ def compare_losses(
     alternative: Alternative = "two-sided",
     correction: Correction | None = "holm",
     group_weight: GroupWeight = "group",
+    metric: Any = None,
 ) -> Comparison:
     """Compare learners, or fixed rules, by several tests on losses that exist: nothing is fitted.
 
@@ -52,6 +54,9 @@ def compare_losses(
         "simultaneous" is known for "ustatistic", "hold_out" and "delong".
     group_weight : {"group", "row"}
         How much the clusters of the losses count: see the tests.
+    metric : str, metric, or a list of these, optional
+        Score the same predictions by another metric, or by several, whose names then are those of
+        the rows: for losses that were made with ``metric=``, which keep predictions.
 
     Returns
     -------
@@ -83,15 +88,23 @@ def compare_losses(
     check_choice("alternative", alternative, ALTERNATIVES)
     check_correction(correction)
     check_group_weight(group_weight, grouped=losses.groups is not None)
-    asked = LossesToCompare(
-        losses,
-        _pairs(losses, baseline),
-        alternative,
-        group_weight,
-        simultaneous=correction == "simultaneous",
+    metrics = _scored_by(losses, metric)
+    asked, *others = (
+        LossesToCompare(
+            scored,
+            _pairs(losses, baseline),
+            alternative,
+            group_weight,
+            simultaneous=correction == "simultaneous",
+        )
+        for scored in metrics.values()
     )
     specs = as_specs(tests) if tests is not None else _admitting(asked)
-    planned = [_planned(label, spec, asked) for label, spec in specs.items()]
+    planned = [
+        _planned(_label(label, specs, name if is_several(metric) else None), spec, each)
+        for label, spec in specs.items()
+        for name, each in zip(metrics, (asked, *others), strict=True)
+    ]
     results: dict[tuple[str, str, str], TestResult] = {}
     together = {}
     for test in planned:
@@ -99,18 +112,40 @@ def compare_losses(
         results |= {(test.label, *pair): found[pair] for pair in asked.pairs}
         if joined is not None:
             together[test.label] = joined
+    settings = _settings(asked, specs, baseline, correction)
+    if is_several(metric):
+        settings |= {"loss": ", ".join(metrics), "metrics": list(metrics)}
     comparison = Comparison(
         learners=losses.learners,
         results=results,
-        fits=(_fits(losses, tuple(specs)),),
+        fits=(_fits(losses, tuple(test.label for test in planned)),),
         correction=correction,
         elapsed=time.perf_counter() - started,
-        settings=_settings(asked, specs, baseline, correction),
+        settings=settings,
         joint={each.label: joint for each in planned if (joint := each.joint()) is not None},
         together=together,
     )
     hooks.announce_comparison(planned[0].of(*asked.pairs[0]), comparison)
     return comparison
+
+
+def _scored_by(losses: Losses, metric: Any) -> dict[str, Losses]:
+    """The losses, or the same predictions by each of the metrics that are named."""
+    if metric is None:
+        return {losses.loss: losses}
+    if is_several(metric):
+        # Refuses what is named twice, and an empty list.
+        families_of(None, None, metric)
+    listed = metric if is_several(metric) else [metric]
+    scored = [losses.about(each) for each in listed]
+    return {each.loss: each for each in scored}
+
+
+def _label(test: str, specs: Mapping[str, TestSpec], metric: str | None) -> str:
+    """What results of a test are called: of several metrics by these."""
+    if metric is None:
+        return test
+    return metric_label(test, metric, of_several_tests=len(specs) > 1)
 
 
 def _planned(label: str, spec: TestSpec, asked: LossesToCompare) -> TestOnLosses:

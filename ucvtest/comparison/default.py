@@ -1,6 +1,6 @@
 """The test that is run where none is named: what `advise` recommends for the question."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ import numpy as np
 from ucvtest.advice.advise import CAUTIONS, Advice, advise
 from ucvtest.common.exceptions import naming
 from ucvtest.comparison.specs import TestSpec
-from ucvtest.designs.schemes import DisjointSets, KFold
+from ucvtest.designs.schemes import DisjointSets, KFold, NamedDesign
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 from ucvtest.learners.adapters.translate import choose_backend
@@ -42,6 +42,10 @@ FITS_OF_OTHERS = 400
 """The same of others, of all learners together: minutes, where a fit takes a tenth of a second or
 so."""
 
+FITS_FOR_SEVERAL = 4_000
+"""Fits of two jitted learners that several metrics share: each of these is analysed by itself,
+which takes longer than the fits."""
+
 FIRST_ANSWER = 2 * FEW_PAIRS
 """Fits of each learner for a first answer, where learners are fitted one by one."""
 
@@ -53,6 +57,9 @@ FEWEST_IN_CLASS = 3
 
 DECIDED = ("loss", "metric")
 """Arguments of the constructor that the question decides."""
+
+MOST_BYTES = 500_000_000
+"""Memory for predictions that several metrics share."""
 
 MORE_FITS = (
     f"Learners fitted one by one get {FIRST_ANSWER} fits each. For shorter intervals allow more "
@@ -96,12 +103,14 @@ def recommended(
     affordable: Affordable | None = None,
     *,
     contrast: Contrast = "difference",
+    several: bool = False,
 ) -> Recommended:
     """What `advise` recommends for one learner, or for pairs of learners.
 
     `validated` gives the data and the learners, which a score of whole test sets does not ask for;
     `affordable` says how many fits of two learners there may be, in the place of the usual numbers;
-    a test that no advice is about is no other with less time.
+    a test that no advice is about is no other with less time. Of `several` metrics the same fits
+    serve all.
 
     Raises
     ------
@@ -117,8 +126,9 @@ def recommended(
     few = {"max_fits": of_pair * FIRST_ANSWER} if first else {}
     if auc and problem.sample.n_classes > 2:
         # Of quick learners enough for the variance of many fits.
-        usual = FITS_OF_OTHERS if slow else FITS_OF_JITTED
-        most = max(usual, n_learners * FITS_FOR_EACH * problem.n_units)
+        most = max(
+            FITS_OF_OTHERS if slow else FITS_OF_JITTED, n_learners * FITS_FOR_EACH * problem.n_units
+        )
         spec = TestSpec(class_named("UStatisticTest"), fit=few or {"max_fits": most})
         return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes", first)
     fewest = _fewest_in_class(problem) if auc else FEWEST_IN_CLASS
@@ -129,13 +139,16 @@ def recommended(
             TestSpec("ustatistic", fit=few), None, f"ratios of {metric.plural}", first
         )
     shared = slow and n_learners > 2 and metric.is_mean
-    budget = of_pair * FIRST_ANSWER if slow else FITS_OF_JITTED
+    usual = FITS_FOR_SEVERAL if several else FITS_OF_JITTED
+    budget = of_pair * FIRST_ANSWER if slow else usual
     if affordable is not None:
         budget = affordable(problem, shared=shared)
     n_fits = min(budget, FITS_OF_JITTED)
     with naming("max_seconds") if affordable is not None else nullcontext():
         advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=of_pair)
-    words = "the AUC" if auc else metric.plural
+    words = "the AUC" if auc else "several metrics" if several else metric.plural
+    if metric.linearised:
+        words = f"{words} (taken for {plural(LOSSES[_known(metric)].in_words)})"
     if shared:
         spec = _shared_by_pairs(advice, budget)
     else:
@@ -144,7 +157,12 @@ def recommended(
 
 
 def _known(metric: Metric) -> str:
-    """The name by which advice is asked: losses of one's own have tails like squared ones."""
+    """The name by which advice is asked: losses of one's own have tails like squared ones.
+
+    Linearised values of confusion metrics are a few numbers, as errors are.
+    """
+    if metric.of_cells:
+        return "zero_one"
     return metric.name if metric.ranks_pairs or metric.name in LOSSES else "squared"
 
 
@@ -169,6 +187,33 @@ def _of_few_in_class(fewest: int) -> Recommended:
     design = KFold(max(2, min(5, fewest)))
     words = f"an AUC with so few observations of a class ({fewest})"
     return Recommended(TestSpec("corrected_t", {"design": design}), None, words)
+
+
+def sets_for_several(
+    test: Any, options: Mapping[str, Any], learners: Mapping[str, Any]
+) -> tuple[NamedDesign, dict[str, Any]]:
+    """Learning sets that several metrics share, and the options of `fit` left over.
+
+    In the place of those that a test draws until one of them is known well enough.
+    """
+    left = dict(options)
+    n_pairs, max_fits = left.pop("n_pairs", "auto"), left.pop("max_fits", None)
+    problem = test.question.problem
+    if n_pairs == "exact":
+        raise ValueError("n_pairs='exact' is not for several metrics: call once for each")
+    if left.pop("tol", None) is not None:
+        raise ValueError(
+            "tol has no use with several metrics, which share learning sets: name "
+            "their number by max_fits"
+        )
+    if n_pairs == "auto":
+        slow = _one_by_one(replace(problem, learners=learners))
+        usual = FITS_OF_OTHERS if slow else FITS_FOR_SEVERAL
+        n_pairs = max((max_fits or usual) // 4, LEAST_ROUNDS)
+        # Predictions, and the design itself, are kept.
+        of_each = 2 * problem.sample.n_obs * (2 + 8 * len(learners))
+        n_pairs = min(n_pairs, max(MOST_BYTES // of_each, LEAST_ROUNDS))
+    return DisjointSets(test.learn_size, n_draws=n_pairs), left
 
 
 def bounded(problem: Problem) -> TestSpec:

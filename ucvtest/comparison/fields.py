@@ -106,6 +106,11 @@ class ComparisonFields(Saved):
         return tuple(dict.fromkeys(test for test, _, _ in self.results))
 
     @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics, where several were named; results are called by these then."""
+        return tuple(self.settings.get("metrics", ()))
+
+    @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of learners, first and second."""
         return tuple(dict.fromkeys((first, second) for _, first, second in self.results))
@@ -334,7 +339,8 @@ class ComparisonFields(Saved):
         DataFrame
             The columns of a result's `summary_frame`, with test, learner, other,
             pvalue_adjusted and estimand. `n_fits` are the fits behind a row, which other rows
-            may share. Intervals are simultaneous after ``correction="simultaneous"``.
+            may share. Intervals are simultaneous after ``correction="simultaneous"``. Of several
+            metrics there is a column metric behind test, the label of the result.
         """
         adjusted, intervals = self.adjusted_pvalues, self.intervals(alpha)
         rows = []
@@ -343,6 +349,8 @@ class ComparisonFields(Saved):
             row.insert(list(row.columns).index("pvalue") + 1, "pvalue_adjusted", adjusted[key])
             for place, name in enumerate(("test", "learner", "other")):
                 row.insert(place, name, key[place])
+            if self.metrics:
+                row.insert(1, "metric", result.settings["loss"])
             low, high = intervals[key]
             rows.append(row.assign(estimand=result.estimand, conf_low=low, conf_high=high))
         return pd.concat(rows, ignore_index=True)

@@ -14,8 +14,16 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.exceptions import naming
-from ucvtest.comparison.default import RECOMMENDED, Affordable, Recommended, bounded, recommended
+from ucvtest.comparison.default import (
+    RECOMMENDED,
+    Affordable,
+    Recommended,
+    bounded,
+    recommended,
+    sets_for_several,
+)
 from ucvtest.comparison.fields import Pair
+from ucvtest.comparison.several_metrics import metric_label
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
 from ucvtest.data.sample import as_response, taken_for_classes
@@ -30,8 +38,10 @@ from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.coerce import is_regressor
 from ucvtest.learners.base import Learner
 from ucvtest.methods.registry import tests_that_compare
+from ucvtest.metrics.base import Metric
 from ucvtest.metrics.names import wants_every_class
 from ucvtest.metrics.set_scores import SetScore
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
 
@@ -70,6 +80,10 @@ class ComparisonQuestion:
     simultaneous: bool = False
     affordable: Affordable | None = None
     """Fits of two learners that a test which is not named may take; None for the usual number."""
+    others: tuple[SmoothMetric, ...] = ()
+    """Metrics beside `loss`, scored from the same predictions."""
+    several: bool = False
+    """Whether there are several metrics, so that results are named by these."""
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -227,6 +241,9 @@ class PlannedTest:
         if spec.takes_losses:
             return cls(label, spec, {pairs[0]: first}, spec.constructor["design"], spec.fit, {})
         design, rest = first.shared_design(spec.fit)
+        if design is None and asked.others:
+            design, rest = sets_for_several(first, rest, asked.learners)
+            spec = replace(spec, constructor={"design": design}, fit=rest)
         if design is not None:
             return cls(label, spec, {pairs[0]: first}, design, rest, {})
         question = _data_of(first)
@@ -249,13 +266,13 @@ class PlannedTest:
         """What the test of the first pair is asked."""
         return _data_of(self.first)
 
-    def check_losses(self, design: Design) -> None:
+    def check_losses(self, design: Design, others: Sequence[SmoothMetric] = ()) -> None:
         """Refuse a design, and options of `fit`, before the losses are computed."""
         cls = self.spec.cls
-        metric = self.question.metric
-        by_rows = cls.takes_rows or (cls.takes_predictions and metric.linearised)
-        test = cls.about(self.question.on(design, by_rows=by_rows))
-        test.fit_options(**self.fit_options)
+        for question in (self.question, *map(self.question.scored_by, others)):
+            by_rows = cls.takes_rows or (cls.takes_predictions and question.metric.linearised)
+            test = cls.about(question.on(design, by_rows=by_rows))
+            test.fit_options(**self.fit_options)
 
 
 def _data_of(test: HypothesisTest) -> DataQuestion:
@@ -313,14 +330,15 @@ class Plan:
         for label, spec in self.specs.items():
             with naming_test(label):
                 planned.append(PlannedTest.of(label, spec, asked, questions))
+        self.specs = {test.label: test.spec for test in planned}
         _check_losses(planned)
         self.shared = tuple(self._shared(planned))
         self.alone = tuple(test for test in planned if test.design is None)
         for group in self.shared:
             for test in group.tests:
-                if test.fit_options or test.spec.takes_losses:
+                if test.fit_options or test.spec.takes_losses or asked.others:
                     with naming_test(test.label):
-                        test.check_losses(group.drawn)
+                        test.check_losses(group.drawn, asked.others)
 
     def _recommended(self, questions: Questions) -> Any:
         """The test that is run where none is named."""
@@ -337,8 +355,21 @@ class Plan:
             asked.loss,
             affordable=asked.affordable,
             contrast=asked.contrast,
+            several=bool(asked.others),
         )
-        return self.default.spec
+        spec = self.default.spec
+        if asked.others:
+            # Learning sets that are shared are a number of them, however certain it makes.
+            fit = {name: value for name, value in spec.fit.items() if name != "tol"}
+            spec = replace(spec, fit=fit)
+        return spec
+
+    def label(self, test: str, metric: Metric) -> str:
+        """What the results of a test are called: of several metrics by these."""
+        if not self.asked.several:
+            return test
+        several = len(self.specs) > 1
+        return metric_label(test, metric.reported_name, of_several_tests=several)
 
     def with_alone(self, alone: tuple[PlannedTest, ...]) -> Self:
         """The plan with other options of the tests that draw learning sets of their own."""

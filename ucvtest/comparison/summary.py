@@ -100,7 +100,7 @@ def _of_two(comparison: ComparisonFields, alpha: float) -> str:
     # What was found comes first.
     ordered = sorted(found, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0)
     counted = [
-        f"{_share(len(found[claim]), n_tests)} {_verb(claim, len(found[claim]))} "
+        f"{_share(comparison, len(found[claim]), n_tests)} {_verb(claim, len(found[claim]))} "
         f"({', '.join(found[claim])})"
         for claim in ordered
     ]
@@ -120,10 +120,17 @@ def label_of(test: str, result: TestResult) -> str:
     return test if _is_valid(result) else f"{test} (not valid)"
 
 
-def _share(count: int, total: int) -> str:
+def _share(comparison: ComparisonFields, count: int, total: int) -> str:
+    what = _noun(comparison)
     if count < total or total == 1:
-        return f"{count} of {total} test{'s' if total > 1 else ''}"
-    return f"all {total} tests"
+        return f"{count} of {total} {what}{'s' if total > 1 else ''}"
+    return f"all {total} {what}s"
+
+
+def _noun(comparison: ComparisonFields) -> str:
+    """What rows are called by: the tests, or the metrics of one test."""
+    one = len(comparison.settings.get("tests", ())) == 1
+    return "metric" if comparison.metrics and one else "test"
 
 
 def _verb(claim: str, count: int) -> str:
@@ -239,7 +246,8 @@ class ComparisonSummary(GridSummary):
 
 def _title(comparison: ComparisonFields) -> str:
     n_learners, n_tests = len(comparison.learners), len(comparison.tests)
-    return f"Comparison of {n_learners} learners by {n_tests} test{'s' if n_tests > 1 else ''}"
+    what = _noun(comparison)
+    return f"Comparison of {n_learners} learners by {n_tests} {what}{'s' if n_tests > 1 else ''}"
 
 
 def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
@@ -273,17 +281,26 @@ def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
 
 def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
     loss = comparison.settings.get("loss")
-    scores = {each.better for each in comparison.results.values()} == {"higher"}
     facts = [
         ("Observations", str(comparison.n_obs)),
         ("Model fits in all", str(comparison.n_fits)),
-        ("Score" if scores and known_metric(loss) is None else "Loss", str(loss)),
+        (_loss_or_score(comparison), str(loss)),
         ("Alternative", str(comparison.settings.get("alternative"))),
         ("Seconds", f"{comparison.elapsed:.2f}"),
     ]
     if len(comparison.pairs) > 1:
         facts.append(("Correction", comparison.correction or "none"))
+    if _noun(comparison) == "metric":
+        facts.append(("Test", next(iter(comparison.settings["tests"]))))
     return facts
+
+
+def _loss_or_score(comparison: ComparisonFields) -> str:
+    """What the metric is called."""
+    if comparison.metrics:
+        return f"Metric{'s' if len(comparison.metrics) > 1 else ''}"
+    scores = {each.better for each in comparison.results.values()} == {"higher"}
+    return "Score" if scores and known_metric(comparison.settings.get("loss")) is None else "Loss"
 
 
 def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
@@ -386,13 +403,14 @@ def _notes(comparison: ComparisonFields) -> list[str]:
     notes = []
     if len(comparison.tests) > 1:
         notes.append(
-            "The tests look at the same learners, each for the estimand stated, and are no "
-            "family: p-values are not adjusted for their number. Decide beforehand which counts."
+            f"The {_noun(comparison)}s look at the same learners, each for the estimand stated, "
+            "and are no family: p-values are not adjusted for their number. Decide beforehand "
+            "which counts."
         )
     if len(comparison.pairs) > 1:
         how = (
             f"adjusted ({comparison.correction}) for the {len(comparison.pairs)} pairs of learners "
-            "within each test"
+            f"within each {_noun(comparison)}"
             if comparison.correction
             else "not adjusted for the number of pairs"
         )

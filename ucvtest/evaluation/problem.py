@@ -112,6 +112,11 @@ class Problem:
             check_two_classes(problem.sample)
         return problem
 
+    def scored_by(self, metric: SmoothMetric) -> Self:
+        """The same predictions of the same data, about another metric of them."""
+        _check_smooth(metric, self.sample)
+        return replace(self, metric=metric)
+
     def fitting(self, learn_size: int) -> Self:
         """The problem with learners that can learn from so few, jitted where they can be."""
         ready = {name: self.ready(each, learn_size) for name, each in self.learners.items()}

@@ -371,19 +371,25 @@ class HypothesisTest(ABC):
         name = loss.name if isinstance(loss, Metric) else loss
         # A comparison has read its scoring already.
         scoring = name if scoring is None and isinstance(loss, SetScore) else scoring
+        if isinstance(loss, SmoothMetric):
+            cls.refuse_metric(loss)
         if cls.only_loss is not None and name != cls.only_loss:
             raise ValueError(_only_loss(cls, name, scoring))
         if cls.needs_values or not cls.takes_set_scores:
             refuse_set_score(loss, cls.__name__)
         if not cls.takes_auc:
             refuse_scores(loss, cls.__name__, scoring)
-        if isinstance(loss, SmoothMetric) and not cls.takes_metrics:
+        if cls.needs_other and not paired:
+            raise ValueError(f"{cls.__name__} compares two learners: pass other")
+
+    @classmethod
+    def refuse_metric(cls, loss: Any) -> None:
+        """Refuse metrics that are functions of means, where the test cannot be about them."""
+        if isinstance(loss, SmoothMetric) and (not cls.takes_metrics or cls.only_loss is not None):
             raise ValueError(
                 f"metric={loss.name!r:.60} is not for {cls.__name__}: use uv.UStatisticTest, "
                 "uv.CrossValidationWaldTest or uv.HoldOutTest, or a loss"
             )
-        if cls.needs_other and not paired:
-            raise ValueError(f"{cls.__name__} compares two learners: pass other")
 
     @classmethod
     def refuse_fixed_rules(cls) -> None:

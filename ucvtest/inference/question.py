@@ -41,6 +41,7 @@ from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.ranges import NAMELESS, NONNEGATIVE, Range, difference_range, range_of
 from ucvtest.metrics.refusals import refuse_set_score
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.fields import Contrast
 from ucvtest.results.limits import bounded
 from ucvtest.results.result import TestResult
@@ -325,6 +326,11 @@ class DataQuestion(Question):
         """The same question about other learners; the data are shared and not validated again."""
         problem = replace(self.problem, learners=learners)
         return replace(self, problem=problem, paired=len(learners) > 1)
+
+    def scored_by(self, metric: SmoothMetric) -> Self:
+        """The same question about another metric of the same predictions."""
+        problem = self.problem.scored_by(metric)
+        return replace(self, problem=problem, metric=metric, positive_class=problem.positive_class)
 
     def on(self, design: Design, *, by_rows: bool) -> "LossesQuestion":
         """The same about the losses of two learners on a design, which are not computed yet."""

@@ -1,13 +1,14 @@
 """Losses of metrics that are functions of means: their linearised values, from predictions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ucvtest.data.positive_class import positive_setting
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric, linearised
 
-__all__ = ["CLASSES", "fields_of", "kept_classes", "linearised_values"]
+__all__ = ["CLASSES", "about_class", "fields_of", "kept_classes", "linearised_values"]
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
@@ -40,3 +41,11 @@ def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> di
 def kept_classes(classes: Sequence[Any] | None) -> dict[str, list[Any]]:
     """The setting with the classes."""
     return {} if classes is None else {CLASSES: list(classes)}
+
+
+def about_class(settings: Mapping[str, Any], metric: SmoothMetric) -> dict[str, Any]:
+    """Settings of losses, with the positive class of two where the metric is about one."""
+    classes = settings.get(CLASSES, ())
+    positive = classes[-1] if metric.of_one_class and len(classes) == 2 else None
+    kept = {name: value for name, value in settings.items() if name != "pos_label"}
+    return kept | positive_setting(positive)

@@ -17,7 +17,7 @@ from ucvtest.losses import files
 from ucvtest.losses.from_arrays import FromArrays
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_scores import FromScores
-from ucvtest.losses.linearised import CLASSES, fields_of, linearised_values
+from ucvtest.losses.linearised import CLASSES, about_class, fields_of, linearised_values
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
@@ -225,7 +225,11 @@ class Losses(FromArrays, FromMlflow, FromScores):
         values = linearised_values(
             wanted.made_for(self.settings.get(CLASSES, ())), self.tested_target, self.predictions
         )
-        return replace(self, **fields_of(wanted, values, resample_means(values, self.design)))
+        return replace(
+            self,
+            settings=about_class(self.settings, wanted),
+            **fields_of(wanted, values, resample_means(values, self.design)),
+        )
 
     @cached_property
     def in_losses(self) -> "Losses":

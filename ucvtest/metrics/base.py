@@ -136,6 +136,11 @@ class Metric:
         return False
 
     @property
+    def of_cells(self) -> bool:
+        """Whether it is a function of the confusion matrix: see `linearised`."""
+        return False
+
+    @property
     def of_loss(self) -> "Metric | None":
         """The loss that tests compute with, where the values are those of a score of it."""
         return None
@@ -189,6 +194,10 @@ class Metric:
 
 def plural(words: str) -> str:
     """The expected values of two learners, from that of one."""
-    if words.endswith("accuracy"):
+    if words.endswith(("accuracy", "specificity")):
         return f"{words[:-1]}ies"
+    if words.endswith("index"):
+        return f"{words[:-2]}ices"
+    if words.endswith("mean of recalls"):
+        return words.replace("mean of recalls", "means of recalls")
     return words + ("es" if words.endswith("s") else "s")

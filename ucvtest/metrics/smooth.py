@@ -159,6 +159,11 @@ class SmoothMetric(Metric):
         return True
 
     @property
+    def of_cells(self) -> bool:
+        """Whether it is a function of the confusion matrix."""
+        return self.output == "label" or self.cut is not None
+
+    @property
     def greater_is_better(self) -> bool:
         """As the metric declares."""
         return self.rises

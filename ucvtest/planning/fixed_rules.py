@@ -1,6 +1,7 @@
 """Fixed rules on a test set of another size: nothing is learnt."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from scipy.special import betaincinv, ndtr, ndtri
 
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
 from ucvtest.losses.table import Losses
+from ucvtest.methods.classical.function_of_means import MetricOfRules
 from ucvtest.planning.predictors import Predictor
 from ucvtest.planning.variance_components import log_error
 from ucvtest.stats.exact import BinomialCounts
@@ -17,7 +19,15 @@ from ucvtest.stats.logit import LogitT
 from ucvtest.stats.placements import placements
 from ucvtest.stats.wald import reference_distribution
 
-__all__ = ["McNemar", "OneRate", "PairedT", "Ranking", "WeightedRate", "predictor_of_rules"]
+__all__ = [
+    "McNemar",
+    "MetricOfRulesT",
+    "OneRate",
+    "PairedT",
+    "Ranking",
+    "WeightedRate",
+    "predictor_of_rules",
+]
 
 NEGLIGIBLE = 1e-12
 """Probability of numbers of errors that sums leave out."""
@@ -68,6 +78,22 @@ class WeightedRate(PairedT):
         variance, effective = (scale * self.sd(n)) ** 2, self.effective_share * n
         rule = PlusFour(self.rate, variance, effective, given_df=n - 1.0)
         low, high = rule.interval("two-sided", alpha)
+        return high - low
+
+
+@dataclass(frozen=True)
+class MetricOfRulesT(PairedT):
+    """A metric that is a function of means, with the interval that `HoldOutTest` gives it.
+
+    Power is that of the t test of linearised values.
+    """
+
+    limits: Callable[[float, float], tuple[float, float]] = None  # type: ignore[assignment]
+
+    def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
+        """With observations added, or on a scale."""
+        # A standard error that is larger is that of fewer observations.
+        low, high = self.limits(n / scale**2, alpha)
         return high - low
 
 
@@ -204,7 +230,15 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
             _positive(1 - estimate)
             return OneRate(estimate, error, *ends), estimate
         return McNemar(share, error, *ends), estimate
+    if losses.metric.linearised and not np.isfinite(values).all():
+        raise ValueError(
+            f"{losses.metric.in_words} is 0/0 in the pilot, as a class was not there, or was not "
+            "predicted: use a larger pilot, or another metric"
+        )
     deviation = _positive(float(values.std(ddof=1)))
+    if losses.metric.linearised:
+        found = MetricOfRules.of(observed, None)
+        return MetricOfRulesT(deviation, error, limits=found.interval_at), estimate
     effective = losses.settings.get(EFFECTIVE_SIZE)
     if other is None and losses.loss == WEIGHTED_ERRORS and effective is not None:
         share = effective / len(values)

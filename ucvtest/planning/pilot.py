@@ -12,6 +12,8 @@ from ucvtest.designs.schemes import DisjointSets
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
 from ucvtest.methods.ustatistic.method import UStatisticTest
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.ranges import range_of
 from ucvtest.planning.predictors import LEAST_OBS, Kind, UStatisticPredictor
 from ucvtest.planning.typical_variances import (
     SMOOTH,
@@ -95,7 +97,10 @@ def smallest_size_of(test: UStatisticTest) -> int:
 
 def loss_range(test: UStatisticTest) -> float:
     """The distance between the least and the largest loss; infinite where there is none."""
-    low, high = test.metric.bounds or (0.0, math.inf)
+    if test.metric.linearised:
+        low, high = range_of(test.metric)
+    else:
+        low, high = test.metric.bounds or (0.0, math.inf)
     return high - low
 
 
@@ -210,7 +215,7 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
     )
     paired_losses = [each.paired_losses for each in found if each.paired_losses is not None]
     values: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
-    slope, jumps = 0.0, test.metric.ranks_pairs or test.metric.counts_errors
+    slope, jumps = 0.0, _jumps(test.metric)
     if paired_losses:
         mean = PairedLosses.mean(paired_losses)
         if not mean.mean_square:
@@ -260,13 +265,23 @@ def _mc_share(result: TestResult) -> float:
     return float(result.diagnostics["mc_se_variance"]) / result.variance if known else 1.0
 
 
+def _jumps(metric: Metric) -> bool:
+    """Whether predictions of single observations change by a jump, or not at all."""
+    return metric.ranks_pairs or metric.counts_errors or metric.of_cells
+
+
 def _counts_errors(test: UStatisticTest) -> bool:
     """Whether losses are numbers of errors, which means over clusters are not."""
     return test.metric.counts_errors and test.clusters is None
 
 
 def _is_helped(test: UStatisticTest) -> bool:
-    """Whether what is usual is known: for numbers of errors, and differences of other losses."""
+    """Whether what is usual is known: for numbers of errors, and differences of other losses.
+
+    Of linearised values nobody has looked.
+    """
+    if test.metric.linearised:
+        return False
     return _counts_errors(test) or (test.metric.is_mean and test.paired and test.clusters is None)
 
 

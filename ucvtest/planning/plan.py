@@ -23,6 +23,8 @@ from ucvtest.data.groups import refuse_groups
 from ucvtest.data.positive_class import with_positive
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.fixed_rules import of_these_rules
+from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.planning.curve import Curve, curve_tests, learning_curve
 from ucvtest.planning.drawing import pictures_of
 from ucvtest.planning.fixed_rules import predictor_of_rules
@@ -63,7 +65,7 @@ SHRUNK = (
 )
 UNSHRUNK = (
     COMPONENTS + "; effects of single observations are taken for 40% of the jackknife at least "
-    "(15% for AUCs, and for errors of groups)."
+    "(15% for AUCs, for metrics of labels such as F1, and for errors of groups)."
 )
 PILOT_BAND = (
     "Bands (95%) are what the pilot leaves open of the standard error, Monte-Carlo error included; "
@@ -113,6 +115,7 @@ def plan(
     pilot_size: int | None = None,
     n_pilots: int | None = None,
     rng: int | np.random.Generator | None = None,
+    metric: Any = None,
 ) -> SamplePlan:
     r"""How many observations a comparison, or an estimate, takes: predicted from a pilot.
 
@@ -147,6 +150,9 @@ def plan(
     pilot_size, n_pilots : int
         Samples that are drawn from a simulator: by default 20 of 60.
     rng : None, int or numpy Generator
+    metric : str or metric, optional
+        In the place of a loss what is no mean of one, such as "f1" or "r2": see
+        `Losses.from_predictions`. Losses as `X` that keep predictions are scored by it.
 
     Returns
     -------
@@ -185,7 +191,8 @@ def plan(
 
     Fixed rules: the paired t test (as in ``statsmodels.stats.power.TTestPower``), McNemar's exact
     test by going through all tables, DeLong's test by its variance; one error rate with the
-    expected width of Clopper and Pearson's interval.
+    expected width of Clopper and Pearson's interval. Metrics: the t test of linearised values, and
+    the interval that `HoldOutTest` would give.
 
     References
     ----------
@@ -219,8 +226,9 @@ def plan(
         _refuse_arguments(pilot_size=pilot_size, n_pilots=n_pilots)
     if isinstance(X, Losses):
         _refuse_arguments(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label, groups=groups)
+        scored = X if metric is None else X.about(metric)
         made = replace(
-            _plan_for_rules(X, learner, other, goal, requested),
+            _plan_for_rules(scored, learner, other, goal, requested),
             elapsed=time.perf_counter() - started,
         )
         hooks.announce_outcome(None, made)
@@ -234,6 +242,7 @@ def plan(
         raise ValueError("learner is missing: name one, such as 'lda'")
     _check_goal(goal, paired=other is not None)
     learners = (learner,) if other is None else (learner, other)
+    loss = chosen_loss(loss, None, metric)
     question = {"learn_size": learn_size, "loss": loss, "pos_label": pos_label, "groups": groups}
     if goal.name == "ratio":
         question["contrast"] = "ratio"
@@ -303,8 +312,12 @@ def _plan_for_rules(
     _check_goal(goal, paired=other is not None)
     if goal.name == "ratio":
         raise ValueError("ratio is for learners: plan for a difference of fixed rules")
-    bounds = losses.metric.bounds
-    span = math.inf if bounds is None else bounds[1] - bounds[0]
+    low, high = (
+        range_of(losses.metric)
+        if losses.metric.linearised
+        else (losses.metric.bounds or (0.0, math.inf))
+    )
+    span = high - low
     _check_possible(goal, span, paired=other is not None)
     predictor, estimate = predictor_of_rules(losses, learner, other)
     settings = {

@@ -81,6 +81,20 @@ class MetricOfRules:
             return self._root_of_square(null_value)
         return self._on_scale(null_value)
 
+    def interval_at(self, n: float, alpha: float) -> tuple[float, float]:
+        """The limits that n rows would have of which these are typical; rows are by themselves."""
+        assert self.index is None
+        if isinstance(self._function, Cells):
+            rule: StudentRule = self._with_rows_added(math.nan, n)
+        elif self.observed.paired:
+            se = math.sqrt(self.variance * len(self.observed.values) / n)
+            rule = MovedT(self.estimate, se, n - 1)
+        elif self._metric.interval_scale == "sqrt":
+            rule = self._root_of_square(math.nan, n)
+        else:
+            rule = self._on_scale(math.nan, n)
+        return rule.interval("two-sided", alpha)
+
     @property
     def bias(self) -> float:
         """What the metric, or the difference, is off by on average, to second order."""
@@ -122,7 +136,7 @@ class MetricOfRules:
 
     # ------------------------------------------------------------------------------ the rules
 
-    def _with_rows_added(self, null_value: float) -> MovedT:
+    def _with_rows_added(self, null_value: float, n: float | None = None) -> MovedT:
         target, rows = self._target.astype(int), [row.astype(int) for row in self._predictions]
         size = max(int(target.max()), *(int(row.max()) for row in rows)) + 1
         size = max(size, self._cells.n_classes, 2)
@@ -134,17 +148,19 @@ class MetricOfRules:
         cells = (target, *rows)
         table = np.zeros((size,) * len(cells))
         np.add.at(table, cells, 1 / len(target))
+        share = 1.0 if n is None else len(target) / n
         found = RowsAdded.of(
             function,
             table,
-            self._effective_size,
-            lambda slopes: variance_of_mean(slopes[cells], self.index),
+            self._effective_size if n is None else n,
+            lambda slopes: share * variance_of_mean(slopes[cells], self.index),
             added,
         )
         least, most = range_of(self._metric)
         if self.observed.paired:
             least, most = difference_range((least, most))
-        return MovedT(found.estimate, found.se, self.df, least, most, null_value)
+        df = self.df if n is None else n - 1
+        return MovedT(found.estimate, found.se, df, least, most, null_value)
 
     @property
     def _effective_size(self) -> float:
@@ -153,7 +169,7 @@ class MetricOfRules:
             return self.df + 1
         return effective_size(values, self.index)
 
-    def _on_scale(self, null_value: float) -> OnScaleT:
+    def _on_scale(self, null_value: float, n: float | None = None) -> OnScaleT:
         """Student's t of the jackknife of the metric on its scale, rows or clusters left out."""
         name = self._metric.interval_scale
         assert name != "sqrt"
@@ -168,9 +184,11 @@ class MetricOfRules:
             values = np.array([there(float(value)) for value in self._moments.values(left)])
         count = len(values)
         se = math.sqrt((count - 1) / count * float(((values - values.mean()) ** 2).sum()))
+        if n is not None:
+            return OnScaleT(self.estimate, se * math.sqrt(count / n), n - 1.0, name, null_value)
         return OnScaleT(self.estimate, se, count - 1.0, name, null_value)
 
-    def _root_of_square(self, null_value: float) -> RootOf:
+    def _root_of_square(self, null_value: float, n: float | None = None) -> RootOf:
         """The root of Hall's limits of the mean square."""
         squares = self._moments.numbers(self._target, self._predictions[0])[:, 0]
         if self.index is not None:
@@ -178,24 +196,26 @@ class MetricOfRules:
             mean = squares.mean()
             squares = mean + (sums - mean * sizes) / sizes.mean()
         shape, mean = Shape.of(squares), float(squares.mean())
-        se = math.sqrt(float(squares.var(ddof=1)) / len(squares))
+        more = 1.0 if n is None else n / len(squares)
+        se = math.sqrt(float(squares.var(ddof=1)) / (more * len(squares)))
         square = HallT(
-            *(mean, se, shape.df, shape.n_obs, shape.skewness, LEAST_SKEWNESS, 0.0),
+            *(mean, se, more * shape.df, round(more * shape.n_obs)),
+            *(shape.skewness, LEAST_SKEWNESS, 0.0),
             null_value=null_value**2,
         )
         return RootOf(square)
 
     @property
     def _rule_in_words(self) -> str:
-        words, scale = self._metric.in_words, self._metric.interval_scale
+        scale = self._metric.interval_scale
         if isinstance(self._function, Cells):
             what = "one right and one wrong" if self.observed.paired else "two right and two wrong"
             return (
                 f"The interval is that with {what} observation{'s' * (not self.observed.paired)} "
-                f"added; the estimate is {words} as it is."
+                "added; the estimate is without them."
             )
         if self.observed.paired:
-            return f"The standard error is that of linearised values of {words}."
+            return "The standard error is that of linearised values."
         if scale == "sqrt":
             return "The limits are the roots of those of the mean square, by Hall's (1992) rule."
         on = {"log": "log", "log1m": "log(1 - T)", "fisher": "Fisher's z", "identity": "identity"}

@@ -99,6 +99,7 @@ class NestedCrossValidationTest(ResamplingTest):
     default_design = NestedKFold(10, 20)
     needs_values = True
     takes_auc = False
+    takes_metrics = False
 
     def _check_design(self, design: Design) -> None:
         nested_folds_of(design)

@@ -36,6 +36,11 @@ __all__ = ["Estimator", "ResamplingTest", "status_of"]
 Estimator = Callable[[LossDifference], tuple[float, float]]
 """From losses to the estimate and its variance, of one learner or of the difference of two."""
 
+NO_VALUE = (
+    "no estimate: {} is 0/0 here, as a class was not there, or was not predicted; use more "
+    "observations, or another metric"
+)
+
 LOSSES_OF_CLASSES = ("zero_one", "log")
 
 ROUNDING = 1e-10
@@ -329,6 +334,9 @@ class ResamplingTest(HypothesisTest):
         if not observed.design.learns:
             return of_these_rules(observed)
         size, words = self._learn_size(observed.design), observed.losses.in_words
+        if observed.losses.metric.linearised:
+            words = f"difference of the {plural(words)}" if observed.paired else words
+            return f"{words} of the expected parts of rules learnt from {size} observations"
         if observed.paired:
             return f"difference of {kind} {plural(words)} at learning-set size {size}"
         return f"{kind} {words} at learning-set size {size}"
@@ -349,6 +357,8 @@ def status_of(
             scores=scores or bool(observed.losses.greater_is_better),
             learnt=observed.design.learns,
         )
+    if math.isnan(estimate) and observed.losses.metric.linearised:
+        return NO_VALUE.format(observed.losses.in_words)
     if math.isnan(estimate + variance) and np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "

@@ -217,6 +217,7 @@ class InfluenceFunctionTest(HypothesisTest):
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
         """Refuse what is neither the error rate nor the AUC."""
+        cls.refuse_metric(loss)
         if loss is not None and not is_known(loss):
             raise ValueError("it knows loss='zero_one' and 'auc' only")
 

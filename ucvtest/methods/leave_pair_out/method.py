@@ -230,6 +230,7 @@ class LeavePairOutTest(HypothesisTest):
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool = False, scoring: Any = None) -> None:
         """Refuse what is not the AUC."""
+        cls.refuse_metric(loss)
         metric = metric_of(loss)
         if metric is not None and metric.ranks_pairs:
             return

@@ -1,0 +1,182 @@
+"""Comparisons by metrics that are functions of means: one, or several from the same fits."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics import f1_score, matthews_corrcoef
+
+import ucvtest as uv
+from ucvtest.comparison.comparison import Comparison
+from ucvtest.comparison.several_metrics import families_of
+
+X, Y = load_iris(return_X_y=True)
+X, Y = X[50:110, :2], Y[50:110] - 1
+Y = np.where(np.arange(60) % 7 == 0, 1 - Y, Y)
+WALD = "cross_validation_wald"
+THREE = ["f1", "mcc", "balanced_accuracy"]
+
+
+class Counting:
+    """A cut of one feature, which counts its fits."""
+
+    def __init__(self, column):
+        self.column, self.n_fits = column, 0
+
+    def __call__(self, X_train, y_train, X_test):
+        self.n_fits += 1
+        return (X_test[:, self.column] > X_train[:, self.column].mean()).astype(int)
+
+
+def learners():
+    return {"first": Counting(0), "second": Counting(1)}
+
+
+@pytest.fixture(scope="module")
+def several():
+    counted = learners()
+    found = uv.compare(X, Y, counted, WALD, metric=THREE, rng=0)
+    return counted, found
+
+
+def test_several_metrics_cost_the_fits_of_one(several):
+    counted, found = several
+    assert [each.n_fits for each in counted.values()] == [10, 10]
+    assert found.n_fits == 20
+    assert found.tests == found.metrics == tuple(THREE)
+    assert found.fits[0].tests == tuple(THREE)
+
+
+def test_each_result_is_that_of_the_metric_alone(several):
+    _, found = several
+    for metric in THREE:
+        alone = uv.compare(X, Y, learners(), WALD, metric=metric, rng=0).result()
+        result = found.result(metric)
+        assert (result.estimate, result.se, result.pvalue) == (
+            alone.estimate,
+            alone.se,
+            alone.pvalue,
+        )
+        assert result.conf_int() == alone.conf_int()
+        assert result.estimand == alone.estimand
+        assert result.diagnostics.get("pos_label") == alone.diagnostics.get("pos_label")
+        test = uv.CrossValidationWaldTest(X, Y, *learners().values(), metric=metric)
+        assert test.fit(rng=0).estimate == alone.estimate
+
+
+def test_estimates_are_those_of_scikit_learn(several):
+    _, found = several
+    losses = uv.evaluate(learners(), X, Y, design=10, metric="mcc", rng=0)
+    target, (first, second) = losses.tested_target, losses.predictions
+    for metric, score in {"f1": f1_score, "mcc": matthews_corrcoef}.items():
+        expected = score(target, first) - score(target, second)
+        assert found.result(metric).estimate == pytest.approx(expected, abs=1e-14)
+
+
+def test_one_table_says_what_it_is_about(several):
+    _, found = several
+    text = str(found)
+    assert "Comparison of 2 learners by 3 metrics" in text
+    assert "The metrics look at the same learners" in text
+    assert WALD in text
+    assert found.settings["loss"] == "f1, mcc, balanced_accuracy"
+    frame = found.frame
+    assert frame["metric"].tolist() == THREE
+    assert {result.better for result in found.results.values()} == {"higher"}
+    assert "3 metrics find" in found.verdict
+
+
+def test_it_is_saved_and_drawn(several):
+    _, found = several
+    again = Comparison.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again.metrics == tuple(THREE)
+    assert str(again) == str(found)
+    assert len(found.plot().get_yticklabels()) >= 3
+
+
+def test_other_predictions_are_fitted_by_themselves():
+    counted = learners()
+    found = uv.compare(X, Y, ["lda", "majority"], WALD, metric=["zero_one", "f1"], rng=0)
+    assert [each.tests for each in found.fits] == [("zero_one",), ("f1",)]
+    assert found.result("zero_one").better == "lower"
+    assert found.result("f1").better == "higher"
+    assert [len(each.others) for each in families_of(None, None, ["f1", "log", "mcc"])] == [1, 0]
+    del counted
+
+
+def test_several_tests_of_several_metrics():
+    found = uv.compare(
+        X, Y, ["lda", "knn:3", "majority"], [WALD, "corrected_t"], metric=["f1", "precision"], rng=0
+    )
+    assert found.tests == (
+        f"{WALD}: f1",
+        f"{WALD}: precision",
+        "corrected_t: f1",
+        "corrected_t: precision",
+    )
+    assert found.n_fits == 30
+    assert len(found.results) == 12
+    # The majority predicts no positive.
+    assert "precision is 0/0" in found.result("corrected_t: precision", "lda", "majority").status
+
+
+def test_clusters_of_rows():
+    groups = np.repeat(np.arange(20), 3)
+    found = uv.compare(X, Y, ["lda", "knn:3"], WALD, metric=["f1", "mcc"], groups=groups, rng=0)
+    alone = uv.CrossValidationWaldTest(X, Y, "lda", "knn:3", metric="mcc", groups=groups).fit(rng=0)
+    assert found.result("mcc").conf_int() == alone.conf_int()
+    assert found.result("mcc").df == 19
+
+
+def test_losses_are_scored_again():
+    losses = uv.evaluate(["lda", "knn:3"], X, Y, design=10, metric="mcc", rng=0)
+    found = uv.compare_losses(losses, WALD, metric=["f1", "mcc"])
+    assert found.n_fits == 20
+    expected = uv.compare(X, Y, ["lda", "knn:3"], WALD, metric="f1", rng=0).result()
+    assert found.result("f1").conf_int() == expected.conf_int()
+    assert found.result("f1").estimand == expected.estimand
+    one = uv.compare_losses(losses, WALD, metric="f1")
+    assert one.result().pvalue == expected.pvalue
+    assert one.settings["loss"] == "f1"
+    every = uv.compare_losses(losses)
+    assert {WALD, "corrected_t"} <= set(every.tests)
+    with pytest.raises(ValueError, match="keep no predictions"):
+        uv.compare_losses(uv.evaluate(["lda", "knn:3"], X, Y, rng=0), metric="f1")
+
+
+def never(X_train, y_train, X_test):
+    raise AssertionError("it was fitted")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"metric": "f1", "loss": "zero_one"}, "loss and metric exclude each other"),
+        ({"metric": ["f1"], "scoring": "f1"}, "scoring and metric exclude each other"),
+        ({"metric": ["f1", "f1"]}, "names 'f1' twice"),
+        ({"metric": []}, "empty list"),
+        ({"metric": "f7"}, "unknown"),
+        ({"metric": ["f1", "log"], "max_fits": 100}, "max_fits is not for metrics that need"),
+        *(
+            ({"metric": metric, "tests": test}, "metric='f1' is not for .*CrossValidationWaldTest")
+            for metric, test in [
+                ("f1", "nested_cross_validation"),
+                ("f1", "mcnemar"),
+                ("f1", "delong"),
+                ("f1", "fold_covariance"),
+                (["f1", "mcc"], "influence"),
+            ]
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_the_first_fit(arguments, said):
+    rules = {"first": never, "second": never}
+    with pytest.raises(ValueError, match=said):
+        uv.compare(X, Y, rules, **{"tests": WALD, **arguments}, rng=0)
+
+
+def test_every_metric_is_checked_before_the_first_fit():
+    rules = {"first": never, "second": never}
+    with pytest.raises(ValueError, match=r"two classes, y has 3"):
+        uv.compare(X, np.arange(60) % 3, rules, WALD, metric=["mcc", "f1"])
