@@ -53,6 +53,12 @@ class LossSource(ABC):
         """`one_class_fits` and `ties`, as diagnostics keep them."""
         return {"one_class_fits": self.one_class_fits, **self.ties}
 
+    n_left: int | None = None
+    """Rows that are still to be had of what was kept; None of a source that can go on."""
+
+    def leave_out(self, rows: np.ndarray) -> None:  # noqa: B027  (nothing is pooled)
+        """Be told which of the last rows are left out, as fits of their draws failed."""
+
     def announce_total(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
         """Be told how many fits will be asked for, so that the time left can be told."""
 
@@ -148,7 +154,14 @@ class FittedLosses(LossSource):
         if self.identical:
             blank = not self._problem.metric.is_mean
             self.identical = _agree(found[0], found[1], testing, blank=blank)
+        found = self._as_losses(found, testing, failed)
         return (found if clusters is None else [clusters.sums(each) for each in found]), failed
+
+    def _as_losses(
+        self, found: list[np.ndarray], testing: np.ndarray, failed: dict[int, list[FailedFit]]
+    ) -> list[np.ndarray]:
+        """What becomes of what each learner has scored."""
+        return found
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         metric, sample = self._problem.metric, self._problem.sample
@@ -226,6 +239,7 @@ class SeveralLosses(LossSource):
 
     def _count(self) -> None:
         self.n_fits = sum(each.n_fits for each in self._sources)
+        self.n_left = self._sources[0].n_left
         self.one_class_fits = sum(each.one_class_fits for each in self._sources)
         self.ties = Counter()
         for each in self._sources:

@@ -28,7 +28,8 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
-from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
+from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
+from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
@@ -352,7 +353,7 @@ class DataQuestion(Question):
 
     def losses(self, execution: Execution) -> LossSource:
         """See `Question`."""
-        return FittedLosses(self.problem, execution)
+        return source_of(self.problem, execution)
 
     def losses_on(
         self, draw: Callable[[np.random.Generator], Design], execution: Execution, *, by_rows: bool
@@ -493,6 +494,8 @@ class LossesQuestion(Question):
 
     def losses(self, execution: Execution) -> LossSource:
         """See `Question`."""
+        if self.given is not None and self.given.losses.predictions is not None:
+            return GivenPredictions(self.known, self.given, self.clusters)
         return PrecomputedLosses(self.known)
 
     def losses_on(

@@ -92,6 +92,8 @@ class Cells:
 
 def _predicted(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes of predictions; a code half-way between two is a tie left open, half of each."""
+    if codes.dtype.kind in "iu":
+        return codes.astype(int), codes.astype(int)
     return np.floor(codes).astype(int), np.ceil(codes).astype(int)
 
 

@@ -16,7 +16,17 @@ from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.sizes import Sizes
 
-__all__ = ["capped", "check_budget", "few_if_needed", "least_fits", "limited_by_time"]
+__all__ = [
+    "capped",
+    "check_budget",
+    "few_if_needed",
+    "least_fits",
+    "limited_by_time",
+    "within_memory",
+]
+
+MOST_BYTES = 2**32
+"""Memory that predictions may take which are kept: 4.3 GB."""
 
 
 def least_fits(
@@ -76,6 +86,30 @@ def check_budget(
 def _what(options: Options) -> str:
     """What takes so many fits."""
     return "an answer" if options.may_be_few else f"the {options.variance} variance"
+
+
+def within_memory(
+    question: Question, learning_sets: LearningSets, options: Options, n_learners: int
+) -> Options:
+    """The options with no more fits than predictions can be kept of; others are refused.
+
+    They are kept of metrics that are functions of means alone.
+    """
+    metric, n_obs = question.metric, question.n_obs
+    if not metric.linearised:
+        return options
+    most = MOST_BYTES // (n_obs * (1 if metric.of_cells else 8))
+    needed = least_fits(learning_sets, options, n_learners)
+    if needed > most:
+        number = options.n_pairs
+        what, remedy = _what(options), "a sample of fewer rows"
+        if number != "auto":
+            what, remedy = f"n_pairs={number!r}", "fewer pairs, or n_pairs='auto'"
+        raise ValueError(
+            f"metric={metric.name!r:.60} keeps predictions, and {what} takes {needed} fits, of "
+            f"which {most} can be kept with {n_obs} observations: use {remedy}"
+        )
+    return capped(options, most)
 
 
 def few_if_needed(

@@ -19,6 +19,11 @@ def check_ratio(metric: Metric, *, paired: bool) -> None:
             "contrast='ratio' is about mean losses, and an AUC is none (1/2 is chance): use "
             "contrast='difference'"
         )
+    if metric.linearised:
+        raise ValueError(
+            f"contrast='ratio' is about losses, and metric={metric.name!r:.60} is none: use "
+            "contrast='difference'"
+        )
     if metric.units is not None and metric.units.greater_is_better:
         raise ValueError(
             f"contrast='ratio' is about losses, and scoring={metric.units.name!r} is a score, of "

@@ -38,6 +38,7 @@ __all__ = [
     "StageSizes",
     "UStatisticEstimates",
     "complete_sums",
+    "draw_all",
     "estimated",
     "in_parts",
     "most_pairs",
@@ -364,6 +365,20 @@ def estimated(sampler: Sampler, options: Options) -> UStatisticEstimates:
     return found if own is None else replace(found, own=own.estimates())
 
 
+def draw_all(sampler: Sampler, options: Options) -> None:
+    """Ask for the losses of a given number of pairs, or of all learning sets, and for no more."""
+    if options.n_pairs == "exact":
+        for sets in _all_sets(sampler):
+            sampler.losses(sets, np.zeros(len(sets), dtype=int))
+        return
+    assert isinstance(options.n_pairs, int)
+    steps = StageSizes(sampler.sizes, options, 2 if sampler.source.paired else 1)
+    parts = in_parts(options.n_pairs, most_pairs(sampler.sizes.n_obs))
+    sampler.source.announce_total(sum(map(steps.fits, parts)))
+    for _ in sampler.batches(parts, steps.sets_per_side, steps.exchange_every):
+        pass
+
+
 def _drawn(sampler: Sampler, options: Options) -> UStatisticEstimates:
     """Estimates from random pairs: a given number, or as many as "auto" needs."""
     steps = StageSizes(sampler.sizes, options, 2 if sampler.source.paired else 1)
@@ -391,7 +406,9 @@ def _until_precise(
         over, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
         sampler.source.update_eta(options.fits_left(over, n_fits))
         size, converged = steps.following(n_pairs, n_fits), over <= 1
-        if converged or size < steps.fewest:
+        left = sampler.source.n_left
+        # What was kept is gone through to its end, however it ended.
+        if (converged if left is None else not left) or size < steps.fewest:
             return UStatisticEstimates(estimates, options.variance, n_pairs, converged)
 
 
@@ -433,16 +450,21 @@ def _complete(sampler: Sampler, options: Options) -> UStatisticEstimates:
 def complete_sums(sampler: Sampler) -> CompleteSums:
     """The sums over all learning sets."""
     n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
-    rows = max(1, min(4096, STAGE_CELLS // n))
     return CompleteSums(
         n,
         g,
         (
             (sampler.differences(sets, np.zeros(len(sets), dtype=int)), sets)
-            for sets in all_learning_sets(n, g, rows)
+            for sets in _all_sets(sampler)
         ),
         sampler.source.offset,
     )
+
+
+def _all_sets(sampler: Sampler) -> Iterator[np.ndarray]:
+    """All learning sets, some at a time."""
+    n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
+    return all_learning_sets(n, g, max(1, min(4096, STAGE_CELLS // n)))
 
 
 def _exchanges(n_draws: int, every: int) -> int:

@@ -3,15 +3,18 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Protocol, Self, get_args
 
 from ucvtest.common.checks import check_choice
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.metrics.base import Metric
+from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.stats.interval_rules import StudentRule
-from ucvtest.stats.intervals import HallT, PlusFour, Shape
+from ucvtest.stats.intervals import HallT, MovedT, PlusFour, Shape
 from ucvtest.stats.jackknife import has_pair_effects
+from ucvtest.stats.scales import OnScaleT, RootOf, ScaleName
 from ucvtest.stats.variance_stabilised import StabilisedT
 
 __all__ = ["NEED_MANY_FITS", "Interval", "IntervalName", "knows_slope", "never_negative"]
@@ -58,7 +61,25 @@ WORDS = {
     ),
     "logit": "Student's t on the logit scale",
     "log": "Student's t on the log scale",
+    "log1m": "Student's t on the scale log(1 - T)",
+    "fisher": "Student's t on Fisher's z scale",
+    "root": (
+        "the roots of the limits of the mean square, by Hall's (1992) transformation, whose upper "
+        f"limit takes the skewness for at least {LEAST_SKEWNESS:g}"
+    ),
 }
+
+TWO_RIGHT_TWO_WRONG = (
+    "two right and two wrong observations added to the confusion matrix (Agresti and Coull 1998)"
+)
+"""The words for "plus_four" where it is about another metric than the error rate."""
+
+
+class AddedRows(Protocol):
+    """A confusion metric of one learner with observations added."""
+
+    def rule(self, one: Studentised, least: float, most: float, df: float, name: str) -> MovedT:
+        """The interval, by the variance of that name."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +95,8 @@ class Interval:
     metric: Metric
     paired: bool
     n_rows: int | None = None
+    added: AddedRows | None = None
+    """What "plus_four" is of a metric that is a function of the confusion matrix."""
 
     @classmethod
     def of(
@@ -152,6 +175,8 @@ class Interval:
     def range(self) -> tuple[float, float]:
         """What the estimand can be."""
         low, high = self.metric.bounds or (-math.inf, math.inf)
+        if isinstance(self.metric, SmoothMetric):
+            low, high = range_of(self.metric)
         if self.metric.bounds is None and self.metric.name in POSITIVE:
             low = 0.0
         return (low - high, high - low) if self.paired else (low, high)
@@ -179,6 +204,10 @@ class Interval:
             return on_logit_scale(one)
         if self.name == "wald" or shape is None:
             return one
+        if self.metric.linearised and self.name == "plus_four":
+            if self.added is None:
+                return one
+            return by_rule(one, self.added.rule(one, *self.range, _df(one, shape), name))
         return by_rule(one, _RULES[self.name](self, one, shape))
 
     def diagnostics(self, shape: Shape | None) -> dict[str, Any]:
@@ -197,7 +226,10 @@ class Interval:
             return []
         listed = []
         if self.asked != "auto" or not self.paired or self.name != "wald":
-            listed.append(f"Interval {self.name!r}: {WORDS[self.name]}; {self.reason}.")
+            words = WORDS[self.name]
+            if self.metric.linearised and self.name == "plus_four":
+                words = TWO_RIGHT_TWO_WRONG
+            listed.append(f"Interval {self.name!r}: {words}; {self.reason}.")
         if self.name == "stabilised" and shape and shape.slope_error * one.se > NOTABLE_BEND:
             units = self.metric.units
             slope = shape.slope if units is None else shape.slope / units.slope
@@ -256,8 +288,9 @@ def _has_slope(n_obs: int, learn_size: int) -> bool:
 
 def _suited(metric: Metric, variance: Any, *, paired: bool, sloped: bool) -> tuple[str, str]:
     """The rule for a metric, and why."""
-    if sloped and metric.counts_errors and variance not in BY_PAPER:
-        return "stabilised", "it is the default for differences of error rates"
+    if sloped and (metric.counts_errors or metric.of_cells) and variance not in BY_PAPER:
+        what = "error rates" if metric.counts_errors else "confusion metrics"
+        return "stabilised", f"it is the default for differences of {what}"
     if paired:
         return "wald", "it is the one for differences"
     if metric.ranks_pairs:
@@ -266,6 +299,8 @@ def _suited(metric: Metric, variance: Any, *, paired: bool, sloped: bool) -> tup
         return "wald", f"the {variance} variance goes with the paper's normal interval"
     if metric.counts_errors:
         return "plus_four", "an error rate of one learner is a share"
+    if isinstance(metric, SmoothMetric):
+        return _suited_to_function(metric)
     if variance == "few":
         return "hall_floor", f"{metric.name} losses of one learner are skewed"
     if metric.bounds is not None or metric.output in ("label", "probability"):
@@ -273,9 +308,27 @@ def _suited(metric: Metric, variance: Any, *, paired: bool, sloped: bool) -> tup
     return "hall_floor", f"{metric.name} losses of one learner are skewed, without a largest value"
 
 
+def _suited_to_function(metric: SmoothMetric) -> tuple[str, str]:
+    """The same for a function of means, of one learner."""
+    if metric.of_cells:
+        return "plus_four", f"{metric.in_words} of one learner is a function of shares"
+    name = {"identity": "wald", "sqrt": "root"}.get(metric.interval_scale, metric.interval_scale)
+    return name, f"it is the one for {metric.in_words}"
+
+
 def _check(name: str, metric: Metric, *, paired: bool) -> None:
     """Refuse a rule that is none for this metric or number of learners."""
     whom = "two learners" if paired else "one learner"
+    if metric.linearised:
+        known = ["wald"] if not metric.of_cells else ["wald", "stabilised"]
+        if metric.of_cells and not paired:
+            known.append("plus_four")
+        if name not in known:
+            raise ValueError(
+                f"interval={name!r} is not for metric={metric.name!r:.60} of {whom}: use "
+                f"interval='auto', or {' or '.join(map(repr, known))}"
+            )
+        return
     needed = {
         "stabilised": ("error rates (loss 'zero_one')", metric.counts_errors),
         "plus_four": ("the error rate of one learner (loss 'zero_one')", metric.counts_errors),
@@ -336,10 +389,40 @@ def _hall(rule: Interval, one: Studentised, shape: Shape) -> HallT:
     )
 
 
+def _on_scale(rule: Interval, one: Studentised, shape: Shape) -> OnScaleT:
+    """By the standard error times the slope of the scale."""
+    name: ScaleName = rule.name  # type: ignore[assignment]
+    estimate = one.estimate
+    # The scale has infinite slope at the ends of what the metric can be.
+    distance = {"log": estimate, "log1m": 1 - estimate, "fisher": 1 - estimate**2}[name]
+    se = one.se / distance if distance > 0 else math.nan
+    return OnScaleT(estimate, se, _df(one, shape), name, one.null_value)
+
+
+def _root(rule: Interval, one: Studentised, shape: Shape) -> RootOf:
+    """By the limits of the square, whose standard error is that of the root times its slope."""
+    root = one.estimate
+    square = HallT(
+        estimate=root**2,
+        se=2 * root * one.se,
+        df=shape.df,
+        n_obs=shape.n_obs,
+        skewness=shape.skewness,
+        least_above=LEAST_SKEWNESS,
+        least=0.0,
+        null_value=one.null_value**2,
+    )
+    return RootOf(square)
+
+
 _RULES: Mapping[str, Callable[[Interval, Studentised, Shape], StudentRule]] = {
     "stabilised": _stabilised,
     "plus_four": _plus_four,
     "hall": _hall,
     "hall_floor": _hall,
+    "log": _on_scale,
+    "log1m": _on_scale,
+    "fisher": _on_scale,
+    "root": _root,
 }
 """Rules for means of losses: one more is one more entry here, in `IntervalName` and in `WORDS`."""

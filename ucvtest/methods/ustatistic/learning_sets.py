@@ -110,9 +110,21 @@ class LearningSets:
         metric, size = question.metric, f"at learning-set size {self.learn_size}"
         if self.stratified:
             size += ", classes in proportion"
+        if metric.linearised:
+            return self._of_expected_parts(question)
         if not question.paired:
             return f"unconditional {metric.in_words} {size}"
         return f"{self.contrast} of unconditional {plural(metric.in_words)} {size}"
+
+    def _of_expected_parts(self, question: Question) -> str:
+        """The same of a function of means: of those expected over learning sets."""
+        size, units = self.learn_size, units_of(question.clusters)
+        rules = f"rules learnt from {size} {units}"
+        if self.stratified:
+            rules += ", classes in proportion"
+        words = question.metric.in_words
+        what = f"difference of {plural(words)}" if question.paired else words
+        return f"{what} of the expected parts of {rules}"
 
     def positive(self, question: Question) -> Any:
         """The positive class; of several classes the one that is told from the rest, if any is."""
@@ -123,4 +135,5 @@ class LearningSets:
 
 def _sizes_for_means(question: Question, learn_size: int) -> Sizes:
     """Sizes of the whole sample; whether the loss counts errors decides on the variance."""
-    return Sizes(question.n_units, learn_size, zero_one=question.metric.counts_errors)
+    metric = question.metric
+    return Sizes(question.n_units, learn_size, zero_one=metric.counts_errors or metric.of_cells)

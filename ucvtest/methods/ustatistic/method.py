@@ -23,6 +23,7 @@ from ucvtest.methods.ustatistic.budget import (
     few_if_needed,
     least_fits,
     limited_by_time,
+    within_memory,
 )
 from ucvtest.methods.ustatistic.contrast import null_value_of
 from ucvtest.methods.ustatistic.estimation import Sampler
@@ -81,6 +82,8 @@ class UStatisticTest(HypothesisTest):
         second, for losses that are never negative (squared, absolute, log, or with such bounds;
         not zero_one). `estimate`, `null_value` (by default 1) and the interval are ratios; `se` and
         `variance` are those of the logarithm.
+    metric : str or metric, optional
+        In the place of a loss what is no mean of one, such as "f1", "mcc" or "r2": see Notes.
     null_value, alternative, loss, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`. ``loss="auc"`` needs learners with scores: of more than two classes
         one for each, and the AUC is Hand and Till's, or that of `pos_label` against the rest. The
@@ -204,6 +207,21 @@ class UStatisticTest(HypothesisTest):
     `decision_function`; functions that return (n_test, C), columns in the order of
     ``np.unique(y)``. Others are refused.
 
+    With `metric` the parts of F1, R2 and other functions of means are pooled over all learning
+    sets and all observations that they leave to be tested. The estimand is "F1 of the expected
+    parts of rules learnt from g observations", and not the expected F1 of a rule. Values linearised
+    at the pooled parts take the place of losses in all variances, in few fits and in Monte-Carlo
+    errors; predictions are kept for that. For confusion metrics "auto" is as for error rates: the
+    midpoint variance, "stabilised" for differences, and for one learner "plus_four", two right and
+    two wrong observations added to the confusion matrix, with the variance of the values linearised
+    there. For moments of one learner it is Student's t on the scale log(1 - T) (R2, skills),
+    Fisher's z (correlations) or log (WAPE), with the jackknife; for the RMSE the roots of the
+    limits of "hall_floor" for the mean square. In the simulations of a prototype with thousands of
+    fits (ten problems, n = 40 to 200) 95% intervals of nine metrics of one learner contained the
+    true value in 95.9% of the samples, 89% in the worst problem; "stabilised" for differences of
+    accuracy, F1 and MCC in 98.6%, 96% in the worst. Few fits of metrics have not been studied at
+    length. Where a metric is 0/0 the estimate is NaN, and the status says so.
+
     `from_losses` admits the loss of every observation under random splits of one size, each
     learning set tested on all others (`uv.designs.RandomSplits`, also stratified: the estimand then
     is that of learning sets with the classes in proportion), and under learning sets drawn in
@@ -248,6 +266,7 @@ class UStatisticTest(HypothesisTest):
     in_short = "all learning sets of one size"
     r_function = "ustat_test"
     takes_auc = True
+    takes_metrics = True
     takes_groups = True
     contrasts = CONTRASTS
     admits = (
@@ -278,9 +297,10 @@ class UStatisticTest(HypothesisTest):
         backend: Backend = "auto",
         contrast: Contrast = "difference",
         scoring: Any = None,
+        metric: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        loss = chosen_loss(loss, scoring)
+        loss = chosen_loss(loss, scoring, metric)
         question = self.question_of(
             *(X, y, learner, other),
             null_value=null_value_of(contrast, null_value),
@@ -411,9 +431,9 @@ class UStatisticTest(HypothesisTest):
             rates, allows for a standard error that moves with the estimate. For two learners "auto"
             is "stabilised" for error rates where n >= 40 and g <= n/2, else "wald". For one learner
             "auto" is "plus_four" for error rates; "hall" for losses of labels and probabilities and
-            those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. Few
-            fits tell neither skewness nor slope: with them "wald" stands for "stabilised", and
-            "hall_floor" for "hall". See Notes of the class.
+            those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. With
+            `metric` it is what the Notes of the class say. Few fits tell neither skewness nor
+            slope: with them "wald" stands for "stabilised", and "hall_floor" for "hall".
         max_seconds : float, optional
             Seconds that "auto" may take, about: some fits are timed, and `max_fits` becomes what
             there is time for. The settings of the result keep that number, and the same `max_fits`
@@ -499,6 +519,7 @@ class UStatisticTest(HypothesisTest):
         )
         if self.learning_sets.given is not None:
             return options
+        options = within_memory(self.question, self.learning_sets, options, len(self.learners))
         if options.n_pairs == "auto" or max_fits is not None:
             check_budget(self.learning_sets, options, len(self.learners))
         return options
@@ -524,7 +545,9 @@ class UStatisticTest(HypothesisTest):
             return question.reported(answer(estimates))
 
         return answer(
-            estimates_from(learning_sets, source, options, execution.generator, answer_so_far)
+            estimates_from(
+                *(question, learning_sets, source, options, execution.generator), answer_so_far
+            )
         )
 
     @classmethod

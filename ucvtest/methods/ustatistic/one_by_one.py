@@ -67,9 +67,13 @@ class OneByOne:
                 kept[rows] = values
             for one in range(start, stop):
                 whole[one] = self._accept(failed, np.flatnonzero(owner[rows] == one))
+            left_out = np.flatnonzero(~whole[owner[rows]])
+            if len(left_out):
+                self.source.leave_out(left_out)
             self._keep(each, learning, draw, whole, (start, stop))
             start = stop
-            if CLOCK() - before < STEP_SECONDS:
+            # Of what was kept one at a time, as an interrupt leaves out the step it comes in.
+            if self.source.n_left is None and CLOCK() - before < STEP_SECONDS:
                 self._step *= 2 if CLOCK() - before > STEP_SECONDS / 4 else 4
         return each, whole
 

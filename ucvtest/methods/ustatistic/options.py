@@ -233,6 +233,11 @@ class ProfileOptions:
             raise ValueError(
                 "kappa_profile is about a mean of loss differences: use contrast='difference'"
             )
+        if question.metric.linearised:
+            raise ValueError(
+                f"kappa_profile is about a mean of losses, which metric="
+                f"{question.metric.name!r:.60} is not: use a loss"
+            )
         if not isinstance(sizes, Sizes):
             raise ValueError(
                 "kappa_profile is about a mean of losses, which the AUC is not: use another loss"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import Question
@@ -15,6 +16,12 @@ from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, report
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
 from ucvtest.methods.ustatistic.auc import few as auc_few
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
+from ucvtest.methods.ustatistic.function_of_means import (
+    MetricEstimates,
+    settled,
+    undefined_parts,
+    with_rule,
+)
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import Options
@@ -33,10 +40,14 @@ Estimates = (
     | few_ratio.FewFitsRatio
     | auc_estimation.Found
     | auc_few.FewFitsOfAuc
+    | MetricEstimates
 )
+
+OfMean = estimation.UStatisticEstimates | few.FewFitsEstimates
 
 
 def estimates_from(
+    question: Question,
     learning_sets: LearningSets,
     source: LossSource,
     options: Options,
@@ -50,21 +61,52 @@ def estimates_from(
     sizes = learning_sets.sizes
     if not isinstance(sizes, Sizes):
         return _of_auc(auc_estimation.Sampler(sizes, source, generator), options)
-    sampler = estimation.Sampler(sizes, source, generator)
     if learning_sets.contrast == "ratio":
-        return few_ratio.estimated(sampler, options)
-    if source.one_by_one and sizes.disjoint and options.n_pairs != "exact":
-        return _one_by_one(sampler, options, answer)
+        return few_ratio.estimated(estimation.Sampler(sizes, source, generator), options)
+
+    def of_mean(
+        source: LossSource, generator: np.random.Generator, few: bool | None = None
+    ) -> OfMean:
+        return _of_mean(estimation.Sampler(sizes, source, generator), options, answer, few)
+
+    if isinstance(source, KeptPredictions | GivenPredictions):
+        return settled(question, source, generator, of_mean, _draw_all(sizes, options))
+    return of_mean(source, generator)
+
+
+def _draw_all(
+    sizes: Sizes, options: Options
+) -> Callable[[LossSource, np.random.Generator], None] | None:
+    """How to draw what is drawn whatever the losses are; None where these have a say in it."""
+    if options.variance == "few" or options.n_pairs == "auto" or options.given is not None:
+        return None
+
+    def draw_all(source: LossSource, generator: np.random.Generator) -> None:
+        estimation.draw_all(estimation.Sampler(sizes, source, generator), options)
+
+    return draw_all
+
+
+def _of_mean(
+    sampler: estimation.Sampler,
+    options: Options,
+    answer: Callable[[Estimates], TestResult] | None,
+    as_few: bool | None,
+) -> OfMean:
+    """The estimates of a mean loss; `as_few` if it is known whether few fits have to do."""
+    if sampler.source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact":
+        return _one_by_one(sampler, options, answer, as_few)
     if options.variance == "few":
         return few.estimated(sampler, options)
-    return _estimated(sampler, options, few.rounds_of(sampler, options))
+    return _estimated(sampler, options, few.rounds_of(sampler, options), as_few)
 
 
 def _one_by_one(
     sampler: estimation.Sampler,
     options: Options,
     answer: Callable[[Estimates], TestResult] | None,
-) -> Estimates:
+    as_few: bool | None,
+) -> OfMean:
     """The same, with pairs left out that a learner fails on, and what is done at an interrupt."""
     rounds = few.rounds_of(sampler, options)
     source = sampler.source
@@ -75,9 +117,9 @@ def _one_by_one(
     sampler = replace(sampler, one_by_one=pairs)
     try:
         if options.variance == "few":
-            found: Estimates = few.estimated(sampler, options)
+            found: OfMean = few.estimated(sampler, options)
         else:
-            found = _estimated(sampler, options, rounds)
+            found = _estimated(sampler, options, rounds, as_few)
     except KeyboardInterrupt:
         if pairs.rounds is None or not pairs.rounds.enough:
             raise
@@ -98,14 +140,19 @@ def _in_short(result: TestResult) -> str:
 
 
 def _estimated(
-    sampler: estimation.Sampler, options: Options, rounds: RoundSums | None
-) -> estimation.UStatisticEstimates | few.FewFitsEstimates:
+    sampler: estimation.Sampler,
+    options: Options,
+    rounds: RoundSums | None,
+    as_few: bool | None = None,
+) -> OfMean:
     """By the full variance, or that of few fits where the draws end before it is known."""
     source = sampler.source
     found = estimation.estimated(replace(sampler, rounds=rounds), options)
-    if rounds is not None and rounds.enough and few.unanswered(options, found, source):
-        return few.from_rounds(rounds, source)
-    return found
+    if rounds is None or not rounds.enough:
+        return found
+    if as_few is None:
+        as_few = few.unanswered(options, found, source)
+    return few.from_rounds(rounds, source) if as_few else found
 
 
 def _of_auc(sampler: auc_estimation.Sampler, options: Options) -> Estimates:
@@ -129,6 +176,10 @@ def result_from(
 ) -> TestResult:
     """The test that estimates lead to."""
     settings = _settings(question, learning_sets, options, seed)
+    of_metric: MetricEstimates | None = None
+    if isinstance(estimates, MetricEstimates):
+        of_metric, source = estimates, estimates.source
+        options, estimates = with_rule(options, of_metric), of_metric.found
     if isinstance(estimates, auc_estimation.Found):
         assert not isinstance(learning_sets.sizes, Sizes)
         parts = auc_reporting.parts(
@@ -147,6 +198,13 @@ def result_from(
         parts = few.parts(question, options, estimates, source, settings)
     else:
         parts = reporting.parts(question, options, estimates, source, settings)
+    if question.metric.linearised:
+        parts["better"] = "higher" if question.metric.greater_is_better else "lower"
+    if of_metric is not None:
+        parts["diagnostics"] = {**parts["diagnostics"], **of_metric.bias_diagnostics}
+        parts["notes"] = (*parts["notes"], *of_metric.bias_notes(parts["se"]))
+        if of_metric.undefined:
+            parts = undefined_parts(question, of_metric, parts)
     parts["notes"] = (*parts["notes"], *question.reuse_notes)
     if source.pairs is not None:
         parts = _with_pairs(parts, source.pairs, options, source)

@@ -7,18 +7,20 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from ucvtest.common.execution import Execution
-from ucvtest.evaluation.loss_source import FittedLosses, PrecomputedLosses, SeveralLosses
+from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
+from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses, SeveralLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.learners.jitted.regularization_paths import on_paths
-from ucvtest.losses.table import Losses
+from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.ustatistic import few, simultaneous_losses
 from ucvtest.methods.ustatistic.auc import simultaneous as simultaneous_aucs
 from ucvtest.methods.ustatistic.auc.class_sizes import MAX_OBS_PAIR_EFFECTS, ClassSizes
 from ucvtest.methods.ustatistic.budget import capped, check_budget, few_if_needed, least_fits
 from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, Sampler
 from ucvtest.methods.ustatistic.interval import Interval
+from ucvtest.methods.ustatistic.joint_metrics import JointMetrics, jointly_settled
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
@@ -112,6 +114,11 @@ class JointRun:
         if any(each.learning_sets.contrast == "ratio" for each in tests.values()):
             raise ValueError("correction='simultaneous' is not for ratios: use 'holm'")
         clusters = one.question.clusters
+        if clusters is not None and one.question.metric.linearised:
+            raise ValueError(
+                "correction='simultaneous' is not for metrics of clusters, whose rows count "
+                "alike: use 'holm'"
+            )
         if clusters is not None and clusters.offset is not None:
             raise ValueError(
                 "correction='simultaneous' is not for group_weight='row': use 'group', or 'holm'"
@@ -156,31 +163,46 @@ class JointRun:
         self, problem: Problem, execution: Execution
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results from fits of learners that are ready, and what joins them."""
-        source = SeveralLosses(
-            [
-                FittedLosses(replace(problem, learners={name: learner}), execution)
-                for name, learner in on_paths(problem.learners).items()
-            ]
-        )
-        return self._results(source, execution.generator, execution.seed)
+        sources = [
+            source_of(replace(problem, learners={name: learner}), execution)
+            for name, learner in on_paths(problem.learners).items()
+        ]
+        return self._results(sources, execution.generator, execution.seed)
 
     def given(self, losses: Losses) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The same from losses that exist."""
-        sources = [PrecomputedLosses(losses.difference(name)) for name in self.names]
-        return self._results(SeveralLosses(sources), np.random.default_rng(0), None)
+        sources = [_given(losses.difference(name)) for name in self.names]
+        return self._results(sources, np.random.default_rng(0), None)
 
     def _results(
-        self, source: SeveralLosses, generator: np.random.Generator, seed: int | None
+        self, sources: Sequence[LossSource], generator: np.random.Generator, seed: int | None
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         options = next(each.options for each in self.tests.values() if len(each.places) == 2)
-        estimates = self._estimates(source, options, generator)
+
+        def estimate(
+            sources: Sequence[LossSource],
+            generator: np.random.Generator,
+            few: bool | None = None,
+        ) -> tuple[SeveralLosses, EstimatesOfAll]:
+            source = SeveralLosses(sources)
+            return source, self._estimates(source, options, generator, few)
+
+        metrics: JointMetrics | None = None
+        if options.interval.metric.linearised:
+            n_obs = next(iter(self.tests.values())).question.n_obs
+            metrics = jointly_settled(sources, generator, estimate, n_obs)
+            source, estimates = metrics.source, metrics.found
+        else:
+            source, estimates = estimate(sources, generator)
         results = {
             key: test.question.reported(
                 result_from(
                     test.question,
                     test.learning_sets,
                     test.options,
-                    estimates.of(test.places, test.options),
+                    metrics.of(test.places, test.options)
+                    if metrics is not None
+                    else estimates.of(test.places, test.options),
                     source.of(test.places),
                     seed,
                 )
@@ -206,7 +228,11 @@ class JointRun:
         return results, together
 
     def _estimates(
-        self, source: SeveralLosses, options: Options, generator: np.random.Generator
+        self,
+        source: SeveralLosses,
+        options: Options,
+        generator: np.random.Generator,
+        as_few: bool | None,
     ) -> EstimatesOfAll:
         if isinstance(self.sizes, ClassSizes):
             return simultaneous_aucs.estimated(self.sizes, options, source, generator)
@@ -228,9 +254,10 @@ class JointRun:
         found = simultaneous_losses.estimated(
             *(self.sizes, options, source, generator), pair_effects=pair_effects, rounds=rounds
         )
-        if rounds is not None and rounds.enough and not found.known:
-            return JointFewEstimates(rounds)
-        return found
+        if rounds is None or not rounds.enough:
+            return found
+        as_few = not found.known if as_few is None else as_few
+        return JointFewEstimates(rounds) if as_few else found
 
 
 def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> dict[Any, JoinedTest]:
@@ -243,6 +270,13 @@ def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> di
         else each
         for key, each in tests.items()
     }
+
+
+def _given(one: LossDifference) -> LossSource:
+    """The losses of one learner, with predictions where they are kept."""
+    if one.losses.predictions is not None:
+        return GivenPredictions(one, one, None)
+    return PrecomputedLosses(one)
 
 
 def _joint_sizes(learning_sets: LearningSets) -> Sizes | ClassSizes:

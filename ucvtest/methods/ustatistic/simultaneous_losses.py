@@ -190,7 +190,8 @@ def _add_pairs(
         n_pairs += size
         converged = _precise(sums.now(), options)
         size = steps.following(n_pairs, sampler.source.n_fits)
-        if converged or size < steps.fewest:
+        left = sampler.source.n_left
+        if (converged if left is None else not left) or size < steps.fewest:
             return n_pairs, converged
 
 

@@ -1,0 +1,473 @@
+"""The U-statistic test of metrics that are functions of means: F1, MCC, R2 and their like."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+import ucvtest as uv
+from tests.oracles import few_fits as few_oracle
+from tests.oracles import function_of_means as oracle
+from ucvtest import metrics
+from ucvtest.common import execution
+from ucvtest.designs.design import Design
+from ucvtest.evaluation.checkpoint import Checkpoint
+from ucvtest.methods.ustatistic import budget, one_by_one
+from ucvtest.metrics.named import as_smooth_metric
+from ucvtest.metrics.smooth import linearised
+
+N, G = 8, 3
+TINY = np.random.default_rng(2)
+X_TINY = TINY.normal(size=(N, 1))
+LABELS = np.array([0, 1, 0, 1, 1, 0, 1, 0])
+NUMBERS = X_TINY[:, 0] + TINY.normal(size=N)
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(48, 3))
+Y = (X[:, 0] + RNG.normal(size=48) > 0.3).astype(int)
+REAL = X[:, 0] + RNG.normal(size=48)
+CLUSTERS = np.repeat(np.arange(24), [1, 3] * 12)
+
+ACCURACY = metrics.Cells(lambda table: table.trace(), "trace", limits=(0, 1))
+
+
+def above_mean(X_train, y_train, X_test):
+    """Above the mean of what was learnt from, in the first column."""
+    return (X_test[:, 0] > X_train[:, 0].mean()).astype(int)
+
+
+def above_median(X_train, y_train, X_test):
+    return (X_test[:, 0] + X_test[:, -1] > np.median(X_train[:, 0])).astype(int)
+
+
+def slope(X_train, y_train, X_test):
+    """A line through 0."""
+    x = X_train[:, 0]
+    return X_test[:, 0] * (x @ y_train) / (x @ x + 1)
+
+
+def mean(X_train, y_train, X_test):
+    return np.full(len(X_test), y_train.mean())
+
+
+def parts_of(learner, y, numbers):
+    """Parts (L, t) of the rule that is learnt from L, for the oracle."""
+
+    def parts(L, t):
+        L = list(L)
+        # Of a single class that class is predicted, and nothing fitted.
+        if len(set(y[L].tolist())) == 1:
+            return numbers(y[t], y[L[0]])
+        return numbers(y[t], learner(X_TINY[L], y[L], X_TINY[[t]])[0])
+
+    return parts
+
+
+class TestAgainstTheOracle:
+    @pytest.mark.parametrize(
+        ("metric", "y", "learner", "numbers", "f"),
+        [
+            ("f1", LABELS, above_mean, oracle.cells, oracle.f1),
+            ("r2", NUMBERS, slope, oracle.moments, oracle.r2),
+        ],
+    )
+    def test_all_learning_sets(self, metric, y, learner, numbers, f):
+        test = uv.UStatisticTest(X_TINY, y, learner, metric=metric, learn_size=G)
+        found = test.fit("exact", "midpoint", interval="wald")
+        estimate, jackknife, effects, middle = oracle.complete(
+            parts_of(learner, y, numbers), f, N, G
+        )
+        assert_allclose(found.estimate, estimate, rtol=1e-12)
+        assert_allclose(found.diagnostics["variance_jackknife"], jackknife, rtol=1e-10)
+        assert_allclose(found.diagnostics["pair_effects"], effects, rtol=1e-9)
+        assert_allclose(found.variance, middle, rtol=1e-10)
+        bias = oracle.second_order_bias(parts_of(learner, y, numbers), f, N, G)
+        assert_allclose(found.diagnostics["second_order_bias"], bias, rtol=1e-5)
+        notable = any("bias of about" in note for note in found.notes)
+        assert notable == (abs(bias) > found.se / 4)
+        # f of the expected parts, as its estimand says.
+        sets = list(combinations(range(N), G))
+        assert_allclose(
+            estimate, f(oracle.pooled_means(parts_of(learner, y, numbers), sets, N))[0], rtol=1e-12
+        )
+        words = {"f1": "F1", "r2": "R2"}[metric]
+        assert found.estimand.startswith(
+            f"{words} of the expected parts of rules learnt from 3 observations"
+        )
+
+    def test_two_right_and_two_wrong(self):
+        test = uv.UStatisticTest(X_TINY, LABELS, above_mean, metric="f1", learn_size=G)
+        found = test.fit("exact", "midpoint")
+        centre, se = oracle.two_right_two_wrong(parts_of(above_mean, LABELS, oracle.cells), N, G)
+        q = stats.t.ppf(0.975, N - 1)
+        expected = max(centre - q * se, 0), min(centre + q * se, 1)
+        assert_allclose(found.conf_int(), expected, rtol=1e-10)
+        assert found.diagnostics["interval"] == "plus_four"
+
+    def test_two_learners(self):
+        test = uv.UStatisticTest(
+            X_TINY, LABELS, above_mean, above_median, metric="f1", learn_size=G
+        )
+        found = test.fit("exact", "midpoint")
+        sets = list(combinations(range(N), G))
+        of_each = [
+            oracle.linearised(parts, oracle.f1, oracle.pooled_means(parts, sets, N))
+            for parts in (
+                parts_of(learner, LABELS, oracle.cells) for learner in (above_mean, above_median)
+            )
+        ]
+        first, second = of_each
+        estimate, jackknife, _, middle = oracle.variances(
+            lambda L, t: first(L, t) - second(L, t), N, G
+        )
+        assert_allclose(found.estimate, estimate, rtol=1e-12)
+        assert_allclose(
+            [found.diagnostics["variance_jackknife"], found.variance],
+            [jackknife, middle],
+            rtol=1e-10,
+        )
+
+    def test_few_fits_from_losses(self):
+        losses = uv.evaluate(
+            {"a": "lda", "b": "knn:3"},
+            *(X, Y, uv.designs.DisjointSets(23, 6, n_sets=1)),
+            metric="f1",
+            rng=0,
+        )
+        found = uv.UStatisticTest.from_losses(losses, "a", "b").fit(variance="few")
+        tables, sets = losses.array, losses.design.learning
+        difference = np.where(sets, 0.0, np.nan_to_num(tables[0] - tables[1]))
+        rounds = [[set(np.flatnonzero(sets[r + j])) for j in (0, 1)] for r in range(0, 12, 2)]
+        by_rounds = difference.reshape(6, 2, -1).tolist()
+        estimate, variance, *_ = few_oracle.few_fits(by_rounds, rounds, 23)
+        assert_allclose([found.estimate, found.variance], [estimate, variance], rtol=1e-11)
+
+
+def recorded(learner, kept):
+    """The learner, with its learning sets and predictions kept in the order of the fits."""
+
+    def watched(X_train, y_train, X_test):
+        found = learner(X_train, y_train, X_test)
+        kept.append((X_train[:, 0], X_test[:, 0], found))
+        return found
+
+    return watched
+
+
+def losses_of(kept, y, metric):
+    """What was kept as losses of a design."""
+    places = {value: place for place, value in enumerate(X[:, 0])}
+    learning = np.zeros((len(kept), len(y)), dtype=bool)
+    values = np.zeros((len(kept), len(y)))
+    for row, (learnt, tested, found) in enumerate(kept):
+        learning[row, [places[value] for value in learnt]] = True
+        values[row, [places[value] for value in tested]] = found
+    settings = {"classes": [0, 1]} if as_smooth_metric(metric).output == "label" else {}
+    return uv.Losses.of_predictions(
+        as_smooth_metric(metric),
+        predictions=values[~learning][None],
+        design=Design(learning, ~learning),
+        learners=("a",),
+        target=y.astype(float),
+        settings=settings,
+    )
+
+
+class TestFits:
+    @pytest.mark.parametrize(
+        ("metric", "y", "learner"), [("f1", Y, above_mean), ("rmse", REAL, slope)]
+    )
+    @pytest.mark.parametrize(("variance", "n_pairs"), [("few", 8), ("midpoint", 150)])
+    def test_equal_those_of_given_predictions(self, metric, y, learner, variance, n_pairs):
+        kept = []
+        test = uv.UStatisticTest(X, y, recorded(learner, kept), metric=metric, pos_label=None)
+        fitted = test.fit(n_pairs, variance, rng=1)
+        given = uv.UStatisticTest.from_losses(losses_of(kept, y, metric)).fit(variance=variance)
+        assert_allclose(
+            [fitted.estimate, fitted.variance, *fitted.conf_int()],
+            [given.estimate, given.variance, *given.conf_int()],
+            rtol=1e-9,
+        )
+
+    @pytest.mark.parametrize("other", [None, "nearest_centroid"])
+    def test_accuracy_is_one_less_the_error_rate(self, other):
+        errors = uv.UStatisticTest(X, Y, "lda", other, groups=CLUSTERS, group_weight="row")
+        shares = uv.UStatisticTest(X, Y, "lda", other, groups=CLUSTERS, metric=ACCURACY)
+        for test in (errors, shares):
+            assert test.question.clusters.weight == "row"
+        one, two = (test.fit(12, "few", rng=0) for test in (errors, shares))
+        assert_allclose(two.estimate, (other is None) - one.estimate, rtol=1e-10)
+        assert_allclose([two.se, two.df], [one.se, one.df], rtol=1e-10)
+        low, high = one.conf_int()
+        ends = (1 - high, 1 - low) if other is None else (-high, -low)
+        # As many rows as are independent are counted at slightly different shares.
+        assert_allclose(two.conf_int(), ends, rtol=1e-3)
+        assert two.better == "higher"
+        assert one.diagnostics["interval"] == two.diagnostics["interval"]
+
+    def test_accuracy_of_rows_by_the_midpoint_variance(self):
+        one = uv.UStatisticTest(X, Y, "lda").fit(300, rng=0)
+        two = uv.UStatisticTest(X, Y, "lda", metric=ACCURACY).fit(300, rng=0)
+        assert one.diagnostics["variance"] == two.diagnostics["variance"] == "midpoint"
+        # The control variate of counts is rounded, and estimates move within their noise.
+        assert_allclose([two.estimate, two.se], [1 - one.estimate, one.se], rtol=1e-3)
+        low, high = one.conf_int()
+        assert_allclose(two.conf_int(), (1 - high, 1 - low), rtol=1e-3)
+        assert one.n_fits == two.n_fits
+
+    def test_accuracy_from_all_learning_sets(self):
+        test = uv.UStatisticTest(X_TINY, LABELS, above_mean, metric=ACCURACY, learn_size=G)
+        errors = uv.UStatisticTest(X_TINY, LABELS, above_mean, learn_size=G)
+        two, one = (each.fit("exact", "midpoint", interval="plus_four") for each in (test, errors))
+        low, high = one.conf_int()
+        assert_allclose(
+            [two.estimate, two.se, *two.conf_int()],
+            [1 - one.estimate, one.se, 1 - high, 1 - low],
+            rtol=1e-12,
+        )
+
+    def test_auto_goes_on_until_the_error_is_small(self):
+        result = uv.UStatisticTest(X, Y, "lda", metric="mcc").fit(rng=0, tol=0.2)
+        assert result.status == "ok"
+        assert result.diagnostics["converged"]
+        short = uv.UStatisticTest(X, Y, "lda", metric="mcc").fit(rng=0, tol=0.2, max_fits=400)
+        assert short.n_fits <= 400
+
+    def test_intervals(self):
+        rules = {
+            ("f1", None): "plus_four",
+            ("f1_macro", "knn:3"): "stabilised",
+            ("net_benefit(0.2)", None): "plus_four",
+        }
+        for (metric, other), rule in rules.items():
+            found = uv.UStatisticTest(X, Y, "lda", other, metric=metric).fit(300, rng=0)
+            assert found.diagnostics["interval"] == rule
+            low, high = found.conf_int()
+            assert low < found.estimate < high
+        for metric, rule in {"r2": "log1m", "rmse": "root", "ccc": "fisher", "wape": "log"}.items():
+            for variance in ("jackknife", "few"):
+                test = uv.UStatisticTest(X, REAL, "ridge:1", metric=metric)
+                found = test.fit(300, variance, rng=0)
+                assert found.diagnostics["interval"] == rule
+                low, high = found.conf_int()
+                assert low < found.estimate < high
+                assert found.better == ("lower" if metric in ("rmse", "wape") else "higher")
+        paired = uv.UStatisticTest(X, REAL, "ridge:1", "knn:3", metric="r2").fit(40, rng=0)
+        assert paired.diagnostics["interval"] == "wald"
+
+    def test_scales_are_those_of_the_linear_jackknife(self):
+        test = uv.UStatisticTest(X, REAL, "ridge:1", metric="r2")
+        found = test.fit(300, "jackknife", rng=0)
+        q = stats.t.ppf(0.975, 47) * found.se / (1 - found.estimate)
+        expected = 1 - (1 - found.estimate) * np.exp([q, -q])
+        assert_allclose(found.conf_int(), expected, rtol=1e-12)
+
+    def test_where_it_is_0_over_0(self):
+        def never(X_train, y_train, X_test):
+            return np.zeros(len(X_test), dtype=int)
+
+        one = uv.UStatisticTest(X, Y, never, metric="mcc").fit(4, "few", rng=0)
+        assert np.isnan([one.estimate, one.se]).all()
+        assert one.status.startswith("no estimate: Matthews correlation coefficient is 0/0")
+        low, high = one.conf_int()
+        assert -1 <= low < 0 < high <= 1
+        two = uv.UStatisticTest(X, Y, never, above_mean, metric="mcc").fit(4, "few", rng=0)
+        assert np.isnan(two.estimate)
+        assert two.status.startswith("no estimate")
+        same = uv.UStatisticTest(X, Y, "lda", "lda", metric="f1").fit(20, rng=0)
+        assert same.status.startswith("degenerate: the two learners had the same loss")
+        # A number of which the gradient is known has an answer at the edge.
+        edge = uv.UStatisticTest(X, Y, never, metric="f1").fit(4, "few", rng=0)
+        assert (edge.estimate, edge.status, edge.conf_int()[0]) == (0, "ok", 0)
+
+
+class TestGivenPredictions:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def losses(cls):
+        design = uv.designs.DisjointSets(11, 30, n_sets=1)
+        learners = {"a": "lda", "b": "knn:3"}
+        return uv.evaluate(learners, X, Y, design, metric="f1", groups=CLUSTERS, rng=0)
+
+    def test_of_linearised_values(self, losses):
+        """Any number of metrics from the same predictions, by hand."""
+        for metric in ("f1", "mcc", "f1_macro"):
+            about = losses.about(metric)
+            by_hand = np.full(losses.array.shape, np.nan)
+            function = as_smooth_metric(metric).made_for([0, 1])
+            by_hand[:, losses.design.testing] = [
+                linearised(function, losses.tested_target, row) for row in losses.predictions
+            ]
+            arrays = uv.Losses.from_arrays(
+                by_hand,
+                losses.design.learning,
+                learners=losses.learners,
+                groups=CLUSTERS,
+                loss="own",
+                greater_is_better=True,
+            )
+            found = uv.UStatisticTest.from_losses(about, "a", "b").fit(interval="wald")
+            plain = uv.UStatisticTest.from_losses(arrays, "a", "b", group_weight="row")
+            expected = plain.fit(variance=found.diagnostics["variance"], interval="wald")
+            assert_allclose(
+                [found.estimate, found.se], [expected.estimate, expected.se], rtol=1e-12
+            )
+
+    def test_one_learner_with_clusters(self, losses):
+        found = uv.UStatisticTest.from_losses(losses, "a").fit()
+        assert found.diagnostics["interval"] == "plus_four"
+        low, high = found.conf_int()
+        assert 0 <= low < found.estimate < high <= 1
+        # Clusters tell less than as many rows.
+        assert found.df <= 23
+
+    def test_random_splits(self):
+        losses = uv.evaluate(
+            {"a": "lda"}, X, Y, uv.designs.RandomSplits(600, 0.52), metric="f1", rng=0
+        )
+        found = uv.UStatisticTest.from_losses(losses).fit()
+        assert found.status == "ok"
+        assert found.diagnostics["interval"] == "plus_four"
+
+
+class Ticking:
+    """Every look takes so long, which decides how many pairs come at a time."""
+
+    def __init__(self, seconds):
+        self.now, self.seconds = 0.0, seconds
+
+    def __call__(self):
+        self.now += self.seconds
+        return self.now
+
+
+def result_with(monkeypatch, seconds, metric="r2", **options):
+    monkeypatch.setattr(one_by_one, "CLOCK", Ticking(seconds))
+    y, learners = (REAL, (slope, mean)) if metric == "r2" else (Y, (above_mean, above_median))
+    test = uv.UStatisticTest(X, y, *learners, metric=metric)
+    return test.fit(12, rng=0, **options)
+
+
+@pytest.mark.parametrize("metric", ["r2", "f1"])
+def test_how_fits_are_shared_out_changes_no_bit(monkeypatch, metric):
+    one = result_with(monkeypatch, 10.0, metric)
+    several = result_with(monkeypatch, 0.0, metric, batch_size=3)
+    with joblib.parallel_config(backend="threading"):
+        shared = result_with(monkeypatch, 1.0, metric, n_jobs=2)
+    for other in (several, shared):
+        assert (one.estimate, one.se, one.df) == (other.estimate, other.se, other.df)
+
+
+def test_a_fit_that_fails_costs_its_pair(monkeypatch):
+    monkeypatch.setattr(one_by_one, "CLOCK", Ticking(10.0))
+    kept, n_fits = [], [0]
+
+    def sometimes(X_train, y_train, X_test):
+        n_fits[0] += 1
+        if n_fits[0] == 10:
+            raise RuntimeError("singular")
+        return recorded(slope, kept)(X_train, y_train, X_test)
+
+    result = uv.UStatisticTest(X, REAL, sometimes, metric="rmse").fit(12, "few", rng=1)
+    assert result.diagnostics["n_failed_pairs"] == 1
+    # The other of the pair is no part of the answer either.
+    whole = [each for place, each in enumerate(kept) if place != 8]
+    given = uv.UStatisticTest.from_losses(losses_of(whole, REAL, "rmse")).fit(variance="few")
+    assert_allclose([result.estimate, result.se], [given.estimate, given.se], rtol=1e-10)
+    assert_allclose(result.conf_int(), given.conf_int(), rtol=1e-10)
+
+
+def test_an_interrupt_leaves_the_answer_of_what_is_done(monkeypatch):
+    monkeypatch.setattr(one_by_one, "CLOCK", Ticking(10.0))
+    kept = []
+
+    def interrupted(X_train, y_train, X_test):
+        if len(kept) == 11:
+            raise KeyboardInterrupt
+        return recorded(above_mean, kept)(X_train, y_train, X_test)
+
+    result = uv.UStatisticTest(X, Y, interrupted, metric="f1").fit(12, "few", rng=1)
+    assert result.status == "interrupted after 10 of 24 fits"
+    given = uv.UStatisticTest.from_losses(losses_of(kept[:10], Y, "f1")).fit(variance="few")
+    assert_allclose([result.estimate, result.se], [given.estimate, given.se], rtol=1e-10)
+
+
+def test_a_checkpoint_goes_on(monkeypatch, tmp_path):
+    monkeypatch.setattr(one_by_one, "CLOCK", Ticking(10.0))
+    kept, keep = [], Checkpoint.add_predictions
+
+    def stops(self, values, learner, output, fits):
+        keep(self, values, learner, output, fits)
+        kept.append(len(fits))
+        if len(kept) == 6:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "add_predictions", stops)
+    test, path = uv.UStatisticTest(X, Y, above_mean, metric="f1"), tmp_path / "kept"
+    whole = test.fit(6, "few", rng=1)
+    stopped = test.fit(6, "few", rng=1, checkpoint=path)
+    assert stopped.status.startswith("interrupted after")
+    again = test.fit(6, "few", checkpoint=path)
+    assert replace(again, elapsed=0.0).to_dict() == replace(whole, elapsed=0.0).to_dict()
+    assert sum(kept) == whole.n_fits
+
+
+class TestRefused:
+    def test_what_is_no_choice(self):
+        test = uv.UStatisticTest(X, Y, "lda", metric="f1")
+        with pytest.raises(ValueError, match="interval='hall' is not for metric='f1' of one"):
+            test.fit(interval="hall")
+        with pytest.raises(ValueError, match="kappa_profile is about a mean of losses, which"):
+            test.kappa_profile()
+        with pytest.raises(ValueError, match="contrast='ratio' is about losses, and metric='f1'"):
+            uv.UStatisticTest(X, Y, "lda", "knn:3", metric="f1", contrast="ratio")
+        with pytest.raises(ValueError, match="loss and metric exclude each other"):
+            uv.UStatisticTest(X, Y, "lda", loss="zero_one", metric="f1")
+
+    def test_more_than_can_be_kept(self, monkeypatch):
+        monkeypatch.setattr(budget, "MOST_BYTES", 48 * 100)
+        test = uv.UStatisticTest(X, Y, "lda", metric="f1")
+        with pytest.raises(ValueError, match=r"n_pairs=60 takes 120 fits, of which 100 can be"):
+            test.fit(60)
+        assert test.fit(rng=0).n_fits <= 100
+        # Numbers take eight bytes each.
+        with pytest.raises(ValueError, match="of which 12 can be kept"):
+            uv.UStatisticTest(X, REAL, "ridge:1", metric="r2").fit(60)
+
+
+def test_progress_shows_the_answer_so_far(monkeypatch):
+    shown = []
+    monkeypatch.setattr(execution.Execution, "show", lambda self, answer: shown.append(answer))
+    uv.UStatisticTest(X, Y, above_mean, metric="f1").fit(6, "few", rng=1)
+    assert shown
+    assert "[" in shown[-1]()
+
+
+def test_several_learners_together():
+    learners = {"a": above_mean, "b": above_median, "c": "majority"}
+    design = uv.designs.DisjointSets(23, 12, n_sets=1)
+    losses = uv.evaluate(learners, X, Y, design, metric="f1", rng=0)
+    together = uv.compare_losses(losses, "ustatistic", correction="simultaneous")
+    own = together.together["ustatistic"].own
+    for name in learners:
+        alone = uv.UStatisticTest.from_losses(losses, name).fit()
+        assert_allclose(
+            [own[name].estimate, own[name].se, *own[name].conf_int()],
+            [alone.estimate, alone.se, *alone.conf_int()],
+            rtol=1e-10,
+        )
+        assert own[name].diagnostics["interval"] == "plus_four"
+    pair = uv.UStatisticTest.from_losses(losses, "a", "b").fit()
+    both = together.results["ustatistic", "a", "b"]
+    assert_allclose([both.estimate, both.se], [pair.estimate, pair.se], rtol=1e-10)
+    fitted = uv.compare(
+        *(X, Y, learners, uv.TestSpec("ustatistic", fit={"n_pairs": 12})),
+        loss=as_smooth_metric("f1"),
+        correction="simultaneous",
+        rng=0,
+    )
+    assert {result.status for result in fitted.results.values()} == {"ok"}

@@ -1,0 +1,238 @@
+"""Metrics that are functions of means, such as F1: linearised values take the place of losses.
+
+The gradient is that at the means over all learning sets, so that it is known at the end: what was
+drawn is gone through again, with predictions that were kept.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.question import Question
+from ucvtest.inference.studentise import Studentised, by_rule, studentise
+from ucvtest.kernels.ustatistic.few_fits import FewFits
+from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
+from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
+from ucvtest.methods.ustatistic.few import FewFitsEstimates
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.smooth import Cells
+from ucvtest.metrics.working_point import WorkingPoint
+from ucvtest.stats.intervals import MovedT
+from ucvtest.stats.linearised import two_right_two_wrong
+
+__all__ = [
+    "MetricEstimates",
+    "RowsAddedToTest",
+    "level",
+    "settled",
+    "undefined_parts",
+    "with_rule",
+]
+
+NOTABLE_BIAS = 0.25
+"""Bias of second order, as a share of the standard error, above which a note says it."""
+
+Found = UStatisticEstimates | FewFitsEstimates
+
+
+class Estimate(Protocol):
+    """How estimates come about: from losses, and a generator of draws.
+
+    `few` says whether they are those of few fits, where that is known before.
+    """
+
+    def __call__(
+        self, source: LossSource, generator: np.random.Generator, few: bool | None = None
+    ) -> Found:
+        """The estimates."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowsAddedToTest:
+    """A confusion metric of one learner with two right and two wrong rows added to n.
+
+    `moved` are the estimates of its linearised values there.
+    """
+
+    point: WorkingPoint
+    table: np.ndarray
+    n: float
+    moved: Found
+
+    def rule(self, one: Studentised, least: float, most: float, df: float, name: str) -> MovedT:
+        """The interval, by the variance of that name.
+
+        The mean of the linearised values is that of the estimate, which has less Monte-Carlo error
+        than the table of everything tested.
+        """
+        n, point, added = self.n, self.point, two_right_two_wrong(len(self.table))
+        more = n + added.sum()
+        slopes = point.gradient - (point.gradient * point.means).sum()
+        mean = _estimate_of(self.moved)
+        centre = point.value + n / more * (mean - (self.table * slopes).sum())
+        spread = n**2 * self._variance(name) + n * mean**2 + (added * slopes**2).sum()
+        se = math.sqrt(spread) / more
+        return MovedT(float(centre), float(se), df, least, most, one.null_value)
+
+    def _variance(self, name: str) -> float:
+        """Of the mean of the linearised values, with its Monte-Carlo part."""
+        return max(_variance_of(self.moved, name), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class MetricEstimates:
+    """Estimates of a metric, or a difference of two, and where the values behind them came from.
+
+    `undefined` where it is 0/0; then those of the metric with rows added.
+    """
+
+    found: Found
+    source: LossSource
+    added: RowsAddedToTest | None = None
+    undefined: bool = False
+    bias: float = math.nan
+    """What the estimate is off by on average, to second order; NaN where it is not known."""
+
+    @property
+    def bias_diagnostics(self) -> dict[str, float]:
+        """The bias, where it is known."""
+        return {} if math.isnan(self.bias) else {"second_order_bias": self.bias}
+
+    def bias_notes(self, se: float) -> list[str]:
+        """The note on a bias that is notable."""
+        if not abs(self.bias) > NOTABLE_BIAS * se > 0:
+            return []
+        return [
+            f"A bias of about {self.bias:.2g} is to be expected of the estimate, which is "
+            f"{abs(self.bias) / se:.0%} of its standard error: the sample is small for this metric."
+        ]
+
+
+def settled(
+    question: Question,
+    source: KeptPredictions | GivenPredictions,
+    generator: np.random.Generator,
+    estimate: Estimate,
+    draw_all: Callable[[LossSource, np.random.Generator], None] | None,
+) -> MetricEstimates:
+    """Estimates at the means over everything that is drawn, or given.
+
+    `draw_all` asks for everything, where that is known before; otherwise an `estimate` does.
+    """
+    start = copy.deepcopy(generator)
+    converged = False
+    if isinstance(source, KeptPredictions):
+        if draw_all is None or source.one_by_one:
+            first = estimate(source, generator)
+            converged = isinstance(first, UStatisticEstimates) and first.converged
+        else:
+            draw_all(source, generator)
+    function, means = source.function, source.means
+    points = [WorkingPoint.at(function, each) for each in means]
+    undefined = not all(point.defined for point in points)
+    final: LossSource = source
+    if undefined:
+        final = source.at([level(point, question.n_obs) for point in points])
+    elif isinstance(source, KeptPredictions):
+        final = source.at(points)
+    found = estimate(final, copy.deepcopy(start))
+    if converged and isinstance(found, UStatisticEstimates):
+        found = replace(found, converged=True)
+    bias = math.nan if undefined else _bias(question, source, found, points)
+    if question.paired or not isinstance(function, Cells):
+        return MetricEstimates(found, final, None, undefined, bias)
+    table, n = means[0], _n_rows(question, found, points[0])
+    point = WorkingPoint.with_rows_added(function, table, n)
+    again = source.at([point.slopes])
+    moved = estimate(again, copy.deepcopy(start), few=isinstance(found, FewFitsEstimates))
+    return MetricEstimates(found, final, RowsAddedToTest(point, table, n, moved), undefined, bias)
+
+
+def _bias(
+    question: Question,
+    source: KeptPredictions | GivenPredictions,
+    found: Found,
+    points: Sequence[WorkingPoint],
+) -> float:
+    """The bias of the metric, or of the difference, by the variance that each learner has alone."""
+    if question.paired:
+        variances = [_own_variance(each) for each in found.own]
+    else:
+        name = found.variance if isinstance(found, UStatisticEstimates) else "few"
+        variances = [_variance_of(found, name)]
+    each = [
+        point.bias(covariance, question.n_obs, variance)
+        for point, covariance, variance in zip(points, source.covariances, variances, strict=True)
+    ]
+    return each[0] - each[1] if question.paired else each[0]
+
+
+def _own_variance(one: FirstOrderEstimate | FewFits) -> float:
+    return one.jackknife if isinstance(one, FirstOrderEstimate) else one.variance
+
+
+def level(point: WorkingPoint, n_obs: int) -> WorkingPoint:
+    """A point with values where there are none: with rows added, or all of them the same."""
+    if point.defined:
+        return point
+    if isinstance(point.function, Cells):
+        return WorkingPoint.with_rows_added(point.function, point.means, n_obs).level
+    return point.level
+
+
+def _n_rows(question: Question, found: Found, point: WorkingPoint) -> float:
+    """Rows to which others are added; of clusters as many as would be independent.
+
+    Korn and Graubard (1998): no fewer than clusters, no more than rows.
+    """
+    if question.clusters is None:
+        return float(question.n_obs)
+    name = found.variance if isinstance(found, UStatisticEstimates) else "few"
+    variance = _variance_of(found, name)
+    slopes = point.gradient - float((point.gradient * point.means).sum())
+    spread = float((point.means * slopes**2).sum()) if point.defined else 0.0
+    effective = spread / variance if variance > 0 else 0.0
+    return float(min(max(effective, question.n_units), question.n_obs))
+
+
+def _variance_of(found: Found, name: str) -> float:
+    """Of the estimate, with its Monte-Carlo part."""
+    if isinstance(found, FewFitsEstimates):
+        return found.found.variance + found.found.mc_se**2
+    estimates = found.estimates
+    # Of all learning sets there is no such part.
+    return float(estimates.values[name]) + float(estimates.mc_se["estimate"]) ** 2
+
+
+def _estimate_of(found: Found) -> float:
+    if isinstance(found, FewFitsEstimates):
+        return found.found.mean
+    return float(found.estimates.values["estimate"])
+
+
+def with_rule(options: Options, estimates: MetricEstimates) -> Options:
+    """The options, whose interval knows the metric with rows added."""
+    return replace(options, interval=replace(options.interval, added=estimates.added))
+
+
+def undefined_parts(
+    question: Question, estimates: MetricEstimates, parts: dict[str, Any]
+) -> dict[str, Any]:
+    """What a result says where the metric is 0/0: the interval with rows added, if there is one."""
+    words = question.metric.in_words
+    said = f"no estimate: {words} is 0/0 here, as a class was never there, or never predicted"
+    said += "; the interval is that with rows added" if estimates.added is not None else ""
+    few = isinstance(estimates.found, FewFitsEstimates)
+    df = estimates.found.found.df if few else question.n_units - 1.0  # type: ignore[union-attr]
+    one = studentise(question.hypothesis, math.nan, math.nan, reference="t", df=df, status=said)
+    if estimates.added is not None:
+        name = "few" if few else estimates.found.variance  # type: ignore[union-attr]
+        one = by_rule(one, estimates.added.rule(one, *range_of(question.metric), df, name))
+    return {**parts, **vars(one), "tables": {}}

@@ -1,0 +1,198 @@
+"""Where a function of means is linearised: its value, its gradient, and what they make of rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from ucvtest.metrics.smooth import Cells, FunctionOfMeans, Moments
+from ucvtest.stats.linearised import second_order_bias, two_right_two_wrong
+
+__all__ = ["PooledParts", "WorkingPoint", "covariance_of_parts"]
+
+ROUNDING = 1e-12
+"""Variances, as a share of the largest, that are no more than rounding error."""
+
+SOME = 2**18
+"""Numbers of observations that are made at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class WorkingPoint:
+    """A function of means at some means of its parts.
+
+    The value at a row is ``value + gradient . (parts of the row - means)``.
+    """
+
+    function: FunctionOfMeans
+    means: np.ndarray
+    value: float
+    gradient: np.ndarray
+
+    @classmethod
+    def at(cls, function: FunctionOfMeans, means: np.ndarray) -> Self:
+        """With the value and the gradient there, which are NaN where the function is 0/0."""
+        return cls(function, means, *function.value_and_gradient(means))
+
+    @classmethod
+    def with_rows_added(cls, function: Cells, table: np.ndarray, n: float) -> Self:
+        """With two right and two wrong rows added to n, so that no cell is empty."""
+        added = two_right_two_wrong(len(table))
+        return cls.at(function, (n * table + added) / (n + added.sum()))
+
+    @property
+    def defined(self) -> bool:
+        """Whether there are a value and a gradient."""
+        return bool(np.isfinite(self.value) and np.isfinite(self.gradient).all())
+
+    def bias(self, covariance: np.ndarray, n: float, variance: float) -> float:
+        """What the value is off by on average, to second order; NaN where it is not known.
+
+        The parts of an observation have this `covariance`, and means the same over `n`, but for a
+        factor: by it the `variance` of the linearised mean is that of `n` rows by themselves.
+        """
+        slopes = self.gradient.ravel()
+        plain = float(slopes @ covariance @ slopes) / n
+        if not (self.defined and plain > 0 and variance >= 0):
+            return float("nan")
+        sizes, axes = np.linalg.eigh(covariance)
+        kept = sizes > ROUNDING * sizes[-1]
+        directions = (axes[:, kept] * np.sqrt(sizes[kept] / n)).T
+        shapes = directions.reshape(-1, *self.means.shape)
+        with np.errstate(all="ignore"):
+            found = second_order_bias(self.function.value_and_gradient, self.means, shapes)
+        return variance / plain * found
+
+    @property
+    def level(self) -> Self:
+        """The same where it is defined; otherwise all rows have the same value, 0."""
+        return (
+            self if self.defined else replace(self, value=0.0, gradient=np.zeros_like(self.means))
+        )
+
+    @property
+    def slopes(self) -> Self:
+        """The same with the value 0, which leaves what rows add to it."""
+        return replace(self, value=0.0)
+
+    def values(
+        self, target: np.ndarray, predictions: np.ndarray, *, row_by_row: bool = False
+    ) -> np.ndarray:
+        """Linearised values (R, n) of predictions (R, n) of the responses (n,).
+
+        With `row_by_row` they do not depend, in the last bit, on which rows come together.
+        """
+        constant = self.value - float((self.gradient * self.means).sum())
+        if isinstance(self.function, Cells) and predictions.dtype.kind in "iu":
+            table = constant + self.gradient
+            cell = len(table) * target.astype(np.intp) + predictions
+            return np.asarray(table.ravel()[cell])
+        found = np.empty(predictions.shape)
+        for rows in _some(predictions, row_by_row=row_by_row):
+            part = predictions[rows]
+            every = np.tile(target, len(part))
+            along = self.function.parts(every, part.ravel(), self.gradient)
+            found[rows] = along.reshape(part.shape)
+        return constant + found
+
+
+class PooledParts:
+    """The means of the parts over everything tested so far, of one learner."""
+
+    def __init__(self, function: FunctionOfMeans, target: np.ndarray) -> None:
+        self._function, self._target = function, target
+        self._sums: list[np.ndarray] = []
+        self._n_tested = 0
+
+    @property
+    def means(self) -> np.ndarray:
+        """The means: shares (C, C) of a confusion matrix, or those of numbers (k,)."""
+        if isinstance(self._function, Moments):
+            return np.asarray(self._total[-1])
+        return self._total
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """That of the parts of an observation, (p, p), the cells of a table in their order."""
+        if isinstance(self._function, Moments):
+            return _covariance(self.means, self._total[:-1])
+        return covariance_of_cells(self.means)
+
+    @property
+    def _total(self) -> np.ndarray:
+        # Of numbers row by row, so that sums do not depend on which rows came together.
+        return np.asarray(np.concatenate(self._sums).sum(axis=0) / self._n_tested)
+
+    def add(
+        self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = False
+    ) -> None:
+        """Add the tested of some rows (R, n)."""
+        self._change(1, predictions, testing, row_by_row=row_by_row)
+
+    def take_away(
+        self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = False
+    ) -> None:
+        """Take rows away that were added."""
+        self._change(-1, predictions, testing, row_by_row=row_by_row)
+
+    def _change(
+        self, sign: int, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool
+    ) -> None:
+        n_tested = int(np.count_nonzero(testing))
+        self._n_tested += sign * n_tested
+        if isinstance(self._function, Moments):
+            sums = _sums_of_rows(self._function, self._target, predictions, testing, row_by_row)
+            self._sums.append(sign * sums)
+            return
+        every = np.broadcast_to(self._target, testing.shape)[testing]
+        # Numbers of rows, which add up without error.
+        counts = np.rint(2 * n_tested * self._function.means(every, predictions[testing])) / 2
+        total = sign * counts + (self._sums[0][0] if self._sums else 0.0)
+        self._sums = [total[None]]
+
+
+def _sums_of_rows(
+    function: Moments,
+    target: np.ndarray,
+    predictions: np.ndarray,
+    testing: np.ndarray,
+    row_by_row: bool,
+) -> np.ndarray:
+    """Sums (R, k + 1, k) of the numbers' products and of the numbers, over what each row tests."""
+    found = []
+    for rows in _some(predictions, row_by_row=row_by_row):
+        part = predictions[rows]
+        numbers = function.numbers(np.tile(target, len(part)), part.ravel())
+        numbers = numbers.reshape(*part.shape, -1)
+        numbers = np.where(testing[rows][..., None], numbers, 0.0)
+        products = numbers.transpose(0, 2, 1) @ numbers
+        found.append(np.concatenate([products, numbers.sum(axis=1, keepdims=True)], axis=1))
+    return np.concatenate(found)
+
+
+def covariance_of_cells(table: np.ndarray) -> np.ndarray:
+    """Of the indicators of the cells of a table of shares."""
+    shares = table.ravel()
+    return np.asarray(np.diag(shares) - np.outer(shares, shares))
+
+
+def covariance_of_parts(
+    function: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
+) -> np.ndarray:
+    """Of the parts of observations (T,), (p, p)."""
+    if isinstance(function, Moments):
+        numbers = function.numbers(target, predictions)
+        return _covariance(numbers.mean(axis=0), numbers.T @ numbers / len(numbers))
+    return covariance_of_cells(function.means(target, predictions))
+
+
+def _covariance(means: np.ndarray, products: np.ndarray) -> np.ndarray:
+    return np.asarray(products - np.outer(means, means))
+
+
+def _some(predictions: np.ndarray, *, row_by_row: bool) -> Iterator[slice]:
+    """Rows, some at a time or one by one; each time all observations, for what is about them."""
+    size = 1 if row_by_row else max(1, SOME // predictions.shape[1])
+    for start in range(0, len(predictions), size):
+        yield slice(start, start + size)
