@@ -12,6 +12,7 @@ import pytest
 from sklearn import metrics
 from typer.testing import CliRunner
 
+import ucvtest as uv
 from tests.support.metric_table import ASKED, TABLE, in_python, numbers_of, written
 from ucvtest import cli
 from ucvtest.results.result import TestResult
@@ -81,6 +82,70 @@ def test_the_gate_of_the_shell_judges_that_result(table: Path, metric: str) -> N
     assert outcome.exit_code == {"pass": 0, "fail": 1, "undecided": 3}[expected.decision]
     kept = expected.to_dict()
     assert {name: found[name] for name in kept} == json.loads(json.dumps(kept))
+
+
+LEARNERS = ["--target", "state", "--learner", "lda", "--other", "nearest_centroid"]
+LEFT_OUT = [each for name in ("new", "old", "old_dose", "house") for each in ("--drop", name)]
+
+
+def test_learners_in_the_shell_have_the_numbers_of_python(table: Path) -> None:
+    X, y = TABLE[["dose", "new_dose"]], TABLE["state"].to_numpy()
+    learners = ("lda", "nearest_centroid")
+    asked = [str(table), *LEARNERS, *LEFT_OUT, "--pos-label", "ill", "--seed", "3", "--json", "-"]
+
+    def found(*options: str) -> Any:
+        return json.loads(CliRunner().invoke(cli.app, ["compare", *asked, *options]).stdout)
+
+    one = found("--metric", "f1", "--max-fits", "400")
+    test = uv.UStatisticTest(X, y, *learners, metric="f1", pos_label="ill")
+    expected = test.fit(max_fits=400, rng=3)
+    assert (one["estimate"], one["pvalue"]) == (expected.estimate, expected.pvalue)
+    several = found("--metric", "f1", "--metric", "mcc", "--tests", "cross_validation_wald")
+    compared = uv.compare(
+        *(X, y, learners, "cross_validation_wald"),
+        metric=["f1", "mcc"],
+        pos_label="ill",
+        rng=3,
+    )
+    kept = uv.Comparison.from_dict(several)
+    assert kept.tests == compared.tests == ("f1", "mcc")
+    assert kept.frame["estimate"].tolist() == compared.frame["estimate"].tolist()
+    assert kept.frame["pvalue"].tolist() == compared.frame["pvalue"].tolist()
+
+
+def test_a_plan_in_the_shell_is_that_of_python(table: Path) -> None:
+    options = ["--metric", "f1", "--width", "0.2", "--pos-label", "ill", "--json", "-"]
+    asked = ["plan", str(table), *LEARNERS, *LEFT_OUT, *options]
+    found = json.loads(CliRunner().invoke(cli.app, asked).stdout)
+    expected = uv.plan(
+        *(TABLE[["dose", "new_dose"]], TABLE["state"].to_numpy(), "lda", "nearest_centroid"),
+        metric="f1",
+        width=0.2,
+        pos_label="ill",
+        rng=0,
+    )
+    assert found["n_needed"] == expected.n_needed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--metric", "f1", "--loss", "log"], "--loss and --metric exclude each other"),
+        (["--metric", "f1", "--scoring", "r2"], "--scoring and --metric exclude each other"),
+        (["--metric", "f1", "--test", "mcnemar"], "--metric f1 is not for McNemarTest: use --test"),
+        (["--metric", "f1"], "--pos-label is missing: --metric f1 is about one of two classes"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_learners_are_refused_in_words_of_options(
+    table: Path, options: list[str], message: str
+) -> None:
+    outcome = CliRunner().invoke(cli.app, ["compare", str(table), *LEARNERS, *LEFT_OUT, *options])
+    assert outcome.exit_code == 2
+    assert message in outcome.stderr
+    both = ["--learner", "lda", "--metric", "f1", "--metric", "mcc"]
+    alone = CliRunner().invoke(cli.app, ["compare", str(table), "--target", "state", *both])
+    assert "several --metric are for learners that are compared" in alone.stderr
 
 
 @pytest.mark.parametrize(
