@@ -143,7 +143,11 @@ def test_metrics_give_the_numbers_of_python(r: RSession, table: Path, metric: st
 
 @pytest.mark.parametrize(
     ("function", "cls"),
-    [("hold_out_test", uv.HoldOutTest), ("corrected_t_test", uv.CorrectedTTest)],
+    [
+        ("hold_out_test", uv.HoldOutTest),
+        ("cross_validation_wald_test", uv.CrossValidationWaldTest),
+        ("ustat_test", uv.UStatisticTest),
+    ],
 )
 def test_metrics_of_learners_give_the_numbers_of_python(
     r: RSession, function: str, cls: Any
@@ -159,6 +163,39 @@ def test_metrics_of_learners_give_the_numbers_of_python(
     np.testing.assert_allclose(
         numbers, [expected.estimate, expected.se, expected.pvalue], rtol=1e-12
     )
+
+
+def test_several_metrics_share_the_fits_as_in_python(r: RSession) -> None:
+    printed = r("""
+        set.seed(5)
+        both <- compare_learners(x, y, c("lda", "knn:5"), "cross_validation_wald",
+                                 metric = c("f1", "mcc"), positive = "case")
+        cat(both$test, attr(both, "about")$loss, '')
+        cat(sprintf('%.17g', c(both$estimate, both$std.error, both$p.value)))
+        plan <- plan_sample_size(x, y, "lda", "knn:5", metric = "f1", positive = "case",
+                                 width = 0.2)
+        cat('', sprintf('%.17g', plan$settings$rng), plan$n_needed)
+    """)
+    found = printed.split()
+    assert found[:4] == ["f1", "mcc", "f1,", "mcc"]
+    seed = int(re.search(r'"rng": ([0-9]+)', r("cat(attr(both, 'about')$json)"))[1])
+    learners = ("lda", "knn:5")
+    expected = uv.compare(
+        *(SAMPLE, LABELS, learners, "cross_validation_wald"),
+        metric=["f1", "mcc"],
+        pos_label="case",
+        rng=seed,
+    )
+    numbers = [expected.frame[name] for name in ("estimate", "se", "pvalue")]
+    np.testing.assert_allclose([float(x) for x in found[4:10]], np.concatenate(numbers), rtol=1e-12)
+    plan = uv.plan(
+        *(SAMPLE, LABELS, *learners),
+        metric="f1",
+        pos_label="case",
+        width=0.2,
+        rng=int(float(found[10])),
+    )
+    assert int(found[11]) == plan.n_needed
 
 
 def test_losses_give_the_numbers_of_python(r: RSession) -> None:
