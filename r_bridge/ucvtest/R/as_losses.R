@@ -489,7 +489,7 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
                         arguments = c(asked, list(pos_label = positive_of(answer, metric),
                                                   groups = as_groups(groups, length(y)))),
                         remarks = remark)
-  new_losses(fields, name)
+  new_losses(fields, name, answer$labels)
 }
 
 # The response of all rows, as far as it is known: hold-out and random splits leave rows untested.

@@ -38,7 +38,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                                                   sample_weight = as_weights(weights, n_obs),
                                                   fold = as_labels(fold, n_obs, "fold"))),
                         remarks = remarks)
-  new_losses(fields, name)
+  new_losses(fields, name, answer$labels)
 }
 
 # What p > 0.5 gives is no label of a response that has others.
@@ -84,15 +84,16 @@ evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
     call_python("evaluate_learners", x = sample$x, y = sample$y, learners = named$learners,
                 names = named$names, arguments = arguments)
   })
-  new_losses(fields, sample$name)
+  new_losses(fields, sample$name, sample$labels)
 }
 
 evaluate_learners.formula <- formula_method(evaluate_learners.default)
 
-new_losses <- function(fields, name) {
+# `labels` are the classes in the order of the levels.
+new_losses <- function(fields, name, labels = NULL) {
   fields$means <- matrix(fields$means, length(fields$learners),
                          dimnames = list(fields$learners, NULL))
-  structure(c(fields, data.name = name), class = "ucvtest_losses")
+  structure(c(fields, data.name = name, list(labels = labels)), class = "ucvtest_losses")
 }
 
 print.ucvtest_losses <- function(x, digits = 4L, ...) {

@@ -35,7 +35,8 @@ refuse_two_classes <- function(metric, labels) {
 
 # Python knows no levels: there labels are in the order of the alphabet.
 refuse_other_order <- function(labels) {
-  if (is.null(labels) || identical(labels, sort(labels, method = "radix"))) return(invisible())
+  if (length(labels) < 3L || identical(labels, sort(labels, method = "radix")))
+    return(invisible())
   stop_user("weighted kappa goes by the order of the classes, which is that of the alphabet for ",
             "labels: give their places instead, as.integer(y) for the levels ",
             paste(labels, collapse = ", "), ", and predictions likewise")

@@ -14,6 +14,10 @@ test_that("values are those of the formulas", {
   expect_s3_class(result, "htest")
   expect_match(names(result$estimate), "difference of the F1s")
   expect_match(methods_text(result), "the score is f1")
+  both <- compare_learners(losses, "hold_out", metric = c("kap", "mcc"))
+  expect_equal(both$test, c("kappa", "mcc"))
+  expect_match(message_of(compare_learners(prediction_losses(truth, rules), metric = "kap")),
+               "these losses keep no predictions: make them with metric = ")
   one <- hold_out_test(losses, "a")
   expect_true(one$conf.int[1] > 0 && one$conf.int[2] <= 1)
   y <- c(1.5, 2.5, 4, 3.5, 6, 7.5)
