@@ -430,6 +430,21 @@ def test_metrics_have_the_numbers_of_python(client: MlflowClient, metric: str) -
     assert run.tags["ucvtest.hold_out.1.noninferiority.decision"] == judged.decision
 
 
+def test_several_metrics_have_keys_of_their_own(client: MlflowClient) -> None:
+    rules = {"new": TABLE["new"], "old": TABLE["old"]}
+    losses = uv.Losses.from_predictions(TABLE["state"], rules, metric="f1", pos_label="ill")
+    metrics = ["f1", "fbeta(2)", 'recall["ill"]']
+    compared = uv.compare_losses(losses, "hold_out", metric=metrics)
+    with mlflow.start_run(run_name="metrics") as run:
+        um.log_result(compared)
+    logged = client.get_run(run.info.run_id).data.metrics
+    # Keys have neither brackets nor quotes.
+    for key, metric in zip(("f1", "fbeta_2", "recall_ill"), metrics, strict=True):
+        found = logged[f"ucvtest.comparison.1.{key}.pvalue"]
+        assert found == compared.result(metric, "new", "old").pvalue
+    assert um.load_result(run.info.run_id).tests == tuple(metrics)
+
+
 def test_metrics_ask_models_for_what_they_need(client: MlflowClient, data: pd.DataFrame) -> None:
     model = LogisticRegression().fit(data[["a", "b"]], data.y)
     by_b = LogisticRegression().fit(data[["b"]], data.y)
