@@ -118,7 +118,7 @@ def compare_predictions(
     losses = Losses.from_predictions(
         rows.y, predictions, loss=loss, metric=metric, groups=rows.groups, pos_label=pos_label
     )
-    metric = losses.metric
+    metric = losses.in_losses.metric
     test: type[DeLongTest | McNemarTest | HoldOutTest] = HoldOutTest
     if metric.ranks_pairs or metric.counts_errors:
         test = DeLongTest if metric.ranks_pairs else McNemarTest

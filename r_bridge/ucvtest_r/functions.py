@@ -97,6 +97,18 @@ def prediction_losses(*, y: Any, predictions: Any, arguments: Any, remarks: Any)
     return _losses(_with_remarks(made, scalar("remarks", remarks), remark_of_loss(arguments)))
 
 
+def correct_losses(*, correct: Any, arguments: Any) -> Any:
+    """Which answers were right, a list of R vectors by name, as losses.
+
+    Parameters
+    ----------
+    correct : R list
+    arguments : R list
+        Further arguments of `Losses.from_correct`.
+    """
+    return _losses(uv.Losses.from_correct(vectors_of(correct), **arguments_of(arguments)))
+
+
 def resampled_losses(
     *,
     y: Any,
@@ -530,6 +542,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         test_of_losses,
         evaluate_learners,
         prediction_losses,
+        correct_losses,
         resampled_losses,
         score_losses,
         compare_losses,

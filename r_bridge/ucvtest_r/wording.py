@@ -29,6 +29,7 @@ R_FUNCTIONS = {
 
 R_CONSTRUCTORS = {
     "from_arrays": "as_losses()",
+    "from_correct": "correct_losses()",
     "from_predictions": "prediction_losses()",
     "from_scores": "score_losses()",
     "from_sklearn": "as_losses() of caret::resamples()",

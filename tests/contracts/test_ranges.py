@@ -102,10 +102,14 @@ def test_error_rates_end_at_0_and_the_note_says_so(name):
 
 
 def test_scores_of_0_and_1_end_at_1():
-    losses = uv.Losses.from_predictions(None, {"a": [1] * 19 + [0]}, loss="score")
-    result = uv.HoldOutTest.from_losses(losses).fit()
+    scores, pairs = {"a": [1] * 19 + [0]}, np.arange(20) // 2
+    losses = uv.Losses.from_predictions(None, scores, loss="score", groups=pairs)
+    result = uv.HoldOutTest.from_losses(losses, group_weight="group").fit()
     assert result.conf_int()[1] == 1
     assert cut_notes(result) == [CUT.format("upper", 1, "largest")]
+    # The exact interval of independent ones ends before.
+    exact = uv.HoldOutTest.from_losses(uv.Losses.from_predictions(None, scores, loss="score")).fit()
+    assert exact.conf_int()[1] < exact.bounds[1] == 1
     # Of other numbers nothing is known.
     losses = uv.Losses.from_predictions(None, {"a": [1] * 19 + [2]}, loss="score")
     assert uv.HoldOutTest.from_losses(losses).fit().bounds == (-math.inf, math.inf)

@@ -48,7 +48,7 @@ def test_five_by_two_folds_that_tie():
 
 def test_rules_that_were_never_fitted_are_no_fits():
     y = [0, 1] * 6
-    losses = uv.Losses.from_predictions(y, {"a": y, "b": y})
+    losses = uv.Losses.from_predictions(y, {"a": y, "b": y}, loss="squared")
     status = uv.HoldOutTest.from_losses(losses).fit().status
     assert "the same loss at every observation, so there is no difference" in status
 

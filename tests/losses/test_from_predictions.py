@@ -246,7 +246,11 @@ def test_bool_and_categorical_labels_are_labels():
         ({"y": None}, "y must hold what was to be predicted: only loss='score' needs none"),
         ({"loss": "score"}, "y has no use with loss='score', which takes scores as they are"),
         ({"y": None, "loss": "score", "pos_label": 1}, "pos_label has no use with loss='score'"),
-        ({"y": Y * 0}, "y has one class only"),
+        ({"y": Y * 0, "loss": "auc"}, "y has one class only"),
+        (
+            {"y": Y * 0 + 2, "loss": "brier"},
+            r"one class only \(2\), and does not .* pass pos_label=",
+        ),
         ({"y": A / 7}, "loss='zero_one' needs class labels, but y holds real values: use loss="),
         ({"y": A / 7, "loss": "auc"}, "loss='auc' needs class labels, but y holds real values"),
         ({"y": PLACE % 3, "loss": "auc"}, "loss='auc' needs two classes, y has 3: merge classes"),

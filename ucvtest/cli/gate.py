@@ -12,12 +12,14 @@ from ucvtest.cli.files import as_label, read_table
 from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
-    LossName,
     MetricOption,
     PositiveOption,
+    RuleLossName,
     SepOption,
+    TruthOption,
     check_margin,
     check_options,
+    check_truth,
 )
 from ucvtest.cli.report import width
 from ucvtest.common.whole_files import write_whole
@@ -32,7 +34,6 @@ EXIT_STATUS: "dict[Decision, int]" = {"pass": 0, "fail": 1, "undecided": 3}
 
 def gate(
     data: DataArgument,
-    target: Annotated[str, typer.Option(help="Column with what was to be predicted.")],
     scores: Annotated[
         str, typer.Option(metavar="NEW,OLD", help="Columns with the predictions of both models.")
     ],
@@ -42,12 +43,14 @@ def gate(
             help="By how much the new model may be worse, in units of the loss or metric."
         ),
     ],
+    target: TruthOption = None,
     loss: Annotated[
-        LossName,
-        MetricOption,
+        RuleLossName,
         typer.Option(
             help="zero_one takes predicted labels, log probabilities of the positive class, auc "
-            "decision scores, squared and absolute numbers."
+            "decision scores, squared and absolute numbers. Without a target: correct takes True "
+            "or 1 for right answers, False or 0 for wrong ones, score any numbers of which higher "
+            "ones are better."
         ),
     ] = "zero_one",
     metric: MetricOption = None,
@@ -93,26 +96,36 @@ def gate(
 
 def _run_test(
     data: Path,
-    target: str,
+    target: str | None,
     names: list[str],
-    asked: tuple[LossName, str | None],
+    asked: tuple[RuleLossName, str | None],
     pos_label: str | None,
     sep: str | None,
 ) -> "TestResult":
     """The test of the first rule against the second; `asked` are --loss and --metric."""
-    table = read_table(data, [("--target", target), *(("--scores", name) for name in names)], sep)
+    loss, metric = asked
+    check_truth(target, loss, metric)
+    wanted = [("--scores", name) for name in names]
+    table = read_table(data, wanted if target is None else [("--target", target), *wanted], sep)
 
     import ucvtest as uv
 
-    y = table[target].to_numpy()
+    y = None if target is None else table[target].to_numpy()
     predictions = {name: table[name].to_numpy() for name in names}
-    label = None if pos_label is None else as_label(pos_label, y)
-    loss, metric = asked
-    losses = uv.Losses.from_predictions(y, predictions, loss=loss, metric=metric, pos_label=label)
+    if loss == "correct":
+        if pos_label is not None:
+            raise ValueError("--pos-label has no use with --loss correct: leave it out")
+        losses = uv.Losses.from_correct(predictions)
+    else:
+        label = pos_label if pos_label is None or y is None else as_label(pos_label, y)
+        losses = uv.Losses.from_predictions(
+            y, predictions, loss=loss, metric=metric, pos_label=label
+        )
     test: Any = uv.HoldOutTest
-    if losses.metric.ranks_pairs:
+    found = losses.in_losses.metric
+    if found.ranks_pairs:
         test = uv.DeLongTest
-    elif losses.metric.counts_errors:
+    elif found.counts_errors:
         test = uv.McNemarTest
     result: TestResult = test.from_losses(losses, *names).fit()
     return result

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ucvtest.comparison.specs import TestSpec
 
 LossName = Literal["zero_one", "squared", "absolute", "log", "brier", "auc"]
+RuleLossName = Literal[LossName, "score", "correct"]
+"""Of rules whose answers may have been marked already."""
 AlternativeName = Literal["two-sided", "less", "greater"]
 CorrectionName = Literal[
     "holm",
@@ -41,6 +43,12 @@ DataArgument = Annotated[
     ),
 ]
 TargetOption = Annotated[str, typer.Option(help="Column to predict; all others are features.")]
+TruthOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Column with what was to be predicted; none for --loss correct and --loss score."
+    ),
+]
 SepOption = Annotated[
     str | None,
     typer.Option(help="What separates columns: one character, or tab. [default: found]"),
@@ -155,6 +163,25 @@ def check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
     for option, path in (("--plot", plot), ("--json", json)):
         if path is not None and path != STDOUT and not path.absolute().parent.is_dir():
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
+
+
+def check_truth(target: str | None, loss: RuleLossName, metric: str | None = None) -> None:
+    """Refuse predictions without what was to be predicted, and marked answers with it."""
+    marked = loss in ("correct", "score")
+    if marked and metric is not None:
+        raise ValueError(
+            f"--loss {loss} and --metric {metric} exclude each other: pass one of them"
+        )
+    if target is None and not marked:
+        raise ValueError(
+            "--target is missing: name the column with what was to be predicted; answers that are "
+            "marked right or wrong take --loss correct"
+        )
+    if target is not None and marked:
+        raise ValueError(
+            f"--target has no use with --loss {loss}, whose columns say how good answers are: "
+            "leave it out"
+        )
 
 
 def check_margin(

@@ -13,40 +13,47 @@ from ucvtest.cli.options import (
     CorrectionName,
     DataArgument,
     JsonOption,
-    LossName,
     MethodsTextOption,
     MetricOption,
     PlotOption,
     PositiveOption,
     QuietOption,
+    RuleLossName,
     SepOption,
+    TruthOption,
     check_options,
+    check_truth,
 )
 from ucvtest.cli.report import report
+from ucvtest.data.groups import GroupWeight
 
 if TYPE_CHECKING:
     from ucvtest.losses.table import Losses
-    from ucvtest.metrics.base import Metric
 
 
 def predictions(
     data: DataArgument,
-    target: Annotated[str, typer.Option(help="Column with what was to be predicted.")],
     scores: Annotated[
         str, typer.Option(metavar="A,B,...", help="Columns with the predictions of each rule.")
     ],
+    target: TruthOption = None,
     loss: Annotated[
-        LossName,
-        MetricOption,
+        RuleLossName,
         typer.Option(
             help="zero_one takes predicted labels, log and brier probabilities of the positive "
-            "class, auc decision scores, squared and absolute numbers."
+            "class, auc decision scores, squared and absolute numbers. Without a target: correct "
+            "takes True or 1 for right answers, False or 0 for wrong ones, score any numbers of "
+            "which higher ones are better."
         ),
     ] = "zero_one",
     metric: MetricOption = None,
     pos_label: PositiveOption = None,
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
+    ] = None,
+    group_weight: Annotated[
+        GroupWeight | None,
+        typer.Option(help="What counts alike. [default: row for correct, otherwise group]"),
     ] = None,
     weight: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with what each row counts.")
@@ -64,7 +71,8 @@ def predictions(
         typer.Option(
             help="hold_out (the paired t test, for one error rate the exact binomial one), mcnemar "
             "or delong; with --fold also corrected_t and others. [default: mcnemar for error "
-            "rates, delong for auc, else hold_out; with --fold cross_validation_wald]"
+            "rates, delong for auc, else hold_out, also for marked answers in groups; with --fold "
+            "cross_validation_wald]"
         ),
     ] = "",
     null_value: Annotated[float | None, typer.Option(help="Value to test against.")] = None,
@@ -94,6 +102,7 @@ def predictions(
       ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
           --pos-label yes
       ucvtest predictions holdout.csv --target died --scores new,old --metric f1 --pos-label yes
+      ucvtest predictions answers.csv --scores model --loss correct --groups question
       ucvtest predictions folds.csv --target died --scores p_new,p_old --loss auc --fold fold
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
@@ -106,7 +115,7 @@ def predictions(
         from ucvtest.methods.registry import TESTS
 
         of_folds = fold is not None
-        chosen = test or _default_test(losses.metric, len(names), of_folds=of_folds)
+        chosen = test or _default_test(losses, len(names), of_folds=of_folds)
         admitted = {
             name: each
             for name, each in TESTS.items()
@@ -123,19 +132,31 @@ def predictions(
                 raise ValueError("--null-value is for one test of one or two rules")
             adjusted = None if correction == "none" else correction
             outcome: Any = uv.compare_losses(
-                losses, chosen, alternative=alternative, correction=adjusted
+                losses,
+                chosen,
+                alternative=alternative,
+                correction=adjusted,
+                group_weight=group_weight,
             )
         else:
             outcome = cls.from_losses(
-                losses, *names, null_value=null_value, alternative=alternative
+                losses,
+                *names,
+                null_value=null_value,
+                alternative=alternative,
+                group_weight=group_weight,
             ).fit()
         report(outcome, alpha, plot, json, quiet=quiet, methods_text=methods_text)
 
 
-def _default_test(metric: "Metric", n_rules: int, *, of_folds: bool) -> str:
+def _default_test(losses: "Losses", n_rules: int, *, of_folds: bool) -> str:
     """The test that is run where none is named."""
     if of_folds:
         return "cross_validation_wald"
+    metric = losses.in_losses.metric
+    if losses.right_or_wrong and losses.groups is not None:
+        # It has an answer where rules hardly differ, and intervals that hold there.
+        return "hold_out"
     if metric.ranks_pairs:
         return "delong"
     return "mcnemar" if metric.counts_errors and n_rules > 1 else "hold_out"
@@ -143,9 +164,9 @@ def _default_test(metric: "Metric", n_rules: int, *, of_folds: bool) -> str:
 
 def _losses(
     data: Path,
-    target: str,
+    target: str | None,
     names: list[str],
-    asked: tuple[LossName, str | None],
+    asked: tuple[RuleLossName, str | None],
     pos_label: str | None,
     sep: str | None,
     more: dict[str, str | None],
@@ -155,21 +176,30 @@ def _losses(
         raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
     if target in names:
         raise ValueError(f"--scores {target}: that is the target")
-    if more["fold"] in (target, *names):
+    loss, metric = asked
+    check_truth(target, loss, metric)
+    if more["fold"] is not None and more["fold"] in (target, *names):
         what = "what was to be predicted" if more["fold"] == target else "a prediction"
         raise ValueError(f"--fold {more['fold']}: that is {what}")
-    wanted = [("--target", target), *(("--scores", name) for name in names)]
+    wanted = [("--scores", name) for name in names]
+    wanted = wanted if target is None else [("--target", target), *wanted]
     wanted += [(f"--{option}", name) for option, name in more.items() if name is not None]
     table = read_table(data, wanted, sep)
 
     import ucvtest as uv
 
-    label = None if pos_label is None else as_label(pos_label, table[target].to_numpy())
     groups, weight, fold = (None if name is None else table[name] for name in more.values())
     rules = {name: table[name] for name in names}
-    loss, metric = asked
+    if loss == "correct":
+        others = {"--weight": weight, "--fold": fold, "--pos-label": pos_label}
+        for option, given in others.items():
+            if given is not None:
+                raise ValueError(f"{option} has no use with --loss correct: leave it out")
+        return uv.Losses.from_correct(rules, groups=groups)
+    y = None if target is None else table[target]
+    label = pos_label if pos_label is None or y is None else as_label(pos_label, y.to_numpy())
     return uv.Losses.from_predictions(
-        *(table[target], rules),
+        *(y, rules),
         loss=loss,
         metric=metric,
         groups=groups,

@@ -31,7 +31,7 @@ def compare_losses(
     baseline: str | int | None = None,
     alternative: Alternative = "two-sided",
     correction: Correction | None = "holm",
-    group_weight: GroupWeight = "group",
+    group_weight: GroupWeight | None = None,
     metric: Any = None,
 ) -> Comparison:
     """Compare learners, or fixed rules, by several tests on losses that exist: nothing is fitted.
@@ -52,8 +52,9 @@ def compare_losses(
     correction : str or None
         How p-values are adjusted for the number of pairs within each test: see `compare`.
         "simultaneous" is known for "ustatistic", "hold_out" and "delong".
-    group_weight : {"group", "row"}
-        How much the clusters of the losses count: see the tests.
+    group_weight : {"group", "row"}, optional
+        How much the clusters of the losses count: see the tests. By default "row" for answers that
+        are right or wrong, otherwise "group".
     metric : str, metric, or a list of these, optional
         Score the same predictions by another metric, or by several, whose names then are those of
         the rows: for losses that were made with ``metric=``, which keep predictions.
@@ -87,7 +88,10 @@ def compare_losses(
     check_losses(losses)
     check_choice("alternative", alternative, ALTERNATIVES)
     check_correction(correction)
-    check_group_weight(group_weight, grouped=losses.groups is not None)
+    grouped = losses.groups is not None
+    if group_weight is None:
+        group_weight = losses.usual_weight if grouped else "group"
+    check_group_weight(group_weight, grouped=grouped)
     metrics = _scored_by(losses, metric)
     asked, *others = (
         LossesToCompare(

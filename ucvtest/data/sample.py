@@ -398,7 +398,9 @@ def _holds_texts(X: Any) -> bool:
     return len(X) > 0 and all(isinstance(each, str) for each in X)
 
 
-def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def code_labels(
+    y: Any, pos_label: Any = None, *, least_classes: int = 2
+) -> tuple[np.ndarray, np.ndarray]:
     """The classes, the positive one last, and the place of each label among them.
 
     Parameters
@@ -408,6 +410,8 @@ def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
     pos_label : optional
         The positive class; by default the largest label, or the last category of an ordered
         categorical.
+    least_classes : int
+        1 where labels may all be the same, as of what is tested among the ill.
 
     Returns
     -------
@@ -423,7 +427,7 @@ def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
     n_missing = count_missing(response)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing values: drop these observations")
-    return _code(response, pos_label, _ordered_categories(y))
+    return _code(response, pos_label, _ordered_categories(y), least_classes)
 
 
 def _is_pandas(value: Any, *kinds: str) -> bool:
@@ -494,14 +498,16 @@ def _finite_numbers(response: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+def _code(
+    response: np.ndarray, pos_label: Any, order: list[Any], least_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
     try:
         classes, class_index = np.unique(response, return_inverse=True)
     except TypeError as error:
         raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
     for label in classes.tolist():
         check_text("y: the label", label)
-    if len(classes) < 2:
+    if len(classes) < least_classes:
         raise ValueError(
             f"y has one class only ({_listed(classes)}): a comparison needs at least two"
         )

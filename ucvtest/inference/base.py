@@ -298,7 +298,7 @@ class HypothesisTest(ABC):
         *,
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
-        group_weight: GroupWeight = "group",
+        group_weight: GroupWeight | None = None,
     ) -> Self:
         """The test on losses that exist: `fit` then fits no model.
 
@@ -308,8 +308,11 @@ class HypothesisTest(ABC):
         learner, other : str or int, optional
             Names or places in `losses`; a learner without `other` is tested alone. With neither,
             the only learner is tested, or two are compared; of more, `learner` must be named.
-        null_value, alternative, group_weight
-            See the class; clusters are those of the losses.
+        null_value, alternative
+            See the class.
+        group_weight : {"group", "row"}, optional
+            How much the clusters of the losses count: see the class. By default "row" for answers
+            that are right or wrong (`Losses.from_correct`, scores of 0 and 1), otherwise "group".
 
         Raises
         ------
@@ -325,7 +328,7 @@ class HypothesisTest(ABC):
         given: LossDifference,
         null_value: float | None,
         alternative: Alternative,
-        group_weight: GroupWeight,
+        group_weight: GroupWeight | None,
     ) -> LossesQuestion:
         """Validate what is common to all tests on losses."""
         auc = given.losses.metric.ranks_pairs

@@ -433,9 +433,19 @@ class LossesQuestion(Question):
 
     @classmethod
     def of(
-        cls, given: LossDifference, hypothesis: Hypothesis, weight: GroupWeight, *, by_rows: bool
+        cls,
+        given: LossDifference,
+        hypothesis: Hypothesis,
+        weight: GroupWeight | None,
+        *,
+        by_rows: bool,
     ) -> Self:
-        """About losses; of the rows of clusters with `by_rows`, otherwise of clusters."""
+        """About losses; of the rows of clusters with `by_rows`, otherwise of clusters.
+
+        A weight that is None is the usual one of the losses.
+        """
+        if weight is None:
+            weight = given.losses.usual_weight if given.losses.groups is not None else "group"
         metric = given.losses.metric
         if metric.of_loss is not None:
             metric, given = metric.of_loss, given.in_losses

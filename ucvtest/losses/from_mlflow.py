@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from ucvtest.common.checks import named_options
 from ucvtest.common.plugins import mlflow_function
-from ucvtest.losses.from_predictions import FromPredictions
+from ucvtest.losses.from_predictions import SCORE, FromPredictions
 
 __all__ = ["FromMlflow"]
 
@@ -52,8 +52,10 @@ class FromMlflow(FromPredictions):
             If a column lacks, runs were evaluated on different rows, or see `from_predictions`.
         """
         found, rules, groups, fold = _of_runs(run_id, table, y, predictions, groups, fold)
+        # Of scores it only says whether runs were evaluated on the same rows.
+        target = None if isinstance(loss, str) and loss == SCORE else found
         return cls.from_predictions(
-            *(found, rules),
+            *(target, rules),
             loss=loss,
             metric=metric,
             groups=groups,

@@ -19,6 +19,7 @@ from ucvtest.data.class_order import (
 )
 from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
+from ucvtest.data.output import Output
 from ucvtest.data.positive_class import (
     check_positive,
     json_label,
@@ -113,7 +114,9 @@ class FromPredictions:
         ----------
         y : array-like, shape (n,), or str
             Labels of any type, or real values; None for ``loss="score"``. A string names a column
-            of `predictions`.
+            of `predictions`. All labels may be the same, as among the ill, where the loss does
+            not need two: the share of right answers is then the sensitivity. Which class
+            probabilities are about must be known.
         predictions : mapping, DataFrame or path
             Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
             a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
@@ -124,7 +127,8 @@ class FromPredictions:
             is that of a CSV or parquet file with a column for each rule.
         loss : str, callable, Loss or matrix
             As for the tests, and "score" for a score of each observation, of which higher is
-            better, as from evaluations of language models.
+            better, as from evaluations of language models. Scores that are zeros and ones are known
+            to be right or wrong answers, as of `from_correct`.
         metric : str or metric, optional
             In the place of a loss what is no mean of one: "f1", "mcc", "r2" and others, those with
             arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Rows of
@@ -501,7 +505,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     _vector("y", as_response(y))
     as_classes = _has_classes(y, loss, pos_label)
     scored = as_loss(loss, has_classes=as_classes)
-    sample = _sample(y, pos_label, as_classes=as_classes)
+    sample = _sample(y, pos_label, as_classes=as_classes, output=scored.output)
     if scored.output != "number" and not as_classes:
         raise ValueError(
             f"loss={scored.name!r} needs class labels, but y holds real values: use "
@@ -562,12 +566,19 @@ def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
     return taken_for_classes(y, output, pos_label=pos_label)
 
 
-def _sample(y: Any, pos_label: Any, *, as_classes: bool) -> Sample:
-    """The response as a sample without features."""
+def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None = None) -> Sample:
+    """The response as a sample without features.
+
+    All of its labels may be the same where an `output` is scored observation by observation.
+    """
     response = as_response(y)
     features = np.empty((len(response), 0))
     if as_classes:
-        classes, codes = code_labels(y, pos_label)
+        # Predicted labels are right or wrong, whatever other classes there are.
+        known = None if output in (None, "label") else _one_of_two(response, pos_label)
+        if known is None:
+            known = code_labels(y, pos_label, least_classes=1 if output == "label" else 2)
+        classes, codes = known
         return Sample(
             *(features, response, classes, codes),
             positive_named=pos_label is not None,
@@ -577,6 +588,32 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool) -> Sample:
     check_size("y", numbers)
     _check_finite("y", numbers, infinite=False)
     return Sample(features, numbers, None, None)
+
+
+def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Both classes, the positive one last, and the place of the only one that is there.
+
+    None unless all labels are the same; refused where it is not known which class is positive: of
+    the labels 0 and 1, or by its name.
+    """
+    labels = [] if count_missing(response) else np.unique(response).tolist()
+    if len(labels) != 1:
+        return None
+    (label,) = labels
+    named = isinstance(pos_label, (str, bool, int, float, np.generic))
+    if named and pos_label != label:
+        classes = [label, pos_label]
+    elif isinstance(label, (bool, int, float)) and label in (0, 1):
+        classes = [1 - label, label] if named else [0, 1]
+    elif named:
+        classes = [f"not {label}", label]
+    else:
+        raise ValueError(
+            f"y has one class only ({label!r:.60}), and does not say which class predictions are "
+            "about: pass pos_label="
+        )
+    places = np.full(len(response), classes.index(label))
+    return np.array(classes, dtype=object), places
 
 
 def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarray], Sample]:
@@ -612,13 +649,17 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
     except TypeError as error:
         raise ValueError(f"{_named(name)} must hold labels: {error}") from error
     parts = any(isinstance(label, float) and not label.is_integer() for label in unknown)
-    if parts or (unknown and len(unknown) == len(labels)):
+    foreign = bool(unknown) and len(unknown) == len(labels)
+    if len(classes) == 1:
+        # All others are wrong, and y cannot have them.
+        foreign = any(isinstance(label, str) != isinstance(classes[0], str) for label in unknown)
+    if parts or foreign:
         raise ValueError(
             f"{_named(name)} holds {_listed(unknown)}, and the labels of y are "
             f"{_listed(classes)}: pass labels of the same type, such as p > 0.5 made labels, or "
             "loss='log' for probabilities and 'auc' for scores"
         )
-    if unknown:
+    if unknown and (len(classes) > 1 or len(unknown) == len(labels)):
         warn_caller(
             f"{_named(name)} has {len(unknown)} predictions of labels that y has not "
             f"({_listed(unknown)}): they count as predictions of another class"

@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import is_integer
+from ucvtest.data.groups import GroupWeight
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
 from ucvtest.losses.from_arrays import FromArrays
+from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
+from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
 from ucvtest.losses.linearised import CLASSES, about_class, fields_of, linearised_values
 from ucvtest.losses.resample_means import resample_means, resample_values
@@ -24,7 +27,13 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.matrix import MATRIX, errors_at
 from ucvtest.metrics.named import as_smooth_metric, named_smooth_metric
-from ucvtest.metrics.recorded import COST_OF_ERRORS, RecordedMetric, recorded_metric
+from ucvtest.metrics.ranges import zeros_and_ones
+from ucvtest.metrics.recorded import (
+    COST_OF_ERRORS,
+    RecordedMetric,
+    errors_behind,
+    recorded_metric,
+)
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
@@ -41,12 +50,12 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(FromArrays, FromMlflow, FromScores):
+class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     """Losses of learners on every tested observation of every resample of one design.
 
-    Made by `evaluate`, `Losses.from_predictions`, `Losses.from_arrays`, `Losses.from_sklearn` or
-    `Losses.from_scores`; tests take it by their ``from_losses``, and say which designs they
-    admit.
+    Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
+    `Losses.from_sklearn` or `Losses.from_scores`; tests take it by their ``from_losses``, and say
+    which designs they admit.
 
     Parameters
     ----------
@@ -168,10 +177,33 @@ class Losses(FromArrays, FromMlflow, FromScores):
             greater_is_better=bool(self.greater_is_better),
             of_test_sets=self.values is None,
         )
+        if not isinstance(metric, RecordedMetric):
+            return metric
+        marks = self.values if self.loss == SCORE and metric.rises else None
+        # Both must occur: scores that are all the same may be those of anything.
+        if marks is not None and not self.design.learns and zeros_and_ones(marks):
+            return replace(metric, of_loss=errors_behind(SCORE, metric.in_words))
         cost = self.settings.get(COST_OF_ERRORS)
-        if cost is None or self.loss != MATRIX or not isinstance(metric, RecordedMetric):
+        if cost is None or self.loss != MATRIX:
             return metric
         return replace(metric, of_loss=errors_at(float(cost)))
+
+    @property
+    def right_or_wrong(self) -> bool:
+        """Whether values are scores of fixed rules, 1 for a right answer and 0 for a wrong one."""
+        if self.values is None or self.design.learns:
+            return False
+        loss = self.metric.of_loss
+        return loss is not None and loss.counts_errors and bool(np.isin(self.values, (0, 1)).all())
+
+    @property
+    def usual_weight(self) -> GroupWeight:
+        """How much clusters count where nobody says it.
+
+        Of answers that are right or wrong, and of functions of means, rows count alike, as in the
+        values that people report; otherwise clusters do.
+        """
+        return "row" if self.metric.linearised or self.right_or_wrong else "group"
 
     @classmethod
     def of_predictions(

@@ -7,7 +7,7 @@ import numpy as np
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.smooth import SmoothMetric
 
-__all__ = ["NAMELESS", "NONNEGATIVE", "Range", "difference_range", "range_of"]
+__all__ = ["NAMELESS", "NONNEGATIVE", "Range", "difference_range", "range_of", "zeros_and_ones"]
 
 Range = tuple[float, float]
 """The smallest and the largest value that an estimand can have."""
@@ -65,7 +65,7 @@ def range_of(metric: Metric, values: np.ndarray | None = None, *, zero_one: bool
         low, high = _named(metric)
         if values is not None and values.size and not _within(values, low, high):
             low, high = EVERYTHING
-        if zero_one and values is not None and _zeros_and_ones(values):
+        if zero_one and values is not None and zeros_and_ones(values):
             low, high = SHARE
         found = low, high
     low, high = found
@@ -94,7 +94,7 @@ def _within(values: np.ndarray, low: float, high: float) -> bool:
     return bool(np.nanmin(values) >= low and np.nanmax(values) <= high)
 
 
-def _zeros_and_ones(values: np.ndarray) -> bool:
+def zeros_and_ones(values: np.ndarray) -> bool:
     """Whether both occur, and nothing else: zeros alone may be those of any loss."""
     ones = values == 1
     return bool(ones.any() and not ones.all() and ((values == 0) | ones).all())

@@ -6,12 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.metrics.base import Metric
+from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 
-__all__ = ["COST_OF_ERRORS", "WEIGHTED", "RecordedMetric", "known_metric", "recorded_metric"]
+__all__ = [
+    "COST_OF_ERRORS",
+    "WEIGHTED",
+    "RecordedMetric",
+    "errors_behind",
+    "known_metric",
+    "recorded_metric",
+]
 
 COST_OF_ERRORS = "cost_of_errors"
 """The setting with what each error costs, where all cost the same."""
@@ -89,6 +96,11 @@ def recorded_metric(
         of_test_sets=of_test_sets and loss is None,
         of_loss=loss,
     )
+
+
+def errors_behind(score: str, in_words: str) -> Metric:
+    """The error rate where a score is 1 for each right answer and 0 for each wrong one."""
+    return replace(LOSSES["zero_one"], units=Units(score, 1.0, in_words))
 
 
 def _loss_behind(loss: Metric, bounds: tuple[float, float] | None) -> Metric:

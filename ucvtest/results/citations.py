@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ucvtest.results.fields import ResultFields
+from ucvtest.stats.changed_units import ChangedUnits
 
 __all__ = ["Citations", "Paper", "all_papers", "cite", "papers_behind"]
 
@@ -201,6 +202,9 @@ def _text_of(result: ResultFields, name: str) -> str:
     """A field, or a part of one, as text; empty where there is none."""
     field, _, part = name.partition(".")
     value = getattr(result, field)
+    if isinstance(value, ChangedUnits):
+        # In other units it is the same method.
+        value = value.rule
     if part:
         value = value.get(part) if isinstance(value, Mapping) else getattr(value, part, None)
     return "" if value is None else str(value)

@@ -15,6 +15,8 @@ __all__ = ["methods_text"]
 INTERVALS = {
     "binomial": "Clopper and Pearson's exact one",
     "paired binomial": "the one that agrees with the exact test (Fay and Lumbard)",
+    "effective binomial": "Korn and Graubard's, with an effective number of rows",
+    "wilson": "Wilson's",
     "plus four": "that of Agresti and Coull, with four observations added",
     "added observations": "Student's t with observations added (Agresti and Min)",
     "hall": "Hall's, with the skewness taken out",

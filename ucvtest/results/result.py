@@ -71,11 +71,12 @@ class TestResult(ResultFields):
         What p-value and interval rest on beyond the data, in words.
     posterior : Posterior, optional
         Posterior probabilities, which Bayesian tests give in the place of a p-value.
-    rule : BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT or StabilisedT, optional
+    rule : object of ucvtest.stats, optional
         What p-value and interval come from where these are no plain studentised ones: the counts of
-        an exact test, an AUC on the logit scale, an error rate with four observations added, a mean
-        loss with its skewness taken out, the logarithm of a ratio, or a scale on which the standard
-        error does not move with the estimate.
+        an exact test, a share of rows in clusters or with Wilson's interval, an AUC on the logit
+        scale, an error rate or a difference with observations added, a mean loss with its skewness
+        taken out, the logarithm of a ratio, or a scale on which the standard error does not move
+        with the estimate.
     contrast : {"difference", "ratio"}
         What a comparison of two learners estimates. Of a ratio `se` and `variance` are those of its
         logarithm.

@@ -201,6 +201,7 @@ def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence
 ON_SCALES = {
     "logit t": "the test is made on the logit scale",
     "plus four": "the test adds four observations, two of them errors",
+    "added observations": "the test adds observations that are right and wrong",
     "hall": "the test takes the skewness of the losses out (Hall 1992)",
     "log t": "the test is about the logarithm of the ratio",
     "stabilised t": "the test is made on a scale on which the standard error stays the same",

@@ -15,6 +15,7 @@ from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.changed_units import ChangedUnits
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.shares import EffectiveCounts
 from ucvtest.stats.wald import OTHER_SIDE
 
 __all__ = ["in_units_of", "row_in_units_of"]
@@ -221,7 +222,7 @@ def _each(function: Callable[[Any], Any], cells: tuple[Any, ...]) -> tuple[Any, 
 
 
 def _statistic(result: TestResult, units: _Change) -> float:
-    if isinstance(result.rule, (BinomialCounts, PairedCounts)):
+    if isinstance(result.rule, (BinomialCounts, PairedCounts, EffectiveCounts)):
         return float(ChangedUnits(result.rule, units.shift, units.asked.slope).statistic)
     if result.reference in SIGNED:
         return float(units.odd(result.statistic))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.shares import EffectiveCounts
 from ucvtest.stats.wald import OTHER_SIDE, Alternative
 
 __all__ = ["ChangedUnits"]
@@ -32,6 +33,8 @@ class ChangedUnits:
             return self.rule.n_obs - self.rule.n_errors
         if isinstance(self.rule, PairedCounts):
             return self.rule.only_second
+        if isinstance(self.rule, EffectiveCounts):
+            return self.rule.opposite_statistic
         return 0.0 - float(self.rule.statistic)
 
     def pvalue(self, null_value: float, alternative: Alternative) -> float:

@@ -49,13 +49,17 @@ class Discordance(NamedTuple):
             "second wrong": (self.only_second_wrong, self.both_wrong),
         }
 
-    def note(self, *, exact: bool) -> str:
-        """Where the p-value and the interval come from; `exact` if observations are independent."""
+    def note(self, *, exact: bool, counts_right: bool = False) -> str:
+        """Where the p-value and the interval come from; `exact` if observations are independent.
+
+        `counts_right` is whether the statistic is about what is right, as for accuracies.
+        """
         kind = "exact" if exact else "binomial"
+        which = "the first is right" if counts_right else "it is the first"
         return (
             f"The p-value is the {kind} one of the {self.n_telling} observations where one rule "
-            "errs and the other does not; the statistic is the number of those where it is the "
-            "first. The interval (Fay and Lumbard 2021) agrees with the p-value."
+            "errs and the other does not; the statistic is the number of those where "
+            f"{which}. The interval (Fay and Lumbard 2021) agrees with the p-value."
         )
 
 

@@ -9,6 +9,7 @@ from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, MovedT, PlusFour
 from ucvtest.stats.logit import LogitT, MovedLogitT
 from ucvtest.stats.scales import OnScaleT, RootOf
+from ucvtest.stats.shares import EffectiveCounts, WilsonScore
 from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import Alternative
 
@@ -47,8 +48,8 @@ class StudentRule(Rule, Protocol):
 
 
 TYPES = (
-    *(BinomialCounts, PairedCounts, LogitT, PlusFour, MovedT, HallT, LogT, OnScaleT, StabilisedT),
-    *(ChangedUnits, RootOf, MovedLogitT),
+    *(BinomialCounts, PairedCounts, EffectiveCounts, WilsonScore, LogitT, PlusFour, MovedT),
+    *(HallT, LogT, OnScaleT, StabilisedT, ChangedUnits, RootOf, MovedLogitT),
 )
 
 KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}

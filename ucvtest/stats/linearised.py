@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.stats.shares import effective_number
+
 __all__ = [
     "RowsAdded",
     "effective_size",
@@ -43,10 +45,8 @@ def effective_size(values: np.ndarray, index: np.ndarray | None) -> float:
     n = len(values)
     if index is None:
         return float(n)
-    by_clusters = variance_of_mean(values, index)
-    if not by_clusters > 0:
-        return float(index.max() + 1)
-    return float(np.clip(n * variance_of_mean(values) / by_clusters, 1, n))
+    plain, by_clusters = variance_of_mean(values), variance_of_mean(values, index)
+    return effective_number(plain, by_clusters, n, int(index.max()) + 1)
 
 
 def two_right_two_wrong(n_classes: int) -> np.ndarray:

@@ -22,6 +22,7 @@ STUDIES = (
     "intervals/few_fits_in_short",
     "intervals/many_learners",
     "intervals/many_learners_few_fits",
+    "intervals/right_or_wrong",
     "planning/equivalence",
     "planning/others",
     "planning/planning",

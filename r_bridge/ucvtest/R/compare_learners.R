@@ -238,9 +238,9 @@ compare_learners.ucvtest_losses <- function(x, tests = NULL,
   refuse_unknown(...)
   alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
   refuse_level(conf.level, "conf.level")
-  arguments <- list(correction = correction, baseline = name_or_number(baseline),
-                    alternative = sub(".", "-", alternative, fixed = TRUE),
-                    group_weight = as_group_weight(group_weight))
+  arguments <- c(list(correction = correction, baseline = name_or_number(baseline),
+                      alternative = sub(".", "-", alternative, fixed = TRUE)),
+                 if (!missing(group_weight)) list(group_weight = as_group_weight(group_weight)))
   if (!is.null(metric)) arguments$metric <- as_metric(metric, x$labels, several = TRUE)
   fields <- call_python("compare_losses", losses = x$json, arguments = arguments,
                         tests = if (!is.null(tests)) as_tests(tests, x$n_obs), conf_level = conf.level)

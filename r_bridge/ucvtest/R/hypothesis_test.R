@@ -114,12 +114,13 @@ run_here <- function(spec, frame) {
   new_ucvtest(fields, sample$name, spec$statistic)
 }
 
+# Where nobody says it, the losses decide how much clusters count.
 run_on_losses <- function(spec, frame) {
   constructor <- c(
     mget_arguments(spec$constructor[names(spec$constructor) %in% c("null_value", "contrast")],
                    frame),
     read_alternative(spec, frame),
-    if (!spec$class %in% of_no_clusters)
+    if (!spec$class %in% of_no_clusters && !eval(quote(missing(group_weight)), frame))
       list(group_weight = as_group_weight(frame$group_weight)))
   learners <- Filter(Negate(is.null), list(learner = frame$learner, other = frame$other))
   fields <- call_python("test_of_losses", test = spec$class, losses = frame$x$json,

@@ -41,6 +41,17 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
   new_losses(fields, name, answer$labels)
 }
 
+correct_losses <- function(correct, groups = NULL) {
+  name <- paste("answers of", deparse1(substitute(correct)))
+  correct <- named_columns(correct, "correct")
+  for (column in names(correct)) refuse_missing(correct[[column]], paste0("correct$", column))
+  marks <- lapply(correct, function(each)
+    if (is.logical(each)) as.numeric(each) else prediction_vector(each))
+  fields <- call_python("correct_losses", correct = marks,
+                        arguments = list(groups = as_groups(groups, length(correct[[1L]]))))
+  new_losses(fields, name)
+}
+
 # What p > 0.5 gives is no label of a response that has others.
 refuse_logical <- function(predictions, labels) {
   logical <- vapply(predictions, is.logical, NA)

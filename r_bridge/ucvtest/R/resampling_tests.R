@@ -45,7 +45,8 @@ five_by_two_t_test.default <- default_method(five_by_two_t_spec)
 five_by_two_t_test.formula <- formula_method(five_by_two_t_test.default)
 five_by_two_t_test.ucvtest_losses <- losses_method(five_by_two_t_spec)
 
-hold_out_spec <- resampling_spec("HoldOutTest", design = hold_out())
+hold_out_spec <- resampling_spec("HoldOutTest", design = hold_out(),
+    fit = alist(interval = "auto"))
 hold_out_test <- function(x, ...) UseMethod("hold_out_test")
 hold_out_test.default <- default_method(hold_out_spec)
 hold_out_test.formula <- formula_method(hold_out_test.default)

@@ -142,8 +142,10 @@ def test_variances_of_differences_are_statsmodels_cluster_covariances(cls):
     fit = sm.OLS(d, np.ones(N)).fit(cov_type="cluster", cov_kwds={"groups": PATIENT}, use_t=True)
     result = cls.from_losses(losses(), group_weight="row").fit()
     assert (result.estimate, result.se) == pytest.approx((fit.params[0], fit.bse[0]), rel=1e-12)
-    assert result.pvalue == pytest.approx(fit.pvalues[0], rel=1e-10)
-    assert result.conf_int() == pytest.approx(fit.conf_int()[0], rel=1e-10)
+    # That of the hold-out test has observations added: test_right_or_wrong.py.
+    if cls is uv.McNemarTest:
+        assert result.pvalue == pytest.approx(fit.pvalues[0], rel=1e-10)
+        assert result.conf_int() == pytest.approx(fit.conf_int()[0], rel=1e-10)
     means = np.array([d[each == PATIENT].mean() for each in range(len(SIZES))])
     result = cls.from_losses(losses()).fit()
     expected = stats.ttest_1samp(means, 0)

@@ -41,6 +41,8 @@ def test_one_run_and_several(client: MlflowClient) -> None:
     assert auc.metric == expected.metric
     grouped = uv.Losses.from_mlflow(both, predictions="new", loss="auc", groups="age")
     assert grouped.groups is None or len(grouped.groups) == 40
+    marked = logged(TABLE.assign(right=NEW > 0))
+    assert uv.Losses.from_mlflow(marked, predictions="right", loss="score").right_or_wrong
     fold = np.arange(40) // 2 % 4
     of_folds = logged(TABLE.assign(new=NEW, part=fold))
     for given in ("part", fold):

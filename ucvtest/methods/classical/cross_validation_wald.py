@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.designs.design import Design, folds_in_words, learn_size
+from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
 from ucvtest.inference.question import of_units
@@ -220,13 +220,6 @@ class CrossValidationWaldTest(ResamplingTest):
             raise ValueError(
                 f"null_value={self.null_value:g} is no AUC, which lies between 0 and 1: change it"
             )
-
-    def _learn_size(self, design: Design) -> int | str:
-        """The size of the learning sets; of clusters, their number."""
-        clusters = self.question.clusters
-        if clusters is not None and design.n_obs == clusters.groups.n_obs:
-            design = design.by_groups(clusters.groups)
-        return learn_size(design.learn_sizes)
 
     def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:
         if observed.losses.metric.linearised:

@@ -208,7 +208,10 @@ class DeLongTest(ResamplingTest):
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
-        return results_together(tests, losses, options, cls.joint(losses).covariance)
+        clusters = next(iter(tests.values())).question.clusters
+        weight: GroupWeight = "group" if clusters is None else clusters.weight
+        covariance = cls.joint(losses, group_weight=weight).covariance
+        return results_together(tests, losses, options, covariance)
 
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)

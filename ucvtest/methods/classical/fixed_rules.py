@@ -2,17 +2,27 @@
 
 import math
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from ucvtest.data.groups import Clusters, refuse_groups
+from ucvtest.data.groups import Clusters
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
+from ucvtest.stats.intervals import MovedT
+from ucvtest.stats.shares import difference_of_shares, effective_number
 
-__all__ = ["THESE_RULES", "mean_with_variance", "of_these_rules", "results_together"]
+__all__ = [
+    "THESE_RULES",
+    "mean_with_variance",
+    "of_these_rules",
+    "results_together",
+    "share_difference",
+    "shares_in_pairs",
+]
 
 THESE_RULES = (
     "Assumes independent observations. The rules are taken as they are: the answer is about these "
@@ -45,29 +55,69 @@ def mean_with_variance(
     return float(values.mean()), variance
 
 
+def share_difference(
+    values: np.ndarray, clusters: Clusters, null_value: float = math.nan
+) -> tuple[float, MovedT]:
+    """The difference of two shares of rows in clusters: the effective number, and the rule.
+
+    `values` are 1 where the first rule alone is wrong, -1 where the second is, 0 elsewhere.
+    """
+    of_each, n = clusters.values(values), len(values)
+    variance = float(of_each.var(ddof=1)) / clusters.n_groups
+    plain = float(values.var(ddof=1)) / n
+    number = effective_number(plain, variance, n, clusters.n_groups)
+    estimate, df = float(of_each.mean()), clusters.n_groups - 1.0
+    return number, difference_of_shares(estimate, variance, number, df, null_value)
+
+
+def shares_in_pairs(values: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics and standard errors (L, L) of all differences of shares, as their rules have them.
+
+    `values` are errors (L, n).
+    """
+    statistics, errors = np.zeros((2, len(values), len(values)))
+    for first, second in combinations(range(len(values)), 2):
+        _, rule = share_difference(values[first] - values[second], clusters, 0.0)
+        statistics[first, second], statistics[second, first] = rule.statistic, -rule.statistic
+        errors[first, second] = errors[second, first] = rule.se
+    return statistics, errors
+
+
 def results_together(
-    tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any], covariance: np.ndarray
+    tests: Mapping[Any, Any],
+    losses: Losses,
+    options: Mapping[str, Any],
+    covariance: np.ndarray,
+    pairs: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[dict[Any, TestResult], JointEstimates]:
     """The results of tests of each rule, by name, and of pairs, with what joins them.
 
-    `covariance` is that of the estimates of all rules.
+    `covariance` is that of the estimates of all rules. `pairs` are the statistics and standard
+    errors of differences, where these do not follow from it.
     """
-    if losses.groups is not None:
-        refuse_groups(losses.groups)
     results = {
         key: test.run(test.fit_options(**options), test.question.execution())
         for key, test in tests.items()
     }
-    covariance = next(iter(tests.values())).question.metric.unit ** 2 * covariance
+    metric = next(iter(tests.values())).question.metric
+    covariance = metric.unit**2 * covariance
     variances = np.diag(covariance)
     squares = variances[:, None] + variances - 2 * covariance
     # What is no more than rounding error tells nothing apart.
     known = squares > ROUNDING * (variances[:, None] + variances)
-    df = min(each.df for key, each in results.items() if not isinstance(key, str))
+    # Rules that never differ, and exact tests, have none.
+    dfs = [each.df for key, each in results.items() if not isinstance(key, str)]
+    se, statistics = np.sqrt(np.where(known, squares, np.nan)), None
+    if pairs is not None:
+        statistics, se = (
+            metric.reported(pairs[0], paired=True) / metric.unit,
+            metric.unit * pairs[1],
+        )
     together = JointEstimates(
         own={name: results[name] for name in losses.learners},
-        se=np.sqrt(np.where(known, squares, np.nan)),
+        se=se,
         covariance=covariance,
-        df=math.inf if math.isnan(df) else df,
+        df=min((df for df in dfs if not math.isnan(df)), default=math.inf),
+        statistics=statistics,
     )
     return results, together

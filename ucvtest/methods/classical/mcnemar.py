@@ -71,7 +71,9 @@ class McNemarTest(ResamplingTest):
     t with one degree of freedom less than there are clusters. With ``group_weight="group"`` each
     cluster counts the same, as in Durkalski et al.; with "row" each observation does, as in Yang,
     Sun and Hardin. Theirs is the variance under H0; here it is centred, so that the interval
-    agrees with the p-value.
+    agrees with the p-value. Where the rules differ in few clusters the interval is too short, and
+    there is none where they never do: `HoldOutTest` with ``group_weight="row"`` adds observations
+    (``studies/intervals/right_or_wrong.py``).
 
     References
     ----------
@@ -154,6 +156,8 @@ class McNemarTest(ResamplingTest):
         first, second = observed.each.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
         found = discordance(first > 0, second > 0)
+        units = self.question.metric.units
+        counts_right = units is not None and units.greater_is_better
         return self._result(
             observed,
             method="McNemar test of the error rates",
@@ -163,7 +167,7 @@ class McNemarTest(ResamplingTest):
             status=_status(n_open),
             rule=None if n_open else found.counts,
             diagnostics={**found.diagnostics, "n_tested": len(first)},
-            notes=_notes(n_folds, found.note(exact=n_folds == 1)),
+            notes=_notes(n_folds, found.note(exact=n_folds == 1, counts_right=counts_right)),
             tables={"Observations": found.table},
         )
 
@@ -196,7 +200,7 @@ def _cluster_notes(n_folds: int, n_telling: int) -> tuple[str, ...]:
     if n_telling < FEW:
         notes = (
             f"The rules differ in {n_telling} clusters: too few for the t test to be more than a "
-            "rough guide.",
+            "rough guide; HoldOutTest with group_weight='row' adds observations to few of them.",
             *notes,
         )
     if n_folds == 1:

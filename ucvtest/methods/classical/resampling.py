@@ -236,9 +236,10 @@ class ResamplingTest(HypothesisTest):
     def _learn_size(self, design: Design) -> int | str:
         """The size of the learning sets that the estimand is about; of clusters, their number."""
         clusters = self.question.clusters if self.by_rows else None
-        return learn_size(
-            (design if clusters is None else design.by_groups(clusters.groups)).learn_sizes
-        )
+        # A design of clusters has one observation for each.
+        if clusters is not None and design.n_obs != clusters.n_groups:
+            design = design.by_groups(clusters.groups)
+        return learn_size(design.learn_sizes)
 
     def _result(
         self,

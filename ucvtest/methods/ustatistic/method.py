@@ -336,7 +336,7 @@ class UStatisticTest(HypothesisTest):
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
         contrast: Contrast = "difference",
-        group_weight: GroupWeight = "group",
+        group_weight: GroupWeight | None = None,
     ) -> Self:
         """The test on losses that exist: `fit` then fits no model.
 

@@ -106,6 +106,24 @@ test_that("metrics of caret::resamples() keep their names and ranges", {
   expect_gt(one("Accuracy", near_one, greater_is_better = FALSE)[2L], 1)
 })
 
+test_that("answers that are right or wrong have exact intervals, by clusters too", {
+  skip_without_python()
+  right <- rep(c(TRUE, FALSE), c(19, 1))
+  exact <- hold_out_test(correct_losses(list(model = right)))
+  expect_equal(as.numeric(exact$conf.int), as.numeric(binom.test(19, 20)$conf.int))
+  wilson <- hold_out_test(correct_losses(data.frame(model = right)), interval = "wilson")
+  expect_equal(as.numeric(wilson$conf.int),
+               as.numeric(prop.test(19, 20, correct = FALSE)$conf.int))
+  question <- rep(1:10, each = 2)
+  clustered <- correct_losses(list(a = right | TRUE, b = right), groups = question)
+  all_right <- hold_out_test(clustered, "a")
+  expect_equal(as.numeric(all_right$conf.int), c(0.025^(1 / 10), 1))
+  expect_equal(all_right$settings$group_weight, "row")
+  expect_equal(hold_out_test(clustered, "b", group_weight = "group")$settings$group_weight, "group")
+  expect_match(message_of(correct_losses(list(a = c(1, 0.5)))), "prediction_losses")
+  expect_match(message_of(correct_losses(list(a = c(TRUE, NA)))), "missing")
+})
+
 test_that("out-of-fold scores have an AUC within folds", {
   skip_without_python()
   set.seed(1)

@@ -1,0 +1,364 @@
+"""Tests of answers that are right or wrong: exact, by clusters, several at once, one class."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+from statsmodels.stats.proportion import proportion_confint
+from typer.testing import CliRunner
+
+import ucvtest as uv
+from tests.oracles import right_or_wrong as oracle
+from ucvtest.cli import app
+
+GROUPS = np.repeat(np.arange(12), [1, 2, 3, 4, 5, 6] * 2)
+N = len(GROUPS)
+
+
+def answers():
+    rng = np.random.default_rng(3)
+    common = rng.random(12)[GROUPS]
+    rules = {
+        name: common + 0.4 * rng.normal(size=N) > cut
+        for name, cut in (("a", 0.1), ("b", 0.3), ("c", 0.9))
+    }
+    return {**rules, "a again": rules["a"].copy(), "perfect": np.ones(N, bool)}
+
+
+RIGHT = answers()
+LOSSES = uv.Losses.from_correct(RIGHT, groups=GROUPS)
+
+
+def held_out(*names, losses=LOSSES, interval="auto", **options):
+    return uv.HoldOutTest.from_losses(losses, *names, **options).fit(interval=interval)
+
+
+class TestWithoutClusters:
+    @pytest.mark.parametrize("right", [0, 13, 19, 20])
+    def test_intervals_of_one_are_those_of_statsmodels(self, right):
+        marked = {"a": np.arange(20) < right}
+        losses = uv.Losses.from_correct(marked)
+        for interval, method in (("auto", "beta"), ("exact", "beta"), ("wilson", "wilson")):
+            result = held_out(losses=losses, interval=interval)
+            expected = proportion_confint(right, 20, method=method)
+            assert result.conf_int() == pytest.approx(expected, abs=1e-12)
+            assert result.settings["interval"] == interval
+        assert result.estimand == "accuracy of this rule"
+        assert result.better == "higher"
+
+    def test_the_other_words_for_it_give_the_same(self):
+        right = np.arange(20) < 19
+        marked = held_out(losses=uv.Losses.from_correct({"a": right}), null_value=0.7)
+        errors = uv.Losses.from_predictions(np.ones(20, int), {"a": right.astype(int)})
+        score = uv.Losses.from_predictions(None, {"a": right}, loss="score")
+        for losses, null in ((errors, 0.3), (score, 0.7)):
+            result = held_out(losses=losses, null_value=null)
+            assert result.pvalue == pytest.approx(marked.pvalue)
+            assert result.reference == "exact binomial"
+        assert result.conf_int() == marked.conf_int()
+
+    def test_wilsons_pvalue_is_that_of_the_score_test(self):
+        losses = uv.Losses.from_correct({"a": np.arange(20) < 15})
+        result = held_out(losses=losses, interval="wilson", null_value=0.5)
+        assert result.statistic == pytest.approx(0.25 / math.sqrt(0.25 / 20))
+        assert result.reference == "normal"
+        assert "wilson1927" in uv.cite(result).keys
+
+    def test_mcnemar_takes_them(self):
+        losses = uv.Losses.from_correct({"a": np.arange(30) < 28, "b": np.arange(30) % 2 == 0})
+        y = np.ones(30, int)
+        same = uv.Losses.from_predictions(y, {"a": np.arange(30) < 28, "b": np.arange(30) % 2 == 0})
+        marked, errors = (uv.McNemarTest.from_losses(each).fit() for each in (losses, same))
+        assert marked.pvalue == errors.pvalue
+        assert marked.estimate == pytest.approx(-errors.estimate)
+        assert marked.estimand == "difference of the accuracies of these rules"
+        assert "where the first is right" in marked.notes[0]
+        found = uv.compare_losses(losses, "mcnemar")
+        assert found.result("mcnemar").pvalue == marked.pvalue
+
+    def test_rules_that_never_differ_have_an_answer(self):
+        losses = uv.Losses.from_correct({"a": np.arange(9) < 5, "b": np.arange(9) < 5})
+        result = held_out(losses=losses)
+        assert (result.status, result.pvalue) == ("ok", 1.0)
+        assert result.conf_int() == uv.McNemarTest.from_losses(losses).fit().conf_int()
+
+    def test_scores_that_are_all_ones_are_told_where_to_go(self):
+        losses = uv.Losses.from_predictions(None, {"a": [1, 1, 1]}, loss="score")
+        assert "make the losses by Losses.from_correct" in held_out(losses=losses).status
+
+    @pytest.mark.parametrize(
+        ("losses", "names", "message"),
+        [
+            (
+                LOSSES,
+                ("a", "b"),
+                "interval='wilson' is for the error rate, or accuracy, of one rule",
+            ),
+            (
+                uv.Losses.from_predictions([1.0, 2.0, 2.5], {"a": [1.0, 2.0, 2.0]}, loss="squared"),
+                ("a",),
+                "and this is the mean squared error: leave it out",
+            ),
+        ],
+    )
+    def test_wilson_is_of_one_share(self, losses, names, message):
+        with pytest.raises(ValueError, match=message):
+            held_out(*names, losses=losses, interval="wilson")
+
+    def test_other_words_are_refused(self):
+        with pytest.raises(ValueError, match="interval='logit' is unknown"):
+            held_out("a", interval="logit")
+        with pytest.raises(ValueError, match="pass group_weight='row', or leave interval out"):
+            held_out("a", interval="wilson", group_weight="group")
+
+
+class TestClusters:
+    @pytest.mark.parametrize("name", RIGHT)
+    @pytest.mark.parametrize("alpha", [0.05, 0.2])
+    def test_one_rule_is_korn_and_graubards(self, name, alpha):
+        for interval, score in (("auto", False), ("wilson", True)):
+            result = held_out(name, interval=interval)
+            expected = oracle.korn_graubard(RIGHT[name], GROUPS, alpha, score=score)
+            assert result.conf_int(alpha) == pytest.approx(expected, abs=1e-10)
+            assert result.estimate == pytest.approx(RIGHT[name].mean())
+            assert result.variance == pytest.approx(oracle.variance(RIGHT[name], GROUPS))
+        assert "at a new row" in result.estimand
+        assert result.settings["group_weight"] == "row"
+        assert result.diagnostics["n_tested"] == N
+        if name == "perfect":
+            assert result.diagnostics["n_effective"] == 12
+            assert "Clusters do not differ" in result.notes[1]
+        assert "korn1998" in uv.cite(result).keys
+
+    @pytest.mark.parametrize("names", [("a", "b"), ("a", "c"), ("a", "a again"), ("perfect", "c")])
+    def test_two_rules_have_one_right_and_one_wrong_added(self, names):
+        result = held_out(*names)
+        wrong = (1 - RIGHT[name] for name in names)
+        low, high = oracle.one_right_one_wrong(*wrong, GROUPS, 0.05)
+        assert result.conf_int() == pytest.approx((-high, -low), abs=1e-10)
+        difference = RIGHT[names[0]] * 1.0 - RIGHT[names[1]]
+        assert result.estimate == pytest.approx(difference.mean())
+        assert result.se**2 == pytest.approx(oracle.variance(difference, GROUPS))
+        assert result.df == 11
+        assert (result.pvalue <= 0.05) == (not low <= 0 <= high)
+        assert "agresti2005" in uv.cite(result).keys
+        again = uv.TestResult.from_dict(json.loads(json.dumps(result.to_dict())))
+        assert again.conf_int(0.1) == result.conf_int(0.1)
+        assert "observations added" in result.methods_text()
+
+    def test_errors_of_predictions_are_the_same_by_rows(self):
+        y = np.ones(N, int)
+        predicted = {name: right.astype(int) for name, right in RIGHT.items()}
+        losses = uv.Losses.from_predictions(y, predicted, groups=GROUPS)
+        for names in (("a",), ("a", "b")):
+            marked, errors = held_out(*names), held_out(*names, losses=losses, group_weight="row")
+            sign = -1 if len(names) > 1 else 1
+            ends = [(0 if sign < 0 else 1) - end for end in errors.conf_int()[::-1]]
+            assert marked.conf_int() == pytest.approx(ends)
+            # Means of clusters, where nobody asks for rows.
+            assert held_out(*names, losses=losses).settings["group_weight"] == "group"
+            assert held_out(*names, losses=losses).reference == "t"
+
+    def test_scores_of_zeros_and_ones_count_rows(self):
+        scores = uv.Losses.from_predictions(None, RIGHT, loss="score", groups=GROUPS)
+        assert held_out("a", losses=scores).conf_int() == held_out("a").conf_int()
+        by_group = held_out("a", losses=scores, group_weight="group")
+        assert by_group.reference == "t"
+        assert "at a random row of a new cluster" in by_group.estimand
+
+    def test_learners_on_held_out_clusters(self):
+        rng = np.random.default_rng(0)
+        X, y, groups = rng.normal(size=(60, 2)), np.arange(60) % 2, np.arange(60) // 3
+        test = uv.HoldOutTest(X, y, "lda", groups=groups, group_weight="row", scoring="accuracy")
+        result = test.fit(interval="exact", rng=0)
+        assert result.settings["learn_size"] == 13
+        assert " 13 " in result.estimand
+        assert 1 <= result.diagnostics["n_effective"] <= result.diagnostics["n_tested"]
+
+    def test_several_learners_on_held_out_clusters(self):
+        rng = np.random.default_rng(0)
+        X, groups = rng.normal(size=(60, 2)), np.arange(60) // 3
+        y = (X[:, 0] > 0) * 1
+        learners = ["lda", "majority", "nearest_centroid"]
+        options = {"groups": groups, "group_weight": "row", "correction": "simultaneous"}
+        found = uv.compare(X, y, learners, "hold_out", rng=0, **options)
+        pair, together = found.result("hold_out", "lda", "majority"), found.together["hold_out"]
+        assert together.statistics[0, 1] == pytest.approx(pair.statistic)
+        assert together.df == pair.diagnostics["tested_groups"] - 1 < 19
+        again = uv.Comparison.from_dict(json.loads(json.dumps(found.to_dict())))
+        assert again.together["hold_out"].best_set(0.05) == together.best_set(0.05)
+
+    def test_margins_are_judged_by_the_same_interval(self):
+        pair = held_out("b", "a")
+        low, _ = pair.conf_int(0.1)
+        for margin in (0.01 - low, -0.01 - low):
+            assert (pair.noninferiority(margin).decision == "pass") == (margin > -low)
+        one = held_out("a", null_value=0.7)
+        low, _ = one.conf_int(0.1)
+        for margin in (0.71 - low, 0.69 - low):
+            assert (one.noninferiority(margin).pvalue <= 0.05) == (0.7 - margin < low)
+
+    def test_predictions_left_open_are_neither_right_nor_wrong(self):
+        tied = np.where(np.arange(N) == 4, 0.5, 1 - RIGHT["a"])[None, None]
+        fixed = np.zeros((1, N), int)
+        losses = uv.Losses.from_arrays(tied, fixed, 1 - fixed, groups=GROUPS)
+        assert held_out(losses=losses, group_weight="row").reference == "t"
+        status = held_out(losses=losses, group_weight="row", interval="exact").status
+        assert status.startswith("1 predictions were left open")
+
+    def test_mcnemar_counts_rows_too(self):
+        result = uv.McNemarTest.from_losses(LOSSES, "a", "c").fit()
+        assert result.estimate == pytest.approx(RIGHT["a"].mean() - RIGHT["c"].mean())
+        assert result.settings["group_weight"] == "row"
+
+
+class TestSeveral:
+    found = uv.compare_losses(LOSSES, "hold_out", correction="simultaneous")
+
+    def test_pairs_that_never_differ_are_no_error(self):
+        pair = self.found.result("hold_out", "a", "a again")
+        assert (pair.status, pair.pvalue) == ("ok", 1.0)
+        assert self.found.settings["group_weight"] == "row"
+
+    def test_the_best_set_holds_rules_that_are_tied(self):
+        without = {name: right for name, right in RIGHT.items() if name != "perfect"}
+        losses = uv.Losses.from_correct(without, groups=GROUPS)
+        best = uv.compare_losses(losses, "hold_out", correction="simultaneous")
+        tied = best.together["hold_out"].best_set(0.05)
+        assert {"a", "a again"} <= set(tied)
+        assert "c" not in tied
+
+    def test_the_best_set_is_that_of_the_intervals(self):
+        together = self.found.together["hold_out"]
+        pairs = {key[1:]: result for key, result in self.found.results.items()}
+        for (first, second), result in pairs.items():
+            place = [together.learners.index(name) for name in (first, second)]
+            assert together.statistics[tuple(place)] == pytest.approx(result.statistic)
+        assert together.df == 11
+        values = np.array([RIGHT[name] for name in together.learners], float)
+        for k, row in enumerate(values):
+            assert together.covariance[k, k] == pytest.approx(oracle.variance(row, GROUPS))
+        both = oracle.variance(values[0] + values[1], GROUPS)
+        less = oracle.variance(values[0] - values[1], GROUPS)
+        assert together.covariance[0, 1] == pytest.approx((both - less) / 4)
+
+    def test_intervals_hold_together_and_are_wider(self):
+        pairs = {key[1:]: result for key, result in self.found.results.items()}
+        intervals = self.found.together["hold_out"].intervals(pairs, 0.05)
+        for (low, high), result in zip(intervals, pairs.values(), strict=True):
+            alone = result.conf_int()
+            assert low <= alone[0] < alone[1] <= high
+
+    def test_without_clusters_the_critical_value_is_students(self):
+        # Of two rules that never differ the difference has no degrees of freedom.
+        right = {name: RIGHT[name] for name in ("a", "a again", "c")}
+        losses = uv.Losses.from_correct(right)
+        found = uv.compare_losses(losses, "hold_out", correction="simultaneous")
+        assert found.together["hold_out"].df == N - 1
+        assert found.together["hold_out"].best_set(0.05) == ("a", "a again")
+
+    def test_clusters_that_count_alike_and_areas(self):
+        groups = np.arange(40) // 2
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, 40)
+        scores = {name: y + k * rng.normal(size=40) for k, name in enumerate("abc", 1)}
+        areas = uv.Losses.from_predictions(y, scores, loss="auc", groups=groups)
+        squares = uv.Losses.from_predictions(y * 1.0, scores, loss="squared", groups=groups)
+        for losses, name in ((areas, "delong"), (squares, "hold_out")):
+            for weight in ("group", "row"):
+                found = uv.compare_losses(
+                    losses, name, correction="simultaneous", group_weight=weight
+                )
+                together = found.together[name]
+                pair = found.result(name, "a", "b")
+                assert together.se[0, 1] == pytest.approx(pair.se)
+
+
+class TestOneClass:
+    def test_sensitivities_among_the_ill(self):
+        y = ["ill"] * 20
+        rules = {"a": ["ill"] * 19 + ["well"], "b": ["ill"] * 12 + ["well"] * 8}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            losses = uv.Losses.from_predictions(y, rules)
+        assert losses.means[:, 0] == pytest.approx([0.05, 0.4])
+        assert held_out("a", losses=losses).conf_int() == pytest.approx(
+            proportion_confint(1, 20, method="beta")
+        )
+        assert uv.McNemarTest.from_losses(losses).fit().pvalue == pytest.approx(2 / 2**7)
+
+    def test_what_cannot_be_labels_is_refused(self):
+        for predicted in ([0, 1], [0.3, 0.6]):
+            with pytest.raises(ValueError, match="pass labels of the same type"):
+                uv.Losses.from_predictions(["ill"] * 2, {"a": predicted})
+        for y in ([1, 1], [2, 2]):
+            with pytest.raises(ValueError, match="y has one class only"):
+                uv.Losses.from_predictions(y, {"a": [0.3, 0.6]}, loss="auc")
+
+    @pytest.mark.parametrize(
+        ("y", "options", "true"),
+        [
+            ([1, 1], {}, 1),
+            ([0, 0], {}, 0),
+            ([True, True], {}, 1),
+            ([0, 0], {"pos_label": 0}, 1),
+            (["ill"] * 2, {"pos_label": "ill"}, 1),
+            (["well"] * 2, {"pos_label": "ill"}, 0),
+        ],
+    )
+    def test_probabilities_of_one_class(self, y, options, true):
+        p = np.array([0.3, 0.6])
+        losses = uv.Losses.from_predictions(y, {"a": p}, loss="brier", **options)
+        assert losses.values[0] == pytest.approx((true - p) ** 2)
+        positive = options.get("pos_label", 1)
+        assert losses.settings["pos_label"] == positive
+
+    def test_a_rule_that_is_always_wrong_is_warned_of(self):
+        with pytest.warns(UserWarning, match="labels that y has not"):
+            losses = uv.Losses.from_predictions(["ill"] * 3, {"a": ["well"] * 3})
+        assert losses.means[0, 0] == 1
+
+
+class TestShell:
+    @pytest.fixture
+    def file(self, tmp_path):
+        path = tmp_path / "answers.csv"
+        rows = zip(GROUPS, *RIGHT.values(), strict=True)
+        lines = [",".join(map(str, row)) for row in rows]
+        path.write_text("\n".join([f"id,{','.join(RIGHT)}", *lines]) + "\n")
+        return path
+
+    def run(self, *arguments):
+        return CliRunner().invoke(app, list(map(str, arguments)))
+
+    def test_the_same_numbers(self, file):
+        arguments = ("--scores", "a", "--loss", "correct", "--groups", "id", "--json", "-")
+        done = self.run("predictions", file, *arguments)
+        assert done.exit_code == 0, done.output
+        by_group = self.run("predictions", file, *arguments, "--group-weight", "group")
+        assert json.loads(by_group.stdout)["reference"] == "t"
+        expected = held_out("a")
+        assert json.loads(done.stdout)["diagnostics"]["n_effective"] == pytest.approx(
+            expected.diagnostics["n_effective"]
+        )
+
+    def test_a_gate_of_marks(self, file):
+        arguments = ("--scores", "perfect,c", "--loss", "score", "--margin", "0.01", "--json", "-")
+        done = self.run("gate", file, *arguments)
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["decision"] == "pass"
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("--scores", "a"), "--target is missing"),
+            (("--scores", "a", "--target", "b", "--loss", "correct"), "--target has no use"),
+            (("--scores", "a", "--loss", "correct", "--weight", "id"), "--weight has no use"),
+        ],
+    )
+    def test_what_is_refused(self, file, arguments, message):
+        done = self.run("predictions", file, *arguments)
+        assert done.exit_code == 2
+        assert message in done.stderr

@@ -1,0 +1,170 @@
+"""Losses from what was right and wrong: answers that were marked by somebody else."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ucvtest.common.checks import named_options
+from ucvtest.data.files import read_table, without_row_numbers
+from ucvtest.data.groups import as_groups
+from ucvtest.data.sample import as_column, count_missing
+from ucvtest.designs.design import Design
+from ucvtest.losses.resample_means import resample_means
+from ucvtest.losses.validation import by_name, refuse_other_rows
+from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
+
+__all__ = ["FromCorrect"]
+
+ACCURACY = "accuracy"
+
+SHOWN = 3
+"""Values that a message lists."""
+
+
+class FromCorrect:
+    """Losses made of what is right and wrong."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...
+
+    @classmethod
+    @named_options
+    def from_correct(cls, correct: Mapping[str, Any], *, groups: Any = None) -> Self:
+        """Which answers were right, of one model or several that answered the same questions.
+
+        For answers that were marked already, as in evaluations of language models, and for shares
+        of one class alone, such as the sensitivity among the ill. Results are in units of the
+        accuracy, of which higher is better, and about these models: nothing was fitted.
+
+        Parameters
+        ----------
+        correct : mapping, DataFrame or path
+            Name of each model and n values, True or 1 for a right answer, False or 0 for a wrong
+            one. A path is that of a CSV or parquet file with a column for each model.
+        groups : array-like, shape (n,), or str, optional
+            The cluster of each row, such as the question of several answers, or the passage of
+            several questions: labels of any type. A string names a column of `correct`.
+
+        Raises
+        ------
+        ValueError
+            If values are missing or are neither right nor wrong, or lengths or indices differ.
+
+        See Also
+        --------
+        from_predictions : Where the right answers are known, and predictions are not marked yet;
+            and with ``loss="score"`` for answers that can be partly right.
+
+        Notes
+        -----
+        `HoldOutTest` gives an exact interval of one accuracy (or Wilson's), also where all answers
+        are right; `McNemarTest` the exact test of two. With `groups` rows count alike, so that the
+        estimate is the share of all rows that are right, unless a test is told
+        ``group_weight="group"``.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> losses = uv.Losses.from_correct({"model": [True] * 19 + [False]})
+        >>> result = uv.HoldOutTest.from_losses(losses).fit()
+        >>> result.estimand, result.estimate
+        ('accuracy of this rule', 0.95)
+        >>> low, high = result.conf_int()
+        >>> f"{low:.3f} to {high:.3f}"
+        '0.751 to 0.999'
+        """
+        rules, groups = _columns(correct, groups)
+        refuse_other_rows({_named(name): each for name, each in rules.items()} | {"groups": groups})
+        rows = {name: _marked(name, each) for name, each in rules.items()}
+        n_obs = len(next(iter(rows.values())))
+        for name, row in rows.items():
+            if len(row) != n_obs:
+                raise ValueError(
+                    f"{_named(name)} has {len(row)} values, where {n_obs} are needed: pass one for "
+                    "each question, the same for all models"
+                )
+        values, design = np.stack(list(rows.values())), Design.of_fixed_rules(n_obs)
+        clusters = as_groups(groups, n_obs)
+        score = SCORES_OF_LOSSES[ACCURACY]
+        return cls(
+            design=design,
+            learners=tuple(rows),
+            loss=ACCURACY,
+            means=resample_means(values, design),
+            values=values,
+            in_words=score.in_words,
+            bounds=score.reported_bounds,
+            settings={"source": "right or wrong"},
+            groups=None if clusters is None else clusters.index,
+            greater_is_better=True,
+        )
+
+
+def _columns(correct: Any, groups: Any) -> tuple[dict[str, Any], Any]:
+    """The columns by name, and the groups, which may be one of them."""
+    if isinstance(correct, (str, Path)):
+        correct = read_table(correct)
+    if hasattr(correct, "columns") and hasattr(correct, "items"):
+        correct = without_row_numbers(correct)
+    rules = by_name("correct", correct)
+    if not isinstance(groups, str):
+        return rules, groups
+    if groups not in rules:
+        raise ValueError(
+            f"groups={groups!r:.60} is no column of correct, which has {_listed(rules)}"
+        )
+    column = rules.pop(groups)
+    if not rules:
+        raise ValueError("correct has no column but that of groups: pass one for each model")
+    return rules, column
+
+
+def _marked(name: str, given: Any) -> np.ndarray:
+    """Ones for what is right and zeros for what is wrong; anything else is refused."""
+    column = as_column(_named(name), given)
+    if column.ndim != 1:
+        raise ValueError(f"{_named(name)} must have one dimension, got shape {column.shape}")
+    if not len(column):
+        raise ValueError("correct is empty: at least one answer is needed")
+    n_missing = count_missing(column)
+    if n_missing:
+        raise ValueError(
+            f"{_named(name)} has {n_missing} missing values: drop these rows for all models, or "
+            "count them as wrong (.fillna(False))"
+        )
+    others = [value for value in column.tolist() if not _is_marked(value)]
+    if others:
+        raise ValueError(
+            f"{_named(name)} holds {_listed(others)}, and values must be True or False, or 1 and "
+            f"0: {_remedy(others)}"
+        )
+    return column.astype(float)
+
+
+def _is_marked(value: Any) -> bool:
+    return isinstance(value, (bool, int, float)) and value in (0, 1)
+
+
+def _remedy(others: list[Any]) -> str:
+    if any(isinstance(value, str) for value in others):
+        return (
+            f"compare with what a right one is called, such as column == {others[0]!r:.30}, or "
+            "leave columns out that are of no model"
+        )
+    return (
+        "answers that can be partly right are scores, for Losses.from_predictions(None, ..., "
+        "loss='score'); of several answers to a question each is a row, with groups=question"
+    )
+
+
+def _named(name: str) -> str:
+    return f"correct[{name!r:.60}]"
+
+
+def _listed(values: Any) -> str:
+    different = list(dict.fromkeys(values))
+    shown = ", ".join(f"{value!r:.30}" for value in different[:SHOWN])
+    return f"{shown}, ..." if len(different) > SHOWN else shown

@@ -1,0 +1,223 @@
+r"""Shares of right answers: Wilson's interval, clusters by an effective number, added observations.
+
+Rows of a cluster tell less than as many independent rows do. The effective number is how many
+independent rows would give the standard error that the clusters give.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scipy.optimize import brentq
+from scipy.special import betainc, betaincinv
+
+from ucvtest.stats.intervals import MovedT
+from ucvtest.stats.wald import Alternative, ReferenceDistribution, TransformedT
+
+__all__ = ["ROUNDING", "EffectiveCounts", "WilsonScore", "difference_of_shares", "effective_number"]
+
+ROUNDING = 1e-20
+"""Variances of shares that are no more than rounding error."""
+
+LEAST_PVALUE = 1e-200
+"""Student's quantiles of smaller tails are not known, and effective numbers change no more."""
+
+NEAR_MIDDLE = 1e-5
+"""Tails that are nearer to 1/2 have Student's quantiles in the proportion of the densities at 0."""
+
+SHOWN_TAIL = 0.025
+"""Of a 95% interval, to which the effective number in diagnostics belongs."""
+
+
+@dataclass(frozen=True)
+class WilsonScore(TransformedT):
+    """A share with the interval of Wilson (1927), and the score test that it inverts."""
+
+    kind: ClassVar[str] = "wilson"
+    df: ClassVar[float] = math.nan  # type: ignore[misc]
+
+    share: float
+    n_obs: float
+    null_value: float = math.nan
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """Wilson's interval of the share."""
+        tail = alpha / 2 if alternative == "two-sided" else alpha
+        z = ReferenceDistribution().isf(tail)
+        low = 0.0 if alternative == "less" else self._limit(-z)
+        high = 1.0 if alternative == "greater" else self._limit(z)
+        return low, high
+
+    def _limit(self, z: float) -> float:
+        p, n = self.share, self.n_obs
+        if (p <= 0 and z <= 0) or (p >= 1 and z >= 0):
+            # But for rounding.
+            return p
+        root = math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        return (p + z * z / (2 * n) + z * root) / (1 + z * z / n)
+
+    def _statistic(self, null_value: float) -> float:
+        """The distance to the null value over the standard error that this value implies."""
+        if not 0 <= null_value <= 1:
+            return math.nan
+        apart, se = self.share - null_value, math.sqrt(null_value * (1 - null_value) / self.n_obs)
+        if se == 0:
+            return 0.0 if apart == 0 else math.copysign(math.inf, apart)
+        return apart / se
+
+
+@dataclass(frozen=True)
+class EffectiveCounts:
+    r"""A share of rows in clusters, as if it were one of fewer independent rows.
+
+    Korn and Graubard (1998): the exact binomial interval of Clopper and Pearson with
+    :math:`n_e = p(1 - p)/v\,(t_{n-1}/t_{G-1})^2` rows in the place of n, between 1 and n, where v
+    is the variance by clusters and the quantiles are those of the interval. Where clusters do not
+    differ, as where all rows are right or all wrong, :math:`n_e = G`. With `score` Wilson's
+    interval takes the place of the exact one. The number depends on the level, so the p-value is
+    the level at which the interval just leaves out the null value.
+    """
+
+    kind: ClassVar[str] = "effective binomial"
+
+    share: float
+    variance: float
+    n_obs: int
+    n_groups: int
+    score: bool = False
+
+    @property
+    def statistic(self) -> float:
+        """The number of errors among the effective number of rows of a 95% interval."""
+        return self.share * self.n_effective(SHOWN_TAIL)
+
+    @property
+    def opposite_statistic(self) -> float:
+        """The same of what is right."""
+        return (1 - self.share) * self.n_effective(SHOWN_TAIL)
+
+    def n_effective(self, tail: float) -> float:
+        """The effective number of rows of limits that leave out this probability on one side."""
+        if not self.variance > ROUNDING:
+            return float(self.n_groups)
+        ratio = _ratio_of_quantiles(self.n_obs - 1.0, self.n_groups - 1.0, tail)
+        found = self.share * (1 - self.share) / self.variance * ratio**2
+        return min(max(found, 1.0), float(self.n_obs))
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a share; it inverts the interval at every level."""
+        if not 0 <= null_value <= 1:
+            return math.nan
+
+        def at(alpha: float) -> float:
+            return self._known(self._tail(alternative, alpha)).pvalue(null_value, alternative)
+
+        # Beyond 1/2 on one side, and at 1 on two, the effective number changes no more.
+        largest = 1.0 if alternative == "two-sided" else 0.5
+        if at(largest) >= largest:
+            return at(largest)
+        if at(LEAST_PVALUE) <= LEAST_PVALUE:
+            return at(LEAST_PVALUE)
+        return _fixed_point(at, largest)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """Korn and Graubard's interval of the share."""
+        return self._known(self._tail(alternative, alpha)).interval(alternative, alpha)
+
+    @staticmethod
+    def _tail(alternative: Alternative, alpha: float) -> float:
+        return alpha / 2 if alternative == "two-sided" else alpha
+
+    def _known(self, tail: float) -> "WilsonScore | _RealCounts":
+        """The rule for as many independent rows as are effective."""
+        n = self.n_effective(tail)
+        return WilsonScore(self.share, n) if self.score else _RealCounts(self.share, n)
+
+
+@dataclass(frozen=True)
+class _RealCounts:
+    """The exact binomial test and interval, with counts that need not be whole numbers."""
+
+    share: float
+    n: float
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Twice the smaller tail, by the incomplete beta function, or one of them."""
+        n, k = self.n, self.share * self.n
+        below = float(betainc(n - k, k + 1, 1 - null_value)) if k < n else 1.0
+        above = float(betainc(k, n - k + 1, null_value)) if k > 0 else 1.0
+        if alternative == "two-sided":
+            return min(1.0, 2 * min(below, above))
+        return below if alternative == "less" else above
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """Clopper and Pearson's."""
+        n, k = self.n, self.share * self.n
+        tail = alpha / 2 if alternative == "two-sided" else alpha
+        low, high = 0.0, 1.0
+        if alternative != "less" and k > 0:
+            low = float(betaincinv(k, n - k + 1, tail))
+        if alternative != "greater" and k < n:
+            high = 1 - float(betaincinv(n - k, k + 1, tail))
+        return low, high
+
+
+def effective_number(plain: float, clustered: float, n_obs: int, n_groups: int) -> float:
+    """How many independent rows have the standard error of the clusters, between 1 and n.
+
+    Parameters
+    ----------
+    plain, clustered : float
+        Variances of a mean over n rows, as if these were independent and by clusters.
+    n_obs, n_groups : int
+        The number of clusters is the answer where their variance is 0.
+    """
+    if not clustered > ROUNDING:
+        return float(n_groups)
+    return min(max(n_obs * plain / clustered, 1.0), float(n_obs))
+
+
+def difference_of_shares(
+    estimate: float, variance: float, n: float, df: float, null_value: float
+) -> MovedT:
+    """The difference of two shares with one right and one wrong observation added.
+
+    Half an observation is added to each of four outcomes: both right, either one alone, both wrong
+    (Agresti and Min 2005). The estimate then moves towards 0, and the variance is never 0.
+
+    Parameters
+    ----------
+    estimate, variance : float
+        The difference in n rows, and the variance of their mean.
+    n : float
+        Rows, or how many independent rows they are worth.
+    df : float
+        Degrees of freedom of Student's t.
+    null_value : float
+    """
+    more = n + 2
+    moved = n * estimate / more
+    # Around the moved estimate: the rows, how far their mean is from it, and the added four halves.
+    squares = n**2 * variance + n * (estimate - moved) ** 2 + 1 + 2 * moved**2
+    return MovedT(moved, math.sqrt(squares) / more, df, -1.0, 1.0, null_value)
+
+
+def _ratio_of_quantiles(more: float, fewer: float, tail: float) -> float:
+    """Student's quantile with more degrees of freedom over the one with fewer."""
+    tail = min(max(tail, LEAST_PVALUE), 0.5)
+    if tail > 0.5 - NEAR_MIDDLE:
+        return _density_at_zero(fewer) / _density_at_zero(more)
+    return ReferenceDistribution(more).isf(tail) / ReferenceDistribution(fewer).isf(tail)
+
+
+def _density_at_zero(df: float) -> float:
+    """Student's density at 0."""
+    return math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
+
+
+def _fixed_point(at: Callable[[float], float], largest: float) -> float:
+    """The level that is its own p-value."""
+    ends = math.log(LEAST_PVALUE), math.log(largest)
+    found = brentq(lambda level: at(math.exp(level)) - math.exp(level), *ends, xtol=1e-13)
+    return math.exp(float(found))
