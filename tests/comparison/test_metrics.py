@@ -96,13 +96,13 @@ def test_it_is_saved_and_drawn(several):
 
 
 def test_other_predictions_are_fitted_by_themselves():
-    counted = learners()
     found = uv.compare(X, Y, ["lda", "majority"], WALD, metric=["zero_one", "f1"], rng=0)
     assert [each.tests for each in found.fits] == [("zero_one",), ("f1",)]
     assert found.result("zero_one").better == "lower"
     assert found.result("f1").better == "higher"
+    assert "Less is better of zero_one, more of the others." in str(found)
+    assert not [each.get_text() for each in found.plot().texts]
     assert [len(each.others) for each in families_of(None, None, ["f1", "log", "mcc"])] == [1, 0]
-    del counted
 
 
 def test_several_tests_of_several_metrics():
@@ -119,6 +119,71 @@ def test_several_tests_of_several_metrics():
     assert len(found.results) == 12
     # The majority predicts no positive.
     assert "precision is 0/0" in found.result("corrected_t: precision", "lda", "majority").status
+
+
+def test_learners_together_where_one_has_no_value():
+    rules = ["lda", "knn:3", "majority"]
+    found = uv.compare(
+        X, Y, rules, "hold_out", metric=["f1", "mcc"], correction="simultaneous", rng=0
+    )
+    assert list(found.together) == ["f1", "mcc"]
+    # Nothing tells the majority, whose correlation is 0/0, from the others.
+    assert "majority" in found.best_set(test="mcc")
+    for metric in ("f1", "mcc"):
+        own = found.result(metric, "lda", "knn:3").conf_int()
+        low, high = found.intervals()[metric, "lda", "knn:3"]
+        assert low < own[0]
+        assert own[1] < high
+    assert all(0 <= value <= 1 for value in found.adjusted_pvalues.values())
+    assert "0/0" in str(found)
+
+
+def test_all_metrics_hold_together_on_request():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    rules = {
+        name: np.where(rng.random(120) < share, 1 - y, y)
+        for name, share in {"a": 0.1, "b": 0.25, "c": 0.3}.items()
+    }
+    losses = uv.Losses.from_predictions(y, rules, metric="f1")
+    found = uv.compare_losses(losses, "hold_out", metric=["f1", "mcc"], correction="simultaneous")
+    joined = found.across["hold_out"]
+    assert joined.keys == tuple(found.results)
+    scored = [losses.about(metric).values for metric in ("f1", "mcc")]
+    differences = [values[i] - values[j] for values in scored for i, j in [(0, 1), (0, 2), (1, 2)]]
+    np.testing.assert_allclose(joined.correlation, np.corrcoef(differences), atol=1e-12)
+    adjusted, intervals = found.adjusted_pvalues, found.intervals()
+    for key, result in found.results.items():
+        (low, high), own = intervals[key], result.conf_int()
+        least = result.conf_int(0.05 / 6)
+        assert least[0] < low < own[0]
+        assert own[1] < high < least[1]
+        assert result.pvalue <= adjusted[key] + 1e-2 <= 6 * result.pvalue + 2e-2
+    again = Comparison.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again.adjusted_pvalues == adjusted
+    assert "all metrics hold together" in str(again)
+
+
+def test_metrics_of_other_fits_count_as_independent():
+    found = uv.compare(
+        *(X, Y, ["lda", "knn:3"], "hold_out"),
+        metric=["f1", "zero_one", "mcc"],
+        correction="simultaneous",
+        rng=0,
+    )
+    correlation = found.across["hold_out"].correlation
+    assert correlation[0, 1] == correlation[1, 2] == 0
+    assert correlation[0, 2] > 0.5
+    assert "p-values adjusted for all metrics" in found.verdict
+
+
+def test_results_say_what_was_done(several):
+    _, found = several
+    result = found.result("f1")
+    assert "with observations added" in result.methods_text()
+    margin = result.equivalence(-0.9, 0.9)
+    assert margin.pvalue < 0.05
+    assert "the score is f1" in result.methods_text()
 
 
 def test_clusters_of_rows():

@@ -34,6 +34,17 @@ def test_best_sets_hold_the_best_and_agree_with_the_intervals() -> None:
     assert (found["size of set"] <= found["Holm: size"]).all()
 
 
+def test_metrics_in_the_ustatistic_test_are_covered_as_pages_say() -> None:
+    found = table("intervals/ustatistic_metrics")
+    assert (found["samples"] == 200).all()
+    page = (ROOT / "docs" / "methods" / "ustatistic.md").read_text(encoding="utf-8")
+    for target, rows in found.groupby("target"):
+        worst = f"{100 * rows['covered'].min():.1f}% or more"
+        assert (rows["covered"] >= least(200)).all(), target
+        for text in (page, uv.UStatisticTest.__doc__):
+            assert worst in " ".join(str(text).split())
+
+
 def test_every_problem_that_misses_has_its_reason() -> None:
     found = table("planning/problems")
     misses = ~found["se"].between(0.9, 1.15) | (found["se_within"] < 0.75)

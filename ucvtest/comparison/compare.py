@@ -1,7 +1,7 @@
 """`compare`: fits what a plan needs, once, and runs its tests."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
@@ -38,6 +38,8 @@ from ucvtest.comparison.planned_tests import (
 )
 from ucvtest.comparison.several_metrics import (
     Family,
+    across_metrics,
+    directions_of,
     families_of,
     is_several,
     metric_label,
@@ -59,7 +61,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult, was_interrupted
-from ucvtest.results.simultaneous import JointEstimates
+from ucvtest.results.simultaneous import JointEstimates, JointStatistics
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 __all__ = ["compare"]
@@ -135,7 +137,8 @@ def compare(
         allows for the correlation of the estimates: all learners are fitted to the same learning
         sets, p-values are adjusted step by step by the largest studentised difference, and
         intervals hold together. "ustatistic" (which runs where no test is named), "hold_out" and
-        "delong" have it; then there are `Comparison.best_set` and `Comparison.learner_frame`.
+        "delong" have it; then there are `Comparison.best_set` and `Comparison.learner_frame`. Of
+        several metrics the intervals of all of them hold together.
     pos_label, groups, group_weight, backend : optional
         See the tests.
     rng : None, int or numpy Generator
@@ -269,25 +272,28 @@ def compare(
                 for (label, pair), result in run.found.items()
             }
             raise Interrupted(done, f"{len(done)} results by test and pair") from stop
-    results = {
+    found = {
         key: replace(result, notes=(*result.notes, *notes)) if notes else result
         for run in runs
         for key, result in run.found.items()
     }
     joint = {label: each for run in runs for label, each in run.joint.items()}
     together = {label: each for run in runs for label, each in run.together.items()}
-    labels = _labels(plans, names_of(metric) if is_several(metric) else ())
+    metrics = names_of(metric) if is_several(metric) else ()
+    labels = _labels(plans, metrics)
+    results = {
+        (label, *pair): found[label, pair] for label in labels for pair in questions[0].pairs
+    }
     comparison = Comparison(
         learners=tuple(named),
-        results={
-            (label, *pair): results[label, pair] for label in labels for pair in questions[0].pairs
-        },
+        results=results,
         fits=tuple(each for run in runs for each in run.fits),
         correction=correction,
         elapsed=time.perf_counter() - started,
-        settings=_settings(plans[0], correction, names_of(metric) if is_several(metric) else ()),
+        settings=_settings(plans[0], correction, metrics),
         joint={label: joint[label] for label in labels if label in joint},
         together={label: together[label] for label in labels if label in together},
+        across=_across(plans[0], metrics, results, runs),
     )
     hooks.announce_comparison(plans[0].first.first, comparison)
     return comparison
@@ -325,6 +331,25 @@ def _labels(plans: Sequence[Plan], metrics: Sequence[str]) -> list[str]:
     return [
         metric_label(test, each, of_several_tests=several) for test in specs for each in metrics
     ]
+
+
+def _across(
+    plan: Plan,
+    metrics: Sequence[str],
+    results: Mapping[tuple[str, str, str], TestResult],
+    runs: Sequence["_Run"],
+) -> dict[str, JointStatistics]:
+    """What joins the metrics of each test, where all intervals are to hold together."""
+    if len(metrics) < 2 or not plan.asked.simultaneous:
+        return {}
+    directions = {key: each for run in runs for key, each in run.directions.items()}
+    several = len(plan.specs) > 1
+    found = {}
+    for test in plan.specs:
+        labels = [metric_label(test, each, of_several_tests=several) for each in metrics]
+        of_test = {key: each for key, each in results.items() if key[0] in labels}
+        found[test] = across_metrics(of_test, directions)
+    return found
 
 
 def _check_apart(families: Sequence[Family], **given: Any) -> None:
@@ -407,6 +432,7 @@ class _Run:
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
         self.together: dict[str, JointEstimates] = {}
+        self.directions: dict[tuple[str, str, str], tuple[Any, np.ndarray]] = {}
 
     def results(self) -> None:
         """Find the results by test and pair, one after the other."""
@@ -458,6 +484,12 @@ class _Run:
             results, together = test.results()
             if together is not None:
                 self.together[label] = together
+            if asked.several and asked.simultaneous:
+                found = directions_of(
+                    losses, asked.pairs, of_rows=planned.spec.cls.takes_predictions
+                )
+                source = (id(self), planned.label)
+                self.directions |= {(label, *pair): (source, each) for pair, each in found.items()}
             for pair, result in results.items():
                 notes = (*result.notes, *_data_notes(shared.problem, pair))
                 yield (label, pair), replace(result, notes=notes)

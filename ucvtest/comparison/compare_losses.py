@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ucvtest import hooks
@@ -9,7 +10,13 @@ from ucvtest.common.checks import check_choice, is_integer, named_options
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
-from ucvtest.comparison.several_metrics import families_of, is_several, metric_label
+from ucvtest.comparison.several_metrics import (
+    across_metrics,
+    directions_of,
+    families_of,
+    is_several,
+    metric_label,
+)
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight, check_group_weight
@@ -18,6 +25,7 @@ from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
 from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import JointStatistics
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 __all__ = ["compare_losses"]
@@ -28,11 +36,11 @@ def compare_losses(
     losses: Losses,
     tests: Any = None,
     *,
+    metric: Any = None,
     baseline: str | int | None = None,
     alternative: Alternative = "two-sided",
     correction: Correction | None = "holm",
     group_weight: GroupWeight | None = None,
-    metric: Any = None,
 ) -> Comparison:
     """Compare learners, or fixed rules, by several tests on losses that exist: nothing is fitted.
 
@@ -44,6 +52,9 @@ def compare_losses(
     tests : str, test class, TestSpec, a list of these, or a mapping, optional
         As for `compare`; options of the class have no use, as the losses decide them. By default
         all valid tests that admit the losses.
+    metric : str, metric, or a list of these, optional
+        Score the same predictions by another metric, or by several, whose names then are those of
+        the rows: for losses that were made with ``metric=``, which keep predictions.
     baseline : str or int, optional
         Name or place of the learner with which all others are compared: estimates are each of them
         minus it. By default all pairs are compared.
@@ -55,9 +66,6 @@ def compare_losses(
     group_weight : {"group", "row"}, optional
         How much the clusters of the losses count: see the tests. By default "row" for answers that
         are right or wrong, otherwise "group".
-    metric : str, metric, or a list of these, optional
-        Score the same predictions by another metric, or by several, whose names then are those of
-        the rows: for losses that were made with ``metric=``, which keep predictions.
 
     Returns
     -------
@@ -86,28 +94,29 @@ def compare_losses(
     """
     started = time.perf_counter()
     check_losses(losses)
+    metrics = _scored_by(losses, metric)
+    losses = next(iter(metrics.values()))
     check_choice("alternative", alternative, ALTERNATIVES)
     check_correction(correction)
     grouped = losses.groups is not None
     if group_weight is None:
         group_weight = losses.usual_weight if grouped else "group"
     check_group_weight(group_weight, grouped=grouped)
-    metrics = _scored_by(losses, metric)
-    asked, *others = (
-        LossesToCompare(
-            scored,
-            _pairs(losses, baseline),
-            alternative,
-            group_weight,
-            simultaneous=correction == "simultaneous",
-        )
-        for scored in metrics.values()
+    asked = LossesToCompare(
+        losses,
+        _pairs(losses, baseline),
+        alternative,
+        group_weight,
+        simultaneous=correction == "simultaneous",
     )
     specs = as_specs(tests) if tests is not None else _admitting(asked)
     planned = [
-        _planned(_label(label, specs, name if is_several(metric) else None), spec, each)
+        _planned(
+            _label(label, specs, name if is_several(metric) else None),
+            *(spec, replace(asked, losses=scored)),
+        )
         for label, spec in specs.items()
-        for name, each in zip(metrics, (asked, *others), strict=True)
+        for name, scored in metrics.items()
     ]
     results: dict[tuple[str, str, str], TestResult] = {}
     together = {}
@@ -128,9 +137,34 @@ def compare_losses(
         settings=settings,
         joint={each.label: joint for each in planned if (joint := each.joint()) is not None},
         together=together,
+        across=_across(specs, metrics, results, asked) if is_several(metric) else {},
     )
     hooks.announce_comparison(planned[0].of(*asked.pairs[0]), comparison)
     return comparison
+
+
+def _across(
+    specs: Mapping[str, TestSpec],
+    metrics: Mapping[str, Losses],
+    results: Mapping[tuple[str, str, str], TestResult],
+    asked: LossesToCompare,
+) -> dict[str, JointStatistics]:
+    """What joins the metrics of each test, where all intervals are to hold together."""
+    if len(metrics) < 2 or not asked.simultaneous:
+        return {}
+    joined = {}
+    for test, spec in specs.items():
+        labels = {name: _label(test, specs, name) for name in metrics}
+        directions = {
+            (labels[name], *pair): (test, each)
+            for name, losses in metrics.items()
+            for pair, each in directions_of(
+                losses, asked.pairs, of_rows=spec.cls.takes_predictions
+            ).items()
+        }
+        of_test = {key: each for key, each in results.items() if key[0] in labels.values()}
+        joined[test] = across_metrics(of_test, directions)
+    return joined
 
 
 def _scored_by(losses: Losses, metric: Any) -> dict[str, Losses]:

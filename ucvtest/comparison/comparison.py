@@ -36,6 +36,8 @@ class Comparison(ComparisonFields):
         Tests of all learners at once, of the tests that have one: see `joint_test`.
     together : mapping of test to JointEstimates
         What joins the learners after ``correction="simultaneous"``: see `best_set`.
+    across : mapping of test to JointStatistics
+        What joins all results of a test by several metrics, after ``correction="simultaneous"``.
 
     Notes
     -----

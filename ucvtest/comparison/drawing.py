@@ -178,13 +178,16 @@ def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha
     estimands = {result.estimand for result in results}
     words = results[0].estimand
     if len(estimands) > 1:
-        words = f"first minus second ({comparison.settings['loss']}), each test's own estimand"
+        own = "each metric in its own units" if comparison.metrics else "each test's own estimand"
+        words = f"first minus second ({comparison.settings['loss']}), {own}"
     # Narrower than the picture, of which long labels on the left take up to a third.
-    how = " that hold together" if comparison.together else ""
+    how = " that hold together" if comparison.together or comparison.across else ""
     ax.set_xlabel(textwrap.fill(f"{words}, {percent(1 - alpha)} intervals{how}", 56), **PLAIN)
     several = len(comparison.pairs) > 1
     ratio = comparison.contrast == "ratio"
     kind, link = ("Ratios", " over ") if ratio else ("Differences", " minus ")
     title = f"{kind} of learners" if several else link.join(comparison.learners)
     ax.set_title(textwrap.shorten(title, 90), loc="left", fontsize="medium", pad=18, **PLAIN)
-    name_sides(ax, results[0])
+    # Of an error rate beside F1 the better learner is on the other side.
+    if len({result.better for result in results}) == 1:
+        name_sides(ax, results[0])

@@ -16,7 +16,7 @@ from ucvtest.results.fields import Contrast, check_alpha, quiet_interval
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, from_plain, to_plain
-from ucvtest.results.simultaneous import JointEstimates
+from ucvtest.results.simultaneous import JointEstimates, JointStatistics
 
 __all__ = ["ComparisonFields", "Correction", "Fits", "Pair", "check_correction"]
 
@@ -75,6 +75,7 @@ class ComparisonFields(Saved):
     """
 
     _what: ClassVar[str] = "comparison"
+    _later: ClassVar[Mapping[str, Any]] = {"across": {}}
 
     learners: tuple[str, ...]
     results: Mapping[tuple[str, str, str], TestResult]
@@ -84,9 +85,10 @@ class ComparisonFields(Saved):
     settings: Mapping[str, Any]
     joint: Mapping[str, JointResult] = field(default_factory=dict)
     together: Mapping[str, JointEstimates] = field(default_factory=dict)
+    across: Mapping[str, JointStatistics] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("results", "settings", "joint", "together"):
+        for name in ("results", "settings", "joint", "together", "across"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __repr__(self) -> str:
@@ -143,6 +145,9 @@ class ComparisonFields(Saved):
                 pvalues = np.array([each.pvalue for each in family.values()])
                 values = _adjusted(pvalues, self.correction)
             adjusted |= {(test, *pair): p for pair, p in zip(family, values, strict=True)}
+        for each in self.across.values():
+            values = each.adjusted([self.results[key] for key in each.keys])
+            adjusted |= dict(zip(each.keys, values, strict=True))
         return MappingProxyType({key: adjusted[key] for key in self.results})
 
     def of_test(self, test: str) -> dict[Pair, TestResult]:
@@ -173,6 +178,9 @@ class ComparisonFields(Saved):
             else:
                 values = [quiet_interval(each, alpha) for each in family.values()]
             found |= {(test, *pair): ends for pair, ends in zip(family, values, strict=True)}
+        for each in self.across.values():
+            values = each.intervals([self.results[key] for key in each.keys], alpha)
+            found |= dict(zip(each.keys, values, strict=True))
         return {key: found[key] for key in self.results}
 
     def best_set(self, alpha: float = 0.05, test: str | None = None) -> tuple[str, ...]:
@@ -384,7 +392,15 @@ class ComparisonFields(Saved):
             "settings": to_plain(self.settings),
             "joint": {test: each.to_dict() for test, each in self.joint.items()},
             "together": {test: each.to_dict() for test, each in self.together.items()},
+            **self._plain_across,
         }
+
+    @property
+    def _plain_across(self) -> dict[str, Any]:
+        """Nothing of a comparison by one metric, whose files are as they were."""
+        if not self.across:
+            return {}
+        return {"across": {test: each.to_dict() for test, each in self.across.items()}}
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -401,6 +417,9 @@ class ComparisonFields(Saved):
             "joint": {test: JointResult.from_dict(each) for test, each in data["joint"].items()},
             "together": {
                 test: JointEstimates.from_dict(each) for test, each in data["together"].items()
+            },
+            "across": {
+                test: JointStatistics.from_dict(each) for test, each in data["across"].items()
             },
         }
 

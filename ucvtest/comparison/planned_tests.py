@@ -344,6 +344,9 @@ class Plan:
         """The test that is run where none is named."""
         asked = self.asked
         if asked.simultaneous:
+            if asked.affordable is not None and asked.others:
+                most = asked.affordable(questions.about(asked.loss).problem, shared=True)
+                return TestSpec("ustatistic", fit={"max_fits": most})
             if asked.affordable is not None or isinstance(asked.loss, SetScore):
                 return "ustatistic"
             return bounded(questions.about(asked.loss).problem)

@@ -4,15 +4,30 @@ Metrics that are functions of means of the same kind of prediction cost the fits
 such as "auc" beside "f1", are fitted by themselves, on learning sets from the same seed.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ucvtest.comparison.fields import Pair
+from ucvtest.losses.table import Losses
 from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.smooth import SmoothMetric
+from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import JointStatistics
 
-__all__ = ["Family", "families_of", "is_several", "metric_label", "names_of"]
+__all__ = [
+    "Family",
+    "across_metrics",
+    "directions_of",
+    "families_of",
+    "is_several",
+    "metric_label",
+    "names_of",
+]
 
 
 @dataclass(frozen=True)
@@ -62,3 +77,49 @@ def names_of(metric: Sequence[Any]) -> tuple[str, ...]:
 def metric_label(test: str, metric: str, *, of_several_tests: bool) -> str:
     """What a test of one of several metrics is called: the metric, where there is one test."""
     return f"{test}: {metric}" if of_several_tests else metric
+
+
+Key = tuple[str, str, str]
+
+
+def directions_of(
+    losses: Losses, pairs: Sequence[Pair], *, of_rows: bool
+) -> dict[Pair, np.ndarray]:
+    """What the errors of differences go by, of length 1: their products are correlations.
+
+    Nothing for pairs whose metric has no value, and for tests (not `of_rows`) whose variances are
+    not those of the values of rows.
+    """
+    if not (of_rows and losses.metric.linearised):
+        return {}
+    found = {}
+    for pair in pairs:
+        values = losses.difference(*pair).values
+        moved = values - values.mean()
+        if losses.groups is not None:
+            testing = losses.design.testing
+            moved = np.bincount(np.broadcast_to(losses.groups, testing.shape)[testing], moved)
+        size = float(np.sqrt(moved @ moved))
+        if size > 0 and math.isfinite(size):
+            found[pair] = moved / size
+    return found
+
+
+def across_metrics(
+    results: Mapping[Key, TestResult], directions: Mapping[Key, tuple[Any, np.ndarray]]
+) -> JointStatistics:
+    """What joins results of several metrics; `directions` with what they are from.
+
+    Errors from other fits, or of unknown correlation, count as independent.
+    """
+    keys = tuple(results)
+    correlation = np.eye(len(keys))
+    for i, first in enumerate(keys):
+        for j, second in enumerate(keys[:i]):
+            if first not in directions or second not in directions:
+                continue
+            (source, one), (other_source, other) = directions[first], directions[second]
+            if source == other_source:
+                correlation[i, j] = correlation[j, i] = float(one @ other)
+    known = [each.df for each in results.values() if not math.isnan(each.df)]
+    return JointStatistics(keys, correlation, min(known, default=math.inf))

@@ -54,7 +54,8 @@ def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
     level = f"{percent(alpha)} level"
     positive = _positive(comparison)
     if len(comparison.pairs) == 1:
-        return f"At the {level} {_of_two(comparison, alpha)}.{positive}"
+        together = ", p-values adjusted for all metrics," if comparison.across else ""
+        return f"At the {level}{together} {_of_two(comparison, alpha)}.{positive}"
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
     found = (
         f"{label} {_of_pairs(comparison, test, alpha)}{_best(comparison, test, alpha)}"
@@ -90,8 +91,10 @@ def _labels(comparison: ComparisonFields) -> list[tuple[str, str]]:
 def _of_two(comparison: ComparisonFields, alpha: float) -> str:
     found: dict[str, list[str]] = {}
     invalid = []
-    for (test, *pair), result in comparison.results.items():
-        finding = _finding(result, result.pvalue, pair, alpha)
+    for key, result in comparison.results.items():
+        test, *pair = key
+        pvalue = comparison.adjusted_pvalues[key] if comparison.across else result.pvalue
+        finding = _finding(result, pvalue, pair, alpha)
         if _is_valid(result):
             found.setdefault(finding, []).append(test)
         else:
@@ -288,7 +291,7 @@ def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
         ("Alternative", str(comparison.settings.get("alternative"))),
         ("Seconds", f"{comparison.elapsed:.2f}"),
     ]
-    if len(comparison.pairs) > 1:
+    if len(comparison.pairs) > 1 or comparison.across:
         facts.append(("Correction", comparison.correction or "none"))
     if _noun(comparison) == "metric":
         facts.append(("Test", next(iter(comparison.settings["tests"]))))
@@ -357,7 +360,8 @@ def _grid(
         "std err": number_column(errors, units),
         "p-value": number_column([result.pvalue for result in results], 4),
     }
-    if len(comparison.pairs) > 1 and comparison.correction is not None:
+    judged = len(comparison.pairs) > 1 or bool(comparison.across)
+    if judged and comparison.correction is not None:
         adjusted = comparison.adjusted_pvalues
         columns["adjusted"] = number_column([adjusted[key] for key in keys], 4)
     columns |= {
@@ -401,12 +405,13 @@ def _of_fits(fits: Fits) -> str:
 
 def _notes(comparison: ComparisonFields) -> list[str]:
     notes = []
-    if len(comparison.tests) > 1:
+    if len(comparison.tests) > 1 and not comparison.across:
         notes.append(
             f"The {_noun(comparison)}s look at the same learners, each for the estimand stated, "
             "and are no family: p-values are not adjusted for their number. Decide beforehand "
             "which counts."
         )
+    notes.extend(_direction_note(comparison))
     if len(comparison.pairs) > 1:
         how = (
             f"adjusted ({comparison.correction}) for the {len(comparison.pairs)} pairs of learners "
@@ -418,6 +423,8 @@ def _notes(comparison: ComparisonFields) -> list[str]:
             notes.extend(_simultaneous_notes(comparison))
         else:
             notes.append(f"p-values are {how}; intervals are not.")
+    elif comparison.across:
+        notes.extend(_notes_across(comparison))
     of_tests: dict[str, list[str]] = {}
     for test in comparison.tests:
         for note in _notes_of(comparison, test):
@@ -432,8 +439,22 @@ def _notes(comparison: ComparisonFields) -> list[str]:
     return notes
 
 
+def _direction_note(comparison: ComparisonFields) -> list[str]:
+    """Of which metrics less is better, where more of others is."""
+    lower = [
+        result.settings["loss"]
+        for result in comparison.results.values()
+        if result.better != "higher"
+    ]
+    if not comparison.metrics or not lower or len(lower) == len(comparison.results):
+        return []
+    return [f"Less is better of {', '.join(dict.fromkeys(lower))}, more of the others."]
+
+
 def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
     """What intervals, p-values and best sets of several learners together are."""
+    if comparison.across:
+        return _notes_across(comparison)
     errors = {
         test: each.critical(comparison.of_test(test), 0.05)
         for test, each in comparison.together.items()
@@ -449,6 +470,23 @@ def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
         "Each best learner is in the best set with at least the stated probability. The intervals "
         "of learners hold together too: that of the one in the first row allows for its choice.",
     ]
+
+
+def _notes_across(comparison: ComparisonFields) -> list[str]:
+    """What intervals and p-values of several metrics together are."""
+    alternative = next(iter(comparison.results.values())).alternative
+    quantiles = ", ".join(
+        f"{each.critical(alternative, 0.05).value:.3g}" for each in comparison.across.values()
+    )
+    notes = [
+        "The intervals of all metrics hold together: the largest studentised error exceeds "
+        f"{quantiles} with a probability of 5%, by the correlation of the errors on the same "
+        "observations; where it is not known, as if they were independent. Adjusted p-values are "
+        "by the same distribution, step by step."
+    ]
+    if len(comparison.pairs) > 1:
+        notes.append("Intervals of learners alone, and best sets, hold together for each metric.")
+    return notes
 
 
 def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:

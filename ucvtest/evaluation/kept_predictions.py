@@ -6,7 +6,7 @@ often as it needs to, for one point or another, and nothing is fitted again.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -19,8 +19,13 @@ from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import LossDifference
-from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
-from ucvtest.metrics.working_point import PooledParts, WorkingPoint, covariance_of_parts
+from ucvtest.metrics.smooth import Cells, FunctionOfMeans, Moments, SmoothMetric
+from ucvtest.metrics.working_point import (
+    PooledParts,
+    WorkingPoint,
+    covariance_of_cells,
+    covariance_of_numbers,
+)
 
 __all__ = ["GivenPredictions", "KeptPredictions", "source_of"]
 
@@ -159,6 +164,8 @@ class ReplayedLosses(LossSource):
         """See `LossSource`. Rows that an interrupt has prevented end in one again."""
         assert self.n_left is not None
         if len(testing) > self.n_left:
+            # Of learners that are fitted one by one alone an interrupt leaves an answer.
+            assert self.one_by_one, "rows that were never asked for"
             raise KeyboardInterrupt
         self.n_left -= len(testing)
         if self._clusters is not None:
@@ -175,7 +182,9 @@ class ReplayedLosses(LossSource):
             failed |= {done + row: errors for row, errors in part.failed.items()}
             done += len(part)
         self.n_fits += len(self._points) * len(testing)
-        each = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        each = found[0]
+        if len(found) > 1:
+            each = [np.concatenate(parts) for parts in zip(*found, strict=True)]
         clusters = self._clusters
         return (each if clusters is None else [clusters.sums(one) for one in each]), failed
 
@@ -201,7 +210,7 @@ class GivenPredictions(PrecomputedLosses):
         self._rows, self._clusters = rows, clusters
         self.function = rows.losses.function_of_means
 
-    @property
+    @cached_property
     def means(self) -> list[np.ndarray]:
         """The means of the parts of each learner, pooled over everything tested."""
         target = self._rows.tested_target
@@ -210,8 +219,11 @@ class GivenPredictions(PrecomputedLosses):
     @property
     def covariances(self) -> list[np.ndarray]:
         """Those of the parts of an observation, (p, p), of each learner."""
+        if isinstance(self.function, Cells):
+            return [covariance_of_cells(each) for each in self.means]
+        assert isinstance(self.function, Moments)
         target = self._rows.tested_target
-        return [covariance_of_parts(self.function, target, each) for each in self._predictions]
+        return [covariance_of_numbers(self.function, target, each) for each in self._predictions]
 
     def at(self, points: Points) -> PrecomputedLosses:
         """The values at some point."""

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.data.positive_class import positive_setting
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric, linearised
 
 __all__ = ["CLASSES", "about_class", "fields_of", "kept_classes", "linearised_values"]
@@ -48,4 +47,4 @@ def about_class(settings: Mapping[str, Any], metric: SmoothMetric) -> dict[str, 
     classes = settings.get(CLASSES, ())
     positive = classes[-1] if metric.of_one_class and len(classes) == 2 else None
     kept = {name: value for name, value in settings.items() if name != "pos_label"}
-    return kept | positive_setting(positive)
+    return kept if positive is None else {**kept, "pos_label": positive}

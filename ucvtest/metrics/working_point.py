@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, Moments
 from ucvtest.stats.linearised import second_order_bias, two_right_two_wrong
 
-__all__ = ["PooledParts", "WorkingPoint", "covariance_of_parts"]
+__all__ = ["PooledParts", "WorkingPoint", "covariance_of_cells", "covariance_of_numbers"]
 
 ROUNDING = 1e-12
 """Variances, as a share of the largest, that are no more than rounding error."""
@@ -177,14 +177,12 @@ def covariance_of_cells(table: np.ndarray) -> np.ndarray:
     return np.asarray(np.diag(shares) - np.outer(shares, shares))
 
 
-def covariance_of_parts(
-    function: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
+def covariance_of_numbers(
+    function: Moments, target: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray:
-    """Of the parts of observations (T,), (p, p)."""
-    if isinstance(function, Moments):
-        numbers = function.numbers(target, predictions)
-        return _covariance(numbers.mean(axis=0), numbers.T @ numbers / len(numbers))
-    return covariance_of_cells(function.means(target, predictions))
+    """Of the numbers of observations (T,), (k, k)."""
+    numbers = function.numbers(target, predictions)
+    return _covariance(numbers.mean(axis=0), numbers.T @ numbers / len(numbers))
 
 
 def _covariance(means: np.ndarray, products: np.ndarray) -> np.ndarray:

@@ -14,9 +14,9 @@ from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import freeze, from_plain, reading, to_plain
 from ucvtest.stats.simultaneous import Critical, MultivariateT, as_normal
-from ucvtest.stats.wald import ReferenceDistribution
+from ucvtest.stats.wald import Alternative, ReferenceDistribution
 
-__all__ = ["JointEstimates"]
+__all__ = ["JointEstimates", "JointStatistics"]
 
 ROUNDING = 1e-12
 """Differences, as a share of what differs, that are rounding error."""
@@ -62,8 +62,18 @@ class JointEstimates(ByValue):
 
     @cached_property
     def errors(self) -> MultivariateT:
-        """The joint distribution of the errors of the estimates."""
-        return MultivariateT(self.covariance, self.df, self.seed)
+        """The joint distribution of the errors of the estimates.
+
+        An estimate that is 0/0 has no variance: its error is independent of the others then, and as
+        large as they are on average.
+        """
+        known = ~np.isnan(np.diag(self.covariance))
+        if known.all():
+            return MultivariateT(self.covariance, self.df, self.seed)
+        covariance = np.where(known[:, None] & known, self.covariance, 0.0)
+        usual = float(np.diag(covariance)[known].mean()) if known.any() else 1.0
+        covariance[~known, ~known] = usual
+        return MultivariateT(covariance, self.df, self.seed)
 
     def adjusted(self, results: Mapping[tuple[str, str], TestResult]) -> list[float]:
         """Step-down p-values of differences; NaN where there is none, which counts as p = 1.
@@ -151,6 +161,68 @@ class JointEstimates(ByValue):
             rest = {name: from_plain(value) for name, value in data.items() if name != "own"}
             own = {row["learner"]: TestResult.from_dict(row["result"]) for row in data["own"]}
             return cls(own=own, **rest)
+
+
+@dataclass(frozen=True, eq=False)
+class JointStatistics(ByValue):
+    """Results of one test by several metrics, of all pairs of learners, judged together.
+
+    `keys` (K) are those of the results in a comparison, `correlation` (K, K) that of their errors,
+    0 where it is not known: for two-sided tests that is on the safe side (Šidák 1967). `df` is the
+    smallest number of degrees of freedom.
+    """
+
+    keys: tuple[tuple[str, str, str], ...]
+    correlation: np.ndarray
+    df: float
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", tuple((a, b, c) for a, b, c in self.keys))
+        correlation = np.asarray(self.correlation, dtype=float)
+        object.__setattr__(self, "correlation", freeze(correlation))
+
+    @cached_property
+    def errors(self) -> MultivariateT:
+        """The joint distribution of the studentised errors."""
+        return MultivariateT(self.correlation, self.df, self.seed)
+
+    def critical(self, alternative: Alternative, alpha: float) -> Critical:
+        """What no studentised error exceeds, with probability 1 - alpha."""
+        return self.errors.critical(alpha, None, alternative)
+
+    def adjusted(self, results: Sequence[TestResult]) -> list[float]:
+        """Step-down p-values, not above Holm's; NaN where there is none, which counts as 1."""
+        pvalues = np.array([each.pvalue for each in results])
+        statistics = np.array(
+            [
+                as_normal(each.statistic, each.df)
+                if math.isinf(self.df) and each.df > 0
+                else each.statistic
+                for each in results
+            ]
+        )
+        statistics[np.isnan(pvalues)] = math.nan
+        places = [(place,) for place in range(len(results))]
+        found = self.errors.stepdown(statistics, places, results[0].alternative)
+        found = np.minimum(found, _holm(pvalues))
+        return np.where(np.isnan(pvalues), math.nan, found).tolist()
+
+    def intervals(self, results: Sequence[TestResult], alpha: float) -> list[tuple[float, float]]:
+        """Intervals that all hold what they are about with probability 1 - alpha."""
+        value = self.critical(results[0].alternative, alpha).value
+        return [_interval(each, value, self.df) for each in results]
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dictionary that `json.dumps` accepts."""
+        return {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """What `to_dict` was called on."""
+        with reading("comparison"):
+            found = {name: from_plain(value) for name, value in data.items()}
+            return cls(**{**found, "keys": tuple(map(tuple, found["keys"]))})
 
 
 def _interval(result: TestResult, critical: float, df: float) -> tuple[float, float]:

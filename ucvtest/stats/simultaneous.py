@@ -23,8 +23,8 @@ N_DRAWS = 50_000
 ROUNDING = 1e-12
 """Variances of differences, as a share of those of what differs, that are rounding error."""
 
-Pairs = Sequence[tuple[int, int]]
-"""Differences, first minus second, by the places of estimates."""
+Pairs = Sequence[tuple[int, ...]]
+"""Differences, first minus second, by the places of estimates; of one place the estimate itself."""
 
 
 def as_normal(statistic: float, df: float) -> float:

@@ -23,6 +23,7 @@ STUDIES = (
     "intervals/many_learners",
     "intervals/many_learners_few_fits",
     "intervals/right_or_wrong",
+    "intervals/ustatistic_metrics",
     "planning/equivalence",
     "planning/others",
     "planning/planning",

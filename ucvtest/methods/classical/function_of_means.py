@@ -4,7 +4,7 @@ One rule or two, on a test set or out of fold; observations are rows, or cluster
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,8 +85,8 @@ class MetricOfRules:
         """The limits that n rows would have of which these are typical; rows are by themselves."""
         assert self.index is None
         if isinstance(self._function, Cells):
-            rule: StudentRule = self._with_rows_added(math.nan, n)
-        elif self.observed.paired:
+            rule: StudentRule = replace(self._with_rows_added(math.nan, n), df=n - 1)
+        elif self.observed.paired or not isinstance(self._function, Moments):
             se = math.sqrt(self.variance * len(self.observed.values) / n)
             rule = MovedT(self.estimate, se, n - 1)
         elif self._metric.interval_scale == "sqrt":
@@ -159,8 +159,7 @@ class MetricOfRules:
         least, most = range_of(self._metric)
         if self.observed.paired:
             least, most = difference_range((least, most))
-        df = self.df if n is None else n - 1
-        return MovedT(found.estimate, found.se, df, least, most, null_value)
+        return MovedT(found.estimate, found.se, self.df, least, most, null_value)
 
     @property
     def _effective_size(self) -> float:
@@ -207,7 +206,7 @@ class MetricOfRules:
 
     @property
     def _rule_in_words(self) -> str:
-        scale = self._metric.interval_scale
+        words, scale = self._metric.in_words, self._metric.interval_scale
         if isinstance(self._function, Cells):
             what = "one right and one wrong" if self.observed.paired else "two right and two wrong"
             return (
@@ -215,7 +214,7 @@ class MetricOfRules:
                 "added; the estimate is without them."
             )
         if self.observed.paired:
-            return "The standard error is that of linearised values."
+            return f"The standard error is that of linearised values of {words}."
         if scale == "sqrt":
             return "The limits are the roots of those of the mean square, by Hall's (1992) rule."
         on = {"log": "log", "log1m": "log(1 - T)", "fisher": "Fisher's z", "identity": "identity"}

@@ -219,8 +219,9 @@ class UStatisticTest(HypothesisTest):
     limits of "hall_floor" for the mean square. In the simulations of a prototype with thousands of
     fits (ten problems, n = 40 to 200) 95% intervals of nine metrics of one learner contained the
     true value in 95.9% of the samples, 89% in the worst problem; "stabilised" for differences of
-    accuracy, F1 and MCC in 98.6%, 96% in the worst. Few fits of metrics have not been studied at
-    length. Where a metric is 0/0 the estimate is NaN, and the status says so.
+    accuracy, F1 and MCC in 98.6%, 96% in the worst. With this code, F1 and MCC on two problems with
+    n = 60 (200 samples each), from 20 fits and from 1000: 94.0% or more, and 94.5% or more for
+    differences. Where a metric is 0/0 the estimate is NaN, and the status says so.
 
     `from_losses` admits the loss of every observation under random splits of one size, each
     learning set tested on all others (`uv.designs.RandomSplits`, also stratified: the estimand then

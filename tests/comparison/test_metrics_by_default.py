@@ -1,0 +1,69 @@
+"""The test that is run where none is named, for metrics that are functions of means."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import ucvtest as uv
+
+X, Y = load_iris(return_X_y=True)
+X, Y = X[50:110, :2], Y[50:110] - 1
+Y = np.where(np.arange(60) % 7 == 0, 1 - Y, Y)
+
+
+class Counting:
+    """A cut of one feature, which counts its fits."""
+
+    def __init__(self, column):
+        self.column, self.n_fits = column, 0
+
+    def __call__(self, X_train, y_train, X_test):
+        self.n_fits += 1
+        return (X_test[:, self.column] > X_train[:, self.column].mean()).astype(int)
+
+
+@pytest.mark.parametrize("metric", ["f1", ["f1", "mcc", "kappa"]])
+def test_metrics_of_slow_learners_cost_twenty_fits_of_each(metric):
+    learners = {"first": Counting(0), "second": Counting(1)}
+    found = uv.compare(X, Y, learners, metric=metric, rng=0)
+    assert [each.n_fits for each in learners.values()] == [20, 20]
+    assert found.n_fits == 40
+    assert {each.settings["test"] for each in found.results.values()} == {"ustatistic"}
+    assert "taken for error rates" in str(found)
+    estimand = next(iter(found.results.values())).estimand
+    assert "of the expected parts of rules learnt from 29 observations" in estimand
+
+
+def test_several_are_scored_on_shared_learning_sets():
+    test = uv.TestSpec("ustatistic", {"learn_size": 20}, {"n_pairs": 30})
+    found = uv.compare(X, Y, ["lda", "knn:3"], test, metric=["f1", "mcc"], rng=0)
+    assert found.n_fits == 120
+    losses = uv.evaluate(
+        ["lda", "knn:3"], X, Y, design=uv.designs.DisjointSets(20, 30), metric="mcc", rng=0
+    )
+    expected = uv.UStatisticTest.from_losses(losses).fit()
+    assert found.result("mcc").conf_int() == expected.conf_int()
+    assert "30 draws" in found.settings["tests"]["ustatistic"]
+
+
+def test_budgets_bound_the_fits_that_are_shared():
+    found = uv.compare(X, Y, ["lda", "knn:3"], metric=["f1", "mcc"], max_fits=120, rng=0)
+    assert found.n_fits == 120
+    three = uv.compare(
+        *(X, Y, ["lda", "knn:3", "majority"]),
+        metric=["f1", "balanced_accuracy"],
+        correction="simultaneous",
+        max_fits=400,
+        rng=0,
+    )
+    assert 300 < three.n_fits <= 400
+    assert list(three.across) == ["ustatistic"]
+    test = uv.TestSpec("ustatistic", fit={"n_pairs": "exact"})
+    with pytest.raises(ValueError, match="n_pairs='exact' is not for several metrics"):
+        uv.compare(X, Y, ["lda", "knn:3"], test, metric=["f1", "mcc"])
+
+
+def test_a_pilot_of_a_metric():
+    found = uv.plan(X, Y, "lda", "knn:3", metric="f1", difference=0.2, curve=False, rng=0)
+    assert found.settings["loss"] == "f1"
+    assert found.n_needed >= 60
