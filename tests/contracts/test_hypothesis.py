@@ -172,6 +172,21 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         uv.codes.plot_critical_values,
         {"table": uv.codes.critical_values(0.05, [5, 6], [5, 6]), "ax": None},
     ),
+    **{
+        f"metrics.{name}": (getattr(uv.metrics, name), given)
+        for name, given in {
+            **{
+                averaged: {"average": "macro", "labels": [0]}
+                for averaged in ("f1", "precision", "recall", "jaccard")
+            },
+            "fbeta": {"beta": 2, "average": "macro", "labels": [0]},
+            "kappa": {"weights": "linear"},
+            "net_benefit": {"threshold": 0.2},
+            "partial_auc": {"max_fpr": 0.2},
+            "Cells": {"function": np.trace, "limits": (0, 1), "greater_is_better": True},
+            "Moments": {"parts": np.add, "function": np.sum, "name": "mine", "output": "number"},
+        }.items()
+    },
     "advise": (
         uv.advise,
         {
@@ -229,6 +244,10 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "greater_is_better": True,
         },
     ),
+    "Losses.from_correct": (
+        uv.Losses.from_correct,
+        {"correct": {"a": [True, False] * 12}, "groups": np.arange(24) // 2},
+    ),
     "Design.of_fixed_rules": (uv.designs.Design.of_fixed_rules, {"n_obs": 24}),
     "knn": (uv.learners.knn, {"k": 3}),
     "lda": (uv.learners.lda, {"priors": "empirical"}),
@@ -272,6 +291,7 @@ GROUPS = as_groups(np.arange(24) % 12, 24)
 RANKED = uv.Losses.from_predictions(
     Y, {"a": X[:, 0], "b": X[:, 1], "c": X[:, 0] + X[:, 1]}, loss="auc"
 )
+LABELS = uv.Losses.from_predictions(Y, {"a": Y}, metric="f1")
 RULES = uv.Losses.from_predictions(Y, {"a": Y[::-1], "b": FOLDS % 2})
 JOINT = uv.compare_losses(RANKED, ["delong"])
 TOGETHER = uv.compare(
@@ -345,6 +365,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "KappaProfile.variance_mc_se": (KAPPA.variance_mc_se, {"n": 24}),
     "cite": (uv.cite, {"result": RESULT}),
     "Losses.difference": (LOSSES.difference, {"learner": 0, "other": 1}),
+    "Losses.about": (LABELS.about, {"metric": "mcc"}),
     "Losses.number_of": (LOSSES.number_of, {"learner": "lda"}),
     "Design": (uv.designs.Design, {"learning": ~TESTED, "testing": TESTED}),
     "Design.checked": (uv.designs.Design.checked, {"learning": ~TESTED, "testing": TESTED}),

@@ -36,6 +36,7 @@ MODULES = (
     "kernels.ustatistic",
     "learners",
     "losses",
+    "metrics",
     "simulate",
 )
 PROMISED_OF_TESTS = {

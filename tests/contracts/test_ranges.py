@@ -12,8 +12,9 @@ import pytest
 
 import ucvtest as uv
 from ucvtest.methods.registry import TESTS
+from ucvtest.metrics.named import SMOOTH, as_smooth_metric
 from ucvtest.metrics.names import as_metric
-from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.scorers import chosen_loss
 
 N_OBS = 24
@@ -79,6 +80,36 @@ def test_every_interval_lies_within_its_range_and_holds_its_estimate(name, pair)
         cells = [*table.get("conf_low", ()), *table.get("conf_high", ())]
         least = 0.0 if title == "Learners" else low
         assert all(least <= cell <= 1 for cell in cells if math.isfinite(cell)), title
+
+
+PREDICTED = {
+    "label": (Y, np.where(np.arange(N_OBS) == 3, 1 - Y, Y), 1 - Y, np.arange(N_OBS) // 2 % 2),
+    "number": (Y + 0.0, Y + 0.1 * np.cos(np.arange(N_OBS)), -5.0 * Y, np.arange(N_OBS) % 5.0),
+}
+PREDICTED["probability"] = tuple((each + 0.5) / 2 for each in PREDICTED["label"])
+PREDICTED["score"] = PREDICTED["label"] + PREDICTED["number"]
+
+
+@pytest.mark.parametrize("metric", [*SMOOTH, "fbeta(2)", "net_benefit(0.7)", "partial_auc(0.2)"])
+@pytest.mark.filterwarnings("ignore:no confidence interval")
+def test_limits_of_metrics_lie_within_their_range_and_hold_the_estimate(metric):
+    asked = as_smooth_metric(metric)
+    rules = {str(place): each for place, each in enumerate(PREDICTED[asked.output])}
+    for groups in (None, np.arange(N_OBS) // 4):
+        losses = uv.Losses.from_predictions(Y, rules, metric=metric, groups=groups)
+        for first, second in itertools.product(rules, (None, "1")):
+            if first == second:
+                continue
+            result = uv.HoldOutTest.from_losses(losses, first, second).fit()
+            least, most = asked.limits if second is None else difference_range(asked.limits)
+            assert result.bounds == (least, most) or math.isnan(result.conf_int()[0])
+            for alternative, alpha in itertools.product(ALTERNATIVES, LEVELS):
+                low, high = replace(result, alternative=alternative).conf_int(alpha)
+                if math.isnan(low):
+                    assert result.status != "ok"
+                    break
+                assert math.isnan(result.estimate) or low <= result.estimate <= high
+                assert all(least <= end <= most for end in (low, high) if math.isfinite(end))
 
 
 CUT = "The {} limit of the 95% interval was cut at {}, the {} possible value of the estimand."

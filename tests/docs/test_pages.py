@@ -12,9 +12,11 @@ from functools import reduce
 import pytest
 import typer
 
+import ucvtest as uv
 from tests.support.paths import ROOT
 from ucvtest.cli import app
 from ucvtest.methods.registry import TESTS
+from ucvtest.metrics.named import SMOOTH
 from ucvtest.results.citations import all_papers
 
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
@@ -219,3 +221,12 @@ def test_the_link_checker_finds_what_is_wrong(tmp_path):
     ]
     (tmp_path / "index.html").write_text('<a href="#a" id="a"></a><img src="data:,x">')
     assert subprocess.run(check, capture_output=True).returncode == 0
+
+
+def test_every_metric_is_on_its_page():
+    page = TEXTS[DOCS / "choose" / "metrics.md"]
+    averages = ("_macro", "_weighted", "_micro")
+    names = [name for name in SMOOTH if not name.endswith(averages)]
+    assert [name for name in names if f'"{name}"' not in page] == []
+    makers = [f"uv.metrics.{name}" for name in uv.metrics.__all__ if name not in SMOOTH]
+    assert [name for name in makers if name not in page and name != "uv.metrics.kappa"] == []

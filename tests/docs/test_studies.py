@@ -100,3 +100,14 @@ def test_intervals_of_out_of_fold_aucs_hold_where_there_are_answers() -> None:
     one = ours[ours["target"] == "a"]
     assert (one["of_these_rules"] >= 0.95).all()
     assert (one["answered"] == one["samples"]).all()
+
+
+def test_the_page_on_metrics_has_the_numbers_of_ranks() -> None:
+    found = table("intervals/ranks_of_rules")
+    page = (ROOT / "docs" / "choose" / "metrics.md").read_text(encoding="utf-8")
+    text = " ".join(page.split())
+    one, two = (found[found["target"] == each].coverage for each in ("one", "difference"))
+    assert f"{one.mean():.1f}% on average over {len(one)} cells" in text
+    assert f"{one.min():.1f}% in the worst" in text
+    assert f"{two.mean():.1f}% and {two.min():.1f}% for differences" in text
+    assert (one >= 95).all()

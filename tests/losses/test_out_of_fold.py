@@ -189,3 +189,29 @@ def test_repeats_may_differ_in_their_folds_where_a_test_takes_splits():
     assert losses.settings["design"] == "4- to 5-fold cross-validation, 2 times"
     with pytest.raises(ValueError, match="no K-fold cross-validation"):
         uv.CrossValidationWaldTest.from_losses(losses)
+
+
+def test_ranks_are_not_pooled_over_folds():
+    for metric in ("average_precision", uv.metrics.partial_auc(0.2)):
+        with pytest.raises(ValueError, match="are biased, by more than half"):
+            uv.Losses.from_predictions(
+                [0, 1] * 4, {"a": np.arange(8.0)}, metric=metric, fold=[0, 0, 1, 1] * 2
+            )
+
+
+@pytest.mark.filterwarnings("ignore:.*labels that y has not")
+def test_labels_that_y_lacks_are_in_every_repeat_or_in_none():
+    y, fold = np.array([0, 2, 4] * 4), np.arange(12) // 6
+    known, other = np.roll(y, 1), np.where(np.arange(12) == 3, 1, np.roll(y, 1))
+    for rows in ((known, known), (other, other)):
+        losses = uv.Losses.from_predictions(
+            y, {"a": np.stack(rows)}, metric="kappa_linear", fold=np.stack([fold, fold])
+        )
+        expected = uv.Losses.from_predictions(y, {"a": rows[0]}, metric="kappa_linear")
+        assert losses.values.mean() == pytest.approx(expected.values.mean())
+    with pytest.raises(ValueError, match="in some repeats and not in others"):
+        uv.Losses.from_predictions(
+            *(y, {"a": np.stack([known, other])}),
+            metric="f1_macro",
+            fold=np.stack([fold, fold]),
+        )

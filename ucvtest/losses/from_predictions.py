@@ -49,6 +49,7 @@ from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.names import ALIASES, as_loss, metric_or_loss, output_of
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import COST_OF_ERRORS, WEIGHTED, recorded_metric
+from ucvtest.metrics.refusals import refuse_of_folds
 from ucvtest.metrics.smooth import SmoothMetric
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
@@ -73,6 +74,9 @@ OF_SCORES: dict[str, Metric] = {metric.name: metric for metric in (AUC, GIVEN_SC
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
 
 OTHER_LOSSES = "loss='zero_one', or 'log' and 'brier' with a probability for each class"
+
+THE_REST = "the rest"
+"""What all classes are called but the one that is ranked above them."""
 
 SHOWN = 5
 """Labels that a message lists."""
@@ -131,8 +135,9 @@ class FromPredictions:
             to be right or wrong answers, as of `from_correct`.
         metric : str or metric, optional
             In the place of a loss what is no mean of one: "f1", "mcc", "r2" and others, those with
-            arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Rows of
-            clusters count alike.
+            arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Decision
+            scores for "average_precision" and ``uv.metrics.partial_auc(0.1)``. Rows of clusters
+            count alike.
         groups : array-like, shape (n,), optional
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
@@ -227,10 +232,13 @@ def _of_predictions(
     ranks = isinstance(known, Metric) and known.ranks_pairs
     beside = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
     folds = None if fold is None else OutOfFold.of(fold)
+    if folds is not None:
+        refuse_of_folds(known)
     rounds = [rules] if folds is None else folds.rounds(rules)
     for each in rounds:
         _check_rows(y, {_named(name): given for name, given in each.items()} | beside)
     in_rounds = [_scored(y, each, known, pos_label) for each in rounds]
+    _check_same_classes(in_rounds)
     found = in_rounds[0] if folds is None else folds.together(in_rounds)
     if folds is not None and isinstance(known, SmoothMetric):
         function = known.made_for(found["settings"].get(CLASSES, ()))
@@ -276,6 +284,16 @@ def _of_predictions(
         "groups": None if clusters is None else clusters.index,
         **found,
     }
+
+
+def _check_same_classes(in_rounds: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse repeats of which some alone name labels that `y` has not, as classes have numbers."""
+    classes = [each["settings"].get(CLASSES) for each in in_rounds]
+    if any(each != classes[0] for each in classes):
+        raise ValueError(
+            "predictions name labels that y has not in some repeats and not in others: give them "
+            "one of the labels of y, or pass the repeats one by one"
+        )
 
 
 def _scored(y: Any, rules: Mapping[str, Any], known: Any, pos_label: Any) -> dict[str, Any]:
@@ -454,6 +472,12 @@ def _linearised(
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
     function = metric.made_for(classes or ())
+    target = sample.target
+    if metric.of_ranks:
+        # Of several classes the one that is named, against the rest.
+        target = (target == sample.n_classes - 1).astype(float)
+        if classes is not None and len(classes) > 2:
+            classes = [THE_REST, classes[-1]]
     if metric.output == "label":
         rows, extended = _coded(rules, sample)
         if extended.n_classes > sample.n_classes == 2 and metric.of_two:
@@ -464,9 +488,13 @@ def _linearised(
             )
         if sample.n_classes == 2 and metric.of_two:
             positive = {"positive": _known_positive(sample, pos_label, metric)}
+        if extended.n_classes > sample.n_classes:
+            target, rows, classes = _in_order(target, rows, np.asarray(extended.classes).tolist())
+            function = metric.made_for(classes)
     else:
         if sample.classes is not None:
-            _check_two(metric, sample.classes)
+            if not metric.of_ranks or pos_label is None:
+                _check_two(metric, sample.classes)
             rules = _of_positive(rules, sample.classes, pos_label, sample.declared)
             positive = {"positive": sample.classes[-1]}
         rows = {name: _numbers(name, given) for name, given in rules.items()}
@@ -475,16 +503,32 @@ def _linearised(
     stacked = _stacked(rows, sample.n_obs)
     if metric.cut is not None:
         stacked = (stacked >= metric.cut).astype(float)
-    values = linearised_values(function, sample.target, stacked)
+    values = linearised_values(function, target, stacked)
     fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
     fields.pop("means")
     return {
         **fields,
         "predictions": stacked,
-        "target": sample.target,
+        "target": target,
         "settings": kept_classes(classes),
         **positive,
     }
+
+
+def _in_order(
+    target: np.ndarray, rows: Mapping[str, np.ndarray], classes: list[Any]
+) -> tuple[np.ndarray, dict[str, np.ndarray], list[Any]]:
+    """Numbers of classes in the order of their labels, some of which `y` has not.
+
+    Weighted kappas go by that order. Labels that have none are left as they came.
+    """
+    try:
+        order = sorted(range(len(classes)), key=classes.__getitem__)
+    except TypeError:
+        order = [*range(len(classes))]
+    place = np.argsort(order).astype(float)
+    found = {name: place[row.astype(int)] for name, row in rows.items()}
+    return place[target.astype(int)], found, [json_label(classes[each]) for each in order]
 
 
 def _known_positive(sample: Sample, pos_label: Any, metric: SmoothMetric) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric, linearised
+from ucvtest.metrics.smooth import FunctionOfMeans, Ranks, SmoothMetric, linearised
 
 __all__ = ["CLASSES", "about_class", "fields_of", "kept_classes", "linearised_values"]
 
@@ -14,7 +14,7 @@ CLASSES = "classes"
 
 
 def linearised_values(
-    function: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
+    function: FunctionOfMeans | Ranks, target: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray:
     """Linearised values (L, T) of each learner, from the response (T,) and predictions (L, T).
 

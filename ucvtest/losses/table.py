@@ -242,6 +242,14 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         ------
         ValueError
             If no predictions are kept, or the metric needs others.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> y, a = [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 1]
+        >>> losses = uv.Losses.from_predictions(y, {"a": a}, metric="f1")
+        >>> round(float(losses.about("mcc").means[0, 0]), 3)
+        0.333
         """
         if self.predictions is None or not isinstance(self.metric, SmoothMetric):
             raise ValueError(

@@ -1,10 +1,23 @@
 """What is estimated: means of losses, functions of means, areas under the ROC curve.
 
-Metrics with arguments are made by `f1`, `fbeta`, `precision`, `recall`, `jaccard`, `kappa` and
-`net_benefit`, and your own by `Cells` and `Moments`; all others are asked for by name.
+Metrics with arguments are made by `f1`, `fbeta`, `precision`, `recall`, `jaccard`, `kappa`,
+`net_benefit` and `partial_auc`, and your own by `Cells` and `Moments`; all others are asked for by
+name, such as ``metric="mcc"``.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ucvtest.metrics.named import f1 as f1
+    from ucvtest.metrics.named import fbeta as fbeta
+    from ucvtest.metrics.named import jaccard as jaccard
+    from ucvtest.metrics.named import kappa as kappa
+    from ucvtest.metrics.named import net_benefit as net_benefit
+    from ucvtest.metrics.named import own_cells as Cells
+    from ucvtest.metrics.named import own_moments as Moments
+    from ucvtest.metrics.named import partial_auc as partial_auc
+    from ucvtest.metrics.named import precision as precision
+    from ucvtest.metrics.named import recall as recall
 
 __all__ = [
     "Cells",
@@ -14,6 +27,7 @@ __all__ = [
     "jaccard",
     "kappa",
     "net_benefit",
+    "partial_auc",
     "precision",
     "recall",
 ]

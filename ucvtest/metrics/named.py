@@ -9,17 +9,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice, is_number
-from ucvtest.metrics import confusion, moments
+from ucvtest.common.checks import check_choice, check_switch, is_number
+from ucvtest.data.positive_class import json_label
+from ucvtest.metrics import confusion, moments, weighted_ranks
 from ucvtest.metrics.confusion import OfClass
 from ucvtest.metrics.smooth import (
     Cells,
     IntervalScale,
     Moments,
+    Ranks,
     SmoothMetric,
     ValueAndGradient,
     with_differences,
 )
+from ucvtest.metrics.unknown_names import ALIASES, refuse_unknown
 
 __all__ = [
     "SMOOTH",
@@ -32,12 +35,16 @@ __all__ = [
     "net_benefit",
     "own_cells",
     "own_moments",
+    "partial_auc",
     "precision",
     "recall",
 ]
 
 Average = Literal["binary", "macro", "weighted", "micro"]
 AVERAGES: tuple[Average, ...] = ("binary", "macro", "weighted", "micro")
+
+LARGEST_WHOLE = 1e15
+"""Numbers up to this are written without a point."""
 
 SHARE, CORRELATION = (0.0, 1.0), (-1.0, 1.0)
 
@@ -62,6 +69,23 @@ def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> Smoo
     ------
     ValueError
         If an argument cannot be used.
+
+    Notes
+    -----
+    Values are scikit-learn's. In averages a class that is neither there nor predicted counts 0;
+    alone it is 0/0, and the result says so.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y = ["cat", "cat", "dog", "dog", "owl", "owl"]
+    >>> a = ["cat", "cat", "dog", "owl", "owl", "owl"]
+    >>> losses = uv.Losses.from_predictions(y, {"a": a}, metric=uv.metrics.f1("macro"))
+    >>> result = uv.HoldOutTest.from_losses(losses).fit()
+    >>> round(result.estimate, 3), result.estimand
+    (0.822, 'macro F1 of this rule')
+    >>> uv.metrics.f1(labels=["owl"]).name
+    'f1["owl"]'
     """
     return _averaged("f1", "F1", confusion.f_beta, confusion.f_beta_parts, average, labels)
 
@@ -69,28 +93,122 @@ def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> Smoo
 def fbeta(
     beta: float, average: Average = "binary", labels: Sequence[Any] | None = None
 ) -> SmoothMetric:
-    """F-beta: recall counts beta times as much as precision. See `f1`."""
+    """F-beta: recall counts beta times as much as precision.
+
+    Parameters
+    ----------
+    beta : float
+        Above 0; 1 is F1.
+    average, labels
+        See `f1`.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y, a = [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 1]
+    >>> losses = uv.Losses.from_predictions(y, {"a": a}, metric=uv.metrics.fbeta(2))
+    >>> losses.loss, round(float(losses.means[0, 0]), 3)
+    ('fbeta(2)', 0.667)
+    """
     if not is_number(beta) or not beta > 0:
         raise ValueError(f"beta must be a number above 0, got {beta!r:.60}")
     of_class = partial(confusion.f_beta, beta=float(beta))
     parts = partial(confusion.f_beta_parts, beta=float(beta))
-    name = f"fbeta({beta:g})"
+    name = f"fbeta({_written(float(beta))})"
     return _averaged(name, f"F{beta:g}", of_class, parts, average, labels)
 
 
 def precision(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
-    """Precision, the positive predictive value. See `f1`."""
+    """Precision, the positive predictive value.
+
+    Parameters
+    ----------
+    average, labels
+        See `f1`.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y, a = [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]
+    >>> losses = uv.Losses.from_predictions(y, {"a": a}, metric="precision")
+    >>> result = uv.HoldOutTest.from_losses(losses).fit()
+    >>> result.estimate, round(result.conf_int()[0], 3)
+    (1.0, 0.187)
+    """
     of_class, parts = confusion.precision, confusion.precision_parts
     return _averaged("precision", "precision", of_class, parts, average, labels)
 
 
 def recall(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
-    """Recall, the sensitivity. See `f1`."""
+    """Recall, the sensitivity.
+
+    Parameters
+    ----------
+    average, labels
+        See `f1`.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y, a = ["ill", "ill", "well", "well"], ["ill", "well", "well", "well"]
+    >>> metric = uv.metrics.recall(labels=["ill"])
+    >>> float(uv.Losses.from_predictions(y, {"a": a}, metric=metric).means[0, 0])
+    0.5
+    """
     return _averaged("recall", "recall", confusion.recall, confusion.recall_parts, average, labels)
 
 
 def jaccard(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
-    """The Jaccard index. See `f1`."""
+    """The Jaccard index.
+
+    Parameters
+    ----------
+    average, labels
+        See `f1`.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y, a = [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 1]
+    >>> float(uv.Losses.from_predictions(y, {"a": a}, metric="jaccard").means[0, 0])
+    0.5
+    """
     of_class, parts = confusion.jaccard, confusion.jaccard_parts
     return _averaged("jaccard", "Jaccard index", of_class, parts, average, labels)
 
@@ -99,8 +217,31 @@ WEIGHTS: dict[Any, float | None] = {None: None, "linear": 1.0, "quadratic": 2.0}
 
 
 def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric:
-    """Cohen's kappa; errors weigh alike, or by their distance in the order of the classes."""
-    if weights not in WEIGHTS:
+    """Cohen's kappa; errors weigh alike, or by their distance in the order of the classes.
+
+    Parameters
+    ----------
+    weights : {None, "linear", "quadratic"}
+        The order of the classes is that of their sorted labels.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y, a = [1, 2, 3, 4, 4, 2], [1, 2, 4, 4, 3, 2]
+    >>> losses = uv.Losses.from_predictions(y, {"a": a}, metric=uv.metrics.kappa("quadratic"))
+    >>> losses.loss, round(float(losses.means[0, 0]), 3)
+    ('kappa_quadratic', 0.864)
+    """
+    if weights is not None and (not isinstance(weights, str) or weights not in WEIGHTS):
         raise ValueError(f"weights must be None, 'linear' or 'quadratic', got {weights!r:.60}")
     name = "kappa" if weights is None else f"kappa_{weights}"
     words = "kappa" if weights is None else f"{weights}ly weighted kappa".replace("icly", "ically")
@@ -116,13 +257,30 @@ def net_benefit(threshold: float) -> SmoothMetric:
     threshold : float
         The probability q from which on one treats, between 0 and 1; of learners probabilities are
         asked for.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y, risk = [1, 1, 0, 0, 0], [0.8, 0.3, 0.4, 0.1, 0.1]
+    >>> losses = uv.Losses.from_predictions(y, {"risk": risk}, metric=uv.metrics.net_benefit(0.2))
+    >>> round(float(losses.means[0, 0]), 3)
+    0.35
     """
     if not is_number(threshold) or not 0 < threshold < 1:
         raise ValueError(f"threshold must lie between 0 and 1, got {threshold!r:.60}")
     q = float(threshold)
     found = partial(confusion.net_benefit, threshold=q)
     return SmoothMetric(
-        f"net_benefit({q:g})",
+        f"net_benefit({_written(q)})",
         _unused,
         "probability",
         estimand=f"net benefit at {q:g}",
@@ -130,6 +288,44 @@ def net_benefit(threshold: float) -> SmoothMetric:
         limits=(-q / (1 - q), 1.0),
         cut=q,
     )
+
+
+def partial_auc(max_fpr: float) -> SmoothMetric:
+    """Area under the ROC curve up to a false positive rate, over that rate.
+
+    Parameters
+    ----------
+    max_fpr : float
+        Between 0 and 1; with 1 it is the AUC.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Notes
+    -----
+    The mean sensitivity over false positive rates up to `max_fpr`. scikit-learn's
+    ``roc_auc_score(max_fpr=)`` is McClish's form, 1/2 + (A - max_fpr/2)/(2 - max_fpr) of this A.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y, score = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 5, 3, 2, 1]
+    >>> losses = uv.Losses.from_predictions(y, {"a": score}, metric=uv.metrics.partial_auc(0.4))
+    >>> result = uv.HoldOutTest.from_losses(losses).fit()
+    >>> round(result.estimate, 3)
+    0.5
+    """
+    if not is_number(max_fpr) or not 0 < max_fpr <= 1:
+        raise ValueError(f"max_fpr must be above 0 and at most 1, got {max_fpr!r:.60}")
+    most = float(max_fpr)
+    found = partial(weighted_ranks.partial_area, max_fpr=most)
+    return _of_ranks(f"partial_auc({_written(most)})", f"partial AUC up to {most:g}", found)
 
 
 def own_cells(
@@ -144,8 +340,10 @@ def own_cells(
     Parameters
     ----------
     function : callable
-        From the matrix of shares (C, C), true classes in rows, in ascending order, to a number. It
-        must be smooth where shares are positive; its gradient is found by differences.
+        From the matrix of shares (C, C), true classes in rows, in ascending order, to a number;
+        any function of a NumPy array. It must be smooth where shares are positive, and just
+        outside of 0 to 1 too: its gradient is found by differences of the fourth order, not by
+        JAX, with an error of about 1e-10.
     name : str, optional
         By default that of the function.
     limits : tuple of float
@@ -155,7 +353,30 @@ def own_cells(
     Returns
     -------
     metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Notes
+    -----
+    Predicted labels that `y` has not are further columns, with rows of zeros. Losses of such a
+    metric cannot be saved, as a file holds no function.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> def youden(table):
+    ...     (tn, fp), (fn, tp) = table
+    ...     return tp / (tp + fn) + tn / (tn + fp) - 1
+    >>> metric = uv.metrics.Cells(youden, limits=(-1, 1))
+    >>> y, a = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 1, 1]
+    >>> losses = uv.Losses.from_predictions(y, {"a": a}, metric=metric)
+    >>> round(uv.HoldOutTest.from_losses(losses).fit().estimate, 6)
+    0.25
     """
+    _check_own(limits, greater_is_better, function=function)
     both = with_differences(function)
     name = _own_name(function, name)
     found = _of_table(name, name, both, limits)
@@ -178,16 +399,39 @@ def own_moments(
     parts : callable
         From response and predictions (n,) to the numbers of each observation, (n, k).
     function : callable
-        From their means (k,) to a number. Its gradient is found by differences.
+        From their means (k,) to a number. Its gradient is found by differences, as in `Cells`.
     name, limits, greater_is_better
-        See `own_cells`.
+        See `Cells`.
     output : {"number", "probability"}
         What learners predict; with probabilities the response is 0 or 1.
 
     Returns
     -------
     metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    Calibration in the large, observed over expected events:
+
+    >>> import numpy as np
+    >>> import ucvtest as uv
+    >>> metric = uv.metrics.Moments(
+    ...     lambda y, p: np.stack([y, p], axis=-1),
+    ...     lambda means: means[0] / means[1],
+    ...     "observed over expected",
+    ...     output="probability",
+    ... )
+    >>> y, p = [1, 1, 0, 0, 1, 0], [0.8, 0.6, 0.3, 0.1, 0.5, 0.2]
+    >>> losses = uv.Losses.from_predictions(y, {"p": p}, metric=metric)
+    >>> round(uv.HoldOutTest.from_losses(losses).fit().estimate, 6)
+    1.2
     """
+    _check_own(limits, greater_is_better, parts=parts, function=function)
     both = with_differences(function)
 
     def values(means: np.ndarray) -> np.ndarray:
@@ -209,6 +453,7 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
     """The metric that a name means, such as "f1_macro" or "fbeta(2)"; None for anything else."""
     if not isinstance(name, str):
         return None
+    name = ALIASES.get(name, name)
     known = SMOOTH.get(name)
     if known is not None:
         return known
@@ -239,9 +484,7 @@ def as_smooth_metric(metric: Any) -> SmoothMetric:
         return metric
     found = named_smooth_metric(metric)
     if found is None:
-        raise ValueError(
-            f"metric={metric!r:.60} is unknown: use one of {', '.join(SMOOTH)}, or uv.metrics.Cells"
-        )
+        refuse_unknown(metric, SMOOTH, FAMILIES)
     return found
 
 
@@ -255,17 +498,16 @@ def _averaged(
 ) -> SmoothMetric:
     """A metric of one class, or averaged over classes."""
     check_choice("average", average, AVERAGES)
-    listed = None if labels is None else list(labels)
-    if listed is not None and (
-        not listed or len(set(listed)) < len(listed) or (average == "binary" and len(listed) > 1)
-    ):
+    listed = None if labels is None else _listed(labels)
+    if listed is not None and average == "binary" and len(listed) > 1:
         raise ValueError(
-            f"labels must be different classes, and one for average='binary', got {labels!r:.60}"
+            f"labels names {len(listed)} classes, and average='binary' is about one: name one, or "
+            "use average='macro', 'weighted' or 'micro'"
         )
     if average != "binary":
         name, words = f"{name}_{average}", f"{average} {words}"
     if listed is not None:
-        name = f"{name}{json.dumps(listed)}"
+        name = f"{name}{json.dumps(listed, ensure_ascii=False)}"
         words = f"{words} of {', '.join(map(str, listed))}"
     return SmoothMetric(
         *(name, _unused, "label"),
@@ -274,6 +516,33 @@ def _averaged(
         limits=SHARE,
         of_two=average == "binary" and listed is None,
     )
+
+
+def _listed(labels: Any) -> list[Any]:
+    """Labels as a file has them."""
+    given = labels.tolist() if hasattr(labels, "tolist") else labels
+    found = [*map(json_label, given)] if isinstance(given, (list, tuple)) else []
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"labels must be a list of different classes, got {labels!r:.60}")
+    return found
+
+
+def _written(number: float) -> str:
+    """A number as names have it, from which it is read without loss."""
+    return str(int(number)) if number.is_integer() and number < LARGEST_WHOLE else repr(number)
+
+
+def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:
+    """Refuse functions that cannot be called, and what are no limits."""
+    for argument, function in functions.items():
+        if not callable(function):
+            raise ValueError(f"{argument} must be a function, got {function!r:.60}")
+    two = isinstance(limits, (tuple, list)) and len(limits) == 2
+    if not two or not all(isinstance(end, (int, float)) for end in limits):
+        raise ValueError(f"limits must be the smallest and the largest value, got {limits!r:.60}")
+    if not limits[0] < limits[1]:
+        raise ValueError(f"limits must be two numbers in order, got {limits!r:.60}")
+    check_switch("greater_is_better", greater_is_better)
 
 
 def _function_for(
@@ -372,8 +641,19 @@ def _of_moments(
     )
 
 
+def _of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
+    """A metric of ranks of scores."""
+    found = Ranks(influence)
+    return SmoothMetric(
+        *(name, _unused, "score"),
+        estimand=words,
+        made_for=lambda classes: found,
+        limits=SHARE,
+    )
+
+
 def _unused(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    raise NotImplementedError("observations of a confusion matrix have no value alone")
+    raise NotImplementedError("observations of this metric have no value alone")
 
 
 def _own_name(function: Any, name: Any) -> str:
@@ -443,6 +723,7 @@ _LIST = (
         limits=CORRELATION,
         scale="fisher",
     ),
+    _of_ranks("average_precision", "average precision", weighted_ranks.average_precision),
 )
 
 SMOOTH: dict[str, SmoothMetric] = {metric.name: metric for metric in _LIST}
@@ -455,6 +736,7 @@ FAMILIES: dict[str, Callable[..., SmoothMetric]] = {
     "recall": recall,
     "jaccard": jaccard,
     "net_benefit": net_benefit,
+    "partial_auc": partial_auc,
 }
 
 FAMILY = re.compile(

@@ -6,8 +6,9 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.names import is_auc
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.set_scores import SetScore
+from ucvtest.metrics.smooth import SmoothMetric
 
-__all__ = ["refuse_name_of_auc", "refuse_scores", "refuse_set_score"]
+__all__ = ["refuse_name_of_auc", "refuse_of_folds", "refuse_scores", "refuse_set_score"]
 
 ONE_NUMBER_EACH = (
     "use CorrectedTTest, BayesianTTest, FiveByTwoTTest, FiveByTwoFTest or NaiveTTest, or a loss "
@@ -41,4 +42,20 @@ def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
         raise ValueError(
             f"{asked} keeps decision scores, and {name} needs the loss of every observation: use "
             f"{remedy}"
+        )
+
+
+def refuse_of_folds(metric: Any) -> None:
+    """Refuse metrics of ranks for learners that are fitted, and for folds.
+
+    Scores of different rules are on no common scale; and the average precision of a small test set
+    is above that of a large one.
+    """
+    if isinstance(metric, SmoothMetric) and metric.of_ranks:
+        raise ValueError(
+            f"metric={metric.name!r:.60} is not for learners that are fitted on folds or "
+            "resamples: its values there are biased, by more than half of their standard error. "
+            "Fit on other observations and use "
+            f"uv.Losses.from_predictions(y, scores, metric={metric.name!r:.60}) with "
+            "uv.HoldOutTest, or take metric='auc'"
         )

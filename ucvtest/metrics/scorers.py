@@ -15,6 +15,7 @@ from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.names import canonical, metric_or_loss
 from ucvtest.metrics.ranks import AUC_NAME
+from ucvtest.metrics.refusals import refuse_of_folds
 from ucvtest.metrics.set_scores import SetScore
 
 __all__ = ["MEANS", "chosen_loss"]
@@ -50,7 +51,9 @@ def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None) -> Any:
         other = "loss" if loss is not None else "scoring" if scoring is not None else None
         if other is not None:
             raise ValueError(f"{other} and metric exclude each other: pass one of them")
-        return canonical(metric_or_loss(metric))
+        found = canonical(metric_or_loss(metric))
+        refuse_of_folds(found)
+        return found
     if scoring is None:
         return canonical(loss)
     if loss is not None:

@@ -3,7 +3,8 @@
 A metric is T = f(mean of parts), the parts of an observation being the cell of the confusion matrix
 that it falls into, or numbers such as its squared error. Its linearised value at an observation,
 T + grad f . (parts of it - their mean), is a loss or score like any other: their mean is T, and
-their spread gives the standard error of T (the infinitesimal jackknife).
+their spread gives the standard error of T (the infinitesimal jackknife). `Ranks` have these too,
+from the derivative of T in the weights of observations.
 """
 
 import math
@@ -23,6 +24,7 @@ __all__ = [
     "FunctionOfMeans",
     "IntervalScale",
     "Moments",
+    "Ranks",
     "SmoothMetric",
     "ValueAndGradient",
     "linearised",
@@ -117,14 +119,33 @@ class Moments:
         return np.asarray(self.numbers(target, predictions) @ along)
 
 
+@dataclass(frozen=True)
+class Ranks:
+    """A functional of the ranks of scores, smooth in the weights of observations.
+
+    `influence` takes a response of zeros and ones, scores and weights (T,), and returns the metric
+    and the influence of each observation, of weighted mean 0.
+    """
+
+    influence: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray]]
+
+
 def linearised(
-    function: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
+    function: FunctionOfMeans | Ranks, target: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray:
-    """The linearised value of each observation, (T,), whose mean is the metric."""
+    """The linearised value of each observation, (T,), whose mean is the metric.
+
+    Without a gradient, as at a geometric mean of 0, all are the metric.
+    """
+    if isinstance(function, Ranks):
+        value, influence = function.influence(target, predictions, np.ones(len(target)))
+        return value + influence
     means = function.means(target, predictions)
     value, gradient = function.value_and_gradient(means)
-    if math.isnan(value) or not np.isfinite(gradient).all():
-        return np.full(len(target), value if np.isfinite(gradient).all() else math.nan)
+    if not math.isfinite(value):
+        return np.full(len(target), math.nan)
+    if not np.isfinite(gradient).all():
+        return np.full(len(target), value)
     return value - float((gradient * means).sum()) + function.parts(target, predictions, gradient)
 
 
@@ -135,7 +156,7 @@ class SmoothMetric(Metric):
     Attributes
     ----------
     made_for : callable
-        From the classes (none of a real response) to the function, a `Cells` or `Moments`.
+        From the classes (none of a real response) to the function: a `Cells`, `Moments` or `Ranks`.
     limits : tuple of float
         The smallest and the largest value, infinite where there is none.
     interval_scale : str
@@ -146,7 +167,7 @@ class SmoothMetric(Metric):
         Whether it is about one of two classes.
     """
 
-    made_for: Callable[[Sequence[Any]], FunctionOfMeans] = None  # type: ignore[assignment]
+    made_for: Callable[[Sequence[Any]], Any] = None  # type: ignore[assignment]
     rises: bool = True
     limits: tuple[float, float] = (-math.inf, math.inf)
     interval_scale: IntervalScale = "identity"
@@ -169,6 +190,11 @@ class SmoothMetric(Metric):
     def greater_is_better(self) -> bool:
         """As the metric declares."""
         return self.rises
+
+    @property
+    def of_ranks(self) -> bool:
+        """Whether it is about ranks of scores, and so not pooled over folds."""
+        return self.output == "score"
 
     @property
     def of_one_class(self) -> bool:

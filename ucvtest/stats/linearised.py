@@ -87,7 +87,7 @@ class RowsAdded:
         added: np.ndarray,
     ) -> "RowsAdded":
         """By the gradient at the table with the observations added."""
-        more = n + added.sum()
+        more = n + float(added.sum())
         moved = (n * table + added) / more
         value, gradient = function(moved)
         slopes = gradient - (moved * gradient).sum()

@@ -12,6 +12,7 @@ from ucvtest.methods.registry import TESTS
 MODULES = (
     "designs",
     "losses",
+    "metrics",
     "learners",
     "kernels.ustatistic",
     "kernels.auc_ustatistic",

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.groups import Clusters
+from ucvtest.losses.linearised import CLASSES
 from ucvtest.losses.table import LossDifference
-from ucvtest.metrics.ranges import difference_range, range_of
+from ucvtest.methods.classical.cells_picture import working_point
+from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
+from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, MovedT, Shape
 from ucvtest.stats.linearised import (
@@ -29,6 +32,12 @@ __all__ = ["NOTABLE_BIAS", "MetricOfRules"]
 
 NOTABLE_BIAS = 0.25
 """Bias of second order, as a share of the standard error, above which a note says it."""
+
+MOST_DIRECTIONS = 200
+"""In more directions, as with more than fourteen classes, a bias takes too long to find."""
+
+LEAST_DF = 2
+"""Degrees of freedom of observations that have a skewness."""
 
 LEAST_SKEWNESS = 6.0
 """What the upper limit of a mean square takes the skewness for at least: see "hall_floor"."""
@@ -52,8 +61,8 @@ class MetricOfRules:
 
     @property
     def estimate(self) -> float:
-        """The metric, or its difference; NaN where it is 0/0."""
-        return float(self.observed.values.mean())
+        """The metric, or its difference; NaN where it is 0/0. Rounding leaves no range."""
+        return float(np.clip(self.observed.values.mean(), *self._range))
 
     @property
     def variance(self) -> float:
@@ -75,11 +84,15 @@ class MetricOfRules:
         """Where p-value and interval come from; None for the estimate and its standard error."""
         if isinstance(self._function, Cells):
             return self._with_rows_added(null_value)
-        if self.observed.paired:
+        if self.observed.paired or self.status != "ok":
             return None
         if self._metric.interval_scale == "sqrt":
-            return self._root_of_square(null_value)
-        return self._on_scale(null_value)
+            # Two observations have no skewness.
+            return self._root_of_square(null_value) if self.df >= LEAST_DF else None
+        with np.errstate(invalid="ignore"):
+            found = self._on_scale(null_value)
+        # The metric may have no value without one of the observations, or always the same.
+        return found if found.se > 0 and math.isfinite(found.se) else None
 
     def interval_at(self, n: float, alpha: float) -> tuple[float, float]:
         """The limits that n rows would have of which these are typical; rows are by themselves."""
@@ -97,7 +110,10 @@ class MetricOfRules:
 
     @property
     def bias(self) -> float:
-        """What the metric, or the difference, is off by on average, to second order."""
+        """What the metric, or the difference, is off by on average, to second order.
+
+        NaN where there are too many classes for it.
+        """
         return sum(
             sign * self._bias_of(row) for sign, row in zip((1, -1), self._predictions, strict=False)
         )
@@ -108,6 +124,25 @@ class MetricOfRules:
         found: dict[str, Any] = {"second_order_bias": self.bias}
         if self.index is not None and isinstance(self._function, Cells):
             found["effective_size"] = self._effective_size
+        return found
+
+    @property
+    def pictures(self) -> dict[str, Picture]:
+        """The confusion matrix of each learner, "cells", and "cells_other" of the second one."""
+        if not isinstance(self._function, Cells):
+            return {}
+        losses, classes = self.observed.losses, self.observed.losses.settings.get(CLASSES, ())
+        found = {}
+        for kind, learner, row in zip(
+            ("cells", "cells_other"),
+            (self.observed.learner, self.observed.other),
+            self._predictions,
+            strict=False,
+        ):
+            counts = self._function.means(self._target, row) * len(row)
+            picture = working_point(counts, classes, losses.learners[int(learner or 0)])
+            if picture is not None:
+                found[kind] = picture
         return found
 
     @property
@@ -126,13 +161,24 @@ class MetricOfRules:
 
     @property
     def status(self) -> str:
-        """What is said where the estimate is 0/0."""
-        if not math.isnan(self.estimate):
-            return "ok"
-        return (
-            f"no estimate: {self._metric.in_words} is 0/0 here, as a class was not there, or was "
-            "not predicted; the interval is that with observations added"
-        )
+        """What is said where the estimate is 0/0, or nothing varies."""
+        words, cells = self._metric.in_words, isinstance(self._function, Cells)
+        if math.isnan(self.estimate) and cells:
+            return (
+                f"no estimate: {words} is 0/0 here, as a class was not there, or was not "
+                "predicted; the interval is that with observations added"
+            )
+        if math.isnan(self.estimate):
+            return (
+                f"no estimate: {words} is 0/0 here, as the response or the predictions do not "
+                "vary; test other observations"
+            )
+        if not cells and not self.variance > 0 and not self.observed.identical:
+            return (
+                f"degenerate: {words} leaves no variance to estimate, as every prediction is "
+                "exact; test more observations"
+            )
+        return "ok"
 
     # ------------------------------------------------------------------------------ the rules
 
@@ -156,9 +202,7 @@ class MetricOfRules:
             lambda slopes: share * variance_of_mean(slopes[cells], self.index),
             added,
         )
-        least, most = range_of(self._metric)
-        if self.observed.paired:
-            least, most = difference_range((least, most))
+        least, most = self._range
         return MovedT(found.estimate, found.se, self.df, least, most, null_value)
 
     @property
@@ -213,7 +257,7 @@ class MetricOfRules:
                 f"The interval is that with {what} observation{'s' * (not self.observed.paired)} "
                 "added; the estimate is without them."
             )
-        if self.observed.paired:
+        if self.rule(math.nan) is None:
             return f"The standard error is that of linearised values of {words}."
         if scale == "sqrt":
             return "The limits are the roots of those of the mean square, by Hall's (1992) rule."
@@ -227,6 +271,12 @@ class MetricOfRules:
         metric = self.observed.losses.metric
         assert isinstance(metric, SmoothMetric)
         return metric
+
+    @property
+    def _range(self) -> Range:
+        """What the metric, or its difference, can be."""
+        found = range_of(self._metric)
+        return difference_range(found) if self.observed.paired else found
 
     @property
     def _function(self) -> Any:
@@ -256,18 +306,23 @@ class MetricOfRules:
 
     def _bias_of(self, predictions: np.ndarray) -> float:
         function, target = self._function, self._target
-        means = function.means(target, predictions)
-        moved = self._moved_parts(predictions, means)
-        if self.index is None:
-            n = len(target)
-            scale = 1 / math.sqrt(n * (n - 1))
+        means, n = function.means(target, predictions), len(target)
+        if isinstance(function, Moments):
+            moved = function.numbers(target, predictions) - means
+            if self.index is not None:
+                moved = np.stack([np.bincount(self.index, each) for each in moved.T], axis=1)
+        elif self.index is None:
+            moved = _moved_cells(target, predictions, means)
         else:
-            moved = np.stack([np.bincount(self.index, each) for each in moved.T], axis=1)
-            scale = math.sqrt(len(moved) / (len(moved) - 1)) / len(target)
+            moved = _moved_clusters(target, predictions, means, self.index)
+        if len(moved) > MOST_DIRECTIONS < moved.shape[1]:
+            return math.nan
         # As many directions as there are parts, with the same sum of squares.
         directions: Any = moved
         if len(moved) > moved.shape[1]:
             directions = np.linalg.qr(moved, mode="r")
+        units = self.df + 1
+        scale = math.sqrt(units / (units - 1)) / n
         with np.errstate(all="ignore"):
             return second_order_bias(
                 function.value_and_gradient,
@@ -275,16 +330,28 @@ class MetricOfRules:
                 scale * directions.reshape(len(directions), *means.shape),
             )
 
-    def _moved_parts(self, predictions: np.ndarray, means: np.ndarray) -> np.ndarray:
-        """The parts of each row less their means, (T, k)."""
-        function, target = self._function, self._target
-        if isinstance(function, Moments):
-            return function.numbers(target, predictions) - means
-        size = len(means)
-        parts = np.zeros((len(target), size * size))
-        for end in (np.floor(predictions), np.ceil(predictions)):
-            parts[np.arange(len(target)), (size * target + end).astype(int)] += 0.5
-        return parts - means.ravel()
+
+def _moved_cells(target: np.ndarray, predictions: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """The parts of rows less their means, (K, C^2): a row for all of a cell, times their root."""
+    size = len(means)
+    # Codes half-way between two are cells of their own.
+    cells, counts = np.unique(2 * size * target + 2 * predictions, return_counts=True)
+    true, twice = np.divmod(cells.astype(int), 2 * size)
+    parts = np.zeros((len(cells), size * size))
+    for end in (twice // 2, (twice + 1) // 2):
+        parts[np.arange(len(cells)), size * true + end] += 0.5
+    return np.asarray(np.sqrt(counts)[:, None] * (parts - means.ravel()))
+
+
+def _moved_clusters(
+    target: np.ndarray, predictions: np.ndarray, means: np.ndarray, index: np.ndarray
+) -> np.ndarray:
+    """The same of clusters, whose rows are added up, (G, C^2)."""
+    size, n_groups = len(means), int(index.max()) + 1
+    sums = np.zeros((n_groups, size * size))
+    for end in (np.floor(predictions), np.ceil(predictions)):
+        np.add.at(sums, (index, (size * target + end).astype(int)), 0.5)
+    return np.asarray(sums - np.bincount(index)[:, None] * means.ravel())
 
 
 def _difference(function: Any) -> Any:

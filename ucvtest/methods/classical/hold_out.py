@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from ucvtest.common.checks import check_choice
-from ucvtest.data.groups import Clusters
+from ucvtest.data.groups import Clusters, refuse_groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.question import of_units
@@ -26,8 +26,10 @@ from ucvtest.methods.classical.fixed_rules import (
     shares_in_pairs,
 )
 from ucvtest.methods.classical.function_of_means import MetricOfRules
+from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, covariance_of_ranks
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
@@ -102,6 +104,13 @@ class HoldOutTest(ResamplingTest):
     As a statement about learners the test is liberal,
     because it leaves out what varies between learning sets. Cost: one fit of each learner.
 
+    With `metric`, such as "f1", the estimate is the metric of all test observations together, and
+    rows of clusters count alike. Confusion metrics of one rule have two right and two wrong
+    observations added for the interval and the p-value, differences one right and one wrong; R2 and
+    others of numbers have the jackknife's interval on a scale of their own, average precision and
+    partial AUCs (from predictions alone) quarters of observations added, on the logit scale. The
+    page on metrics has the table of them, and what their intervals are worth.
+
     References
     ----------
     T. Dietterich (1998), Approximate statistical tests for comparing supervised classification
@@ -141,13 +150,21 @@ class HoldOutTest(ResamplingTest):
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
-        values = losses.known_values
+        if _of_ranks(losses):
+            if losses.groups is not None:
+                refuse_groups(losses.groups)
+            return results_together(tests, losses, options, covariance_of_ranks(losses))
+        # A metric that is 0/0 has no estimate, which excludes no other.
+        values, pairs = np.nan_to_num(losses.known_values), None
         clusters = next(iter(tests.values())).tested_clusters(losses.difference(0))
         if clusters is None:
-            return results_together(tests, losses, options, np.cov(values) / values.shape[1])
-        covariance = np.cov([clusters.values(row) for row in values]) / clusters.n_groups
-        pairs = shares_in_pairs(values, clusters) if _marks_rows(losses, clusters) else None
-        return results_together(tests, losses, options, covariance, pairs)
+            covariance = np.cov(values) / values.shape[1]
+        else:
+            covariance = np.cov([clusters.values(row) for row in values]) / clusters.n_groups
+            if _marks_rows(losses, clusters):
+                pairs = shares_in_pairs(values, clusters)
+        results, together = results_together(tests, losses, options, covariance, pairs)
+        return results, _by_rules(results, together) if losses.metric.linearised else together
 
     def _check_design(self, design: Design) -> None:
         if design.n_resamples != 1:
@@ -302,8 +319,9 @@ class HoldOutTest(ResamplingTest):
         )
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
-        """Of a metric that is a function of means."""
-        found = MetricOfRules.of(observed, self.tested_clusters(observed))
+        """Of a metric that is a function of means, or of ranks."""
+        kind = RanksOfRules if _of_ranks(observed.losses) else MetricOfRules
+        found = kind.of(observed, self.tested_clusters(observed))
         return self._result(
             observed,
             method="Hold-out test of a metric",
@@ -316,6 +334,7 @@ class HoldOutTest(ResamplingTest):
             settings={"test_size": len(observed.values)},
             diagnostics={"n_tested": len(observed.values), **found.diagnostics},
             notes=(*_rule_notes(observed), *found.notes),
+            pictures=found.pictures,
         )
 
     def _counts_errors(self, observed: LossDifference) -> bool:
@@ -387,6 +406,23 @@ class HoldOutTest(ResamplingTest):
         if math.isnan(null):
             del table["pvalue"]
         return {"Intervals": table}
+
+
+def _by_rules(results: Mapping[Any, TestResult], together: JointEstimates) -> JointEstimates:
+    """With the statistics of pairs that have observations added, as their intervals have them."""
+    places = {name: place for place, name in enumerate(together.learners)}
+    statistics = np.array(together.statistics)
+    for key, each in results.items():
+        if isinstance(key, str) or each.rule is None or math.isnan(each.estimate):
+            continue
+        first, second = (places[name] for name in key)
+        statistics[first, second] = each.statistic
+        statistics[second, first] = -each.statistic
+    return replace(together, statistics=statistics)
+
+
+def _of_ranks(losses: Losses) -> bool:
+    return isinstance(losses.metric, SmoothMetric) and losses.metric.of_ranks
 
 
 def _marks_rows(losses: Losses, clusters: Clusters, values: np.ndarray | None = None) -> bool:

@@ -1,0 +1,34 @@
+"""The study of metrics of ranks goes on where it was stopped, and counts what its table says."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+
+from studies.intervals import ranks_of_rules as study
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name, value in {"BATCH": 2, "BATCHES": 2, "SIZES": (40,), "MANY": 4000}.items():
+        monkeypatch.setattr(study, name, value)
+    monkeypatch.setattr(study, "PROBLEMS", {name: study.PROBLEMS[name] for name in PROBLEMS})
+    study.truth.cache_clear()
+    yield
+    study.truth.cache_clear()
+
+
+PROBLEMS = ("tails", "ties")
+
+
+def test_it_goes_on(tmp_path):
+    whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
+    study.collect(whole, 60)
+    parts.write_text("".join(whole.read_text().splitlines(keepends=True)[:7]))
+    study.collect(parts, 60)
+    assert parts.read_text() == whole.read_text()
+    table = study.in_short(pd.read_csv(whole))
+    assert len(table) == 2 * 2 * 3
+    assert (table["samples"] == 4).all()
+    counts = table[["coverage", "ends_below", "begins_above"]].sum(axis=1)
+    assert counts.tolist() == pytest.approx([100] * len(table), abs=0.2)

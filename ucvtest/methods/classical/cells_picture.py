@@ -1,0 +1,40 @@
+"""The confusion matrix as a picture: where a rule stands when its metric is taken."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ucvtest.results.plot_data import Layer, Picture
+
+__all__ = ["working_point"]
+
+MOST_CLASSES = 8
+"""Classes whose bars can be told apart."""
+
+SHARE, SHOWN = 0.8, 12
+"""Of the axis between two classes that bars fill, and characters of a label."""
+
+
+def working_point(table: np.ndarray, classes: Sequence[Any], learner: str) -> Picture | None:
+    """Bars of the counts (C, C) of a confusion matrix; None for too many classes."""
+    size = len(table)
+    if size > MOST_CLASSES:
+        return None
+    true, predicted = np.indices(table.shape)
+    places = np.asarray(true + (predicted - (size - 1) / 2) * SHARE / size)
+    right = np.eye(size) > 0
+    names = [f"{label!s:.{SHOWN}}" for label in classes[:size]]
+    names += ["another"] * (size - len(names))
+    known, others, width = places[right], places[~right], SHARE / size
+    layers = (
+        Layer("bars", known, table[right], "predicted as they are", "estimate", width),
+        Layer("bars", others, table[~right], "predicted as another class", "other", width),
+    )
+    listed = ", ".join(names)
+    return Picture(
+        f"true class: {listed}; within each the predicted one, in the same order",
+        "observations",
+        layers,
+        f"working point of {learner}",
+    )

@@ -1,0 +1,194 @@
+"""Intervals of metrics of ranks, such as average precision, of rules as they are.
+
+Every sum of squared influence values is one of each class, times n/(n - 1) of its observations; of
+clusters it is one of their sums.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
+from ucvtest.losses.table import LossDifference, Losses
+from ucvtest.metrics.smooth import Ranks
+from ucvtest.results.plot_data import Picture
+from ucvtest.stats.interval_rules import StudentRule
+from ucvtest.stats.logit import MovedLogitT
+
+__all__ = ["RanksOfRules", "covariance_of_ranks"]
+
+ADDED = 0.25
+"""What is added of an observation of each class above all others, and below all others."""
+
+FEWEST = 2
+"""Observations of a class that leave a variance."""
+
+
+@dataclass(frozen=True)
+class RanksOfRules:
+    """A metric of the ranks of scores of one rule, or its difference of two.
+
+    `index` (n,) has the cluster of each row, numbered from 0; None where rows are by themselves.
+    """
+
+    observed: LossDifference
+    index: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, observed: LossDifference, clusters: Clusters | None) -> "RanksOfRules":
+        """From losses that keep scores."""
+        return cls(observed, None if clusters is None else clusters.groups.index)
+
+    @property
+    def estimate(self) -> float:
+        """The metric, or its difference. Rounding leaves no range."""
+        least = -1.0 if self.observed.paired else 0.0
+        return float(np.clip(self.observed.values.mean(), least, 1.0))
+
+    @property
+    def variance(self) -> float:
+        """That of the mean of linearised values; NaN with one observation of a class."""
+        parts, _ = self._parts
+        return float(parts.sum())
+
+    def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
+        """Estimate and variance, also of one of the learners alone."""
+        found = RanksOfRules(observed, self.index)
+        return found.estimate, found.variance
+
+    @property
+    def df(self) -> float:
+        """Welch's degrees of freedom, or those of clusters."""
+        rule = self._one_rule
+        return rule.df if rule is not None else _welch(*self._parts)
+
+    def rule(self, null_value: float) -> StudentRule | None:
+        """Where p-value and interval come from; None for the estimate and its standard error."""
+        found = self._one_rule
+        if found is None:
+            return None
+        return replace(found, null_value=null_value)
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """How many observations of each class there are."""
+        positive = self._target == 1
+        return {"n_positive": int(positive.sum()), "n_negative": int((~positive).sum())}
+
+    @property
+    def pictures(self) -> dict[str, Picture]:
+        """None: `uv.curves` draws what ranks are about."""
+        return {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The rule in words."""
+        words = self.observed.losses.in_words
+        listed = [f"The standard error is that of linearised values of {words}."]
+        if not self.observed.paired:
+            listed = [
+                "The interval is that with a quarter of a positive and of a negative observation "
+                "added above all others and below them, on the logit scale; the estimate is "
+                f"{words} as it is."
+            ]
+        if self.index is not None:
+            listed.append("Rows count alike, and clusters of them are independent.")
+        return tuple(listed)
+
+    @property
+    def status(self) -> str:
+        """What is said where a difference has no standard error."""
+        if not self.observed.paired or not math.isnan(self.variance):
+            return "ok"
+        found = self.diagnostics
+        return (
+            f"too few observations: {found['n_positive']} positive and {found['n_negative']} "
+            "negative ones, of which two of each are needed; test more"
+        )
+
+    # -------------------------------------------------------------------------------- the parts
+
+    @property
+    def _target(self) -> np.ndarray:
+        return self.observed.tested_target
+
+    @property
+    def _parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Variances that are added up, and the degrees of freedom of each."""
+        moved = self.observed.values - self.estimate
+        if self.index is None:
+            scaled, counts = _by_class(moved, self._target)
+            negative = self._target == 0
+            return np.array([(scaled[each] ** 2).sum() for each in (negative, ~negative)]), counts
+        scaled = _by_cluster(moved, self.index)
+        return np.array([float(scaled @ scaled)]), np.array([len(scaled) - 1.0])
+
+    @cached_property
+    def _one_rule(self) -> MovedLogitT | None:
+        """The interval of one rule, with observations added; without a null value."""
+        if self.observed.paired:
+            return None
+        kept = self.observed.losses.predictions
+        function = self.observed.losses.function_of_means
+        assert kept is not None
+        assert isinstance(function, Ranks)
+        scores, target = kept[self.observed.learner], self._target
+        places = np.unique(scores, return_inverse=True)[1].astype(float)
+        ends = [places.max() + 1, -1.0]
+        weights = np.concatenate([np.ones(len(target)), np.full(4, ADDED)])
+        target = np.concatenate([target, [1.0, 1.0, 0.0, 0.0]])
+        estimate, moved = function.influence(target, np.concatenate([places, ends, ends]), weights)
+        squares = weights * moved**2
+        total = weights.sum()
+        if self.index is not None:
+            sums = np.bincount(self.index, moved[:-4])
+            count = len(sums)
+            spread = count / (count - 1) * float(sums @ sums) if count > 1 else math.nan
+            found = np.array([spread + squares[-4:].sum()]) / total**2
+            return _moved(estimate, found, count - 1.0)
+        counts = np.array([(target[:-4] == each).sum() for each in (0, 1)], dtype=float)
+        more = counts + 2 * ADDED
+        found = np.array([squares[target == each].sum() for each in (0, 1)])
+        found = found * more / (more - 1) / total**2
+        df = _welch(found, np.maximum(counts - 1, 1))
+        return _moved(estimate, found, df)
+
+
+def _moved(estimate: float, variances: np.ndarray, df: float) -> MovedLogitT:
+    """The rule around the estimate with observations added."""
+    return MovedLogitT(estimate, math.sqrt(variances.sum()), df, moved=estimate)
+
+
+def covariance_of_ranks(losses: Losses) -> np.ndarray:
+    """The covariance matrix of the metrics of all rules, from rows that are by themselves."""
+    values = losses.known_values
+    moved = values - values.mean(axis=1, keepdims=True)
+    scaled = np.stack([_by_class(row, losses.tested_target)[0] for row in moved])
+    return np.asarray(scaled @ scaled.T)
+
+
+def _by_class(moved: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Influence values whose squares add up to the variance, and the degrees of freedom."""
+    counts = np.array([(target == each).sum() for each in (0, 1)], dtype=float)
+    with np.errstate(divide="ignore"):
+        factors = np.where(counts < FEWEST, math.nan, counts / (counts - 1))
+    return moved * np.sqrt(factors)[target.astype(int)] / len(moved), counts - 1
+
+
+def _by_cluster(moved: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """The same of clusters."""
+    sums = np.bincount(index, moved)
+    count = len(sums)
+    factor = count / (count - 1) if count > 1 else math.nan
+    return np.asarray(sums * math.sqrt(factor) / len(moved))
+
+
+def _welch(variances: np.ndarray, counts: np.ndarray) -> float:
+    """Degrees of freedom of a sum of variances, each with some of its own."""
+    total = float(variances.sum())
+    if not total > 0:
+        return math.nan
+    return total**2 / float((variances**2 / counts).sum())

@@ -1,0 +1,86 @@
+"""Names that `metric=` does not know: other names of the same, what is not offered, and typos."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+__all__ = ["ALIASES", "refuse_unknown"]
+
+ALIASES = {
+    "ap": "average_precision",
+    "average_precision_score": "average_precision",
+    "balanced_accuracy_score": "balanced_accuracy",
+    "cohen_kappa": "kappa",
+    "cohen_kappa_score": "kappa",
+    "concordance_correlation": "ccc",
+    "d2_brier_score": "brier_skill",
+    "d2_log_loss_score": "log_skill",
+    "f1_score": "f1",
+    "geometric_mean": "g_mean",
+    "jaccard_score": "jaccard",
+    "matthews_corrcoef": "mcc",
+    "negative_predictive_value": "npv",
+    "pearsonr": "pearson",
+    "positive_predictive_value": "precision",
+    "ppv": "precision",
+    "precision_score": "precision",
+    "r2_score": "r2",
+    "recall_score": "recall",
+    "root_mean_squared_error": "rmse",
+    "sensitivity": "recall",
+    "tnr": "specificity",
+    "tpr": "recall",
+}
+"""Other names of metrics, scikit-learn's and the clinic's; results have the one on the right."""
+
+_BINS = (
+    "it depends on bins, which no standard error sees: use loss='brier' or 'log', metric="
+    "'brier_skill', or uv.metrics.Moments for the calibration in the large"
+)
+_CUT = (
+    "its cut is estimated from the same data, and its standard error needs the slope of the ROC "
+    "curve there: use uv.metrics.partial_auc(0.1), or decide by a cut given beforehand, whose "
+    "'recall' or 'specificity' this is"
+)
+_ARGUMENT = "it has an argument: use uv.metrics."
+
+NOT_OFFERED = {
+    **dict.fromkeys(("ece", "mce", "expected_calibration_error"), _BINS),
+    **dict.fromkeys(
+        (
+            *("sensitivity_at_specificity", "specificity_at_sensitivity", "tpr_at_fpr"),
+            *("recall_at_precision", "precision_at_recall", "recall_at_specificity"),
+        ),
+        _CUT,
+    ),
+    "fbeta": f"{_ARGUMENT}fbeta(2)",
+    "fbeta_score": f"{_ARGUMENT}fbeta(2)",
+    "net_benefit": f"{_ARGUMENT}net_benefit(0.2)",
+    "partial_auc": f"{_ARGUMENT}partial_auc(0.1)",
+    "median_absolute_error": "quantiles are not smooth in the data: use loss='absolute'",
+    "max_error": "a largest value is not smooth in the data: use metric='rmse'",
+}
+"""Why there is no metric of this name, and what to use instead."""
+
+NEAR = 0.6
+"""How alike two names must be, from 0 to 1, for one to be a typo of the other."""
+
+
+def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -> NoReturn:
+    """Refuse what is no metric, with what to use instead."""
+    if isinstance(metric, str) and metric in NOT_OFFERED:
+        raise ValueError(f"metric={metric!r} is not offered, because {NOT_OFFERED[metric]}")
+    if isinstance(metric, (list, tuple, set, dict)):
+        raise ValueError(
+            "metric names several: pass one, and score the same predictions by another with "
+            "losses.about(metric)"
+        )
+    called = getattr(metric, "__name__", None) if callable(metric) else metric
+    known = [*names, *families, *ALIASES]
+    near = get_close_matches(called, known, 1, NEAR) if isinstance(called, str) else []
+    meant = f"did you mean {ALIASES.get(near[0], near[0])!r}? Otherwise use" if near else "use"
+    raise ValueError(
+        f"metric={metric!r:.60} is unknown: {meant} one of {', '.join(names)}, those with "
+        "arguments such as uv.metrics.fbeta(2), your own by uv.metrics.Cells or "
+        "uv.metrics.Moments, or the name of a loss"
+    )
