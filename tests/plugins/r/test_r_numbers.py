@@ -386,6 +386,14 @@ ALIKE: dict[str, tuple[str, Callable[[int], Any]]] = {
         "permutation_complexity_test(x, y, 'knn:3', n_permutations = 30)$estimate",
         lambda rng: uv.PermutationComplexityTest(SAMPLE, LABELS, "knn:3").fit(30, rng=rng).estimate,
     ),
+    "right answers": (
+        "of(hold_out_test(correct_losses(list(a = x[, 1] > 0, b = x[, 2] > 0), groups = patient)))",
+        lambda rng: _of(
+            uv.HoldOutTest.from_losses(
+                uv.Losses.from_correct({"a": SAMPLE[:, 0] > 0, "b": SAMPLE[:, 1] > 0}, groups=ROWS)
+            ).fit()
+        ),
+    ),
     "margins": (
         "{ r <- ustat_test(x, y, 'lda', 'knn:5', n_pairs = 300); n <- noninferiority(r, 0.1)\n"
         "c(n$p.value, equivalence(r, -0.1, 0.1)$p.value, n$conf.int) }",
