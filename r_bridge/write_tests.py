@@ -117,9 +117,9 @@ def _arguments(cls: type[HypothesisTest]) -> list[str]:
         *("max_seconds = NULL", "loss = NULL", "scoring = NULL", "null_value = NULL"),
         *('alternative = c("two.sided", "less", "greater")', "conf.level = 0.95"),
         *("positive = NULL", "groups = NULL", 'group_weight = c("group", "row")'),
-        *("weights = NULL", "n_jobs = 1", "pos_label = NULL", "\\dots"),
+        *("weights = NULL", "n_jobs = 1", "pos_label = NULL", "metric = NULL", "\\dots"),
     ]
-    without = {*_without(cls), *(("scoring",) if "loss" in _without(cls) else ())}
+    without = {*_without(cls), *(("scoring", "metric") if "loss" in _without(cls) else ())}
     return [each for each in known if each.partition(" ")[0] not in without]
 
 

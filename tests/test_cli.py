@@ -186,6 +186,12 @@ def test_learning_sets_by_class(csv: Path) -> None:
         ("column 'learn_size' of n_repeats=3", "column 'learn_size' of n_repeats=3"),
         ("use uv.InfluenceFunctionTest, which", "use --test influence, which"),
         ("use uv.LeavePairOutTest", "use uv.LeavePairOutTest"),
+        ("and loss= is about means", "and --loss is about means"),
+        ("an average, such as uv.metrics.f1('macro')", "an average, such as f1_macro"),
+        (
+            "such as uv.metrics.fbeta(2), your own by uv.metrics.Cells or uv.metrics.Moments, or x",
+            "such as 'fbeta(2)', or x",
+        ),
         ("use quicker learners, n_jobs, or more seconds", "use quicker learners, or more seconds"),
         ("a smaller x, more n_jobs, or y", "a smaller x, or y"),
         (

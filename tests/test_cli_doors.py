@@ -538,6 +538,7 @@ def test_one_walk_in_a_process_of_its_own(tmp_path: Path) -> None:
         ("compare", "--n-folds", "--folds"),
         ("compare", "--sample-weight", ""),
         ("select", "--rng", "--seed"),
+        ("select", "--metric", "--scoring"),
         ("select", "--n_permutations", "--permutations"),
         ("predictions", "--sample-weight", "--weight"),
         ("plan", "--random-seed", "--seed"),

@@ -8,13 +8,22 @@ import pandas as pd
 
 from ucvtest import Losses, TestResult
 from ucvtest.losses import LOSSES
-from ucvtest.metrics.names import ALIASES, as_metric
+from ucvtest.metrics.names import ALIASES, as_metric, metric_or_loss
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.stats.wald import Alternative
 from ucvtest_mlflow.pause import not_logged
 
 __all__ = ["Rows", "compare_predictions", "scores_for"]
+
+
+NEEDED = {
+    "probability": "probabilities of the positive class",
+    "score": "probabilities of the positive class, or scores",
+}
+"""By what `scores_for` says."""
+
+OF_LOSSES = "loss='log' needs probabilities of the positive class, loss='auc' these or scores"
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,7 @@ def compare_predictions(
     rows: Rows,
     loss: Any = "zero_one",
     *,
+    metric: Any = None,
     pos_label: Any = None,
     alternative: Alternative = "two-sided",
 ) -> TestResult:
@@ -64,9 +74,12 @@ def compare_predictions(
     loss : str or callable
         As in `uv.Losses.from_predictions`. Zero-one loss: McNemar's test, exact without groups.
         AUC: DeLong's test. Otherwise the t test of the paired loss differences.
+    metric : str or metric, optional
+        In the place of a loss what is no mean of one, such as "f1", "mcc" and "r2": the hold-out
+        test of that metric.
     pos_label : optional
-        The positive class, for the log loss and the AUC. It must be named unless labels are 0 and
-        1, False and True, or -1 and 1, or DataFrames name their columns.
+        The positive class, for the log loss, the AUC and metrics such as F1. It must be named
+        unless labels are 0 and 1, False and True, or -1 and 1, or DataFrames name their columns.
     alternative : {"two-sided", "less", "greater"}
 
     Returns
@@ -93,15 +106,17 @@ def compare_predictions(
     # Here: they load JAX, and MLflow imports every evaluator that is installed.
     from ucvtest import DeLongTest, HoldOutTest, McNemarTest
 
-    scores = scores_for(loss)
+    scores = scores_for(loss, metric)
     _check_rows(rows)
     predictions = rows.by_name
     if scores is not None:
+        needed = OF_LOSSES if metric is None else f"metric={metric!r:.60} needs {NEEDED[scores]}"
         predictions = {
-            name: _scores(values, rows.y, pos_label, name) for name, values in predictions.items()
+            name: _scores(values, rows.y, pos_label, name, needed)
+            for name, values in predictions.items()
         }
     losses = Losses.from_predictions(
-        rows.y, predictions, loss=loss, groups=rows.groups, pos_label=pos_label
+        rows.y, predictions, loss=loss, metric=metric, groups=rows.groups, pos_label=pos_label
     )
     metric = losses.in_losses.metric
     test: type[DeLongTest | McNemarTest | HoldOutTest] = HoldOutTest
@@ -112,15 +127,16 @@ def compare_predictions(
         return test.from_losses(losses, alternative=alternative).fit()
 
 
-def scores_for(loss: Any) -> Literal["probability", "score"] | None:
-    """What a loss needs of models in the place of labels or numbers."""
-    if isinstance(loss, str) and known_metric(ALIASES.get(loss, loss)) is None:
+def scores_for(loss: Any, metric: Any = None) -> Literal["probability", "score"] | None:
+    """What a loss, or a metric in its place, needs of models instead of labels or numbers."""
+    asked = loss if metric is None else metric_or_loss(metric)
+    if isinstance(asked, str) and known_metric(ALIASES.get(asked, asked)) is None:
         names = ", ".join((*LOSSES, AUC.name))
-        raise ValueError(f"loss={loss!r} is unknown: use one of {names}")
-    metric = as_metric(loss, has_classes=True)
-    if metric.ranks_pairs:
+        raise ValueError(f"loss={asked!r} is unknown: use one of {names}")
+    known = as_metric(asked, has_classes=True)
+    if known.ranks_pairs or known.output == "score":
         return "score"
-    return "probability" if metric.output == "probability" else None
+    return "probability" if known.output == "probability" else None
 
 
 def _check_rows(rows: Rows) -> None:
@@ -139,11 +155,15 @@ def _check_rows(rows: Rows) -> None:
 
 
 def _scores(
-    values: np.ndarray | pd.DataFrame | pd.Series, y: np.ndarray, pos_label: Any, name: str
+    values: np.ndarray | pd.DataFrame | pd.Series,
+    y: np.ndarray,
+    pos_label: Any,
+    name: str,
+    needed: str,
 ) -> np.ndarray | pd.DataFrame | pd.Series:
     """The column of the positive class of two; a column of scores, or of many classes, as it is.
 
-    So is a table, of which the names of columns say the class.
+    So is a table, of which the names of columns say the class. `needed` is said where labels came.
     """
     if isinstance(values, pd.DataFrame) and values.shape[1] > 1:
         return values
@@ -155,9 +175,9 @@ def _scores(
     if np.isin(scores, classes).all() or np.isin(scores, (0, 1)).all():
         raise ValueError(
             f"the predictions of {name} are all labels, for example {scores.tolist()[0]!r}: "
-            "loss='log' needs probabilities of the positive class, loss='auc' these or scores. "
-            "Pass a model with predict_proba, log it with pyfunc_predict_fn='predict_proba', or "
-            "name a column of probabilities; loss='zero_one' compares labels"
+            f"{needed}. Pass a model with predict_proba, log it with "
+            "pyfunc_predict_fn='predict_proba', or name a column of probabilities; "
+            "loss='zero_one' compares labels"
         )
     # A Series as it is: where losses are made, rows that have names are matched by these.
     return values if isinstance(values, pd.Series) else scores

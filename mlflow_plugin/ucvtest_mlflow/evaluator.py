@@ -27,7 +27,7 @@ __all__ = ["UcvtestEvaluator"]
 # An evaluator_config without evaluator names goes to all evaluators. By these options, which
 # no other one has, this evaluator knows that it is meant.
 OURS = ("baseline", "baseline_model", "loss")
-OPTIONS = (*OURS, "pos_label", "alternative", "margin", "groups")
+OPTIONS = (*OURS, "metric", "pos_label", "alternative", "margin", "groups")
 ARTIFACTS: dict[str, Any] = {
     "plot.png": ImageEvaluationArtifact,
     "summary.txt": TextEvaluationArtifact,
@@ -46,17 +46,20 @@ class UcvtestEvaluator(ModelEvaluator):
         Instead: a model URI, a model with ``predict``, or a function of the features.
     loss : {"zero_one", "squared", "absolute", "log", "auc"} or callable
         By default zero_one, for a regressor squared.
+    metric : str or metric, optional
+        In the place of a loss what is no mean of one: "f1", "f1_macro", "mcc", "r2" and others, as
+        in `uv.Losses.from_predictions`.
     pos_label : optional
-        The positive class, for the log loss and the AUC: what scores and probabilities of one
-        class are about. Models with ``classes_``, and the labels 0 and 1, False and True, or -1
-        and 1, say it themselves.
+        The positive class, for the log loss, the AUC and metrics such as F1: what scores and
+        probabilities of one class are about. Models with ``classes_``, and the labels 0 and 1,
+        False and True, or -1 and 1, say it themselves.
     alternative : {"two-sided", "less", "greater"}
     groups : str or array-like, optional
         Column of the data, or one label for each row, that says which rows belong together, such
         as those of one patient. The models do not see that column. Number and sizes of groups are
         logged.
     margin : float, optional
-        By how much the model may be worse, in units of the loss. The answer, as
+        By how much the model may be worse, in units of the loss or metric. The answer, as
         `TestResult.noninferiority` gives it, is logged and returned too; its metric
         ``noninferiority.pvalue`` is one for `mlflow.validate_evaluation_results`.
 
@@ -64,8 +67,8 @@ class UcvtestEvaluator(ModelEvaluator):
     -----
     Does nothing where evaluators are not named and none of the first three options is given.
     Zero-one loss: McNemar's exact test; AUC: DeLong's; other losses: the t test of the paired
-    differences; with groups their clustered forms. Rows, or groups of them, must be independent
-    and unseen by both models.
+    differences; metrics: the hold-out test of that metric; with groups their clustered forms. Rows,
+    or groups of them, must be independent and unseen by both models.
 
     For the log loss and the AUC, models are asked for `predict_proba` (for the AUC, where they
     lack it, `decision_function`); predictions that are all labels are refused.
@@ -100,11 +103,14 @@ class UcvtestEvaluator(ModelEvaluator):
             If there is no baseline, or predictions and loss do not fit together.
         """
         config = _checked(evaluator_config)
-        loss = config.get("loss", "squared" if model_type == "regressor" else "zero_one")
-        rows = _rows(dataset, model, predictions, config, loss)
+        metric = config.get("metric")
+        default = "squared" if model_type == "regressor" and metric is None else "zero_one"
+        loss = config.get("loss", default)
+        rows = _rows(dataset, model, predictions, config, scores_for(loss, metric))
         result = compare_predictions(
             rows,
             loss,
+            metric=metric,
             pos_label=config.get("pos_label"),
             alternative=config.get("alternative", "two-sided"),
         )
@@ -131,6 +137,11 @@ def _checked(config: dict[str, Any]) -> dict[str, Any]:
                 f"evaluator_config of ucvtest has {name!r}, which it does not know: did you mean "
                 f"{_meant(name)!r}? Its options are {', '.join(OPTIONS)}"
             )
+    if config.get("loss") is not None and config.get("metric") is not None:
+        raise ValueError(
+            f"evaluator_config of ucvtest has loss={config['loss']!r:.60} and "
+            f"metric={config['metric']!r:.60}, which exclude each other: name one of them"
+        )
     given = [name for name in ("baseline", "baseline_model") if config.get(name) is not None]
     if len(given) != 1:
         raise ValueError(
@@ -147,13 +158,12 @@ def _checked(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(
-    dataset: Any, model: Any, predictions: str | None, config: dict[str, Any], loss: Any
+    dataset: Any, model: Any, predictions: str | None, config: dict[str, Any], scores: str | None
 ) -> Rows:
-    """The targets and both columns of predictions."""
+    """The targets and both columns of predictions; `scores` is what `scores_for` says of these."""
     if dataset.labels_data is None:
         raise ValueError("targets are missing: name the column that the models predict in targets")
     y = np.asarray(dataset.labels_data)
-    scores = scores_for(loss)
 
     def ask(asked: Any, name: str, column: str | None = None) -> Any:
         if scores is None or column is not None:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 import ucvtest as uv
+from ucvtest.losses.linearised import CLASSES, kept_classes
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
 from ucvtest_r.reading import (
     arguments_of,
@@ -143,10 +145,33 @@ def resampled_losses(
         values, *design, learners=each.learners, loss=each.loss, y=vector(y),
         pos_label=pos_label, groups=groups, greater_is_better=each.greater_is_better,
     )  # fmt: skip
+    if each.predictions is not None:
+        made = _of_metric(each, made, vector(y))
     # What `from_predictions` knows of the positive class, arrays of losses do not tell.
     named = {name: each.settings[name] for name in ("pos_label",) if name in each.settings}
     made = replace(made, settings={**made.settings, **named})
     return _losses(_with_remarks(made, scalar("remarks", remarks), remark_of_loss(arguments)))
+
+
+def _of_metric(each: uv.Losses, made: uv.Losses, y: np.ndarray) -> uv.Losses:
+    """The losses of a design by a function of means, which keep predictions."""
+    metric = each.metric
+    assert isinstance(metric, SmoothMetric)
+    assert each.predictions is not None
+    target, classes = made.target, each.settings.get(CLASSES)
+    if classes is not None:
+        # Labels that are never tested are none of these, and are not looked at.
+        place = {label: number for number, label in enumerate(classes)}
+        target = np.array([place.get(label, 0) for label in y.tolist()], dtype=float)
+    return uv.Losses.of_predictions(
+        metric,
+        predictions=each.predictions,
+        design=made.design,
+        learners=each.learners,
+        target=target,
+        settings={**made.settings, **kept_classes(classes)},
+        groups=made.groups,
+    )
 
 
 REMARK = "remark"
@@ -182,6 +207,7 @@ def _losses(losses: uv.Losses) -> Any:
         {
             "learners": list(losses.learners),
             "loss": losses.loss,
+            "is_metric": losses.metric.linearised,
             "in_words": losses.in_words,
             "means": losses.means,
             "n_obs": losses.design.n_obs,

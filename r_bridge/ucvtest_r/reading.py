@@ -20,6 +20,7 @@ def arguments_of(values: Any) -> dict[str, Any]:
         "design": _design,
         "learn_size": _learn_size,
         "scoring": _scoring,
+        "metric": _metric,
         "sample_weight": _each_row,
         "fold": _each_row,
         "groups": _each_row,
@@ -58,6 +59,11 @@ def _scoring(scoring: Any) -> Any:
 
     name, function = scoring
     return make_scorer(RFunctionScore(name[0], function))
+
+
+def _metric(metric: Any) -> Any:
+    """The name of a metric, or several of them."""
+    return list(metric) if len(metric) > 1 else scalar("metric", metric)
 
 
 def _each_row(values: Any) -> Any:

@@ -96,6 +96,14 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?<![\w.])fit\((\w+)=\)", r"\1 = of a test"),
     (r"\bfrom_losses\((\w+)=\)", r"\1 = "),
     (rf"(?<![\w.])(?P<name>{'|'.join(R_FUNCTIONS)})\((?P<argument>\w+)=\)", _called),
+    # Metrics go by their names alone.
+    (r", (?:or|your own by) uv\.metrics\.(?:Cells|Moments)[^,;]*", ""),
+    (r"\buv\.metrics\.(\w+)\('(\w+)'\)", r'metric = "\1_\2"'),
+    (r"\buv\.metrics\.(\w+\([\d.]+\))", r'"\1"'),
+    (
+        r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+",
+        'name one, as in \'f1["ill"]\', or an average, as in "f1_macro"',
+    ),
     (r"\buv\.learners\.(\w+)\(\)", r'"\1"'),
     (r"\buv\.learners\.(\w+)\(([\d.]+)\)", r'"\1:\2"'),
     (r"\buv\.(?:\w+\.)?(?P<name>[A-Za-z_]\w*)(?P<call>\()?", _function),

@@ -23,6 +23,7 @@ from ucvtest.cli.options import (
     LabelOption,
     LossOption,
     MethodsTextOption,
+    MetricsOption,
     MissingOption,
     OneHotOption,
     PlotOption,
@@ -99,6 +100,7 @@ def compare(
     ] = None,
     loss: LossOption = None,
     scoring: ScoringOption = None,
+    metric: MetricsOption = None,
     pos_label: LabelOption = None,
     null_value: Annotated[
         float | None,
@@ -254,8 +256,13 @@ def compare(
             "--tol": tol,
             "--max-fits": max_fits,
         }
-        if loss and scoring:
-            raise ValueError("--loss and --scoring exclude each other: pass one of them")
+        given = {"--loss": loss, "--scoring": scoring, "--metric": metric}
+        named_twice = [option for option, name in given.items() if name]
+        if len(named_twice) > 1:
+            raise ValueError(f"{' and '.join(named_twice)} exclude each other: pass one of them")
+        several = metric is not None and len(metric) > 1
+        if several and other is None:
+            raise ValueError("several --metric are for learners that are compared: add --other")
         of_one_learner = is_of_one_learner(test)
         named = {} if of_one_learner else named_tests(test, tests, own)
         if margin is not None:
@@ -280,9 +287,9 @@ def compare(
         if mlflow:
             uv.autolog()
         learners = [learner, *(other or [])]
-        asked = chosen_loss(loss, scoring)
+        asked = chosen_loss(loss, scoring, metric[0] if metric and not several else None)
         common: dict[str, Any] = {
-            "loss": asked,
+            **({"metric": metric} if several else {"loss": asked}),
             "alternative": alternative,
             "pos_label": as_label(pos_label, y),
         }
@@ -294,7 +301,7 @@ def compare(
             common |= {"groups": labels, "group_weight": group_weight}
         elif group_weight != "group":
             raise ValueError("--group-weight has no use without --groups")
-        as_table = tests is not None or len(learners) > 2 or _are_paths(learners)
+        as_table = several or tests is not None or len(learners) > 2 or _are_paths(learners)
         check_together(as_table, learners, null_value, correction, baseline)
         outcome: TestResult | Comparison
         if checkpoint is not None and not as_table:
@@ -341,7 +348,7 @@ def _run_alone(
     if cls.only_loss is None:
         shared["loss"] = loss
     elif loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
-        raise ValueError(f"--test {test} is about the AUC: leave out --loss")
+        raise ValueError(f"--test {test} is about the AUC: leave out --loss and --metric")
     found: TestResult = cls(X, y, *learners, **shared).fit(rng=seed, max_seconds=max_seconds)
     return found
 

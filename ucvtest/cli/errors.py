@@ -27,6 +27,7 @@ ALIASES = {
     "rng": "seed",
     "random_state": "seed",
     "random_seed": "seed",
+    "metric": "scoring",
 }
 """Arguments whose options have other names, here and in scikit-learn."""
 
@@ -35,6 +36,17 @@ REMEDIES = {
     "criteria": re.compile(r"name fewer in criteria, such as criteria=\[[^]]*\], "),
 }
 """What messages advise that has no option, by the argument that it is about."""
+
+METRICS = (
+    (re.compile(r", (?:or|your own by) uv\.metrics\.(?:Cells|Moments)[^,;]*"), ""),
+    (re.compile(r"\buv\.metrics\.(\w+)\('(\w+)'\)"), r"\1_\2"),
+    (re.compile(r"\buv\.metrics\.(\w+\([\d.]+\))"), r"'\1'"),
+    (
+        re.compile(r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+"),
+        "name one, as in 'f1[\"ill\"]', or an average, as in f1_macro",
+    ),
+)
+"""What messages say of metrics that are made by functions: here by their names alone."""
 
 USAGE_ERROR: Any = typer.BadParameter.__bases__[0]
 """What typer raises over options; newer ones bring a Click of their own."""
@@ -112,7 +124,7 @@ def _options_of(command: Callable[..., None]) -> dict[str, str]:
         for each in known
         if any(isinstance(part, OptionInfo) for part in each.annotation.__metadata__)
     }
-    return found | {name: found[option] for name, option in ALIASES.items() if option in found}
+    return {name: found[option] for name, option in ALIASES.items() if option in found} | found
 
 
 def in_options(text: str, options: dict[str, str]) -> str:
@@ -128,6 +140,8 @@ def in_options(text: str, options: dict[str, str]) -> str:
     for argument, remedy in REMEDIES.items():
         if argument not in options:
             text = remedy.sub("", text)
+    for said, short in METRICS:
+        text = said.sub(short, text)
     if "test" in options:
         text = TEST_CLASS.sub(_test_option, text)
     quoted = r"'[^']*'(?:(?:, | or |, or )'[^']*')*"
@@ -136,11 +150,16 @@ def in_options(text: str, options: dict[str, str]) -> str:
     # Names of one word are words of prose as well, but for subjects: "difference and width must".
     subject = rf"(?:{name}(?:, | and | or ))*{name}(?= must\b| exclude each other| out\b)"
     long = rf"(?:{_alternatives(each for each in options if '_' in each)})\b(?!=)"
-    pattern = rf"(?<![\w.'-])(?:(?P<name>{name}){value}|(?P<subject>{subject})|(?P<long>{long}))"
+    bare = rf"(?P<bare>{name})=(?=[\s,;:.)]|$)"
+    pattern = (
+        rf"(?<![\w.'-])(?:(?P<name>{name}){value}|{bare}|(?P<subject>{subject})|(?P<long>{long}))"
+    )
 
     def option(found: re.Match[str]) -> str:
         if found["value"]:
             return f"{options[found['name']]} {_option_value(found['value'])}"
+        if found["bare"]:
+            return options[found["bare"]]
         return re.sub(rf"\b{name}\b", lambda each: options[each[0]], found[0])
 
     return re.sub(pattern, option, text)

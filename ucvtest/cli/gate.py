@@ -12,6 +12,7 @@ from ucvtest.cli.files import as_label, read_table
 from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
+    MetricOption,
     PositiveOption,
     RuleLossName,
     SepOption,
@@ -37,7 +38,10 @@ def gate(
         str, typer.Option(metavar="NEW,OLD", help="Columns with the predictions of both models.")
     ],
     margin: Annotated[
-        float, typer.Option(help="By how much the new model may be worse, in units of the loss.")
+        float,
+        typer.Option(
+            help="By how much the new model may be worse, in units of the loss or metric."
+        ),
     ],
     target: TruthOption = None,
     loss: Annotated[
@@ -49,6 +53,7 @@ def gate(
             "ones are better."
         ),
     ] = "zero_one",
+    metric: MetricOption = None,
     pos_label: PositiveOption = None,
     sep: SepOption = None,
     alpha: Annotated[float, typer.Option(help="Level of the one-sided test.")] = 0.05,
@@ -60,14 +65,16 @@ def gate(
     """Let a new model pass if it is not worse than the old one by a margin.
 
     Both models are fixed, and have predicted the same observations. Error rates are
-    compared by McNemar's exact test, AUCs by DeLong's, other losses by the paired t test.
+    compared by McNemar's exact test, AUCs by DeLong's, other losses, and metrics such as
+    F1, by the paired t test.
     Exit status 0: the new model is noninferior. 1: the whole interval lies beyond the
     margin. 3: undecided, as too few observations leave it, and two models whose
     predictions are the same. 2: an error.
 
     \b
-    Example:
+    Examples:
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.02
+      ucvtest gate holdout.csv --target died --scores new,old --margin 0.05 --metric mcc
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(gate):
         check_options(alpha, None, None if json == STDOUT else json)
@@ -75,7 +82,7 @@ def gate(
         names = [name.strip() for name in scores.split(",")]
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
-        result = _run_test(data, target, names, loss, pos_label, sep)
+        result = _run_test(data, target, names, (loss, metric), pos_label, sep)
         judged = result.noninferiority(margin, alpha=alpha)
 
         from ucvtest.inference.positive_class import is_turned_note
@@ -91,12 +98,13 @@ def _run_test(
     data: Path,
     target: str | None,
     names: list[str],
-    loss: RuleLossName,
+    asked: tuple[RuleLossName, str | None],
     pos_label: str | None,
     sep: str | None,
 ) -> "TestResult":
-    """The test of the first rule against the second."""
-    check_truth(target, loss)
+    """The test of the first rule against the second; `asked` are --loss and --metric."""
+    loss, metric = asked
+    check_truth(target, loss, metric)
     wanted = [("--scores", name) for name in names]
     table = read_table(data, wanted if target is None else [("--target", target), *wanted], sep)
 
@@ -110,12 +118,14 @@ def _run_test(
         losses = uv.Losses.from_correct(predictions)
     else:
         label = pos_label if pos_label is None or y is None else as_label(pos_label, y)
-        losses = uv.Losses.from_predictions(y, predictions, loss=loss, pos_label=label)
+        losses = uv.Losses.from_predictions(
+            y, predictions, loss=loss, metric=metric, pos_label=label
+        )
     test: Any = uv.HoldOutTest
-    metric = losses.in_losses.metric
-    if metric.ranks_pairs:
+    found = losses.in_losses.metric
+    if found.ranks_pairs:
         test = uv.DeLongTest
-    elif metric.counts_errors:
+    elif found.counts_errors:
         test = uv.McNemarTest
     result: TestResult = test.from_losses(losses, *names).fit()
     return result

@@ -104,6 +104,23 @@ ScoringOption = Annotated[
         "numbers are then scores, of which greater is better."
     ),
 ]
+MetricOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="In the place of --loss what is no mean of one: f1, f1_macro, 'fbeta(2)', mcc, "
+        "balanced_accuracy, r2 and others, as in Python.",
+    ),
+]
+MetricsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="In the place of --loss what is no mean of one: f1, f1_macro, 'fbeta(2)', mcc, "
+        "balanced_accuracy, r2 and others, as in Python; repeatable, for a table of several that "
+        "share the fits.",
+    ),
+]
 MissingOption = Annotated[
     Literal["raise", "drop"],
     typer.Option(help="Rows with missing values: refuse them, or leave them out and say so."),
@@ -148,9 +165,13 @@ def check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
 
 
-def check_truth(target: str | None, loss: RuleLossName) -> None:
+def check_truth(target: str | None, loss: RuleLossName, metric: str | None = None) -> None:
     """Refuse predictions without what was to be predicted, and marked answers with it."""
     marked = loss in ("correct", "score")
+    if marked and metric is not None:
+        raise ValueError(
+            f"--loss {loss} and --metric {metric} exclude each other: pass one of them"
+        )
     if target is None and not marked:
         raise ValueError(
             "--target is missing: name the column with what was to be predicted; answers that are "

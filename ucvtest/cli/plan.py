@@ -9,7 +9,14 @@ import typer
 
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
-from ucvtest.cli.options import STDOUT, LossName, SepOption, check_options, parse_sizes
+from ucvtest.cli.options import (
+    STDOUT,
+    LossName,
+    MetricOption,
+    SepOption,
+    check_options,
+    parse_sizes,
+)
 from ucvtest.cli.report import width as line_width
 from ucvtest.common.whole_files import write_whole
 
@@ -26,7 +33,7 @@ def plan(
     ] = None,
     difference: Annotated[
         float | None,
-        typer.Option(help="The true difference of expected losses (or AUCs) to be found."),
+        typer.Option(help="The true difference of expected losses (or metrics) to be found."),
     ] = None,
     ratio: Annotated[
         float | None, typer.Option(help="The true ratio of expected losses to be found.")
@@ -52,6 +59,7 @@ def plan(
         LossName | None,
         typer.Option(help="[default: zero_one for classes, squared for real numbers]"),
     ] = None,
+    metric: MetricOption = None,
     pos_label: Annotated[
         str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
     ] = None,
@@ -97,6 +105,7 @@ def plan(
             alpha=alpha,
             learn_size=parse_sizes(learn_size),
             loss=loss,
+            metric=metric,
             pos_label=as_label(pos_label, y),
             rng=seed,
         )

@@ -14,6 +14,7 @@ from ucvtest.cli.options import (
     DataArgument,
     JsonOption,
     MethodsTextOption,
+    MetricOption,
     PlotOption,
     PositiveOption,
     QuietOption,
@@ -45,6 +46,7 @@ def predictions(
             "which higher ones are better."
         ),
     ] = "zero_one",
+    metric: MetricOption = None,
     pos_label: PositiveOption = None,
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
@@ -91,14 +93,15 @@ def predictions(
 
     Nothing is fitted. One column gives the error of one rule, two their difference, more a
     table of all pairs. Error rates are compared by McNemar's exact test, AUCs by DeLong's,
-    other losses by the paired t test. With --fold the predictions are those of one K-fold
-    cross-validation.
+    other losses, and metrics such as F1, by the paired t test. With --fold the predictions
+    are those of one K-fold cross-validation.
 
     \b
     Examples:
       ucvtest predictions holdout.csv --target died --scores new,old
       ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
           --pos-label yes
+      ucvtest predictions holdout.csv --target died --scores new,old --metric f1 --pos-label yes
       ucvtest predictions answers.csv --scores model --loss correct --groups question
       ucvtest predictions folds.csv --target died --scores p_new,p_old --loss auc --fold fold
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
@@ -106,7 +109,7 @@ def predictions(
         check_options(alpha, plot, json)
         names = [name.strip() for name in scores.split(",")]
         more = {"groups": groups, "weight": weight, "fold": fold}
-        losses = _losses(data, target, names, loss, pos_label, sep, more)
+        losses = _losses(data, target, names, (loss, metric), pos_label, sep, more)
 
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
@@ -163,17 +166,18 @@ def _losses(
     data: Path,
     target: str | None,
     names: list[str],
-    loss: RuleLossName,
+    asked: tuple[RuleLossName, str | None],
     pos_label: str | None,
     sep: str | None,
     more: dict[str, str | None],
 ) -> "Losses":
-    """The losses; `more` are columns by the names of their options."""
+    """The losses; `asked` are --loss and --metric, `more` columns by the names of their options."""
     if not all(names) or len(set(names)) < len(names):
         raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
     if target in names:
         raise ValueError(f"--scores {target}: that is the target")
-    check_truth(target, loss)
+    loss, metric = asked
+    check_truth(target, loss, metric)
     if more["fold"] is not None and more["fold"] in (target, *names):
         what = "what was to be predicted" if more["fold"] == target else "a prediction"
         raise ValueError(f"--fold {more['fold']}: that is {what}")
@@ -197,6 +201,7 @@ def _losses(
     return uv.Losses.from_predictions(
         *(y, rules),
         loss=loss,
+        metric=metric,
         groups=groups,
         pos_label=label,
         sample_weight=weight,

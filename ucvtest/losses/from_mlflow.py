@@ -23,6 +23,7 @@ class FromMlflow(FromPredictions):
         table: str = "eval_results_table.json",
         y: str = "target",
         loss: Any = "zero_one",
+        metric: Any = None,
         groups: Any = None,
         pos_label: Any = None,
         fold: Any = None,
@@ -40,7 +41,7 @@ class FromMlflow(FromPredictions):
             File of the table, as `mlflow.log_table` and `mlflow.models.evaluate` write it.
         y : str
             The column with what was to be predicted.
-        loss, groups, pos_label, fold : optional
+        loss, metric, groups, pos_label, fold : optional
             See `from_predictions`; groups and fold may name columns.
 
         Raises
@@ -54,7 +55,12 @@ class FromMlflow(FromPredictions):
         # Of scores it only says whether runs were evaluated on the same rows.
         target = None if isinstance(loss, str) and loss == SCORE else found
         return cls.from_predictions(
-            target, rules, loss=loss, groups=groups, pos_label=pos_label, fold=fold
+            *(target, rules),
+            loss=loss,
+            metric=metric,
+            groups=groups,
+            pos_label=pos_label,
+            fold=fold,
         )
 
 

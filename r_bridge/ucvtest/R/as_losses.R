@@ -11,14 +11,16 @@ as_losses.default <- function(x, ...)
             "prediction, got ", describe(x))
 
 # Several by name, on the same splits.
-as_losses.list <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL, ...) {
+as_losses.list <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL,
+                           metric = NULL, ...) {
   if (is.null(names(x)) || !all(nzchar(names(x))) || !length(x))
     stop_user("'x' must have a name for each learner: list(a = , b = )")
   for (each in x) if (inherits(each, c("smooth.roc", "multiclass.roc"))) as_losses(each)
   curves <- vapply(x, inherits, NA, "roc")
   if (all(curves)) {
     # They are about the area, with their own cases.
-    given <- Filter(Negate(is.null), list(loss = loss, positive = positive, pos_label = pos_label))
+    given <- Filter(Negate(is.null), list(loss = loss, positive = positive, pos_label = pos_label,
+                                          metric = metric))
     return(do.call(losses_of_curves, c(list(x, groups), given, list(...))))
   }
   refuse_untaken(x, ...)
@@ -27,7 +29,7 @@ as_losses.list <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_l
   name <- if (inherits(x[[1L]], "train")) "resamples of caret"
           else if (inherits(x[[1L]], "ResampleResult")) x[[1L]]$task$id
           else "predictions of tidymodels"
-  losses_of_records(found, loss, groups, as_positive(positive, pos_label), name)
+  losses_of_records(found, loss, groups, as_positive(positive, pos_label), name, metric)
 }
 
 # Arguments of a list that the method of no element takes; only tables take some of their own.
@@ -39,21 +41,22 @@ refuse_untaken <- function(x, ...) {
   do.call(refuse_unknown, given[is.na(pmatch(named, taken))])
 }
 
-as_losses.train <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL, ...) {
+as_losses.train <- function(x, loss = NULL, groups = NULL, positive = NULL, pos_label = NULL,
+                            metric = NULL, ...) {
   refuse_unknown(...)
   losses_of_records(structure(list(records_of(x)), names = x$method), loss, groups,
-                    as_positive(positive, pos_label), paste("caret's", x$method))
+                    as_positive(positive, pos_label), paste("caret's", x$method), metric)
 }
 
 as_losses.ResampleResult <- function(x, loss = NULL, groups = NULL, positive = NULL,
-                                     pos_label = NULL, ...) {
+                                     pos_label = NULL, metric = NULL, ...) {
   refuse_unknown(...)
   losses_of_records(structure(list(records_of(x)), names = x$learner$id), loss, groups,
-                    as_positive(positive, pos_label), x$task$id)
+                    as_positive(positive, pos_label), x$task$id, metric)
 }
 
 as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, positive = NULL,
-                                      pos_label = NULL, ...) {
+                                      pos_label = NULL, metric = NULL, ...) {
   refuse_unknown(...)
   results <- lapply(seq_len(x$n_resample_results), function(i) x$resample_result(i))
   tasks <- unique(vapply(results, function(each) each$task$id, ""))
@@ -61,7 +64,7 @@ as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, positive = 
     stop_user("'x' has several tasks (", paste(tasks, collapse = ", "), "): filter one of them")
   names(results) <- vapply(results, function(each) each$learner$id, "")
   losses_of_records(lapply(results, records_of), loss, groups, as_positive(positive, pos_label),
-                    tasks)
+                    tasks, metric)
 }
 
 # ROC curves of pROC: scores of rules that learnt elsewhere.
@@ -174,12 +177,12 @@ as_losses.Score <- function(x, loss = "auc", groups = NULL, ...) {
 # A table with a row for each tested observation of each fold: the columns are named.
 as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row = NULL,
                                  loss = NULL, groups = NULL, positive = NULL, splits = NULL,
-                                 learner = "learner", pos_label = NULL, ...) {
+                                 learner = "learner", pos_label = NULL, metric = NULL, ...) {
   refuse_unknown(...)
   positive <- as_positive(positive, pos_label)
   if (".row" %in% names(x)) {
     found <- structure(list(records_of(x, truth = truth, splits = splits)), names = learner)
-    return(losses_of_records(found, loss, groups, positive, "tidymodels"))
+    return(losses_of_records(found, loss, groups, positive, "tidymodels", metric))
   }
   if (missing(truth) || is.null(predictions) || is.null(fold))
     stop_user("name the columns: truth = , predictions = c(), fold = , and row = where rows are ",
@@ -193,7 +196,7 @@ as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row 
                     list(resample = as_resample(x[fold]), row = tested, obs = x[[truth]],
                          pred = function(loss, positive) x[[column]], column = column,
                          learning = learning_of(splits), response = response_of(splits, truth)))
-  losses_of_records(found, loss, groups, positive, "table of folds")
+  losses_of_records(found, loss, groups, positive, "table of folds", metric)
 }
 
 # What caret's own summary functions compute, and what Python calls it, which knows its range.
@@ -325,7 +328,11 @@ yardstick_event <- function(truth) {
 
 # Whether a loss is of labels; the others need probabilities or scores where there are classes.
 is_of_labels <- function(loss)
-  is.function(loss) || is.matrix(loss) || loss %in% c("zero_one", "accuracy")
+  is.function(loss) || is.matrix(loss) || loss %in% c("zero_one", "accuracy") ||
+    !loss %in% known_losses && !of_probabilities(loss)
+
+# All else is a metric; those of numbers have no class that could be the positive one.
+known_losses <- c("squared", "absolute", "log", "brier", "auc", "mse", "mae", "log_loss", "roc_auc")
 
 probability <- function(table, positive, remedy) {
   if (!positive %in% names(table))
@@ -444,7 +451,7 @@ places_of <- function(found, order) {
 
 same_each <- function(a, b) if (is.numeric(a)) a == b else as.character(a) == as.character(b)
 
-losses_of_records <- function(found, loss, groups, positive, name) {
+losses_of_records <- function(found, loss, groups, positive, name, metric = NULL) {
   found <- matched_records(found)
   first <- found[[1L]]
   row <- as.integer(first$row)
@@ -454,9 +461,11 @@ losses_of_records <- function(found, loss, groups, positive, name) {
   refuse_repeated_rows(learning)
   y <- whole_response(first, row)
   answer <- response(y, positive)
-  if (is.null(loss)) loss <- default_loss(answer)
+  if (is.null(loss) && is.null(metric)) loss <- default_loss(answer)
+  asked <- loss_or_metric(loss, metric, y, answer$labels)
+  loss <- or_else(asked$metric, loss)
   remark <- NULL
-  if (!is_of_labels(loss)) {
+  if (!is_of_labels(loss) || is_of_one_class(loss)) {
     # What its own package takes for the positive class.
     declared <- first$declared
     if (is.null(positive) && length(answer$labels) == 2L &&
@@ -465,7 +474,7 @@ losses_of_records <- function(found, loss, groups, positive, name) {
       remark <- paste0("The positive class is ", dQuote(declared$class, FALSE), ", ", declared$by,
                        ".")
     }
-    if (!is.null(first$column))
+    if (!is.null(first$column) && !is_of_labels(loss))
       refuse_unnamed_class(answer, loss, paste0("column '", first$column, "' holds"))
   }
   positive <- or_else(answer$pos_label, answer$labels[length(answer$labels)])
@@ -477,10 +486,10 @@ losses_of_records <- function(found, loss, groups, positive, name) {
     indicators(if (is.null(names(learning))) learning else learning[resamples], length(y))
   fields <- call_python("resampled_losses", y = answer$values, tested = answer$values[row[order]],
                         predictions = predictions, learning = learning, testing = testing,
-                        arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
-                                         groups = as_groups(groups, length(y))),
+                        arguments = c(asked, list(pos_label = positive_of(answer, metric),
+                                                  groups = as_groups(groups, length(y)))),
                         remarks = remark)
-  new_losses(fields, name)
+  new_losses(fields, name, answer$labels)
 }
 
 # The response of all rows, as far as it is known: hold-out and random splits leave rows untested.

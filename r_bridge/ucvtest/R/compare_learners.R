@@ -9,7 +9,8 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                                      baseline = NULL, groups = NULL,
                                      group_weight = c("group", "row"), weights = NULL,
                                      n_jobs = 1, scoring = NULL, max_seconds = NULL,
-                                     checkpoint = NULL, pos_label = NULL, max_fits = NULL, ...) {
+                                     checkpoint = NULL, pos_label = NULL, max_fits = NULL,
+                                     metric = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -21,19 +22,19 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
   if (length(learners) < 2L)
     stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
               "use ustat_test() or another test for the error of one")
-  arguments <- list(loss = as_loss(loss, sample$response),
-                    scoring = as_scoring(scoring, sample$response, substitute(scoring)),
+  asked <- loss_or_metric(loss, metric, sample$response, sample$labels, several = TRUE)
+  arguments <- list(scoring = as_scoring(scoring, sample$response, substitute(scoring)),
                     max_seconds = max_seconds, max_fits = max_fits, checkpoint = as_file(checkpoint),
                     correction = correction,
                     alternative = sub(".", "-", alternative, fixed = TRUE),
-                    pos_label = sample$pos_label, contrast = contrast, baseline = baseline,
+                    pos_label = positive_of(sample, metric), contrast = contrast, baseline = baseline,
                     groups = sample$groups, group_weight = as_group_weight(group_weight),
                     rng = draw_seed())
   tests <- as_tests(tests, nrow(sample$x))
   fields <- with_cluster(n_jobs, {
     named <- named_learners(learners, sample, written)
     call_python("compare_learners", x = sample$x, y = sample$y, learners = named$learners,
-                names = named$names, tests = tests, arguments = arguments,
+                names = named$names, tests = tests, arguments = c(asked, arguments),
                 conf_level = conf.level)
   })
   new_comparison(fields, sample$name, conf.level)
@@ -233,13 +234,14 @@ compare_learners.ucvtest_losses <- function(x, tests = NULL,
                                             alternative = c("two.sided", "less", "greater"),
                                             correction = "holm", conf.level = 0.95,
                                             baseline = NULL, group_weight = c("group", "row"),
-                                            ...) {
+                                            metric = NULL, ...) {
   refuse_unknown(...)
   alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
   refuse_level(conf.level, "conf.level")
   arguments <- c(list(correction = correction, baseline = name_or_number(baseline),
                       alternative = sub(".", "-", alternative, fixed = TRUE)),
                  if (!missing(group_weight)) list(group_weight = as_group_weight(group_weight)))
+  if (!is.null(metric)) arguments$metric <- as_metric(metric, x$labels, several = TRUE)
   fields <- call_python("compare_losses", losses = x$json, arguments = arguments,
                         tests = if (!is.null(tests)) as_tests(tests, x$n_obs), conf_level = conf.level)
   new_comparison(fields, x$data.name, conf.level)

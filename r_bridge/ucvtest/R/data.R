@@ -116,7 +116,7 @@ says_positive <- function(classes)
 refuse_unnamed_class <- function(answer, loss, what) {
   # Numbers are labels for some losses, and amounts for others.
   of_numbers <- is.null(answer$labels)
-  if (answer$named || of_numbers && !loss %in% c("auc", "log", "brier")) return(invisible())
+  if (answer$named || of_numbers && !of_probabilities(loss)) return(invisible())
   classes <- if (of_numbers) sort(unique(answer$values)) else answer$labels
   if (length(classes) != 2L) return(invisible())
   shown <- if (of_numbers) as.character(classes) else dQuote(classes, FALSE)

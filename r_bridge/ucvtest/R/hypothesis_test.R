@@ -2,11 +2,12 @@
 
 # `constructor` and `fit`: arguments of the Python class and of its method fit, with defaults.
 # `without`: shared arguments that the test has no use for. `statistic`: the name of a statistic
-# that is neither t nor z. `needs_other`: whether there must be two learners.
+# that is neither t nor z. `needs_other`: whether there must be two learners. `metrics`: whether it
+# takes a metric in the place of a loss.
 test_spec <- function(class, constructor = alist(), fit = alist(), without = character(),
-                      statistic = "statistic", needs_other = FALSE)
+                      statistic = "statistic", needs_other = FALSE, metrics = FALSE)
   list(class = class, constructor = constructor, fit = fit, without = without,
-       statistic = statistic, needs_other = needs_other)
+       statistic = statistic, needs_other = needs_other, metrics = metrics)
 
 # The tests on the losses of one resampling design.
 resampling_spec <- function(class, design, fit = alist(), without = character(),
@@ -14,7 +15,7 @@ resampling_spec <- function(class, design, fit = alist(), without = character(),
   constructor <- list(design = substitute(design), null_value = NULL)
   fit <- c(fit, alist(max_seconds = NULL))
   test_spec(class, constructor[setdiff(names(constructor), without)], fit, without,
-            needs_other = needs_other)
+            needs_other = needs_other, metrics = !"loss" %in% without)
 }
 
 # Of every test that can use them; each is passed on where it is not "without".
@@ -40,7 +41,8 @@ default_method <- function(spec) {
     spec$constructor[names(spec$constructor) == "null_value"],
     shared[!names(shared) %in% c("other", of_losses)],
     alist(positive = NULL, groups = NULL, group_weight = c("group", "row"), weights = NULL,
-          n_jobs = 1, pos_label = NULL, ... = ))
+          n_jobs = 1, pos_label = NULL),
+    if (spec$metrics) alist(metric = NULL), alist(... = ))
   method
 }
 
@@ -96,10 +98,11 @@ run_here <- function(spec, frame) {
   if (!is.null(given("other")))
     learners[[2L]] <- as_learner(frame$other, "other", written_in("other", frame), sample)
   constructor <- c(mget_arguments(spec$constructor, frame), read_alternative(spec, frame),
-                   list(pos_label = sample$pos_label, groups = sample$groups,
-                        group_weight = as_group_weight(frame$group_weight)))
+                   list(pos_label = positive_of(sample, if (spec$metrics) frame$metric),
+                        groups = sample$groups, group_weight = as_group_weight(frame$group_weight)))
   if (!"loss" %in% spec$without) {
-    constructor["loss"] <- list(as_loss(frame$loss, sample$response))
+    constructor <- c(constructor, loss_or_metric(
+      frame$loss, if (spec$metrics) frame$metric, sample$response, sample$labels))
     constructor["scoring"] <- list(
       as_scoring(frame$scoring, sample$response, written_in("scoring", frame)))
   }

@@ -1,15 +1,17 @@
 # Losses that every test takes in the place of features and response.
 
 prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positive = NULL,
-                              weights = NULL, pos_label = NULL, fold = NULL)
+                              weights = NULL, pos_label = NULL, fold = NULL, metric = NULL)
   losses_of_rules(y, predictions, paste("predictions of", deparse1(substitute(y))), loss, groups,
-                  as_positive(positive, pos_label), weights, fold = fold)
+                  as_positive(positive, pos_label), weights, fold = fold, metric = metric)
 
 losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
-                            weights = NULL, remarks = NULL, fold = NULL) {
+                            weights = NULL, remarks = NULL, fold = NULL, metric = NULL) {
   predictions <- named_columns(predictions, "predictions")
   answer <- if (!identical(loss, "score")) response(y, positive)
-  if (is.null(loss)) loss <- default_loss(answer)
+  if (is.null(loss) && is.null(metric)) loss <- default_loss(answer)
+  asked <- loss_or_metric(loss, metric, y, answer$labels)
+  loss <- or_else(asked$metric, loss)
   tables <- vapply(predictions, function(each) length(dim(each)) == 2L && ncol(each) > 1L, NA)
   if (!identical(loss, "score") && !is_of_labels(loss)) {
     if (!all(tables))
@@ -31,12 +33,12 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
            else length(predictions[[1L]])
   fields <- call_python("prediction_losses", y = answer$values,
                         predictions = lapply(predictions, prediction_vector),
-                        arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
-                                         groups = as_groups(groups, n_obs),
-                                         sample_weight = as_weights(weights, n_obs),
-                                         fold = as_labels(fold, n_obs, "fold")),
+                        arguments = c(asked, list(pos_label = positive_of(answer, metric),
+                                                  groups = as_groups(groups, n_obs),
+                                                  sample_weight = as_weights(weights, n_obs),
+                                                  fold = as_labels(fold, n_obs, "fold"))),
                         remarks = remarks)
-  new_losses(fields, name)
+  new_losses(fields, name, answer$labels)
 }
 
 correct_losses <- function(correct, groups = NULL) {
@@ -76,32 +78,33 @@ evaluate_learners <- function(x, ...) UseMethod("evaluate_learners")
 evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
                                       positive = NULL, groups = NULL, weights = NULL,
                                       n_jobs = 1, scoring = NULL, max_seconds = NULL,
-                                      checkpoint = NULL, pos_label = NULL, ...) {
+                                      checkpoint = NULL, pos_label = NULL, metric = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"lda\", \"knn:5\")")
   written <- substitute(learners)
   sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights)
-  arguments <- list(design = as_design(design, nrow(sample$x)),
-                    loss = as_loss(loss, sample$response),
-                    scoring = as_scoring(scoring, sample$response, substitute(scoring)),
-                    pos_label = sample$pos_label, groups = sample$groups,
-                    max_seconds = max_seconds, checkpoint = as_file(checkpoint), rng = draw_seed())
+  arguments <- c(loss_or_metric(loss, metric, sample$response, sample$labels), list(
+    design = as_design(design, nrow(sample$x)),
+    scoring = as_scoring(scoring, sample$response, substitute(scoring)),
+    pos_label = positive_of(sample, metric), groups = sample$groups,
+    max_seconds = max_seconds, checkpoint = as_file(checkpoint), rng = draw_seed()))
   fields <- with_cluster(n_jobs, {
     named <- named_learners(learners, sample, written)
     call_python("evaluate_learners", x = sample$x, y = sample$y, learners = named$learners,
                 names = named$names, arguments = arguments)
   })
-  new_losses(fields, sample$name)
+  new_losses(fields, sample$name, sample$labels)
 }
 
 evaluate_learners.formula <- formula_method(evaluate_learners.default)
 
-new_losses <- function(fields, name) {
+# `labels` are the classes in the order of the levels.
+new_losses <- function(fields, name, labels = NULL) {
   fields$means <- matrix(fields$means, length(fields$learners),
                          dimnames = list(fields$learners, NULL))
-  structure(c(fields, data.name = name), class = "ucvtest_losses")
+  structure(c(fields, data.name = name, list(labels = labels)), class = "ucvtest_losses")
 }
 
 print.ucvtest_losses <- function(x, digits = 4L, ...) {
@@ -110,7 +113,7 @@ print.ucvtest_losses <- function(x, digits = 4L, ...) {
   cat(x$n_obs, " observations", if (!is.null(x$n_groups)) c(" in ", x$n_groups, " groups"), ", ",
       if (x$learns) c(x$n_resamples, " resamples") else "fixed rules, one test set", "\n",
       sep = "")
-  cat("loss:  ", x$loss, if (!identical(x$in_words, x$loss)) c(" (", x$in_words, ")"),
+  cat(if (isTRUE(x$is_metric)) "metric:  " else "loss:  ", x$loss, if (!identical(x$in_words, x$loss)) c(" (", x$in_words, ")"),
       if (!x$each) ", means of resamples only", "\n",
       if (!is.null(x$positive)) c("positive class:  ", x$positive, "\n"), sep = "")
   cat(strwrap(c(x$remarks, "")), sep = "\n")

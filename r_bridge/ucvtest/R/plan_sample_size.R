@@ -6,21 +6,22 @@ plan_sample_size.default <- function(x, y, learner, other = NULL, difference = N
                                      width = NULL, n = NULL, power = 0.8, alpha = 0.05,
                                      learn_size = NULL, loss = NULL, positive = NULL, groups = NULL,
                                      weights = NULL, curve = TRUE, n_jobs = 1, pos_label = NULL,
-                                     ...) {
+                                     metric = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learner)) stop_user("'learner' is missing: name one, such as \"lda\"")
   sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights)
   written <- list(substitute(learner), substitute(other))
+  asked <- loss_or_metric(loss, metric, sample$response, sample$labels)
   arguments <- list(difference = difference, ratio = ratio, width = width, power = power,
-                    alpha = alpha, learn_size = learn_size, loss = as_loss(loss, sample$response),
-                    pos_label = sample$pos_label, groups = sample$groups, curve = curve,
+                    alpha = alpha, learn_size = learn_size,
+                    pos_label = positive_of(sample, metric), groups = sample$groups, curve = curve,
                     rng = draw_seed())
   fields <- with_cluster(n_jobs, {
     learners <- list(as_learner(learner, "learner", written[[1L]], sample))
     if (!is.null(other)) learners[[2L]] <- as_learner(other, "other", written[[2L]], sample)
     call_python("plan_sample_size", x = sample$x, y = sample$y, learners = learners,
-                arguments = arguments, n = if (!is.null(n)) as.numeric(n))
+                arguments = c(asked, arguments), n = if (!is.null(n)) as.numeric(n))
   })
   new_plan(fields, sample$name)
 }

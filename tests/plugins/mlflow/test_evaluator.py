@@ -22,6 +22,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.svm import LinearSVC
 
 import ucvtest as uv
+from tests.support.metric_table import ASKED, TABLE, in_python, numbers_of
 from tests.support.paths import ROOT
 from ucvtest import UcvtestWarning
 
@@ -410,6 +411,70 @@ def test_groups_are_a_column_or_labels(client: MlflowClient, data: pd.DataFrame,
         assert client.get_run(found.run_id).data.params[f"{key}.n_groups"] == "40"
 
 
+@pytest.mark.parametrize("metric", ["f1", "r2", "mcc", 'recall["ill"]'])
+def test_metrics_have_the_numbers_of_python(client: MlflowClient, metric: str) -> None:
+    target, new, old = ASKED[metric]
+    config = {"baseline": old, "metric": metric, "margin": 0.15, "pos_label": "ill"}
+    if target == "dose":
+        del config["pos_label"]
+    found = evaluate(TABLE, config, predictions=new, targets=target)
+    expected = in_python(metric)
+    names = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")
+    numbers = [found.metrics[f"ucvtest.hold_out.1.{name}"] for name in names]
+    np.testing.assert_allclose(numbers, numbers_of(expected), rtol=1e-12)
+    judged = expected.noninferiority(0.15)
+    assert found.metrics["ucvtest.hold_out.1.noninferiority.pvalue"] == judged.pvalue
+    assert um.load_result(found.run_id).estimand == expected.estimand
+    run = client.get_run(found.run_id).data
+    assert run.params["ucvtest.hold_out.1.loss"] == metric
+    assert run.tags["ucvtest.hold_out.1.noninferiority.decision"] == judged.decision
+
+
+def test_several_metrics_have_keys_of_their_own(client: MlflowClient) -> None:
+    rules = {"new": TABLE["new"], "old": TABLE["old"]}
+    losses = uv.Losses.from_predictions(TABLE["state"], rules, metric="f1", pos_label="ill")
+    metrics = ["f1", "fbeta(2)", 'recall["ill"]']
+    compared = uv.compare_losses(losses, "hold_out", metric=metrics)
+    with mlflow.start_run(run_name="metrics") as run:
+        um.log_result(compared)
+    logged = client.get_run(run.info.run_id).data.metrics
+    # Keys have neither brackets nor quotes.
+    for key, metric in zip(("f1", "fbeta_2", "recall_ill"), metrics, strict=True):
+        found = logged[f"ucvtest.comparison.1.{key}.pvalue"]
+        assert found == compared.result(metric, "new", "old").pvalue
+    assert um.load_result(run.info.run_id).tests == tuple(metrics)
+
+
+def test_metrics_ask_models_for_what_they_need(client: MlflowClient, data: pd.DataFrame) -> None:
+    model = LogisticRegression().fit(data[["a", "b"]], data.y)
+    by_b = LogisticRegression().fit(data[["b"]], data.y)
+
+    class Old:
+        def predict(self, features: pd.DataFrame) -> Any:
+            return by_b.predict(features[["b"]])
+
+        def predict_proba(self, features: pd.DataFrame) -> Any:
+            return by_b.predict_proba(features[["b"]])
+
+    rows = data[["a", "b", "y"]]
+    rules = {"new": model.predict_proba(rows[["a", "b"]])[:, 1], "old": Old().predict_proba(rows)}
+    rules["old"] = rules["old"][:, 1]
+    for metric in ("net_benefit(0.3)", "brier_skill"):
+        asked = Rows(data.y.to_numpy(), model.predict_proba(rows[["a", "b"]]), rules["old"])
+        losses = uv.Losses.from_predictions(data.y, rules, metric=metric)
+        expected = uv.HoldOutTest.from_losses(losses).fit()
+        assert compare_predictions(asked, metric=metric).pvalue == expected.pvalue
+    with pytest.raises(ValueError, match=r"all labels.*: metric='brier_skill' needs probabilities"):
+        compare_predictions(Rows(data.y.to_numpy(), data.new, data.old), metric="brier_skill")
+    for config, message in [
+        ({"metric": "f1", "loss": "log"}, "loss='log' and metric='f1', which exclude each other"),
+        ({"metric": "f2"}, "metric='f2' is unknown"),
+        ({"metrics": "f1"}, "did you mean 'metric'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            evaluate(data, {"baseline": "old"} | config, predictions="new")
+
+
 @pytest.mark.parametrize("option", ["baseline", "groups"])
 def test_rows_in_another_order_are_refused(
     client: MlflowClient, data: pd.DataFrame, option: str
@@ -647,8 +712,8 @@ def test_misspelt_options(
         evaluate(data, config, predictions="new", **options)
     assert str(error.value) == (
         f"evaluator_config of ucvtest has {typed!r}, which it does not know: did you mean "
-        f"{meant!r}? Its options are baseline, baseline_model, loss, pos_label, alternative, "
-        "margin, groups"
+        f"{meant!r}? Its options are baseline, baseline_model, loss, metric, pos_label, "
+        "alternative, margin, groups"
     )
 
 
@@ -657,7 +722,7 @@ def test_options_that_it_does_not_know(client: MlflowClient, data: pd.DataFrame)
         evaluate(data, {"baseline": "old", "metric_prefix": "x"}, predictions="new")
     assert [str(item.message) for item in caught if item.category is UcvtestWarning] == [
         "evaluator_config holds metric_prefix, which ucvtest does not know: its options are "
-        "baseline, baseline_model, loss, pos_label, alternative, margin, groups"
+        "baseline, baseline_model, loss, metric, pos_label, alternative, margin, groups"
     ]
 
 

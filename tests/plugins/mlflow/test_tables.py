@@ -37,6 +37,8 @@ def test_one_run_and_several(client: MlflowClient) -> None:
     ):
         np.testing.assert_allclose(found.means, expected.means)
         assert found.learners == ("new", "old")
+    auc = uv.Losses.from_mlflow(both, predictions=["new", "old"], metric="auc")
+    assert auc.metric == expected.metric
     grouped = uv.Losses.from_mlflow(both, predictions="new", loss="auc", groups="age")
     assert grouped.groups is None or len(grouped.groups) == 40
     marked = logged(TABLE.assign(right=NEW > 0))

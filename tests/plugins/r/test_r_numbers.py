@@ -3,12 +3,14 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ucvtest as uv
+from tests.support.metric_table import ASKED, in_python, numbers_of, written
 from tests.support.r_session import LABELS, PACKAGE, SAMPLE, RSession
 from ucvtest.methods.registry import TESTS
 
@@ -105,6 +107,95 @@ def test_groups_give_the_numbers_of_python(r: RSession, function: str, weight: s
     np.testing.assert_allclose(
         numbers, [expected.estimate, expected.se, expected.pvalue], rtol=1e-10
     )
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("metrics") / "table.csv")
+
+
+@pytest.mark.parametrize("metric", ASKED)
+def test_metrics_give_the_numbers_of_python(r: RSession, table: Path, metric: str) -> None:
+    target, new, old = ASKED[metric]
+    printed = r(f"""
+        table <- read.csv({json.dumps(str(table))})
+        losses <- prediction_losses(table${target}, table[c("{new}", "{old}")], metric = '{metric}',
+                                    positive = if ("{target}" == "state") "ill")
+        result <- hold_out_test(losses)
+        houses <- hold_out_test(prediction_losses(
+            table${target}, table[c("{new}", "{old}")], metric = '{metric}', groups = table$house,
+            positive = if ("{target}" == "state") "ill"))
+        cat(sprintf("%.17g", c(result$estimate, result$stderr, result$statistic, result$p.value,
+                               result$conf.int, houses$stderr,
+                               equivalence(result, -0.15, 0.15)$p.value)))
+    """)
+    expected = in_python(metric)
+    numbers = [
+        *numbers_of(expected),
+        in_python(metric, houses=True).se,
+        expected.equivalence(-0.15, 0.15).pvalue,
+    ]
+    np.testing.assert_allclose([float(each) for each in printed.split()], numbers, rtol=1e-12)
+    assert r("cat(names(result$estimate), '|', names(result$statistic))") == (
+        f"{expected.estimand} | t"
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "cls"),
+    [
+        ("hold_out_test", uv.HoldOutTest),
+        ("cross_validation_wald_test", uv.CrossValidationWaldTest),
+        ("ustat_test", uv.UStatisticTest),
+    ],
+)
+def test_metrics_of_learners_give_the_numbers_of_python(
+    r: RSession, function: str, cls: Any
+) -> None:
+    printed = r(
+        f"set.seed(5); result <- {function}(x, y, 'lda', 'knn:5', metric = 'f_meas', "
+        "positive = 'case')\n"
+        "cat(sprintf('%.17g', c(result$settings$rng, result$estimate, result$stderr, "
+        "result$p.value)))"
+    )
+    seed, *numbers = map(float, printed.split())
+    expected = cls(SAMPLE, LABELS, "lda", "knn:5", metric="f1", pos_label="case").fit(rng=int(seed))
+    np.testing.assert_allclose(
+        numbers, [expected.estimate, expected.se, expected.pvalue], rtol=1e-12
+    )
+
+
+def test_several_metrics_share_the_fits_as_in_python(r: RSession) -> None:
+    printed = r("""
+        set.seed(5)
+        both <- compare_learners(x, y, c("lda", "knn:5"), "cross_validation_wald",
+                                 metric = c("f1", "mcc"), positive = "case")
+        cat(both$test, attr(both, "about")$loss, '')
+        cat(sprintf('%.17g', c(both$estimate, both$std.error, both$p.value)))
+        plan <- plan_sample_size(x, y, "lda", "knn:5", metric = "f1", positive = "case",
+                                 width = 0.2)
+        cat('', sprintf('%.17g', plan$settings$rng), plan$n_needed)
+    """)
+    found = printed.split()
+    assert found[:4] == ["f1", "mcc", "f1,", "mcc"]
+    seed = int(re.search(r'"rng": ([0-9]+)', r("cat(attr(both, 'about')$json)"))[1])
+    learners = ("lda", "knn:5")
+    expected = uv.compare(
+        *(SAMPLE, LABELS, learners, "cross_validation_wald"),
+        metric=["f1", "mcc"],
+        pos_label="case",
+        rng=seed,
+    )
+    numbers = [expected.frame[name] for name in ("estimate", "se", "pvalue")]
+    np.testing.assert_allclose([float(x) for x in found[4:10]], np.concatenate(numbers), rtol=1e-12)
+    plan = uv.plan(
+        *(SAMPLE, LABELS, *learners),
+        metric="f1",
+        pos_label="case",
+        width=0.2,
+        rng=int(float(found[10])),
+    )
+    assert int(found[11]) == plan.n_needed
 
 
 def test_losses_give_the_numbers_of_python(r: RSession) -> None:
@@ -294,6 +385,14 @@ ALIKE: dict[str, tuple[str, Callable[[int], Any]]] = {
     "permutations": (
         "permutation_complexity_test(x, y, 'knn:3', n_permutations = 30)$estimate",
         lambda rng: uv.PermutationComplexityTest(SAMPLE, LABELS, "knn:3").fit(30, rng=rng).estimate,
+    ),
+    "right answers": (
+        "of(hold_out_test(correct_losses(list(a = x[, 1] > 0, b = x[, 2] > 0), groups = patient)))",
+        lambda rng: _of(
+            uv.HoldOutTest.from_losses(
+                uv.Losses.from_correct({"a": SAMPLE[:, 0] > 0, "b": SAMPLE[:, 1] > 0}, groups=ROWS)
+            ).fit()
+        ),
     ),
     "margins": (
         "{ r <- ustat_test(x, y, 'lda', 'knn:5', n_pairs = 300); n <- noninferiority(r, 0.1)\n"

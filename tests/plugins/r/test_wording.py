@@ -52,6 +52,12 @@ def messages() -> Iterator[str]:
         ("design must be one of uv.designs.HoldOut", "design must be one of hold_out()"),
         ("uv.compare(X, y) does", "compare_learners(x, y) does"),
         ("use NaiveTTest to compare", "use naive_t_test() to compare"),
+        ("one of r2, ccc, or uv.metrics.Cells", "one of r2, ccc"),
+        (
+            "such as uv.metrics.fbeta(2), your own by uv.metrics.Cells or uv.metrics.Moments, or x",
+            'such as "fbeta(2)", or x',
+        ),
+        ("an average, such as uv.metrics.f1('macro')", 'an average, such as metric = "f1_macro"'),
         ("use McNemarTest, got None", "use mcnemar_learners_test(), got NULL"),
         ("uv.learners.lda() or uv.learners.ridge(1.0)", '"lda" or "ridge:1.0"'),
         (

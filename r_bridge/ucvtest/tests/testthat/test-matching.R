@@ -158,10 +158,11 @@ test_that("lists refuse the arguments that no element takes", {
   expect_equal(message_of(as_losses(curves, loss = "brier")), unknown("loss"))
   expect_equal(message_of(as_losses(curves, pos_label = 1, truth = "y")),
                "unknown argument 'pos_label', 'truth': see ?as_losses")
-  expect_equal(message_of(as_losses(fit, metric = "auc")), unknown("metric"))
-  expect_equal(message_of(as_losses(list(a = fit, b = fit), metric = "auc")), unknown("metric"))
+  expect_equal(message_of(as_losses(curves, metric = "f1")), unknown("metric"))
+  expect_equal(message_of(as_losses(fit, scoring = "auc")), unknown("scoring"))
+  expect_equal(message_of(as_losses(list(a = fit, b = fit), scoring = "auc")), unknown("scoring"))
   expect_equal(message_of(as_losses(list(a = fit, b = fit), splits = 1)), unknown("splits"))
   expect_equal(message_of(as_losses(list(a = table, b = table), truth = "y", lerner = "a")),
                unknown("lerner"))
-  expect_match(message_of(as_losses(list(a = fit), NULL, NULL, NULL, NULL, 1)), "^too many arguments")
+  expect_match(message_of(as_losses(list(a = fit), NULL, NULL, NULL, NULL, NULL, 1)), "^too many arguments")
 })

@@ -1,0 +1,65 @@
+# Metrics that are no means of losses, such as F1 and R2: by Python's names, and by yardstick's where
+# they mean the same number.
+
+yardstick_names <- c(
+  f_meas = "f1", sens = "recall", sensitivity = "recall", spec = "specificity", ppv = "precision",
+  kap = "kappa", bal_accuracy = "balanced_accuracy", rsq_trad = "r2")
+
+# Those whose numbers agree for two classes alone: yardstick averages over classes otherwise.
+of_two_classes <- c("f_meas", "sens", "sensitivity", "spec", "ppv", "bal_accuracy")
+
+# `labels` are the classes, NULL for numbers. Several names are for comparisons.
+as_metric <- function(metric, labels, several = FALSE) {
+  if (!is.character(metric) || anyNA(metric) || !length(metric) || length(metric) > 1L && !several)
+    stop_user("'metric' must be the name of a metric, such as \"f1\", \"f1_macro\", \"fbeta(2)\" or ",
+              "\"r2\", got ", describe(metric), if (is.function(metric))
+                ": give a function of your own as 'scoring'")
+  if ("rsq" %in% metric)
+    stop_user("'metric' is \"rsq\", the squared correlation: use \"pearson\", the correlation, or ",
+              "\"r2\", which yardstick calls rsq_trad")
+  if (length(labels) > 2L) refuse_two_classes(metric, labels)
+  if (any(metric %in% c("kappa_linear", "kappa_quadratic"))) refuse_other_order(labels)
+  as.vector(ifelse(metric %in% names(yardstick_names), yardstick_names[metric], metric))
+}
+
+refuse_two_classes <- function(metric, labels) {
+  found <- intersect(metric, of_two_classes)
+  if (!length(found)) return(invisible())
+  name <- yardstick_names[[found[1L]]]
+  use <- if (name == "balanced_accuracy") "use \"balanced_accuracy\", the mean of the recalls"
+         else if (name == "specificity") "merge classes"
+         else paste0("use \"", name, "_macro\", or name the class: '", name, "[\"", labels[1L], "\"]'")
+  stop_user("'metric' is \"", found[1L], "\", and 'y' has ", length(labels), " classes, for which ",
+            "yardstick has another number: ", use)
+}
+
+# Python knows no levels: there labels are in the order of the alphabet.
+refuse_other_order <- function(labels) {
+  if (length(labels) < 3L || identical(labels, sort(labels, method = "radix")))
+    return(invisible())
+  stop_user("weighted kappa goes by the order of the classes, which is that of the alphabet for ",
+            "labels: give their places instead, as.integer(y) for the levels ",
+            paste(labels, collapse = ", "), ", and predictions likewise")
+}
+
+# What is asked for, as the argument that Python has for it.
+loss_or_metric <- function(loss, metric, y, labels, several = FALSE) {
+  if (is.null(metric)) return(list(loss = as_loss(loss, y)))
+  if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
+  list(metric = as_metric(metric, labels, several))
+}
+
+# Labels other than FALSE and TRUE, 0 and 1, -1 and 1 do not say which of them a metric is about, and
+# the second level is no better guess than the first, which yardstick and caret take.
+positive_of <- function(answer, metric)
+  if (is.null(metric) || answer$named) answer$pos_label
+
+# Metrics of labels that are about one of two classes.
+is_of_one_class <- function(metric)
+  is.character(metric) &&
+    grepl("^(f1|fbeta\\([^)]*\\)|precision|recall|jaccard|specificity|npv)$", metric)
+
+# Metrics that learners' probabilities, or scores, are needed for.
+of_probabilities <- function(metric)
+  is.character(metric) &&
+    grepl("^(net_benefit|brier|log|auc$|roc_auc|partial_auc|average_precision)", metric)

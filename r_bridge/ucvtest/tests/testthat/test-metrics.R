@@ -1,0 +1,104 @@
+# Metrics such as F1 and R2: their values by hand, names of yardstick, and what is refused.
+truth <- factor(rep(c("ill", "well"), c(14, 26)))
+rules <- data.frame(a = rep(c("ill", "well", "ill"), c(12, 25, 3)),
+                    b = rep(c("ill", "well", "ill"), c(9, 26, 5)))
+
+test_that("values are those of the formulas", {
+  skip_without_python()
+  f1 <- function(p) 2 * sum(p == "ill" & truth == "ill") / (sum(p == "ill") + sum(truth == "ill"))
+  losses <- prediction_losses(truth, rules, metric = "f1", positive = "ill")
+  expect_output(print(losses), "metric:  f1 \\(F1\\)")
+  result <- hold_out_test(losses)
+  expect_equal(result$tables$Learners$estimate, unname(vapply(rules, f1, 0)))
+  expect_equal(unname(result$estimate), f1(rules$a) - f1(rules$b))
+  expect_s3_class(result, "htest")
+  expect_match(names(result$estimate), "difference of the F1s")
+  expect_match(methods_text(result), "the score is f1")
+  both <- compare_learners(losses, "hold_out", metric = c("kap", "mcc"))
+  expect_equal(both$test, c("kappa", "mcc"))
+  expect_match(message_of(compare_learners(prediction_losses(truth, rules), metric = "kap")),
+               "these losses keep no predictions: make them with metric = ")
+  one <- hold_out_test(losses, "a")
+  expect_true(one$conf.int[1] > 0 && one$conf.int[2] <= 1)
+  y <- c(1.5, 2.5, 4, 3.5, 6, 7.5)
+  p <- data.frame(p = c(1, 3, 4.5, 3, 5.5, 8))
+  r2 <- hold_out_test(prediction_losses(y, p, metric = "rsq_trad"))
+  expect_equal(unname(r2$estimate), 1 - sum((y - p$p)^2) / sum((y - mean(y))^2))
+})
+
+test_that("names of yardstick mean what its manual says", {
+  skip_without_python()
+  cell <- table(truth, factor(rules$a, levels(truth)))
+  n <- sum(cell)
+  sens <- cell[1, 1] / sum(cell[1, ])
+  spec <- cell[2, 2] / sum(cell[2, ])
+  by_chance <- sum(rowSums(cell) * colSums(cell)) / n^2
+  expected <- c(sens = sens, sensitivity = sens, spec = spec, ppv = cell[1, 1] / sum(cell[, 1]),
+                npv = cell[2, 2] / sum(cell[, 2]), bal_accuracy = (sens + spec) / 2,
+                kap = (sum(diag(cell)) / n - by_chance) / (1 - by_chance))
+  found <- vapply(names(expected), function(name) unname(hold_out_test(
+    prediction_losses(truth, rules["a"], metric = name, positive = "ill"))$estimate), 0)
+  expect_equal(found, expected)
+})
+
+test_that("what a metric cannot be is refused in words of R", {
+  skip_without_python()
+  of <- function(...) message_of(prediction_losses(truth, rules, ...))
+  expect_match(of(metric = "f1"), "positive is missing: metric = \"f1\" is about one of two classes")
+  expect_match(of(metric = "f1"), "pass positive = \"well\", or positive = \"ill\"")
+  expect_match(of(metric = "f2"), "metric = \"f2\" is unknown")
+  expect_match(of(metric = "f1", loss = "zero_one"), "'loss' and 'metric' exclude each other")
+  expect_match(of(metric = "r2"), "metric = \"r2\" needs numbers, but y holds labels")
+  expect_match(of(metric = "rsq"), "the squared correlation: use \"pearson\"")
+  expect_match(of(metric = mean), "'metric' must be the name of a metric, .* as 'scoring'")
+  expect_match(of(metric = c("f1", "mcc")), "'metric' must be the name of a metric")
+  expect_match(of(metric = "mcc", weights = rep(1, 40)), "metric = is about a function of means")
+  expect_match(of(metric = "brier_skill"), "'positive' is missing: 'predictions\\$a' holds a score")
+  expect_match(message_of(mcnemar_learners_test(prediction_losses(truth, rules, metric = "mcc"))),
+               "not for mcnemar_learners_test\\(\\): use ustat_test")
+  three <- factor(rep(c("low", "mid", "high"), 8), levels = c("low", "mid", "high"))
+  guess <- data.frame(p = rep(c("low", "mid", "mid"), 8))
+  several <- function(metric) message_of(prediction_losses(three, guess, metric = metric))
+  expect_match(several("f1"), "name one, as in 'f1\\[\"ill\"\\]', or an average, as in \"f1_macro\"")
+  expect_match(several("f_meas"), "yardstick has another number: use \"f1_macro\"")
+  expect_match(several("kappa_linear"), "give their places instead, as.integer\\(y\\)")
+  places <- list(p = as.integer(factor(guess$p, levels(three))))
+  expect_no_error(prediction_losses(as.integer(three), places, metric = "kappa_linear"))
+  expect_no_error(prediction_losses(three, guess, metric = "f1_macro"))
+  expect_no_error(prediction_losses(three, guess, metric = 'recall["mid"]'))
+})
+
+test_that("folds of other packages have metrics too", {
+  skip_without_python()
+  folds <- data.frame(truth, rules, fold = rep(1:4, 10), .positive = "ill")
+  losses <- as_losses(folds, truth = "truth", predictions = c("a", "b"), fold = "fold",
+                      metric = "f1", positive = "ill")
+  fixed <- hold_out_test(prediction_losses(truth, rules, metric = "f1", positive = "ill"))
+  # Parts are pooled over the folds.
+  pooled <- tapply(losses$means, row(losses$means), mean)
+  expect_equal(as.vector(pooled), fixed$tables$Learners$estimate)
+  expect_equal(unname(corrected_t_test(losses)$estimate), unname(fixed$estimate))
+  numbers <- data.frame(truth = iris$Petal.Width, p = iris$Petal.Length / 3, fold = rep(1:5, 30))
+  r2 <- as_losses(numbers, truth = "truth", predictions = "p", fold = "fold", metric = "r2")
+  expect_equal(mean(r2$means), 1 - sum((numbers$truth - numbers$p)^2) /
+                 sum((numbers$truth - mean(numbers$truth))^2))
+  skip_if_not_installed("caret")
+  index <- caret::createFolds(y, 4, returnTrain = TRUE)
+  fit <- caret::train(x, y, method = "lda", trControl = caret::trainControl(
+    "cv", index = index, savePredictions = "final", classProbs = TRUE))
+  of_caret <- as_losses(fit, metric = "f_meas")
+  expect_match(of_caret$remarks, "The positive class is \"virginica\", the first level, as caret")
+  kept <- fit$pred
+  hits <- sum(kept$pred == "virginica" & kept$obs == "virginica")
+  expect_equal(weighted.mean(as.vector(of_caret$means), as.vector(table(kept$Resample))),
+               2 * hits / (sum(kept$pred == "virginica") + sum(kept$obs == "virginica")))
+})
+
+test_that("learners are compared by a metric", {
+  skip_without_python()
+  set.seed(1)
+  compared <- hold_out_test(x, y, "lda", "knn:5", metric = "mcc")
+  expect_match(names(compared$estimate), "Matthews")
+  scored <- evaluate_learners(x, y, c("lda", "knn:5"), metric = "mcc")
+  expect_output(print(scored), "metric:  mcc")
+})
