@@ -454,8 +454,10 @@ def test_the_example_is_not_replaced_unasked(example: Path) -> None:
 
 def test_advise() -> None:
     outcome = run("advise", "--n", "60", "--loss", "log")
-    assert outcome.stdout == f"{uv.advise(60, loss='log')}\n"
+    said = str(uv.advise(60, loss="log")).replace("contrast='ratio'", "--contrast ratio")
+    assert outcome.stdout == f"{said}\n"
     assert "n must be at least 2, got 1" in run("advise", "--n", "1").stderr
+    assert "--fits 5 is too few" in run("advise", "--n", "60", "--fits", "5").stderr
 
 
 def test_select(plain: Path, tmp_path: Path) -> None:

@@ -345,7 +345,7 @@ def advise(**arguments: Any) -> Any:
             "n_learners": found.n_learners,
             "promises": found.promises,
             "n_fits": found.evidence.n_fits,
-            "reasons": found.reasons,
+            "reasons": [in_r(reason) for reason in found.reasons],
             "runners_up": [each.in_words for each in found.runners_up],
         }
     )

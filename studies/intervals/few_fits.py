@@ -1,7 +1,8 @@
 """Coverage and width of the U-statistic test from few fits.
 
 Problems, samples and true values are those of the calibration study; the rule for few fits was
-chosen on other problems. A sample is evaluated once, at the most pairs; smaller budgets are the
+chosen on other problems, but for what it keeps where a few observations decide, which was chosen on
+`held_spam` and ten of these. A sample is evaluated once, at the most pairs; smaller budgets are the
 first of them. The table has coverage and width next to the widths of 5x2 t and of the full test
 from the packaged table, whose samples are the same. Rows are kept as they come, and the script goes
 on where it was stopped.

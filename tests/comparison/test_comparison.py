@@ -253,8 +253,19 @@ def test_seconds_buy_more_fits_of_slow_learners():
         assert not found.first
     shared = recommended(lambda: problem, 3, None, affordable=lambda _, shared: 200)
     assert shared.spec.constructor["design"].n_resamples == 100
-    with pytest.raises(ValueError, match="at least 12"):
-        recommended(lambda: problem, 2, None, affordable=lambda _, shared: 11)
+
+
+def test_a_budget_that_is_too_small_is_refused_by_its_own_name(monkeypatch):
+    monkeypatch.setattr("ucvtest.comparison.budget.fits_within", lambda *_: 11)
+    said = "max_seconds=5 allows about 11 fits, and the recommended test takes 12 at least"
+    with pytest.raises(ValueError, match=said):
+        uv.compare(X, Y, {"a": nearest, "b": lowest}, max_seconds=5)
+    with pytest.raises(ValueError, match="max_fits=11 is too few for 2 learners: use max_fits=12"):
+        uv.compare(X, Y, {"a": nearest, "b": lowest}, max_fits=11)
+    few = {"max_fits": 100}
+    with pytest.raises(ValueError) as error:
+        uv.compare(X[:3], Y[:3], {"a": nearest, "b": lowest}, **few)
+    assert "max_seconds" not in str(error.value)
 
 
 @pytest.mark.parametrize(

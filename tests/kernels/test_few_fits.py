@@ -107,3 +107,23 @@ def test_rounds_that_cancel_one_another_have_a_mean_of_zero():
     losses = np.broadcast_to(levels[:, None, None], learning.shape)
     assert levels.mean() != 0
     assert Rounds.of(losses, learning).estimate().mean == 0
+
+
+@pytest.mark.parametrize(("decisive", "least", "most"), [(True, 0.7, 1), (False, 0, 0.1)])
+def test_what_a_few_observations_decide_is_no_noise(decisive, least, most):
+    rng = np.random.default_rng(8)
+    learning = drawn(rng, 40, 19, 30, 2)
+    worse = learning[..., :4].sum(axis=2) == 0 if decisive else rng.random((30, 2)) < 0.1
+    # Of rules that are learnt without any of four observations; of fits by chance.
+    losses = rng.normal(size=40) / 10 + worse[..., None] - (not decisive) * worse[:, ::-1, None]
+    found = Rounds.of(losses, learning).estimate()
+    assert least <= found.decided <= most
+    noisy = found._replace(decided=0.0)
+    share = (found.variance - noisy.variance) / (found.spread - noisy.variance)
+    assert share == pytest.approx(found.decided)
+
+
+def test_where_rounds_do_not_differ_there_is_nothing_to_explain():
+    learning = drawn(np.random.default_rng(0), 12, 5, 4, 2)
+    losses = np.broadcast_to(np.random.default_rng(1).normal(size=12), learning.shape)
+    assert Rounds.of(losses, learning).estimate().decided == 0

@@ -50,8 +50,17 @@ def few_fits(losses, rounds, g):
     t = max(t0 - s / f, t0 / 2)
     w = min(max(n / 300, 1 / 3), 1)
     v = t + (1 - w) * max(s - e, 0) + w * s**2 / (s + e)
+    turned = np.reshape(np.array(fits) - (1 + (n - m) / g) * np.array(expected), (n_rounds, q))
+    rho2 = decided([sum(one**2) for one in turned], u)
+    v = (1 - rho2) * v + rho2 * (t0 + s)
     df = 1 / (1 / (n - 1) + (1 - (t0 / (t0 + s)) ** 2) / f)
     return estimate, v, e, df, t0 + s
+
+
+def decided(contrasts, means):
+    """Amemiya's adjusted R^2 of the squared contrasts of rounds on their means, at least 0."""
+    r = np.corrcoef(contrasts, means)[0, 1]
+    return max(1 - (1 - r**2) * (len(means) + 2) / (len(means) - 2), 0)
 
 
 def few_fits_ratio(first, other, rounds, g):

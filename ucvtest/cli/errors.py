@@ -24,6 +24,7 @@ ALIASES = {
     "n_repeats": "repeats",
     "n_splits": "splits",
     "n_permutations": "permutations",
+    "n_fits": "fits",
     "rng": "seed",
     "random_state": "seed",
     "random_seed": "seed",

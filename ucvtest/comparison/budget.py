@@ -45,7 +45,11 @@ def affordable_within(
         # Most tests learn from most of the sample, which takes longer than less.
         size = problem.sample.n_obs - problem.sample.n_obs // 10
         found = _allowed(problem, size, max_seconds, execution, "fits")
-        return 2 * (found // len(problem.learners)) // (1 if shared else turns_of(pairs))
+        n_learners, turns = len(problem.learners), 1 if shared else turns_of(pairs)
+        if found // n_learners < FEWEST_OF_EACH * turns:
+            needed = FEWEST_OF_EACH * turns * n_learners
+            raise too_few_seconds(max_seconds, found, needed, "the recommended test")
+        return 2 * (found // n_learners) // turns
 
     return affordable
 

@@ -1,14 +1,12 @@
 """The test that is run where none is named: what `advise` recommends for the question."""
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from ucvtest.advice.advise import CAUTIONS, Advice, advise
-from ucvtest.common.exceptions import naming
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.designs.schemes import DisjointSets, KFold, NamedDesign
 from ucvtest.evaluation.problem import Problem
@@ -144,8 +142,7 @@ def recommended(
     if affordable is not None:
         budget = affordable(problem, shared=shared)
     n_fits = min(budget, FITS_OF_JITTED)
-    with naming("max_seconds") if affordable is not None else nullcontext():
-        advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=of_pair)
+    advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=of_pair)
     words = "the AUC" if auc else "several metrics" if several else metric.plural
     if metric.linearised:
         words = f"{words} (taken for {plural(LOSSES[_known(metric)].in_words)})"

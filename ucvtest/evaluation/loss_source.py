@@ -137,7 +137,7 @@ class FittedLosses(LossSource):
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool
     ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
         failed: dict[int, list[FailedFit]] = {}
-        found, clusters = [], self._clusters
+        found, clusters, ties = [], self._clusters, Counter[str]()
         if clusters is not None:
             index = clusters.groups.index
             learning, testing = learning[:, index], testing[:, index]
@@ -148,8 +148,10 @@ class FittedLosses(LossSource):
                 assert isinstance(error, FailedFit)
                 failed.setdefault(split - first, []).append(error)
             found.append(self._scored(predictions.values, testing))
-            self.ties.update(predictions.ties)
-            self.n_fits += len(learning)
+            ties.update(predictions.ties)
+        # An interrupt of one learner leaves nothing of the others behind.
+        self.ties.update(ties)
+        self.n_fits += len(learning) * len(self._evaluators)
         self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
         if self.identical:
             blank = not self._problem.metric.is_mean

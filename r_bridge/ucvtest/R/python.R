@@ -167,10 +167,11 @@ signal_announced <- function(text, call) {
   withRestarts(signalCondition(condition), muffleMessage = function() NULL)
 }
 
-# The condition of an R function, of its own class, with the learner and the split in front.
+# The condition of an R function, of its own class, with the learner and the split in front, and
+# where several tests are run the test as well.
 in_learner <- function(outcome) {
   condition <- outcome$condition
-  if (startsWith(outcome$message, "learner ")) {
+  if (grepl("(^|: )learner .* failed on split [0-9]+: ", outcome$message)) {
     condition$parent <- outcome$condition
     condition$message <- outcome$message
   }

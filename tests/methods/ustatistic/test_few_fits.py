@@ -99,7 +99,7 @@ def test_one_learner_has_four_observations_added_or_the_wider_end():
     found = squares.fit(variance="few", n_pairs=10, rng=0)
     wald = squares.fit(variance="few", n_pairs=10, interval="wald", rng=0)
     assert found.conf_int()[1] > wald.conf_int()[1]
-    assert any("98% of simulated samples, and in 89% in the worst" in note for note in found.notes)
+    assert any("98% of simulated samples, and in 86% in the worst" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -152,3 +152,17 @@ def test_small_samples_are_told_that_nobody_tried_them(n_obs, said):
     test = uv.UStatisticTest(X[:n_obs], Y[:n_obs], *PAIR)
     notes = test.fit(variance="few", n_pairs=5, rng=0).notes
     assert any("fewer than 40 observations (38 here)" in note for note in notes) is said
+
+
+@pytest.mark.parametrize(("decisive", "said"), [(4, True), (0, False)])
+def test_what_a_few_observations_decide_is_said(decisive, said):
+    """Of a learner that errs everywhere where it has seen none of so many observations."""
+
+    def lacking(X_train, y_train, X_test):
+        errs = decisive > 0 and not np.isin(X_train[:, 0], X[:decisive, 0]).any()
+        right = {tuple(x): label for x, label in zip(X, Y, strict=True)}
+        labels = np.array([right[tuple(x)] for x in X_test])
+        return np.where(errs | (X_test[:, 0] > X[:, 0].mean()), 1 - labels, labels)
+
+    notes = uv.UStatisticTest(X, Y, {"own": lacking}).fit(20, "few", rng=0).notes
+    assert any("a few observations decide which rule is learnt" in each for each in notes) is said

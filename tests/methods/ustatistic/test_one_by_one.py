@@ -97,6 +97,14 @@ def test_an_interrupt_gives_the_answer_of_the_fits_that_are_done():
         fitted(learner(stops_at=5))
 
 
+def test_fits_of_the_step_that_an_interrupt_ends_do_not_count():
+    test = uv.UStatisticTest(X, Y, {"own": learner()}, {"other": learner(1, stops_at=11)})
+    result = test.fit(12, "few", rng=1)
+    # The first learner had its two fits of the sixth pair.
+    assert (result.n_fits, result.diagnostics["n_pairs"]) == (20, 5)
+    assert result.status == "interrupted after 20 of 48 fits"
+
+
 def test_an_interrupted_comparison_keeps_the_answer():
     few = uv.TestSpec("ustatistic", fit={"n_pairs": 12, "variance": "few"})
     learners = {"own": learner(stops_at=11), "other": learner(1)}

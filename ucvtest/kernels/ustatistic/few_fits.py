@@ -12,6 +12,12 @@ delta_t``. The variance of the estimate has the covariance of learning and testi
 sign than the spread of fits within rounds has it. Regressing the fits on what their tested
 observations would give (slope gamma) and turning the sign of that part (2 - gamma, at halves) is
 the delete-one jackknife, exactly, where all rounds are drawn.
+
+The noise of the fits is taken from what learning adds. That supposes it to be noise: where the
+squared contrasts within rounds follow the means of the rounds, a few observations decide which rule
+is learnt, rounds that divide them unevenly are worse, and the means vary because of what is learnt.
+Then the variance goes back to that of the jackknife, by the share of the contrasts' variance that
+the means of the rounds explain.
 """
 
 import math
@@ -54,7 +60,8 @@ class FewFits(NamedTuple):
     """A mean loss with its variance, which rests on `df` degrees of freedom.
 
     The variance is the sum of a part of the tested observations, and of one of learning; `noise`
-    is the variance of a round. `spread` is zero only where no loss differs from another.
+    is the variance of a round. `spread`, the jackknife's variance, is zero only where no loss
+    differs from another. `decided` is the share of it that is known not to be noise.
     """
 
     mean: float
@@ -62,6 +69,7 @@ class FewFits(NamedTuple):
     learning_part: float
     noise: float
     spread: float
+    decided: float
     df: float
     n_rounds: int
     n_obs: int
@@ -72,7 +80,8 @@ class FewFits(NamedTuple):
         learning, noise = self.learning_part, self.noise
         weight = min(max(self.n_obs / FULL_WEIGHT_OBS, LEAST_WEIGHT), 1.0)
         shrunken = learning**2 / (learning + noise) if learning > 0 else 0.0
-        return self.test_part + (1 - weight) * max(learning - noise, 0.0) + weight * shrunken
+        learnt = (1 - weight) * max(learning - noise, 0.0) + weight * shrunken
+        return (1 - self.decided) * (self.test_part + learnt) + self.decided * self.spread
 
     @property
     def mc_se(self) -> float:
@@ -173,6 +182,11 @@ class SampleEffects(NamedTuple):
         return self.variance * (1 - (slope - 1) * self.g / (self.n - self.g - 1)) ** 2
 
     @property
+    def turned(self) -> np.ndarray:
+        """What turns the sign of their part in fits (R, q), when it is taken from these."""
+        return (1 + (self.n - self.g - 1) / self.g) * self.expected
+
+    @property
     def factor(self) -> float:
         """What the spread of fits within rounds is to be multiplied by."""
         untested = self.n - self.g
@@ -199,10 +213,26 @@ def few_fits_from(means: np.ndarray, fits: np.ndarray, samples: Sequence[SampleE
         learning_part=learning_part,
         noise=float(means.var(ddof=1)),
         spread=spread,
+        decided=_decided(means, fits - np.sum([each.turned for each in samples], axis=0)),
         df=1 / (1 / _welch(samples) + (1 - share**2) / df),
         n_rounds=n_rounds,
         n_obs=sum(each.n for each in samples),
     )
+
+
+def _decided(means: np.ndarray, turned: np.ndarray) -> float:
+    """The share of the variance of squared contrasts (R, q) that the means of rounds explain.
+
+    As of other rounds: Amemiya's (1980) adjusted R^2, at least 0.
+    """
+    n_rounds = len(means)
+    squares, level = (_within(turned) ** 2).sum(axis=1), means - means.mean()
+    squares -= squares.mean()
+    both = float((level**2).sum() * (squares**2).sum())
+    if np.ptp(means) <= ROUNDING * float(np.abs(means).max()) or not both > 0:
+        return 0.0
+    unexplained = 1 - float(level @ squares) ** 2 / both
+    return max(1 - unexplained * (n_rounds + 2) / (n_rounds - 2), 0.0)
 
 
 def _mean(means: np.ndarray) -> float:

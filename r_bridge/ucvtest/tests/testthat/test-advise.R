@@ -25,6 +25,8 @@ test_that("print shows a call that R understands, and the reasons", {
     expect_true(any(grepl(substr(advice$reasons[1L], 1L, 40L), shown, fixed = TRUE)))
   }
   expect_match(paste(capture.output(advise(2000)), collapse = " "), "cannot promise")
+  of_tails <- paste(advise(100, loss = "squared")$reasons, collapse = " ")
+  expect_match(of_tails, "ratios (contrast = \"ratio\") do better", fixed = TRUE)
 })
 
 test_that("what cannot be answered is refused", {

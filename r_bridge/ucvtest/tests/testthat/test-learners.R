@@ -133,6 +133,11 @@ test_that("errors name the learner and the split, and keep their class", {
   expect_equal(conditionMessage(found), "learner failing failed on split 1: nothing learnt")
   expect_identical(found$parent, original)
   expect_equal(found$data, 1:3)
+  found <- tryCatch(compare_learners(ill ~ age, patients, list(mine = failing, "lda")),
+                    my_error = identity)
+  expect_equal(conditionMessage(found),
+               "test 'ustatistic': learner mine failed on split 1: nothing learnt")
+  expect_identical(found$parent, original)
 })
 
 test_that("missing values reach R learners as they are", {

@@ -152,7 +152,7 @@ def _notes(sizes: Sizes, options: Options, found: FewFits, source: LossSource) -
             f"The fits ended before the {usual} variance was known to half of itself. The variance "
             "is that of few fits, from the same pairs of learning sets."
         )
-    yield fits_in_words(found)
+    yield from fits_in_words(found)
     yield from _notes_on_coverage(sizes, paired=source.paired)
     count, in_words = sizes.smallest
     if count < FEW_IN_CLASS:
