@@ -173,6 +173,27 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"table": uv.codes.critical_values(0.05, [5, 6], [5, 6]), "ax": None},
     ),
     **{
+        f"curves.{name}": (
+            getattr(uv.curves, name),
+            {
+                "y": Y,
+                "predictions": {"a": Y / 2 + 0.25},
+                "pos_label": 1,
+                "groups": None,
+                "fold": None,
+                grid: None if grid == "thresholds" else 3,
+                "alpha": 0.05,
+                "rng": 0,
+            },
+        )
+        for name, grid in {
+            "roc": "thresholds",
+            "precision_recall": "thresholds",
+            "decision": "thresholds",
+            "calibration": "bins",
+        }.items()
+    },
+    **{
         f"metrics.{name}": (getattr(uv.metrics, name), given)
         for name, given in {
             **{
@@ -601,6 +622,8 @@ NOT_CALLED = {
     "SlowFitsWarning": "a class of warnings",
     "codes.CodeBounds": "returned by light_code_bounds",
     "codes.known_code_sizes": "no arguments",
+    "curves.Band": "returned by curves",
+    "curves.Curve": "returned by curves",
     "designs.Design.rows": "an index of NumPy's, whose errors name it",
     "designs.LeavePairOut": "no arguments",
     "designs.NamedDesign": "abstract",
@@ -639,6 +662,7 @@ NOT_CALLED = {
 """Why some are not called here: by their name, their class, or the name of the method."""
 
 UNCALLED_CLASSES = {
+    "curves.Curve",
     "designs.NamedDesign",
     "hooks.ComparisonHook",
     "hooks.FitHook",

@@ -102,6 +102,28 @@ def test_intervals_of_out_of_fold_aucs_hold_where_there_are_answers() -> None:
     assert (one["answered"] == one["samples"]).all()
 
 
+def test_the_page_on_metrics_has_the_numbers_of_fixed_rules() -> None:
+    found = table("intervals/metrics_of_rules")
+    assert (found["samples"] >= 594).all()
+    page = (ROOT / "docs" / "choose" / "metrics.md").read_text(encoding="utf-8")
+    several, numbers = ("three", "five", "eight_uneven"), ("normal", "tailed", "skewed")
+    clusters = tuple(f"clusters_{number}" for number in (10, 20, 50))
+    of_two = tuple({*found["problem"]} - {*several, *numbers, *clusters})
+    for line, problems in {
+        "two classes | 30 to 200": of_two,
+        "three to eight classes | 60, 200": several,
+        "numbers | 30 to 200": numbers,
+        "clusters of six rows | 60 to 300": clusters,
+    }.items():
+        cells = found[found["problem"].isin(problems) & (found["rarest"] >= 5)]
+        told = []
+        for target in ("one", "difference"):
+            covered = 100 * cells.loc[cells["target"] == target, "covered"]
+            assert covered.min() >= 92
+            told.append(f"{covered.mean():.1f}%, {covered.min():.1f}%")
+        assert f"{line} | {' | '.join(told)} |" in page
+
+
 def test_the_page_on_metrics_has_the_numbers_of_ranks() -> None:
     found = table("intervals/ranks_of_rules")
     page = (ROOT / "docs" / "choose" / "metrics.md").read_text(encoding="utf-8")

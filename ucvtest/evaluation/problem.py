@@ -185,6 +185,8 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
     """Refuse classes that the metric is not about, and to guess the positive one of two."""
     classes = None if sample.classes is None else np.asarray(sample.classes)
     metric.made_for([] if classes is None else [*map(json_label, classes)])
+    if sample.positive_named:
+        metric.refuse_positive(sample.n_classes)
     if classes is None or not metric.of_one_class:
         return
     if len(classes) != 2:

@@ -471,6 +471,8 @@ def _linearised(
     sample = _sample(y, pos_label, as_classes=needs_classes)
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
+    if pos_label is not None:
+        metric.refuse_positive(sample.n_classes)
     function = metric.made_for(classes or ())
     target = sample.target
     if metric.of_ranks:

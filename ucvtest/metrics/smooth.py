@@ -208,6 +208,14 @@ class SmoothMetric(Metric):
         found: np.ndarray = np.where(testing, predictions, 0.0)
         return found if self.cut is None else (found >= self.cut) * 1.0
 
+    def refuse_positive(self, n_classes: int) -> None:
+        """Refuse a positive class of several, which a metric of all classes is not about."""
+        if self.output == "label" and not self.of_two and n_classes > 2:
+            raise ValueError(
+                f"pos_label has no use with metric={self.name!r:.60} of {n_classes} classes: leave "
+                "it out, or ask for one class, as by uv.metrics.recall(labels=[...])"
+            )
+
     @property
     def _own_words(self) -> str:
         return self.estimand or self.name
