@@ -99,7 +99,7 @@ def test_one_learner_has_four_observations_added_or_the_wider_end():
     found = squares.fit(variance="few", n_pairs=10, rng=0)
     wald = squares.fit(variance="few", n_pairs=10, interval="wald", rng=0)
     assert found.conf_int()[1] > wald.conf_int()[1]
-    assert any("98% of simulated samples, and in 86% in the worst" in note for note in found.notes)
+    assert any("98% of simulated samples, and in 89% in the worst" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
