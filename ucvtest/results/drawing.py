@@ -125,6 +125,8 @@ def draw_layers(ax: "Axes", picture: Picture, title: str = "") -> "Axes":
             layer,
             {"color": COLOURS[layer.role], "label": layer.label or None, "zorder": 2 + depth},
         )
+    if picture.places:
+        ax.set_xticks(range(len(picture.places)), picture.places, **PLAIN)
     ax.set_xlabel(picture.xlabel, **PLAIN)
     ax.set_ylabel(picture.ylabel, **PLAIN)
     ax.spines[["right", "top"]].set_visible(False)

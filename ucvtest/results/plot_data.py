@@ -52,15 +52,20 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Layers over common axes, from the back to the front."""
+    """Layers over common axes, from the back to the front.
+
+    `places` are the words that stand at 0, 1, ... in the place of numbers.
+    """
 
     xlabel: str
     ylabel: str
     layers: tuple[Layer, ...]
     title: str = ""
+    places: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))
+        object.__setattr__(self, "places", tuple(self.places))
         if not self.layers:
             raise ValueError("layers is empty: a picture needs at least one")
 
@@ -75,13 +80,14 @@ class Picture:
             "ylabel": self.ylabel,
             "title": self.title,
             "layers": layers,
+            **({"places": list(self.places)} if self.places else {}),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Picture":
         """The picture that `to_dict` was called on."""
         layers = tuple(Layer(**layer) for layer in data["layers"])
-        return cls(data["xlabel"], data["ylabel"], layers, data["title"])
+        return cls(data["xlabel"], data["ylabel"], layers, data["title"], data.get("places", ()))
 
 
 def _needs(x: bool, y: bool) -> str:

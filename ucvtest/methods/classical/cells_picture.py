@@ -31,10 +31,10 @@ def working_point(table: np.ndarray, classes: Sequence[Any], learner: str) -> Pi
         Layer("bars", known, table[right], "predicted as they are", "estimate", width),
         Layer("bars", others, table[~right], "predicted as another class", "other", width),
     )
-    listed = ", ".join(names)
     return Picture(
-        f"true class: {listed}; within each the predicted one, in the same order",
+        "true class; within each the predicted one, in the same order",
         "observations",
         layers,
         f"working point of {learner}",
+        tuple(names),
     )
