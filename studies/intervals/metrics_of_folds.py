@@ -1,0 +1,156 @@
+"""Coverage of metrics of cross-validated predictions, about the rules that were learnt here.
+
+Each sample is divided into folds; the true value is the metric of the rules of all folds on 2500
+new observations, parts pooled. `CrossValidationWaldTest` tests the first learner alone, and its
+difference to the second. None of these populations was looked at when the rules were chosen. Rows
+come in batches of ten samples, and the script goes on where it was stopped.
+
+    python studies/intervals/metrics_of_folds.py --seconds 600
+    python studies/intervals/metrics_of_folds.py --table
+"""
+
+import argparse
+import csv
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import ucvtest as uv
+
+BATCH, NEW, SIZES, FOLDS = 10, 2500, (50, 100), (5, 10)
+LABELS, NUMBERS = ("f1", "balanced_accuracy", "mcc", "f1_macro"), ("r2", "rmse")
+TABLE = Path(__file__).with_suffix(".csv")
+COLUMNS = ("problem", "n", "folds", "batch", "metric", "target", "samples", "answered", "covered")
+COLUMNS += ("rejected", "width")
+
+PROBLEMS = {
+    # Share of the positive class, signal in each of four features, learners.
+    "even": (0.5, 0.6, ("lda", "nearest_centroid")),
+    "rare": (0.2, 0.8, ("lda", "gaussian_nb")),
+    "neighbours": (0.4, 0.7, ("knn:5", "lda")),
+    "weak": (0.5, 0.2, ("lda", "knn:3")),
+    "numbers": (None, 0.5, ("ridge:1", "ridge:100")),
+}
+
+
+def drawn(problem: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Features and response of n observations, both classes among the first forty rows."""
+    share, signal, _ = PROBLEMS[problem]
+    X = rng.normal(size=(n, 4))
+    if share is None:
+        return X, signal * X.sum(axis=1) + rng.normal(size=n)
+    y = (rng.random(n) < share).astype(int)
+    X += signal * (y[:, None] - share)
+    X[:, 3] **= 2
+    return X, y
+
+
+def sample_rows(problem: str, n: int, folds: int, number: int) -> Iterator[tuple]:
+    """What one sample says: metric, target, answered, covered, rejected, width."""
+    rng = np.random.default_rng([list(PROBLEMS).index(problem), n, folds, number])
+    X, y = drawn(problem, n + NEW, rng)
+    learners = list(PROBLEMS[problem][2])
+    classes = PROBLEMS[problem][0] is not None
+    if classes and np.bincount(y[:n], minlength=2).min() < folds:
+        return
+    fold = np.arange(n) % folds
+    if classes:
+        # In proportion, as most people draw them.
+        fold[np.argsort(y[:n], kind="stable")] = np.arange(n) % folds
+    new = np.arange(n, n + NEW)
+    learnt = [np.flatnonzero(fold != k) for k in range(folds)]
+    own = [(learnt[k], np.flatnonzero(fold == k)) for k in range(folds)]
+    metrics = LABELS if classes else NUMBERS
+    found = uv.evaluate(learners, X[:n], y[:n], design=own, metric=metrics[0], rng=0)
+    real = uv.evaluate(
+        learners, X, y, design=[(each, new) for each in learnt], metric=metrics[0], rng=0
+    )
+    for metric in metrics:
+        values = real.about(metric).values.mean(axis=1)
+        about = found.about(metric)
+        for target, value in (("one", values[0]), ("difference", values[0] - values[1])):
+            other = 1 if target == "difference" else None
+            test = uv.CrossValidationWaldTest.from_losses(about, 0, other)
+            low, high = test.fit().conf_int()
+            answered = not np.isnan(low)
+            width = high - low if answered else 0.0
+            yield metric, target, answered, low <= value <= high, not low <= 0 <= high, width
+
+
+def batch_rows(problem: str, n: int, folds: int, batch: int) -> list[tuple]:
+    """What ten samples say, a row for each metric and target."""
+    sums: dict[tuple[str, str], np.ndarray] = {}
+    for number in range(BATCH * batch, BATCH * (batch + 1)):
+        for metric, target, *counts in sample_rows(problem, n, folds, number):
+            each = sums.setdefault((metric, target), np.zeros(5))
+            each += [1, *counts]
+    return [
+        (problem, n, folds, batch, *key, *each[:4].astype(int), each[4])
+        for key, each in sums.items()
+    ]
+
+
+def in_short(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for each cell, with the standard error of coverage."""
+    keys = ["problem", "n", "folds", "metric", "target"]
+    names = ["samples", "answered", "covered", "rejected", "width"]
+    cells = rows.groupby(keys, sort=False)[names].sum()
+    covered = cells["covered"] / cells["answered"]
+    found = cells[["samples"]].astype(int)
+    found["covered"] = covered.round(4)
+    found["se"] = np.sqrt(covered * (1 - covered) / cells["answered"]).round(4)
+    found["rejects_0"] = (cells["rejected"] / cells["answered"]).round(4)
+    found["width"] = (cells["width"] / cells["answered"]).round(4)
+    return found.reset_index()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--rows", type=Path, default=Path("build/metrics_of_folds.csv"))
+    parser.add_argument("--batches", type=int, default=40, help="of each problem, size and folds")
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--quick", action="store_true", help="one batch, nothing kept")
+    parser.add_argument("--table", action="store_true", help="write the table of what there is")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        rows = pd.DataFrame(batch_rows("even", 50, 5, 0), columns=list(COLUMNS))
+        print(in_short(rows).to_string(index=False))
+        return
+    if not arguments.table:
+        collect(arguments.rows, arguments.batches, arguments.seconds)
+    table = in_short(pd.read_csv(arguments.rows))
+    table.to_csv(TABLE, index=False)
+    print(table.groupby(["metric", "target"])["covered"].agg(["mean", "min", "size"]).round(3))
+
+
+def collect(path: Path, batches: int, seconds: float) -> None:
+    """Add rows until all are there, or the time is up."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    kept = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
+    done = set(zip(kept["problem"], kept["n"], kept["folds"], kept["batch"], strict=True))
+    wanted = [
+        (problem, n, folds, batch)
+        for batch in range(batches)
+        for problem in PROBLEMS
+        for n in SIZES
+        for folds in FOLDS
+    ]
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if not path.stat().st_size:
+            writer.writerow(COLUMNS)
+        for cell in wanted:
+            if cell in done:
+                continue
+            if time.monotonic() - start > seconds:
+                break
+            writer.writerows(batch_rows(*cell))
+            file.flush()
+
+
+if __name__ == "__main__":
+    main()
