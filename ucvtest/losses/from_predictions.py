@@ -468,6 +468,8 @@ def _linearised(
             f"metric={metric.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
             "'balanced_accuracy'"
         )
+    if needs_classes:
+        _refuse_one_class(as_response(y), metric)
     sample = _sample(y, pos_label, as_classes=needs_classes)
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
@@ -635,6 +637,20 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None =
     check_size("y", numbers)
     _check_finite("y", numbers, infinite=False)
     return Sample(features, numbers, None, None)
+
+
+def _refuse_one_class(response: np.ndarray, metric: SmoothMetric) -> None:
+    """Refuse labels that are all the same, with what their share of right answers is called."""
+    labels = [] if count_missing(response) else set(response.tolist())
+    if len(labels) != 1:
+        return
+    remedy = "add observations of another class"
+    if metric.output == "label":
+        remedy += ", or use 'accuracy', which is the recall of this class where there is no other"
+    raise ValueError(
+        f"y has one class only ({next(iter(labels))!r:.60}), and metric={metric.name!r:.60} needs "
+        f"two: {remedy}"
+    )
 
 
 def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray] | None:

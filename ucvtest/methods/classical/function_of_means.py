@@ -36,6 +36,9 @@ NOTABLE_BIAS = 0.25
 MOST_DIRECTIONS = 200
 """In more directions, as with more than fourteen classes, a bias takes too long to find."""
 
+ROUNDING = 1e-13
+"""Of linearised values: spread up to this share of the metric is none."""
+
 LEAST_DF = 2
 """Degrees of freedom of observations that have a skewness."""
 
@@ -148,7 +151,7 @@ class MetricOfRules:
         listed = [self._rule_in_words]
         if self.index is not None:
             listed.append("Rows count alike, and clusters of them are independent.")
-        se, bias = math.sqrt(self.variance) if self.variance > 0 else 0.0, self.bias
+        se, bias = math.sqrt(self.variance) if self._varies else 0.0, self.bias
         if abs(bias) > NOTABLE_BIAS * se > 0:
             listed.append(
                 f"A bias of about {bias:.2g} is to be expected of the estimate, which is "
@@ -170,12 +173,19 @@ class MetricOfRules:
                 f"no estimate: {words} is 0/0 here, as the response or the predictions do not "
                 "vary; test other observations"
             )
-        if not cells and not self.variance > 0 and not self.observed.identical:
+        if not cells and not self._varies and not self.observed.identical:
             return (
                 f"degenerate: {words} leaves no variance to estimate, as every prediction is "
-                "exact; test more observations"
+                "exact, or the response or all predictions are the same; test more observations"
             )
         return "ok"
+
+    @property
+    def _varies(self) -> bool:
+        """Whether linearised values differ by more than the rounding of their parts."""
+        size = max(abs(self.estimate), *(abs(end) for end in self._range if math.isfinite(end)), 0)
+        spread = math.sqrt(max(self.variance, 0.0) * len(self.observed.values))
+        return spread > ROUNDING * size
 
     # ------------------------------------------------------------------------------ the rules
 
