@@ -32,6 +32,7 @@ from ucvtest.metrics.recorded import (
     COST_OF_ERRORS,
     RecordedMetric,
     errors_behind,
+    known_metric,
     recorded_metric,
 )
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
@@ -254,6 +255,11 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         if self.predictions is None or not isinstance(self.metric, SmoothMetric):
             raise ValueError(
                 "these losses keep no predictions: make them with metric=, such as metric='f1'"
+            )
+        if named_smooth_metric(metric) is None and known_metric(metric) is not None:
+            raise ValueError(
+                f"metric={metric!r:.60} is no function of means, which about() takes: make the "
+                f"losses with metric={metric!r:.60}"
             )
         wanted = as_smooth_metric(metric)
         if (wanted.output, wanted.cut) != (self.metric.output, self.metric.cut):

@@ -450,7 +450,10 @@ def own_moments(
 
 
 def named_smooth_metric(name: Any) -> SmoothMetric | None:
-    """The metric that a name means, such as "f1_macro" or "fbeta(2)"; None for anything else."""
+    """The metric that a name means, such as "f1_macro" or "fbeta(2)"; None for anything else.
+
+    Arguments that a metric cannot have are refused.
+    """
     if not isinstance(name, str):
         return None
     name = ALIASES.get(name, name)
@@ -460,16 +463,21 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
     found = FAMILY.match(name)
     if found is None:
         return None
+    arguments: dict[str, Any] = {}
     try:
-        arguments: dict[str, Any] = {}
         if found["average"]:
             arguments["average"] = found["average"]
         if found["labels"]:
             arguments["labels"] = json.loads(found["labels"])
         number = () if found["number"] is None else (float(found["number"]),)
-        return FAMILIES[found["family"]](*number, **arguments)
-    except (TypeError, ValueError):
+    except ValueError:
         return None
+    try:
+        return FAMILIES[found["family"]](*number, **arguments)
+    except TypeError:
+        return None
+    except ValueError as error:
+        raise ValueError(f"metric={name!r:.60}: {error}") from error
 
 
 def as_smooth_metric(metric: Any) -> SmoothMetric:

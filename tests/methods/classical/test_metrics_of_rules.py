@@ -738,7 +738,7 @@ def test_the_plural_is_that_of_the_noun(metric, words):
 
 
 def test_the_refusal_of_one_class_says_what_to_use():
-    with pytest.raises(ValueError, match="metric='recall' needs two: .* or use 'accuracy'"):
+    with pytest.raises(ValueError, match=r"metric='recall' needs two: .* or use 'accuracy'"):
         losses_of([1, 1, 1], [1, 0, 1], metric="recall")
 
 
@@ -746,3 +746,27 @@ def test_the_refusal_of_the_auc_names_the_test_of_it():
     losses = uv.Losses.from_predictions([0, 1, 1], {"a": [0.1, 0.3, 0.2]}, metric="auc")
     with pytest.raises(ValueError, match="or DeLongTest, which is about the AUC"):
         uv.HoldOutTest.from_losses(losses)
+
+
+@pytest.mark.parametrize(
+    ("metric", "why"),
+    [
+        ("net_benefit(1.2)", r"metric='net_benefit\(1.2\)': threshold must lie between 0 and 1"),
+        ("fbeta(-1)", r"metric='fbeta\(-1\)': beta must be a number above 0"),
+    ],
+)
+def test_arguments_that_a_metric_cannot_have_are_named(metric, why):
+    with pytest.raises(ValueError, match=why):
+        losses_of([0, 1, 1], [0, 1, 0], metric=metric)
+
+
+def test_losses_are_no_metrics_of_kept_predictions():
+    losses = losses_of([0, 1, 1], [0, 1, 0], metric="f1")
+    with pytest.raises(ValueError, match="make the losses with metric='auc'"):
+        losses.about("auc")
+
+
+def test_plans_call_a_metric_a_score():
+    plan = uv.plan(losses_of(*labels(2), metric="f1"), difference=0.2, curve=False)
+    assert " Score:" in str(plan.summary())
+    assert " Loss:" not in str(plan.summary())
