@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ucvtest.common.checks import check_choice, check_switch, is_number
+from ucvtest.common.exceptions import ForkedProcessError, MissingPlatformError
 from ucvtest.data.positive_class import json_label
 from ucvtest.metrics import confusion, moments, weighted_ranks
 from ucvtest.metrics.confusion import OfClass
@@ -343,7 +345,7 @@ def own_cells(
         From the matrix of shares (C, C), true classes in rows, in ascending order, to a number;
         any function of a NumPy array. It must be smooth where shares are positive, and just
         outside of 0 to 1 too: its gradient is found by differences of the fourth order, not by
-        JAX, with an error of about 1e-10.
+        JAX, with an error of about 1e-10. A function of JAX is computed in float64.
     name : str, optional
         By default that of the function.
     limits : tuple of float
@@ -377,9 +379,8 @@ def own_cells(
     0.25
     """
     _check_own(limits, greater_is_better, function=function)
-    both = with_differences(function)
     name = _own_name(function, name)
-    found = _of_table(name, name, both, limits)
+    found = _of_table(name, name, with_differences(_number_from(function, name)), limits)
     return SmoothMetric(**{**vars(found), "rises": greater_is_better})
 
 
@@ -432,14 +433,14 @@ def own_moments(
     1.2
     """
     _check_own(limits, greater_is_better, parts=parts, function=function)
-    both = with_differences(function)
+    name = _own_name(function, name)
+    number = _number_from(function, name)
 
     def values(means: np.ndarray) -> np.ndarray:
         rows = means.reshape(-1, means.shape[-1])
-        return np.array([float(function(row)) for row in rows]).reshape(means.shape[:-1])
+        return np.array([number(row) for row in rows]).reshape(means.shape[:-1])
 
-    found = Moments(parts, both, values)
-    name = _own_name(function, name)
+    found = Moments(_parts_from(parts, name), with_differences(number), values)
     return SmoothMetric(
         *(name, parts, output),
         estimand=name,
@@ -662,6 +663,55 @@ def _of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
 
 def _unused(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     raise NotImplementedError("observations of this metric have no value alone")
+
+
+def _in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a user, in float64 where it may be one of JAX, which is loaded then."""
+
+    def computed(*arguments: np.ndarray) -> Any:
+        if "jax" not in sys.modules:
+            return function(*arguments)
+        from ucvtest.common.float64 import in_float64
+
+        try:
+            return in_float64(function)(*arguments)
+        except (ForkedProcessError, MissingPlatformError):
+            # A function of NumPy needs no JAX.
+            return function(*arguments)
+
+    return computed
+
+
+def _number_from(function: Callable[[np.ndarray], Any], name: str) -> Callable[[np.ndarray], float]:
+    """The function of a user, held to one number."""
+    computed = _in_double(function)
+
+    def number(means: np.ndarray) -> float:
+        found = computed(means)
+        if np.shape(found) or np.asarray(found).dtype.kind not in "iufb":
+            raise ValueError(
+                f"function of the metric {name!r:.60} must return one number, got {found!r:.60}"
+            )
+        return float(found)
+
+    return number
+
+
+def _parts_from(parts: Callable[..., Any], name: str) -> Callable[..., np.ndarray]:
+    """The parts of a user, held to a row of numbers for each observation."""
+    computed = _in_double(parts)
+
+    def numbers(y: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        found = np.asarray(computed(y, predictions))
+        if found.shape[:-1] != np.shape(y) or found.dtype.kind not in "iufb":
+            raise ValueError(
+                f"parts of the metric {name!r:.60} must return a row of numbers for each "
+                f"observation, shape {(*np.shape(y), 'k')}, got shape {found.shape}: use "
+                "np.stack([...], axis=-1)"
+            )
+        return found
+
+    return numbers
 
 
 def _own_name(function: Any, name: Any) -> str:

@@ -770,3 +770,32 @@ def test_plans_call_a_metric_a_score():
     plan = uv.plan(losses_of(*labels(2), metric="f1"), difference=0.2, curve=False)
     assert " Score:" in str(plan.summary())
     assert " Loss:" not in str(plan.summary())
+
+
+def test_own_functions_of_jax_are_in_float64():
+    jnp = pytest.importorskip("jax.numpy")
+    y, a, _ = labels(4)
+
+    def macro(table):
+        return jnp.mean(2 * jnp.diag(table) / (table.sum(0) + table.sum(1)))
+
+    result = fitted(losses_of(y, a, metric=uv.metrics.Cells(macro, limits=(0, 1))))
+    expected = fitted(losses_of(y, a, metric="f1_macro"))
+    assert result.estimate == pytest.approx(expected.estimate, abs=1e-12)
+    assert result.conf_int() == pytest.approx(expected.conf_int(), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("metric", "why"),
+    [
+        (uv.metrics.Cells(lambda table: table, "own"), "function of the metric 'own' must return"),
+        (uv.metrics.Cells(lambda table: None, "own"), "must return one number, got None"),
+        (
+            uv.metrics.Moments(lambda y, p: (y - p) ** 2, lambda means: means[0], "own"),
+            r"parts of the metric 'own' must return a row .* shape \(12, 'k'\), got shape \(12,\)",
+        ),
+    ],
+)
+def test_own_functions_are_held_to_their_shapes(metric, why):
+    with pytest.raises(ValueError, match=why):
+        losses_of(np.arange(12) % 3, np.arange(12) % 3, metric=metric)
