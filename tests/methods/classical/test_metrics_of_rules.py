@@ -760,10 +760,19 @@ def test_arguments_that_a_metric_cannot_have_are_named(metric, why):
         losses_of([0, 1, 1], [0, 1, 0], metric=metric)
 
 
+def test_rounding_is_no_difference():
+    y = np.arange(40) % 2
+    zero = fitted(losses_of(y, np.zeros(40, int), metric="kappa"))
+    assert zero.estimate == 0
+    first, second = np.where(np.arange(40) < 6, 1 - y, y), np.where(np.arange(40) > 33, 1 - y, y)
+    assert fitted(losses_of(y, first, second, metric="mcc"), "a", "b").estimate == 0
+
+
 def test_losses_are_no_metrics_of_kept_predictions():
     losses = losses_of([0, 1, 1], [0, 1, 0], metric="f1")
-    with pytest.raises(ValueError, match="make the losses with metric='auc'"):
-        losses.about("auc")
+    for name in ("auc", "accuracy", "zero_one"):
+        with pytest.raises(ValueError, match=f"make the losses with metric='{name}'"):
+            losses.about(name)
 
 
 def test_plans_call_a_metric_a_score():

@@ -39,6 +39,9 @@ MOST_DIRECTIONS = 200
 ROUNDING = 1e-13
 """Of linearised values: spread up to this share of the metric is none."""
 
+LEAST = 1e-15
+"""Of estimates: up to this share of the largest value that they can have they are 0."""
+
 LEAST_DF = 2
 """Degrees of freedom of observations that have a skewness."""
 
@@ -61,8 +64,12 @@ class MetricOfRules:
 
     @property
     def estimate(self) -> float:
-        """The metric, or its difference; NaN where it is 0/0. Rounding leaves no range."""
-        return float(np.clip(self.observed.values.mean(), *self._range))
+        """The metric, or its difference; NaN where it is 0/0.
+
+        Rounding leaves no range, and makes no difference of a 0.
+        """
+        found = float(np.clip(self.observed.values.mean(), *self._range))
+        return 0.0 if abs(found) <= LEAST * self._largest else found
 
     @property
     def variance(self) -> float:
@@ -183,9 +190,13 @@ class MetricOfRules:
     @property
     def _varies(self) -> bool:
         """Whether linearised values differ by more than the rounding of their parts."""
-        size = max(abs(self.estimate), *(abs(end) for end in self._range if math.isfinite(end)), 0)
         spread = math.sqrt(max(self.variance, 0.0) * len(self.observed.values))
-        return spread > ROUNDING * size
+        return spread > ROUNDING * max(abs(self.estimate), self._largest)
+
+    @property
+    def _largest(self) -> float:
+        """The size of the largest limit; 0 where there is none."""
+        return max((abs(end) for end in self._range if math.isfinite(end)), default=0.0)
 
     # ------------------------------------------------------------------------------ the rules
 
