@@ -5,13 +5,13 @@ import math
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from ucvtest.common.checks import check_choice, check_switch, is_number
-from ucvtest.common.exceptions import ForkedProcessError, MissingPlatformError
 from ucvtest.data.positive_class import json_label
 from ucvtest.metrics import confusion, moments, weighted_ranks
 from ucvtest.metrics.confusion import OfClass
@@ -669,15 +669,12 @@ def _in_double(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of a user, in float64 where it may be one of JAX, which is loaded then."""
 
     def computed(*arguments: np.ndarray) -> Any:
-        if "jax" not in sys.modules:
-            return function(*arguments)
-        from ucvtest.common.float64 import in_float64
-
-        try:
-            return in_float64(function)(*arguments)
-        except (ForkedProcessError, MissingPlatformError):
-            # A function of NumPy needs no JAX.
-            return function(*arguments)
+        # A function of NumPy needs no JAX, and metrics import none.
+        jax: Any = sys.modules.get("jax")
+        with nullcontext() if jax is None else jax.enable_x64(True):
+            found = function(*arguments)
+            # Out of the block JAX would take an array of its own for one of float32.
+            return found if found is None else np.asarray(found)
 
     return computed
 
@@ -688,7 +685,7 @@ def _number_from(function: Callable[[np.ndarray], Any], name: str) -> Callable[[
 
     def number(means: np.ndarray) -> float:
         found = computed(means)
-        if np.shape(found) or np.asarray(found).dtype.kind not in "iufb":
+        if found is None or found.shape or found.dtype.kind not in "iufb":
             raise ValueError(
                 f"function of the metric {name!r:.60} must return one number, got {found!r:.60}"
             )
