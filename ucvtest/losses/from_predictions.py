@@ -22,9 +22,9 @@ from ucvtest.data.groups import as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import (
     check_positive,
+    check_positive_of_metric,
     json_label,
     positive_setting,
-    says_positive,
 )
 from ucvtest.data.sample import (
     Sample,
@@ -489,7 +489,9 @@ def _linearised(
                 "two classes of y: name an average, such as uv.metrics.f1('macro')"
             )
         if sample.n_classes == 2 and metric.of_two:
-            positive = {"positive": _known_positive(sample, pos_label, metric)}
+            known = np.asarray(sample.classes)
+            check_positive_of_metric(known, metric.name, named=sample.positive_named)
+            positive = {"positive": known[-1]}
         if extended.n_classes > sample.n_classes:
             target, rows, classes = _in_order(target, rows, np.asarray(extended.classes).tolist())
             function = metric.made_for(classes)
@@ -531,19 +533,6 @@ def _in_order(
     place = np.argsort(order).astype(float)
     found = {name: place[row.astype(int)] for name, row in rows.items()}
     return place[target.astype(int)], found, [json_label(classes[each]) for each in order]
-
-
-def _known_positive(sample: Sample, pos_label: Any, metric: SmoothMetric) -> Any:
-    """The positive class of two, which must be named where labels do not say it."""
-    classes = np.asarray(sample.classes)
-    if pos_label is None and not says_positive(classes):
-        first, second = map(json_label, classes)
-        raise ValueError(
-            f"pos_label is missing: metric={metric.name!r:.60} is about one of two classes, and "
-            f"the labels {first!r:.60} and {second!r:.60} do not say of which; pass "
-            f"pos_label={second!r:.60}, or pos_label={first!r:.60}"
-        )
-    return classes[-1]
 
 
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def second_order_bias(
         return float("nan")
     if len(directions) > directions.shape[1]:
         # As many directions as there are parts, with the same sum of squares.
-        directions = np.linalg.qr(directions, mode="r")
+        directions = np.asarray(np.linalg.qr(directions, mode="r"))
     total = 0.0
     with np.errstate(all="ignore"):
         for direction in scale * directions.reshape(len(directions), *means.shape):
