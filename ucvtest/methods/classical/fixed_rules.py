@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -22,6 +23,7 @@ __all__ = [
     "results_together",
     "share_difference",
     "shares_in_pairs",
+    "with_statistics_of_rules",
 ]
 
 THESE_RULES = (
@@ -121,3 +123,18 @@ def results_together(
         statistics=statistics,
     )
     return results, together
+
+
+def with_statistics_of_rules(
+    results: Mapping[Any, TestResult], together: JointEstimates
+) -> JointEstimates:
+    """With the statistics of pairs that have observations added, as their intervals have them."""
+    places = {name: place for place, name in enumerate(together.learners)}
+    statistics = np.array(together.statistics)
+    for key, each in results.items():
+        if isinstance(key, str) or each.rule is None or math.isnan(each.estimate):
+            continue
+        first, second = (places[name] for name in key)
+        statistics[first, second] = each.statistic
+        statistics[second, first] = -each.statistic
+    return replace(together, statistics=statistics)
