@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from ucvtest.data.groups import Clusters
+from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import TABLE_ALPHA, Hypothesis
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
 from ucvtest.losses.table import LossDifference
@@ -18,6 +20,8 @@ from ucvtest.stats.shares import WilsonScore
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
 __all__ = [
+    "check_one_error_rate",
+    "counts_errors",
     "rule_of_errors",
     "rule_of_weighted_errors",
     "table_of_errors",
@@ -25,6 +29,32 @@ __all__ = [
 ]
 
 Tables = dict[str, dict[str, tuple[Any, ...]]]
+
+
+def check_one_error_rate(interval: str, question: Question) -> None:
+    """Refuse an interval of error rates where the test is about anything else."""
+    of_one = f"interval={interval!r} is for the error rate, or accuracy, of one rule"
+    if question.paired:
+        raise ValueError(
+            f"{of_one}, and this is a difference of two: leave it out, or use McNemarTest, "
+            "which is exact"
+        )
+    if not question.metric.counts_errors:
+        raise ValueError(f"{of_one}, and this is the {question.metric.in_words}: leave it out")
+    if question.clusters is not None and question.clusters.weight != "row":
+        raise ValueError(
+            f"{of_one} in which rows count alike, and here clusters do: pass "
+            "group_weight='row', or leave interval out"
+        )
+
+
+def counts_errors(observed: LossDifference, clusters: Clusters | None) -> bool:
+    """Whether every loss is a whole error or none; ties that a learner left open count half.
+
+    Means over the rows of clusters are none, even where all of these are right or wrong.
+    """
+    errors = observed.losses.metric.counts_errors and clusters is None
+    return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
 
 
 def rule_of_errors(observed: LossDifference, null_value: float, *, score: bool) -> Rule | None:

@@ -7,22 +7,19 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.data.groups import Clusters, refuse_groups
+from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.error_rates import (
+    check_one_error_rate,
+    counts_errors,
     rule_of_errors,
     rule_of_weighted_errors,
     table_of_errors,
 )
-from ucvtest.methods.classical.fixed_rules import (
-    mean_with_variance,
-    results_together,
-    shares_in_pairs,
-    with_statistics_of_rules,
-)
+from ucvtest.methods.classical.fixed_rules import mean_with_variance
 from ucvtest.methods.classical.function_of_means import MetricOfRules
 from ucvtest.methods.classical.hold_out_words import (
     counts_of_errors,
@@ -32,10 +29,10 @@ from ucvtest.methods.classical.hold_out_words import (
     notes_on_rows,
     notes_on_rules,
 )
-from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, covariance_of_ranks
+from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, is_of_ranks
 from ucvtest.methods.classical.resampling import ResamplingTest
+from ucvtest.methods.classical.several_rules import several_rules
 from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
-from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
@@ -151,23 +148,7 @@ class HoldOutTest(ResamplingTest):
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
-        if _of_ranks(losses):
-            if losses.groups is not None:
-                refuse_groups(losses.groups)
-            return results_together(tests, losses, options, covariance_of_ranks(losses))
-        # A metric that is 0/0 has no estimate, which excludes no other.
-        values, pairs = np.nan_to_num(losses.known_values), None
-        clusters = next(iter(tests.values())).tested_clusters(losses.difference(0))
-        if clusters is None:
-            covariance = np.cov(values) / values.shape[1]
-        else:
-            covariance = np.cov([clusters.values(row) for row in values]) / clusters.n_groups
-            if marks_rows(losses, clusters):
-                pairs = shares_in_pairs(values, clusters)
-        results, together = results_together(tests, losses, options, covariance, pairs)
-        return results, with_statistics_of_rules(
-            results, together
-        ) if losses.metric.linearised else together
+        return several_rules(tests, losses, options)
 
     def _check_design(self, design: Design) -> None:
         if design.n_resamples != 1:
@@ -227,21 +208,7 @@ class HoldOutTest(ResamplingTest):
         check_choice("interval", interval, NAMES)
         if interval == "auto":
             return interval
-        of_one = f"interval={interval!r} is for the error rate, or accuracy, of one rule"
-        if self.paired:
-            raise ValueError(
-                f"{of_one}, and this is a difference of two: leave it out, or use McNemarTest, "
-                "which is exact"
-            )
-        words = self.question.metric.in_words
-        if not self.question.metric.counts_errors:
-            raise ValueError(f"{of_one}, and this is the {words}: leave it out")
-        clusters = self.question.clusters
-        if clusters is not None and clusters.weight != "row":
-            raise ValueError(
-                f"{of_one} in which rows count alike, and here clusters do: pass "
-                "group_weight='row', or leave interval out"
-            )
+        check_one_error_rate(interval, self.question)
         return interval
 
     def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
@@ -262,7 +229,7 @@ class HoldOutTest(ResamplingTest):
     ) -> TestResult:
         """Independent observations, which may be clusters; no test where `status` is not "ok"."""
         n_tested, hypothesis = len(observed.values), self.question.hypothesis
-        binary, null = self._counts_errors(observed), hypothesis.null_value
+        binary, null = counts_errors(observed, self.question.clusters), hypothesis.null_value
         tables: Mapping[str, Any] = {}
         if binary:
             rule: Rule | None = rule_of_errors(observed, null, score=interval == "wilson")
@@ -309,7 +276,7 @@ class HoldOutTest(ResamplingTest):
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
         """Of a metric that is a function of means, or of ranks."""
-        kind = RanksOfRules if _of_ranks(observed.losses) else MetricOfRules
+        kind = RanksOfRules if is_of_ranks(observed.losses) else MetricOfRules
         found = kind.of(observed, self.tested_clusters(observed))
         return self._result(
             observed,
@@ -325,15 +292,3 @@ class HoldOutTest(ResamplingTest):
             notes=(*notes_on_rules(observed), *found.notes),
             pictures=found.pictures,
         )
-
-    def _counts_errors(self, observed: LossDifference) -> bool:
-        """Whether every loss is a whole error or none; ties that a learner left open count half.
-
-        Means over the rows of clusters are none, even where all of these are right or wrong.
-        """
-        errors = observed.losses.metric.counts_errors and self.question.clusters is None
-        return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
-
-
-def _of_ranks(losses: Losses) -> bool:
-    return isinstance(losses.metric, SmoothMetric) and losses.metric.of_ranks
