@@ -249,25 +249,7 @@ def _of_predictions(
         tested = folds.of_tested(found["target"])
         found["values"] = linearised_values(function, tested, found["predictions"])
     if sample_weight is not None:
-        if folds is not None:
-            raise ValueError(
-                "sample_weight and fold exclude each other: pass one of them, as tests on folds "
-                "count rows alike"
-            )
-        if groups is not None:
-            raise ValueError(
-                "sample_weight and groups exclude each other: pass one of them, as it is not said "
-                "what rows of different weights make of their cluster"
-            )
-        if ranks:
-            raise ValueError(
-                "sample_weight is for means over observations, and an AUC is none: leave it out"
-            )
-        if "predictions" in found:
-            raise ValueError(
-                "sample_weight is for means over observations, and metric= is about a function of "
-                "means: leave it out"
-            )
+        _check_takes_weights(found, ranks=ranks, groups=groups, fold=fold)
         found |= _weighted(found, sample_weight)
     values = found["values"]
     if folds is None:
@@ -288,6 +270,29 @@ def _of_predictions(
         "groups": None if clusters is None else clusters.index,
         **found,
     }
+
+
+def _check_takes_weights(found: Mapping[str, Any], *, ranks: bool, groups: Any, fold: Any) -> None:
+    """Refuse weights of anything but a mean over independent observations."""
+    if fold is not None:
+        raise ValueError(
+            "sample_weight and fold exclude each other: pass one of them, as tests on folds "
+            "count rows alike"
+        )
+    if groups is not None:
+        raise ValueError(
+            "sample_weight and groups exclude each other: pass one of them, as it is not said "
+            "what rows of different weights make of their cluster"
+        )
+    if ranks:
+        raise ValueError(
+            "sample_weight is for means over observations, and an AUC is none: leave it out"
+        )
+    if "predictions" in found:
+        raise ValueError(
+            "sample_weight is for means over observations, and metric= is about a function of "
+            "means: leave it out"
+        )
 
 
 def _check_same_classes(in_rounds: Sequence[Mapping[str, Any]]) -> None:
