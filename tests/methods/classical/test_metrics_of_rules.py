@@ -636,7 +636,7 @@ def test_the_working_point_is_drawn(tmp_path):
         assert sum(right.y) == (y == predicted).sum()
         assert sum(wrong.y) == (y != predicted).sum()
         assert len({*right.x, *wrong.x}) == 16
-        assert "bat, cat, dog, owl" in result.pictures[kind].xlabel
+        assert result.pictures[kind].places == ("bat", "cat", "dog", "owl")
         result.save_plot(tmp_path / f"{kind}.png", kind=kind, dpi=20)
     assert fitted(losses_of(*numbers(), metric="r2")).plot_kinds == ("interval",)
     y = np.arange(60) % 10
