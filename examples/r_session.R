@@ -119,6 +119,8 @@ cat("\n== Predictions, scores and tables of folds that exist already ==\n")
 wide <- two_scores$Sepal.Length > 6.2
 rules <- data.frame(wide = ifelse(wide, "virginica", "versicolor"), all = "virginica")
 print(mcnemar_learners_test(prediction_losses(two_scores$Species, rules)))
+right <- data.frame(new = c(rep(TRUE, 19), FALSE), old = rep(c(TRUE, TRUE, FALSE, TRUE), 5))
+print(hold_out_test(correct_losses(right), "new"))
 accuracy <- data.frame(a = c(.8, .7, .9, .8, .75), b = c(.7, .75, .8, .7, .7))
 print(corrected_t_test(score_losses(accuracy, n_learn = 80, n_test = 20)))
 table <- data.frame(truth = two_scores$Species, rules, fold = rep_len(1:10, nrow(two_scores)))

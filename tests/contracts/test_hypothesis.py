@@ -173,27 +173,6 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"table": uv.codes.critical_values(0.05, [5, 6], [5, 6]), "ax": None},
     ),
     **{
-        f"curves.{name}": (
-            getattr(uv.curves, name),
-            {
-                "y": Y,
-                "predictions": {"a": Y / 2 + 0.25},
-                "pos_label": 1,
-                "groups": None,
-                "fold": None,
-                grid: None if grid == "thresholds" else 3,
-                "alpha": 0.05,
-                "rng": 0,
-            },
-        )
-        for name, grid in {
-            "roc": "thresholds",
-            "precision_recall": "thresholds",
-            "decision": "thresholds",
-            "calibration": "bins",
-        }.items()
-    },
-    **{
         f"metrics.{name}": (getattr(uv.metrics, name), given)
         for name, given in {
             **{
@@ -264,10 +243,6 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "n_folds": None,
             "greater_is_better": True,
         },
-    ),
-    "Losses.from_correct": (
-        uv.Losses.from_correct,
-        {"correct": {"a": [True, False] * 12}, "groups": np.arange(24) // 2},
     ),
     "Design.of_fixed_rules": (uv.designs.Design.of_fixed_rules, {"n_obs": 24}),
     "knn": (uv.learners.knn, {"k": 3}),
@@ -567,6 +542,31 @@ WORKING: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }
 
 FILES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    **{
+        f"curves.{name}": (
+            getattr(uv.curves, name),
+            {
+                "y": Y,
+                "predictions": {"a": Y / 2 + 0.25},
+                "pos_label": 1,
+                "groups": None,
+                "fold": None,
+                grid: None if grid == "thresholds" else 3,
+                "alpha": 0.05,
+                "rng": 0,
+            },
+        )
+        for name, grid in {
+            "roc": "thresholds",
+            "precision_recall": "thresholds",
+            "decision": "thresholds",
+            "calibration": "bins",
+        }.items()
+    },
+    "Losses.from_correct": (
+        uv.Losses.from_correct,
+        {"correct": {"a": [True, False] * 12}, "groups": np.arange(24) // 2},
+    ),
     "TestResult.save_plot": (
         RESULT.save_plot,
         {"path": "a.png", "alpha": 0.1, "dpi": 50, "kind": "interval"},

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT, data_folder
-from tests.support.scripts import run_quickly
+from tests.support.scripts import run_quickly, run_together
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NEED_DATA = {"many_penalties"}
@@ -15,6 +15,9 @@ NEED_DATA = {"many_penalties"}
 NEED_R = {"r_learner"}
 """Examples whose learners live in R."""
 
+TOGETHER = ("interoperability", "promotion_gate", "mlflow_tracking", "demo")
+"""Examples that share a process; those that log every test from then on come last."""
+
 
 def marks(example: Path) -> list[pytest.MarkDecorator]:
     needs = ((pytest.mark.requires_data, NEED_DATA), (pytest.mark.requires_r, NEED_R))
@@ -22,10 +25,40 @@ def marks(example: Path) -> list[pytest.MarkDecorator]:
 
 
 @pytest.mark.parametrize(
-    "example", [pytest.param(each, marks=marks(each), id=each.stem) for each in EXAMPLES]
+    "example",
+    [
+        pytest.param(each, marks=marks(each), id=each.stem)
+        for each in EXAMPLES
+        if each.stem not in TOGETHER
+    ],
 )
 def test_example_runs(example: Path, tmp_path: Path) -> None:
     assert run_quickly(example, tmp_path, UCVTEST_DATA=str(data_folder()))
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool, str]]:
+    """Whether those that share a process end well, and what they print."""
+    paths = [ROOT / "examples" / f"{name}.py" for name in TOGETHER]
+    return run_together(paths, tmp_path_factory.mktemp("together"))
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_example_runs_beside_others(name: str, outcomes: dict[str, tuple[bool, str]]) -> None:
+    well, printed = outcomes[name]
+    assert well, printed
+    assert printed
+
+
+def test_the_example_that_fails_is_named(tmp_path: Path) -> None:
+    for name, text in (("bad", "print(1); raise SystemExit('no')"), ("good", "print(2)")):
+        (tmp_path / f"{name}.py").write_text(text)
+    folder = tmp_path / "build"
+    folder.mkdir()
+    found = run_together([tmp_path / "bad.py", tmp_path / "good.py"], folder)
+    assert found["good"] == (True, "2\n")
+    assert not found["bad"][0]
+    assert found["bad"][1].endswith("SystemExit: no\n")
 
 
 @pytest.mark.parametrize("name", sorted(NEED_DATA))

@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -9,7 +10,28 @@ from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
 from tests.support.processes import finished
 
-__all__ = ["run_quickly", "script"]
+__all__ = ["run_quickly", "run_together", "script"]
+
+ONE_AFTER_ANOTHER = """
+import contextlib, os, runpy, sys, traceback, warnings
+from pathlib import Path
+
+folder, *paths = map(Path, sys.argv[1:])
+for path in paths:
+    own = folder / path.stem
+    own.mkdir()
+    os.chdir(own)
+    sys.argv, sys.path[0] = [str(path), "--quick"], str(path.parent)
+    # What a script silences, it silences for itself.
+    with (folder / f"{path.stem}.txt").open("w") as printed, warnings.catch_warnings():
+        try:
+            with contextlib.redirect_stdout(printed):
+                runpy.run_path(str(path), run_name="__main__")
+        except BaseException:
+            traceback.print_exc(file=printed)
+            (folder / f"{path.stem}.failed").touch()
+"""
+"""Scripts in one process, each as the main program in a folder of its own."""
 
 
 def script(path: str) -> ModuleType:
@@ -28,6 +50,25 @@ def script(path: str) -> ModuleType:
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     return sys.modules[name]
+
+
+def run_together(paths: Sequence[Path], folder: Path) -> dict[str, tuple[bool, str]]:
+    """Of scripts at their smallest size in one process: whether they end well, and what they print.
+
+    They share what takes longest, the imports and the first use of JAX.
+    """
+    done = finished(
+        [sys.executable, "-c", ONE_AFTER_ANOTHER, folder, *paths],
+        cwd=folder,
+        env=environment_of_users() | {"MPLBACKEND": "Agg"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    outcomes = {}
+    for name in (path.stem for path in paths):
+        assert {each.name for each in (folder / name).iterdir()} <= {"build"}
+        printed = (folder / f"{name}.txt").read_text()
+        outcomes[name] = not (folder / f"{name}.failed").exists(), printed
+    return outcomes
 
 
 def run_quickly(path: Path, folder: Path, **environment: str) -> str:

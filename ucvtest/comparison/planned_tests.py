@@ -120,6 +120,8 @@ class ComparisonQuestion:
                 "name tests, such as tests='corrected_t'"
             )
         response = as_response(self.y)
+        if response.ndim != 1:
+            raise ValueError(f"y must have one dimension, got shape {response.shape}")
         groups = as_groups(self.groups, len(response))
         design = design_or_cv(
             *(None, cv, response),

@@ -10,6 +10,7 @@ import numpy as np
 
 __all__ = [
     "check_positive",
+    "check_positive_of_metric",
     "json_label",
     "plain_label",
     "positive_setting",
@@ -61,6 +62,18 @@ def check_positive(classes: Any, pos_label: Any, what: str) -> None:
         f"pos_label is missing: {what} a score or a probability of one class, and the labels "
         f"{first!r:.60} and {second!r:.60} do not say of which; pass pos_label={second!r:.60} if "
         f"high values mean {second!r:.60}, or pos_label={first!r:.60} if they mean {first!r:.60}"
+    )
+
+
+def check_positive_of_metric(classes: Any, name: str, *, named: bool) -> None:
+    """Refuse to guess which of two classes the metric of that name is about."""
+    if named or says_positive(classes):
+        return
+    first, second = map(json_label, classes)
+    raise ValueError(
+        f"pos_label is missing: metric={name!r:.60} is about one of two classes, and the labels "
+        f"{first!r:.60} and {second!r:.60} do not say of which; pass pos_label={second!r:.60}, or "
+        f"pos_label={first!r:.60}"
     )
 
 

@@ -19,13 +19,8 @@ from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import LossDifference
-from ucvtest.metrics.smooth import Cells, FunctionOfMeans, Moments, SmoothMetric
-from ucvtest.metrics.working_point import (
-    PooledParts,
-    WorkingPoint,
-    covariance_of_cells,
-    covariance_of_numbers,
-)
+from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
+from ucvtest.metrics.working_point import PooledParts, WorkingPoint, directions_of_parts
 
 __all__ = ["GivenPredictions", "KeptPredictions", "source_of"]
 
@@ -81,9 +76,9 @@ class KeptPredictions(FittedLosses):
         return [each.means for each in self._pooled]
 
     @property
-    def covariances(self) -> list[np.ndarray]:
-        """Those of the parts of an observation, (p, p), of each learner."""
-        return [each.covariance for each in self._pooled]
+    def directions(self) -> list[np.ndarray | None]:
+        """Those of the covariance of the parts of an observation, for the bias of each learner."""
+        return [each.directions for each in self._pooled]
 
     def at(self, points: Points) -> "ReplayedLosses":
         """The values at some point, of the same rows in the same order, from the first on."""
@@ -217,13 +212,10 @@ class GivenPredictions(PrecomputedLosses):
         return [self.function.means(target, each) for each in self._predictions]
 
     @property
-    def covariances(self) -> list[np.ndarray]:
-        """Those of the parts of an observation, (p, p), of each learner."""
-        if isinstance(self.function, Cells):
-            return [covariance_of_cells(each) for each in self.means]
-        assert isinstance(self.function, Moments)
+    def directions(self) -> list[np.ndarray | None]:
+        """Those of the covariance of the parts of an observation, for the bias of each learner."""
         target = self._rows.tested_target
-        return [covariance_of_numbers(self.function, target, each) for each in self._predictions]
+        return [directions_of_parts(self.function, target, each) for each in self._predictions]
 
     def at(self, points: Points) -> PrecomputedLosses:
         """The values at some point."""

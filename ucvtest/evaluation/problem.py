@@ -11,7 +11,7 @@ from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.class_order import COSTS, order_note
 from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
-from ucvtest.data.positive_class import json_label, plain_label, says_positive
+from ucvtest.data.positive_class import check_positive_of_metric, json_label, plain_label
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
@@ -194,13 +194,7 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
             f"metric={metric.name!r:.60} needs two classes, y has {len(classes)}: merge classes, "
             "name an average, such as 'f1_macro'"
         )
-    if not sample.positive_named and not says_positive(classes):
-        first, second = map(json_label, classes)
-        raise ValueError(
-            f"pos_label is missing: metric={metric.name!r:.60} is about one of two classes, and "
-            f"the labels {first!r:.60} and {second!r:.60} do not say of which; pass "
-            f"pos_label={second!r:.60}, or pos_label={first!r:.60}"
-        )
+    check_positive_of_metric(classes, metric.name, named=sample.positive_named)
 
 
 def _check_classes_of_groups(sample: Sample) -> None:

@@ -11,6 +11,7 @@ from ucvtest.results.result import TestResult
 __all__ = [
     "INDEPENDENCE",
     "about_clusters",
+    "bias_notes",
     "budget_notes",
     "few_clusters",
     "in_clusters",
@@ -24,6 +25,9 @@ __all__ = [
 INDEPENDENCE = "labels and features are independent"
 """What tests that permute labels call their null hypothesis, in results."""
 
+
+NOTABLE_BIAS = 0.25
+"""Bias of second order, as a share of the standard error, above which a note says it."""
 
 REUSED = "Nothing was fitted for this test"
 
@@ -67,6 +71,16 @@ def budget_notes(n_permutations: Any, asked: int | None, max_seconds: float | No
     return [
         f"n_permutations = {n_permutations}, which max_seconds = {max_seconds:g} allowed, in the "
         f"place of {asked}."
+    ]
+
+
+def bias_notes(bias: float, se: float) -> list[str]:
+    """The note on a bias of second order, where it is notable."""
+    if not abs(bias) > NOTABLE_BIAS * se > 0:
+        return []
+    return [
+        f"A bias of about {bias:.2g} is to be expected of the estimate, which is "
+        f"{abs(bias) / se:.0%} of its standard error: the sample is small for this metric."
     ]
 
 

@@ -101,9 +101,16 @@ def _of_runs(
                 "predictions of all for the same rows in the same order"
             )
     rules = {name: tables[run][column] for name, (run, column) in asked.items()}
-    return first[y], rules, _column(first, groups), _column(first, fold)
+    return first[y], rules, _column(first, "groups", groups), _column(first, "fold", fold)
 
 
-def _column(table: Any, given: Any) -> Any:
+def _column(table: Any, argument: str, given: Any) -> Any:
     """The column that is named; what is no name as it is."""
-    return table[given] if isinstance(given, str) else given
+    if not isinstance(given, str):
+        return given
+    if given not in table.columns:
+        raise ValueError(
+            f"{argument}={given!r:.60} is no column of the table, which has "
+            f"{', '.join(map(str, table.columns))}"
+        )
+    return table[given]

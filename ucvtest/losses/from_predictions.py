@@ -8,12 +8,8 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size, named_options
-from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.class_order import (
-    COLUMN_ORDER,
     COST_ORDER,
-    by_class,
-    check_order,
     names_classes,
     order_setting,
 )
@@ -22,9 +18,9 @@ from ucvtest.data.groups import as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import (
     check_positive,
+    check_positive_of_metric,
     json_label,
     positive_setting,
-    says_positive,
 )
 from ucvtest.data.sample import (
     Sample,
@@ -40,6 +36,19 @@ from ucvtest.data.sample import (
 from ucvtest.designs.design import Design
 from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, linearised_values
 from ucvtest.losses.out_of_fold import OutOfFold
+from ucvtest.losses.predicted import (
+    as_rows,
+    check_finite,
+    check_probabilities,
+    check_vector,
+    column_order,
+    columns_of_classes,
+    listed,
+    numbered_labels,
+    numbers_of,
+    probabilities_of,
+    quoted,
+)
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import by_name
 from ucvtest.metrics.base import Metric
@@ -71,15 +80,10 @@ GIVEN_SCORES = recorded_metric(
 OF_SCORES: dict[str, Metric] = {metric.name: metric for metric in (AUC, GIVEN_SCORES)}
 """What is not a loss, by name."""
 
-SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
-
 OTHER_LOSSES = "loss='zero_one', or 'log' and 'brier' with a probability for each class"
 
 THE_REST = "the rest"
 """What all classes are called but the one that is ranked above them."""
-
-SHOWN = 5
-"""Labels that a message lists."""
 
 
 class FromPredictions:
@@ -236,7 +240,7 @@ def _of_predictions(
         refuse_of_folds(known)
     rounds = [rules] if folds is None else folds.rounds(rules)
     for each in rounds:
-        _check_rows(y, {_named(name): given for name, given in each.items()} | beside)
+        _check_rows(y, {quoted(name): given for name, given in each.items()} | beside)
     in_rounds = [_scored(y, each, known, pos_label) for each in rounds]
     _check_same_classes(in_rounds)
     found = in_rounds[0] if folds is None else folds.together(in_rounds)
@@ -245,25 +249,7 @@ def _of_predictions(
         tested = folds.of_tested(found["target"])
         found["values"] = linearised_values(function, tested, found["predictions"])
     if sample_weight is not None:
-        if folds is not None:
-            raise ValueError(
-                "sample_weight and fold exclude each other: pass one of them, as tests on folds "
-                "count rows alike"
-            )
-        if groups is not None:
-            raise ValueError(
-                "sample_weight and groups exclude each other: pass one of them, as it is not said "
-                "what rows of different weights make of their cluster"
-            )
-        if ranks:
-            raise ValueError(
-                "sample_weight is for means over observations, and an AUC is none: leave it out"
-            )
-        if "predictions" in found:
-            raise ValueError(
-                "sample_weight is for means over observations, and metric= is about a function of "
-                "means: leave it out"
-            )
+        _check_takes_weights(found, ranks=ranks, groups=groups, fold=fold)
         found |= _weighted(found, sample_weight)
     values = found["values"]
     if folds is None:
@@ -284,6 +270,29 @@ def _of_predictions(
         "groups": None if clusters is None else clusters.index,
         **found,
     }
+
+
+def _check_takes_weights(found: Mapping[str, Any], *, ranks: bool, groups: Any, fold: Any) -> None:
+    """Refuse weights of anything but a mean over independent observations."""
+    if fold is not None:
+        raise ValueError(
+            "sample_weight and fold exclude each other: pass one of them, as tests on folds "
+            "count rows alike"
+        )
+    if groups is not None:
+        raise ValueError(
+            "sample_weight and groups exclude each other: pass one of them, as it is not said "
+            "what rows of different weights make of their cluster"
+        )
+    if ranks:
+        raise ValueError(
+            "sample_weight is for means over observations, and an AUC is none: leave it out"
+        )
+    if "predictions" in found:
+        raise ValueError(
+            "sample_weight is for means over observations, and metric= is about a function of "
+            "means: leave it out"
+        )
 
 
 def _check_same_classes(in_rounds: Sequence[Mapping[str, Any]]) -> None:
@@ -326,7 +335,7 @@ def _columns(
         if name not in predictions.columns:
             raise ValueError(
                 f"{argument}={name!r:.60} is no column of predictions, which has "
-                f"{_listed(list(predictions.columns))}"
+                f"{listed(list(predictions.columns))}"
             )
     given |= {argument: predictions[name] for argument, name in named.items()}
     rest = predictions.drop(columns=list(named.values()))
@@ -339,7 +348,7 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
     own, so that nothing counts them as errors. The effective size is Kish's.
     """
-    weights = _vector(
+    weights = check_vector(
         "sample_weight", as_numbers("sample_weight", as_column("sample_weight", sample_weight))
     )
     values = found["values"]
@@ -404,7 +413,7 @@ def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
                 f"{name} has no use with loss='score', which takes scores as they are: pass "
                 f"{name}=None"
             )
-    values = _stacked({name: _numbers(name, given) for name, given in rules.items()})
+    values = as_rows({name: numbers_of(name, given) for name, given in rules.items()})
     return {
         "loss": SCORE,
         "values": values,
@@ -416,7 +425,7 @@ def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
 
 
 def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
-    response = _vector("y", as_response(y))
+    response = check_vector("y", as_response(y))
     if not taken_for_classes(y, "score", pos_label=pos_label):
         raise ValueError("loss='auc' needs class labels, but y holds real values")
     classes, codes = code_labels(y, pos_label)
@@ -424,13 +433,13 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
         _check_two(AUC, classes)
     given = rules
     rules = _of_positive(rules, classes, pos_label, declared_order(y))
-    rows = {name: _numbers(name, scores, infinite=True) for name, scores in rules.items()}
+    rows = {name: numbers_of(name, scores, infinite=True) for name, scores in rules.items()}
     return {
         "loss": AUC.name,
-        "values": _stacked(rows, len(response)),
+        "values": as_rows(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
-        "settings": _column_order(given, classes) if len(classes) > 2 else {},
+        "settings": column_order(given, classes) if len(classes) > 2 else {},
         "positive": classes[-1],
     }
 
@@ -445,9 +454,9 @@ def _of_positive(
     found = {}
     for name, given in rules.items():
         if np.ndim(given) == 2 and (len(classes) > 2 or names_classes(given, classes)):
-            found[name] = _matrix(name, given, classes, declared)[:, -1]
+            found[name] = columns_of_classes(name, given, classes, declared)[:, -1]
         else:
-            check_positive(classes, pos_label, f"{_named(name)} holds")
+            check_positive(classes, pos_label, f"{quoted(name)} holds")
             found[name] = given
     return found
 
@@ -456,7 +465,7 @@ def _linearised(
     y: Any, rules: Mapping[str, Any], metric: SmoothMetric, pos_label: Any
 ) -> dict[str, Any]:
     """Predictions, with the linearised values of a metric that is a function of means."""
-    _vector("y", as_response(y))
+    check_vector("y", as_response(y))
     needs_classes = metric.output != "number"
     if needs_classes and not taken_for_classes(y, metric.output, pos_label=pos_label):
         raise ValueError(
@@ -468,6 +477,8 @@ def _linearised(
             f"metric={metric.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
             "'balanced_accuracy'"
         )
+    if needs_classes:
+        _refuse_one_class(as_response(y), metric)
     sample = _sample(y, pos_label, as_classes=needs_classes)
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
@@ -481,15 +492,17 @@ def _linearised(
         if classes is not None and len(classes) > 2:
             classes = [THE_REST, classes[-1]]
     if metric.output == "label":
-        rows, extended = _coded(rules, sample)
+        rows, extended = numbered_labels(rules, sample)
         if extended.n_classes > sample.n_classes == 2 and metric.of_two:
             extra = np.asarray(extended.classes).tolist()[2:]
             raise ValueError(
-                f"predictions holds {_listed(extra)}, and metric={metric.name!r:.60} is about the "
+                f"predictions holds {listed(extra)}, and metric={metric.name!r:.60} is about the "
                 "two classes of y: name an average, such as uv.metrics.f1('macro')"
             )
         if sample.n_classes == 2 and metric.of_two:
-            positive = {"positive": _known_positive(sample, pos_label, metric)}
+            known = np.asarray(sample.classes)
+            check_positive_of_metric(known, metric.name, named=sample.positive_named)
+            positive = {"positive": known[-1]}
         if extended.n_classes > sample.n_classes:
             target, rows, classes = _in_order(target, rows, np.asarray(extended.classes).tolist())
             function = metric.made_for(classes)
@@ -499,10 +512,10 @@ def _linearised(
                 _check_two(metric, sample.classes)
             rules = _of_positive(rules, sample.classes, pos_label, sample.declared)
             positive = {"positive": sample.classes[-1]}
-        rows = {name: _numbers(name, given) for name, given in rules.items()}
+        rows = {name: numbers_of(name, given) for name, given in rules.items()}
         if metric.output == "probability":
-            _check_probabilities(rows)
-    stacked = _stacked(rows, sample.n_obs)
+            check_probabilities(rows)
+    stacked = as_rows(rows, sample.n_obs)
     if metric.cut is not None:
         stacked = (stacked >= metric.cut).astype(float)
     values = linearised_values(function, target, stacked)
@@ -533,22 +546,9 @@ def _in_order(
     return place[target.astype(int)], found, [json_label(classes[each]) for each in order]
 
 
-def _known_positive(sample: Sample, pos_label: Any, metric: SmoothMetric) -> Any:
-    """The positive class of two, which must be named where labels do not say it."""
-    classes = np.asarray(sample.classes)
-    if pos_label is None and not says_positive(classes):
-        first, second = map(json_label, classes)
-        raise ValueError(
-            f"pos_label is missing: metric={metric.name!r:.60} is about one of two classes, and "
-            f"the labels {first!r:.60} and {second!r:.60} do not say of which; pass "
-            f"pos_label={second!r:.60}, or pos_label={first!r:.60}"
-        )
-    return classes[-1]
-
-
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
     """Losses of labels, numbers or probabilities."""
-    _vector("y", as_response(y))
+    check_vector("y", as_response(y))
     as_classes = _has_classes(y, loss, pos_label)
     scored = as_loss(loss, has_classes=as_classes)
     sample = _sample(y, pos_label, as_classes=as_classes, output=scored.output)
@@ -564,16 +564,16 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         if scored.of_one_class and sample.n_classes == 2:
             positive = {"positive": np.asarray(labels)[-1]}
         known = sample
-        rows, sample = _coded(rules, sample)
+        rows, sample = numbered_labels(rules, sample)
         _check_matrix(scored, labels, sample)
         scored = costs_in_order(scored, known)
         settings = order_setting(COST_ORDER, cost_order(scored, known))
     else:
         scored = for_classes(scored, sample.n_classes)
         if scored.output == "probability" and sample.n_classes > 2:
-            settings = _column_order(rules, labels)
+            settings = column_order(rules, labels)
             rows = {
-                name: _probabilities(name, given, np.asarray(labels), sample.declared)
+                name: probabilities_of(name, given, np.asarray(labels), sample.declared)
                 for name, given in rules.items()
             }
         else:
@@ -581,10 +581,10 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
                 _check_two(scored, labels)
                 positive = {"positive": labels[-1]}
                 rules = _of_positive(rules, labels, pos_label, sample.declared)
-            rows = {name: _numbers(name, given) for name, given in rules.items()}
+            rows = {name: numbers_of(name, given) for name, given in rules.items()}
         if scored.output == "probability":
-            _check_probabilities(rows)
-    stacked = _stacked(rows, sample.n_obs)
+            check_probabilities(rows)
+    stacked = as_rows(rows, sample.n_obs)
     everywhere = np.ones(stacked.shape[:2], dtype=bool)
     values, units = losses_where_tested(scored, sample, stacked, everywhere), scored.units
     return {
@@ -633,8 +633,22 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None =
         )
     numbers = as_numbers("y", response)
     check_size("y", numbers)
-    _check_finite("y", numbers, infinite=False)
+    check_finite("y", numbers, infinite=False)
     return Sample(features, numbers, None, None)
+
+
+def _refuse_one_class(response: np.ndarray, metric: SmoothMetric) -> None:
+    """Refuse labels that are all the same, with what their share of right answers is called."""
+    labels = [] if count_missing(response) else set(response.tolist())
+    if len(labels) != 1:
+        return
+    remedy = "add observations of another class"
+    if metric.output == "label":
+        remedy += ", or use 'accuracy', which is the recall of this class where there is no other"
+    raise ValueError(
+        f"y has one class only ({next(iter(labels))!r:.60}), and metric={metric.name!r:.60} needs "
+        f"two: {remedy}"
+    )
 
 
 def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray] | None:
@@ -663,56 +677,6 @@ def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.nd
     return np.array(classes, dtype=object), places
 
 
-def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarray], Sample]:
-    """Places of predicted labels among the classes, and the sample with those that `y` lacks."""
-    classes: list[Any] = np.asarray(sample.classes).tolist()
-    n_known = len(classes)
-    place = {label: number for number, label in enumerate(classes)}
-    rows = {}
-    for name, given in rules.items():
-        predicted = _vector(_named(name), as_column(_named(name), given))
-        n_missing = count_missing(predicted)
-        if n_missing:
-            raise ValueError(
-                f"{_named(name)} has {n_missing} missing values: drop these observations for all "
-                "rules"
-            )
-        labels = predicted.tolist()
-        _check_labels(name, labels, classes[:n_known])
-        for label in labels:
-            if label not in place:
-                place[label] = len(classes)
-                classes.append(label)
-        rows[name] = np.array([place[label] for label in labels], dtype=float)
-    extended = np.array(classes, dtype=None if n_known == len(classes) else object)
-    return rows, Sample(sample.features, sample.response, extended, sample.class_index)
-
-
-def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
-    """Refuse predictions that are no labels; warn of labels that `y` has not."""
-    known = set(classes)
-    try:
-        unknown = [label for label in labels if label not in known]
-    except TypeError as error:
-        raise ValueError(f"{_named(name)} must hold labels: {error}") from error
-    parts = any(isinstance(label, float) and not label.is_integer() for label in unknown)
-    foreign = bool(unknown) and len(unknown) == len(labels)
-    if len(classes) == 1:
-        # All others are wrong, and y cannot have them.
-        foreign = any(isinstance(label, str) != isinstance(classes[0], str) for label in unknown)
-    if parts or foreign:
-        raise ValueError(
-            f"{_named(name)} holds {_listed(unknown)}, and the labels of y are "
-            f"{_listed(classes)}: pass labels of the same type, such as p > 0.5 made labels, or "
-            "loss='log' for probabilities and 'auc' for scores"
-        )
-    if unknown and (len(classes) > 1 or len(unknown) == len(labels)):
-        warn_caller(
-            f"{_named(name)} has {len(unknown)} predictions of labels that y has not "
-            f"({_listed(unknown)}): they count as predictions of another class"
-        )
-
-
 def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
     if loss.matrix is None:
         return
@@ -720,13 +684,13 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
     if n_rows != n_known:
         raise ValueError(
             f"loss has shape {loss.matrix.shape}, but y has {n_known} classes "
-            f"({_listed(labels.tolist())}): pass one row for each true class and one column for "
+            f"({listed(labels.tolist())}): pass one row for each true class and one column for "
             "each prediction"
         )
     if sample.n_classes > n_known:
         extra = np.asarray(sample.classes).tolist()[n_known:]
         raise ValueError(
-            f"predictions holds {_listed(extra)}, for which the matrix has no cost, as y has not"
+            f"predictions holds {listed(extra)}, for which the matrix has no cost, as y has not"
         )
 
 
@@ -741,97 +705,3 @@ def _check_two(metric: Metric, classes: np.ndarray) -> None:
             f"loss={metric.name!r} needs two classes, y has {len(classes)}: merge classes, or use "
             f"{one_of_them if metric.ranks_pairs else OTHER_LOSSES}"
         )
-
-
-def _check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
-    for name, row in rows.items():
-        if row.min() < 0 or row.max() > 1:
-            raise ValueError(
-                f"{_named(name)} goes from {row.min():.3g} to {row.max():.3g}, but probabilities "
-                "lie between 0 and 1: use loss='auc' for other scores"
-            )
-
-
-def _numbers(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
-    column = as_column(_named(name), given)
-    found = _vector(_named(name), as_numbers(_named(name), column))
-    _check_finite(_named(name), found, infinite=infinite)
-    if not infinite:
-        # Scores that may be infinite are ranked, and never squared.
-        check_size(_named(name), found)
-    return found
-
-
-def _matrix(name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]) -> np.ndarray:
-    """A column for each class, in the order of `classes`; an array has the sorted labels'."""
-    known = classes.tolist()
-    order = np.arange(len(known))
-    if hasattr(given, "columns"):
-        given = by_class(_named(name), given, known)
-    else:
-        check_order(_named(name), sorted(known), declared, None)
-        order = np.argsort(np.argsort(classes))
-    found = as_numbers(_named(name), given)
-    if found.ndim != 2 or found.shape[1] != len(known):
-        raise ValueError(
-            f"{_named(name)} must have a column for each of {len(known)} classes in the order of "
-            f"the sorted labels, as predict_proba returns them, got shape {found.shape}"
-        )
-    return found[:, order]
-
-
-def _column_order(rules: Mapping[str, Any], classes: Any) -> dict[str, list[Any]]:
-    """The setting with the order of the classes, where an array has columns without names."""
-    unnamed = any(np.ndim(given) == 2 and not hasattr(given, "columns") for given in rules.values())
-    return order_setting(COLUMN_ORDER, np.sort(classes) if unnamed else ())
-
-
-def _probabilities(
-    name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]
-) -> np.ndarray:
-    found = _matrix(name, given, classes, declared)
-    _check_finite(_named(name), found, infinite=False)
-    sums = found.sum(axis=1)
-    if not np.allclose(sums, 1, atol=1e-4):
-        raise ValueError(
-            f"{_named(name)} has rows that sum to {sums.min():.4g} up to {sums.max():.4g}, but "
-            "the probabilities of all classes sum to 1"
-        )
-    return found
-
-
-def _check_finite(name: str, numbers: np.ndarray, *, infinite: bool) -> None:
-    bad = np.isnan(numbers) if infinite else ~np.isfinite(numbers)
-    if bad.any():
-        what = "missing" if infinite else "missing or infinite"
-        raise ValueError(
-            f"{name} has {bad.sum()} values that are {what}: drop these observations for all rules"
-        )
-
-
-def _vector(name: str, array: np.ndarray) -> np.ndarray:
-    if array.ndim != 1:
-        more = f": {SEVERAL_COLUMNS}" if array.ndim == 2 and name != "y" else ""
-        raise ValueError(f"{name} must have one dimension, got shape {array.shape}{more}")
-    return array
-
-
-def _stacked(rows: Mapping[str, np.ndarray], n_obs: int | None = None) -> np.ndarray:
-    """The rules as rows of one array, if all are of one length."""
-    expected = len(next(iter(rows.values()))) if n_obs is None else n_obs
-    for name, row in rows.items():
-        if len(row) != expected:
-            raise ValueError(f"{_named(name)} has {len(row)} values, where {expected} are needed")
-    if not expected:
-        raise ValueError("predictions is empty: at least one observation is needed")
-    return np.stack(list(rows.values()))
-
-
-def _named(name: str) -> str:
-    return f"predictions[{name!r:.60}]"
-
-
-def _listed(values: Sequence[Any]) -> str:
-    different = list(dict.fromkeys(values))
-    shown = ", ".join(f"{value!r:.30}" for value in different[:SHOWN])
-    return f"{shown}, ..." if len(different) > SHOWN else shown

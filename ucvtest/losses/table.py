@@ -26,7 +26,8 @@ from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.matrix import MATRIX, errors_at
-from ucvtest.metrics.named import as_smooth_metric, named_smooth_metric
+from ucvtest.metrics.named import named_smooth_metric
+from ucvtest.metrics.names import metric_or_loss
 from ucvtest.metrics.ranges import zeros_and_ones
 from ucvtest.metrics.recorded import (
     COST_OF_ERRORS,
@@ -255,7 +256,12 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
             raise ValueError(
                 "these losses keep no predictions: make them with metric=, such as metric='f1'"
             )
-        wanted = as_smooth_metric(metric)
+        wanted = metric_or_loss(metric)
+        if not isinstance(wanted, SmoothMetric):
+            raise ValueError(
+                f"metric={metric!r:.60} is no function of means, which about() takes: make the "
+                f"losses with metric={metric!r:.60}"
+            )
         if (wanted.output, wanted.cut) != (self.metric.output, self.metric.cut):
             raise ValueError(
                 f"metric={wanted.name!r:.60} needs the {wanted.output} of each observation, and "

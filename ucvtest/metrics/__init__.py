@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from ucvtest.metrics.named import jaccard as jaccard
     from ucvtest.metrics.named import kappa as kappa
     from ucvtest.metrics.named import net_benefit as net_benefit
-    from ucvtest.metrics.named import own_cells as Cells
-    from ucvtest.metrics.named import own_moments as Moments
     from ucvtest.metrics.named import partial_auc as partial_auc
     from ucvtest.metrics.named import precision as precision
     from ucvtest.metrics.named import recall as recall
+    from ucvtest.metrics.own import own_cells as Cells
+    from ucvtest.metrics.own import own_moments as Moments
 
 __all__ = [
     "Cells",
@@ -32,16 +32,16 @@ __all__ = [
     "recall",
 ]
 
-_OTHER_NAMES = {"Cells": "own_cells", "Moments": "own_moments"}
+_OWN = {"Cells": "own_cells", "Moments": "own_moments"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'ucvtest.metrics' has no attribute {name!r}")
     # On first use: modules of this room would import each other in a circle.
-    from ucvtest.metrics import named
+    from ucvtest.metrics import named, own
 
-    return getattr(named, _OTHER_NAMES.get(name, name))
+    return getattr(own, _OWN[name]) if name in _OWN else getattr(named, name)
 
 
 def __dir__() -> list[str]:

@@ -193,7 +193,11 @@ class Metric:
 
 
 def plural(words: str) -> str:
-    """The expected values of two learners, from that of one."""
+    """The expected values of two learners, from that of one; what follows "at" or "of" stays."""
+    for word in (" at ", " up to ", " of "):
+        head, found, tail = words.partition(word)
+        if found and not tail.startswith("recalls"):
+            return f"{plural(head)}{found}{tail}"
     if words.endswith(("accuracy", "specificity")):
         return f"{words[:-1]}ies"
     if words.endswith("index"):

@@ -12,26 +12,27 @@ __all__ = [
     "averaged",
     "balanced_accuracy",
     "chance_corrected",
-    "f_beta",
+    "f_beta_parts",
     "geometric_mean_of_recalls",
-    "jaccard",
+    "jaccard_parts",
     "matthews",
     "micro_averaged",
     "net_benefit",
-    "precision",
-    "recall",
+    "precision_parts",
+    "ratio",
+    "recall_parts",
     "weighted_by_class",
 ]
 
 Found = tuple[float, np.ndarray]
-OfClass = Callable[[np.ndarray, int], Found]
-"""A metric of one class against the rest."""
+PartsOfClass = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+"""Numerator and denominator of a ratio of one class against the rest, as weights of cells."""
 
 NOTHING = 1e-15
 """Denominators that are no more than rounding error."""
 
 
-def _ratio(table: np.ndarray, above: np.ndarray, below: np.ndarray) -> Found:
+def ratio(table: np.ndarray, above: np.ndarray, below: np.ndarray) -> Found:
     """Sums of cells, weighted by `above`, over those weighted by `below`."""
     denominator = float((below * table).sum())
     if not denominator > NOTHING:
@@ -47,48 +48,24 @@ def _masks(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return hit, row, column
 
 
-def precision(table: np.ndarray, k: int) -> Found:
-    """Of those predicted as class k, the share that are."""
-    hit, _, column = _masks(table, k)
-    return _ratio(table, hit, column)
-
-
-def recall(table: np.ndarray, k: int) -> Found:
-    """Of those of class k, the share predicted so."""
-    hit, row, _ = _masks(table, k)
-    return _ratio(table, hit, row)
-
-
-def f_beta(table: np.ndarray, k: int, beta: float = 1.0) -> Found:
-    """The weighted harmonic mean of precision and recall."""
-    hit, row, column = _masks(table, k)
-    return _ratio(table, (1 + beta**2) * hit, beta**2 * row + column)
-
-
-def jaccard(table: np.ndarray, k: int) -> Found:
-    """Hits over all that are of class k or predicted so."""
-    hit, row, column = _masks(table, k)
-    return _ratio(table, hit, row + column - hit)
-
-
 def net_benefit(table: np.ndarray, threshold: float) -> Found:
     """True positives less false ones at the odds of the threshold, per observation."""
     gains = np.array([[0.0, -threshold / (1 - threshold)], [0.0, 1.0]])
     return float((gains * table).sum()), gains
 
 
-def averaged(table: np.ndarray, one: OfClass, places: Sequence[int]) -> Found:
+def averaged(table: np.ndarray, parts: PartsOfClass, places: Sequence[int]) -> Found:
     """The mean over classes ("macro")."""
-    values, gradients = zip(*(_or_zero(one(table, k)) for k in places), strict=True)
+    values, gradients = zip(*(_or_zero(table, parts, k) for k in places), strict=True)
     return float(np.mean(values)), np.mean(gradients, axis=0)
 
 
-def weighted_by_class(table: np.ndarray, one: OfClass, places: Sequence[int]) -> Found:
+def weighted_by_class(table: np.ndarray, parts: PartsOfClass, places: Sequence[int]) -> Found:
     """The mean over classes weighted by their shares, which are estimated too ("weighted")."""
     total, value, gradient = 0.0, 0.0, np.zeros(table.shape)
     for k in places:
         share = float(table[k].sum())
-        own, slope = _or_zero(one(table, k))
+        own, slope = _or_zero(table, parts, k)
         total, value = total + share, value + share * own
         gradient += share * slope
         gradient[k] += own
@@ -99,49 +76,45 @@ def weighted_by_class(table: np.ndarray, one: OfClass, places: Sequence[int]) ->
     return value / total, gradient / total
 
 
-def micro_averaged(
-    table: np.ndarray,
-    parts: Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]],
-    places: Sequence[int],
-) -> Found:
-    """A ratio of sums over classes ("micro"); `parts` has numerator and denominator of a class."""
+def micro_averaged(table: np.ndarray, parts: PartsOfClass, places: Sequence[int]) -> Found:
+    """A ratio of sums over classes ("micro")."""
     above, below = (sum(each) for each in zip(*(parts(table, k) for k in places), strict=True))
-    return _ratio(table, np.asarray(above), np.asarray(below))
+    return ratio(table, np.asarray(above), np.asarray(below))
 
 
 def precision_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numerator and denominator of the precision, as weights of cells."""
+    """Of those predicted as class k, the share that are."""
     hit, _, column = _masks(table, k)
     return hit, column
 
 
 def recall_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same of the recall."""
+    """Of those of class k, the share predicted so."""
     hit, row, _ = _masks(table, k)
     return hit, row
 
 
 def f_beta_parts(table: np.ndarray, k: int, beta: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """The same of F-beta."""
+    """The weighted harmonic mean of precision and recall."""
     hit, row, column = _masks(table, k)
     return (1 + beta**2) * hit, beta**2 * row + column
 
 
 def jaccard_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same of the Jaccard index."""
+    """Hits over all that are of class k or predicted so."""
     hit, row, column = _masks(table, k)
     return hit, row + column - hit
 
 
 def balanced_accuracy(table: np.ndarray) -> Found:
     """The mean recall of the classes that are there."""
-    return averaged(table, recall, np.flatnonzero(table.sum(axis=1) > NOTHING).tolist())
+    return averaged(table, recall_parts, np.flatnonzero(table.sum(axis=1) > NOTHING).tolist())
 
 
 def geometric_mean_of_recalls(table: np.ndarray) -> Found:
     """The geometric mean of the recalls of the classes that are there; 0 has no gradient."""
     places = np.flatnonzero(table.sum(axis=1) > NOTHING).tolist()
-    found = [recall(table, k) for k in places]
+    found = [ratio(table, *recall_parts(table, k)) for k in places]
     values = np.array([value for value, _ in found])
     mean = float(np.prod(values) ** (1 / len(places)))
     if not mean > 0:
@@ -176,7 +149,7 @@ def chance_corrected(table: np.ndarray, power: float | None = None) -> Found:
     return 1 - share, -(weights - share * by_chance) / expected
 
 
-def _or_zero(found: Found) -> Found:
-    """0 where the metric of a class is 0/0."""
-    value, gradient = found
-    return (0.0, np.zeros(gradient.shape)) if np.isnan(value) else found
+def _or_zero(table: np.ndarray, parts: PartsOfClass, k: int) -> Found:
+    """The ratio of a class, 0 where it is 0/0."""
+    value, gradient = ratio(table, *parts(table, k))
+    return (0.0, np.zeros(gradient.shape)) if np.isnan(value) else (value, gradient)

@@ -30,6 +30,9 @@ __all__ = [
     "root",
 ]
 
+ROUNDING = 1e-14
+"""Of a variance, as a share of the mean square that it is taken from."""
+
 
 def of_squared_error(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     """The squared error alone."""
@@ -71,7 +74,7 @@ def gradient_of_root(c: np.ndarray) -> np.ndarray:
 
 def explained(c: np.ndarray) -> Any:
     """1 less the squared error over the variance of y: R2, and Brier's skill."""
-    return 1 - c[..., 0] / (c[..., 2] - c[..., 1] ** 2)
+    return 1 - c[..., 0] / _variance(c[..., 2], c[..., 1])
 
 
 def gradient_of_explained(c: np.ndarray) -> np.ndarray:
@@ -93,8 +96,8 @@ def gradient_of_ratio(c: np.ndarray) -> np.ndarray:
 
 def pearson(c: np.ndarray) -> Any:
     """The correlation of y and p."""
-    of_y, of_p, both = c[..., 2] - c[..., 0] ** 2, c[..., 3] - c[..., 1] ** 2, _covariance(c)
-    return both / np.sqrt(of_y * of_p)
+    of_y, of_p = _variance(c[..., 2], c[..., 0]), _variance(c[..., 3], c[..., 1])
+    return _covariance(c) / np.sqrt(of_y * of_p)
 
 
 def gradient_of_pearson(c: np.ndarray) -> np.ndarray:
@@ -130,6 +133,12 @@ def gradient_of_log_skill(c: np.ndarray) -> np.ndarray:
 
 def _entropy(share: Any) -> Any:
     return -(share * np.log(share) + (1 - share) * np.log1p(-share))
+
+
+def _variance(square: Any, mean: Any) -> Any:
+    """From the mean square; NaN where what is left is rounding, as of numbers that are all 3."""
+    found = square - mean**2
+    return np.where(found > ROUNDING * square, found, np.nan)
 
 
 def _covariance(c: np.ndarray) -> Any:

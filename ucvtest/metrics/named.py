@@ -7,21 +7,20 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
-from ucvtest.common.checks import check_choice, check_switch, is_number
-from ucvtest.data.positive_class import json_label
+from ucvtest.common.checks import is_number
 from ucvtest.metrics import confusion, moments, weighted_ranks
-from ucvtest.metrics.confusion import OfClass
-from ucvtest.metrics.smooth import (
-    Cells,
-    IntervalScale,
-    Moments,
-    Ranks,
-    SmoothMetric,
-    ValueAndGradient,
-    with_differences,
+from ucvtest.metrics.build import (
+    AVERAGES,
+    SHARE,
+    Average,
+    no_loss,
+    of_classes,
+    of_moments,
+    of_negative_class,
+    of_ranks,
+    of_table,
 )
+from ucvtest.metrics.smooth import Cells, SmoothMetric
 from ucvtest.metrics.unknown_names import ALIASES, refuse_unknown
 
 __all__ = [
@@ -33,20 +32,15 @@ __all__ = [
     "kappa",
     "named_smooth_metric",
     "net_benefit",
-    "own_cells",
-    "own_moments",
     "partial_auc",
     "precision",
     "recall",
 ]
 
-Average = Literal["binary", "macro", "weighted", "micro"]
-AVERAGES: tuple[Average, ...] = ("binary", "macro", "weighted", "micro")
-
 LARGEST_WHOLE = 1e15
 """Numbers up to this are written without a point."""
 
-SHARE, CORRELATION = (0.0, 1.0), (-1.0, 1.0)
+CORRELATION = (-1.0, 1.0)
 
 
 def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -87,7 +81,7 @@ def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> Smoo
     >>> uv.metrics.f1(labels=["owl"]).name
     'f1["owl"]'
     """
-    return _averaged("f1", "F1", confusion.f_beta, confusion.f_beta_parts, average, labels)
+    return of_classes("f1", "F1", confusion.f_beta_parts, average, labels)
 
 
 def fbeta(
@@ -121,10 +115,9 @@ def fbeta(
     """
     if not is_number(beta) or not beta > 0:
         raise ValueError(f"beta must be a number above 0, got {beta!r:.60}")
-    of_class = partial(confusion.f_beta, beta=float(beta))
     parts = partial(confusion.f_beta_parts, beta=float(beta))
     name = f"fbeta({_written(float(beta))})"
-    return _averaged(name, f"F{beta:g}", of_class, parts, average, labels)
+    return of_classes(name, f"F{beta:g}", parts, average, labels)
 
 
 def precision(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -153,8 +146,7 @@ def precision(average: Average = "binary", labels: Sequence[Any] | None = None) 
     >>> result.estimate, round(result.conf_int()[0], 3)
     (1.0, 0.187)
     """
-    of_class, parts = confusion.precision, confusion.precision_parts
-    return _averaged("precision", "precision", of_class, parts, average, labels)
+    return of_classes("precision", "precision", confusion.precision_parts, average, labels)
 
 
 def recall(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -182,7 +174,7 @@ def recall(average: Average = "binary", labels: Sequence[Any] | None = None) -> 
     >>> float(uv.Losses.from_predictions(y, {"a": a}, metric=metric).means[0, 0])
     0.5
     """
-    return _averaged("recall", "recall", confusion.recall, confusion.recall_parts, average, labels)
+    return of_classes("recall", "recall", confusion.recall_parts, average, labels)
 
 
 def jaccard(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -209,8 +201,7 @@ def jaccard(average: Average = "binary", labels: Sequence[Any] | None = None) ->
     >>> float(uv.Losses.from_predictions(y, {"a": a}, metric="jaccard").means[0, 0])
     0.5
     """
-    of_class, parts = confusion.jaccard, confusion.jaccard_parts
-    return _averaged("jaccard", "Jaccard index", of_class, parts, average, labels)
+    return of_classes("jaccard", "Jaccard index", confusion.jaccard_parts, average, labels)
 
 
 WEIGHTS: dict[Any, float | None] = {None: None, "linear": 1.0, "quadratic": 2.0}
@@ -246,7 +237,7 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
     name = "kappa" if weights is None else f"kappa_{weights}"
     words = "kappa" if weights is None else f"{weights}ly weighted kappa".replace("icly", "ically")
     found = partial(confusion.chance_corrected, power=WEIGHTS[weights])
-    return _of_table(name, words, found, CORRELATION)
+    return of_table(name, words, found, CORRELATION)
 
 
 def net_benefit(threshold: float) -> SmoothMetric:
@@ -281,7 +272,7 @@ def net_benefit(threshold: float) -> SmoothMetric:
     found = partial(confusion.net_benefit, threshold=q)
     return SmoothMetric(
         f"net_benefit({_written(q)})",
-        _unused,
+        no_loss,
         "probability",
         estimand=f"net benefit at {q:g}",
         made_for=lambda classes: Cells(found, len(classes)),
@@ -325,132 +316,14 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
         raise ValueError(f"max_fpr must be above 0 and at most 1, got {max_fpr!r:.60}")
     most = float(max_fpr)
     found = partial(weighted_ranks.partial_area, max_fpr=most)
-    return _of_ranks(f"partial_auc({_written(most)})", f"partial AUC up to {most:g}", found)
-
-
-def own_cells(
-    function: Callable[[np.ndarray], Any],
-    name: str | None = None,
-    *,
-    limits: tuple[float, float] = (-math.inf, math.inf),
-    greater_is_better: bool = True,
-) -> SmoothMetric:
-    """A metric of your own: a function of the confusion matrix.
-
-    Parameters
-    ----------
-    function : callable
-        From the matrix of shares (C, C), true classes in rows, in ascending order, to a number;
-        any function of a NumPy array. It must be smooth where shares are positive, and just
-        outside of 0 to 1 too: its gradient is found by differences of the fourth order, not by
-        JAX, with an error of about 1e-10.
-    name : str, optional
-        By default that of the function.
-    limits : tuple of float
-        The smallest and the largest value.
-    greater_is_better : bool
-
-    Returns
-    -------
-    metric
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used.
-
-    Notes
-    -----
-    Predicted labels that `y` has not are further columns, with rows of zeros. Losses of such a
-    metric cannot be saved, as a file holds no function.
-
-    Examples
-    --------
-    >>> import ucvtest as uv
-    >>> def youden(table):
-    ...     (tn, fp), (fn, tp) = table
-    ...     return tp / (tp + fn) + tn / (tn + fp) - 1
-    >>> metric = uv.metrics.Cells(youden, limits=(-1, 1))
-    >>> y, a = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 1, 1]
-    >>> losses = uv.Losses.from_predictions(y, {"a": a}, metric=metric)
-    >>> round(uv.HoldOutTest.from_losses(losses).fit().estimate, 6)
-    0.25
-    """
-    _check_own(limits, greater_is_better, function=function)
-    both = with_differences(function)
-    name = _own_name(function, name)
-    found = _of_table(name, name, both, limits)
-    return SmoothMetric(**{**vars(found), "rises": greater_is_better})
-
-
-def own_moments(
-    parts: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    function: Callable[[np.ndarray], Any],
-    name: str | None = None,
-    *,
-    output: Literal["number", "probability"] = "number",
-    limits: tuple[float, float] = (-math.inf, math.inf),
-    greater_is_better: bool = True,
-) -> SmoothMetric:
-    """A metric of your own: a function of means.
-
-    Parameters
-    ----------
-    parts : callable
-        From response and predictions (n,) to the numbers of each observation, (n, k).
-    function : callable
-        From their means (k,) to a number. Its gradient is found by differences, as in `Cells`.
-    name, limits, greater_is_better
-        See `Cells`.
-    output : {"number", "probability"}
-        What learners predict; with probabilities the response is 0 or 1.
-
-    Returns
-    -------
-    metric
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used.
-
-    Examples
-    --------
-    Calibration in the large, observed over expected events:
-
-    >>> import numpy as np
-    >>> import ucvtest as uv
-    >>> metric = uv.metrics.Moments(
-    ...     lambda y, p: np.stack([y, p], axis=-1),
-    ...     lambda means: means[0] / means[1],
-    ...     "observed over expected",
-    ...     output="probability",
-    ... )
-    >>> y, p = [1, 1, 0, 0, 1, 0], [0.8, 0.6, 0.3, 0.1, 0.5, 0.2]
-    >>> losses = uv.Losses.from_predictions(y, {"p": p}, metric=metric)
-    >>> round(uv.HoldOutTest.from_losses(losses).fit().estimate, 6)
-    1.2
-    """
-    _check_own(limits, greater_is_better, parts=parts, function=function)
-    both = with_differences(function)
-
-    def values(means: np.ndarray) -> np.ndarray:
-        rows = means.reshape(-1, means.shape[-1])
-        return np.array([float(function(row)) for row in rows]).reshape(means.shape[:-1])
-
-    found = Moments(parts, both, values)
-    name = _own_name(function, name)
-    return SmoothMetric(
-        *(name, parts, output),
-        estimand=name,
-        made_for=lambda classes: found,
-        rises=greater_is_better,
-        limits=limits,
-    )
+    return of_ranks(f"partial_auc({_written(most)})", f"partial AUC up to {most:g}", found)
 
 
 def named_smooth_metric(name: Any) -> SmoothMetric | None:
-    """The metric that a name means, such as "f1_macro" or "fbeta(2)"; None for anything else."""
+    """The metric that a name means, such as "f1_macro" or "fbeta(2)"; None for anything else.
+
+    Arguments that a metric cannot have are refused.
+    """
     if not isinstance(name, str):
         return None
     name = ALIASES.get(name, name)
@@ -460,16 +333,21 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
     found = FAMILY.match(name)
     if found is None:
         return None
+    arguments: dict[str, Any] = {}
     try:
-        arguments: dict[str, Any] = {}
         if found["average"]:
             arguments["average"] = found["average"]
         if found["labels"]:
             arguments["labels"] = json.loads(found["labels"])
         number = () if found["number"] is None else (float(found["number"]),)
-        return FAMILIES[found["family"]](*number, **arguments)
-    except (TypeError, ValueError):
+    except ValueError:
         return None
+    try:
+        return FAMILIES[found["family"]](*number, **arguments)
+    except TypeError:
+        return None
+    except ValueError as error:
+        raise ValueError(f"metric={name!r:.60}: {error}") from error
 
 
 def as_smooth_metric(metric: Any) -> SmoothMetric:
@@ -488,245 +366,87 @@ def as_smooth_metric(metric: Any) -> SmoothMetric:
     return found
 
 
-def _averaged(
-    name: str,
-    words: str,
-    of_class: OfClass,
-    parts: Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]],
-    average: Any,
-    labels: Sequence[Any] | None,
-) -> SmoothMetric:
-    """A metric of one class, or averaged over classes."""
-    check_choice("average", average, AVERAGES)
-    listed = None if labels is None else _listed(labels)
-    if listed is not None and average == "binary" and len(listed) > 1:
-        raise ValueError(
-            f"labels names {len(listed)} classes, and average='binary' is about one: name one, or "
-            "use average='macro', 'weighted' or 'micro'"
-        )
-    if average != "binary":
-        name, words = f"{name}_{average}", f"{average} {words}"
-    if listed is not None:
-        name = f"{name}{json.dumps(listed, ensure_ascii=False)}"
-        words = f"{words} of {', '.join(map(str, listed))}"
-    return SmoothMetric(
-        *(name, _unused, "label"),
-        estimand=words,
-        made_for=partial(_function_for, of_class, parts, average, listed),
-        limits=SHARE,
-        of_two=average == "binary" and listed is None,
-    )
-
-
-def _listed(labels: Any) -> list[Any]:
-    """Labels as a file has them."""
-    given = labels.tolist() if hasattr(labels, "tolist") else labels
-    found = [*map(json_label, given)] if isinstance(given, (list, tuple)) else []
-    if not found or len(set(found)) < len(found):
-        raise ValueError(f"labels must be a list of different classes, got {labels!r:.60}")
-    return found
-
-
 def _written(number: float) -> str:
     """A number as names have it, from which it is read without loss."""
     return str(int(number)) if number.is_integer() and number < LARGEST_WHOLE else repr(number)
 
 
-def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:
-    """Refuse functions that cannot be called, and what are no limits."""
-    for argument, function in functions.items():
-        if not callable(function):
-            raise ValueError(f"{argument} must be a function, got {function!r:.60}")
-    two = isinstance(limits, (tuple, list)) and len(limits) == 2
-    if not two or not all(isinstance(end, (int, float)) for end in limits):
-        raise ValueError(f"limits must be the smallest and the largest value, got {limits!r:.60}")
-    if not limits[0] < limits[1]:
-        raise ValueError(f"limits must be two numbers in order, got {limits!r:.60}")
-    check_switch("greater_is_better", greater_is_better)
+EXPLAINED: dict[str, Any] = {
+    "numbers": moments.of_error_and_response,
+    "values": moments.explained,
+    "gradient": moments.gradient_of_explained,
+    "limits": (-math.inf, 1.0),
+    "scale": "log1m",
+}
+"""What R2 and Brier's skill have in common."""
 
-
-def _function_for(
-    of_class: OfClass, parts: Any, average: Average, labels: list[Any] | None, classes: Any
-) -> Cells:
-    known = list(classes)
-    if labels is None:
-        if average == "binary" and len(known) != 2:
-            raise ValueError(
-                f"metric of the positive class needs two classes, y has {len(known)}: name one by "
-                "labels=[...], or an average: 'macro', 'weighted' or 'micro'"
-            )
-        places = [len(known) - 1] if average == "binary" else list(range(len(known)))
-    else:
-        unknown = [label for label in labels if label not in known]
-        if unknown:
-            raise ValueError(
-                f"labels of the metric has {unknown[0]!r:.60}, which is no class of y: the classes "
-                f"are {', '.join(map(repr, known))}"
-            )
-        places = [known.index(label) for label in labels]
-
-    def found(table: np.ndarray) -> tuple[float, np.ndarray]:
-        everywhere = places if labels is not None else [*places, *range(len(known), len(table))]
-        if average == "binary":
-            return of_class(table, places[0])
-        if average == "micro":
-            return confusion.micro_averaged(table, parts, everywhere)
-        over = confusion.averaged if average == "macro" else confusion.weighted_by_class
-        return over(table, of_class, everywhere)
-
-    return Cells(found, len(known))
-
-
-def _of_table(
-    name: str, words: str, function: ValueAndGradient, limits: tuple[float, float]
-) -> SmoothMetric:
-    """A metric of the whole confusion matrix."""
-    return SmoothMetric(
-        *(name, _unused, "label"),
-        estimand=words,
-        made_for=lambda classes: Cells(function, len(classes)),
-        limits=limits,
-    )
-
-
-def _of_class_at(name: str, words: str, of_class: OfClass, place: int) -> SmoothMetric:
-    """A metric of the negative (0) or positive (1) of two classes."""
-
-    def made_for(classes: Sequence[Any]) -> Cells:
-        if len(classes) != 2:
-            raise ValueError(f"metric={name!r} needs two classes, y has {len(classes)}")
-        return Cells(lambda table: of_class(table, place), 2)
-
-    return SmoothMetric(
-        *(name, _unused, "label"),
-        estimand=words,
-        made_for=made_for,
-        limits=SHARE,
-        of_two=True,
-    )
-
-
-MomentParts = tuple[
-    Callable[[np.ndarray, np.ndarray], np.ndarray],
-    Callable[[np.ndarray], Any],
-    Callable[[np.ndarray], np.ndarray],
-]
-
-
-def _of_moments(
-    name: str,
-    words: str,
-    parts: MomentParts,
-    *,
-    limits: tuple[float, float],
-    scale: IntervalScale,
-    output: Literal["number", "probability"] = "number",
-    rises: bool = True,
-) -> SmoothMetric:
-    """A metric by the numbers of each observation, the function of their means and its gradient."""
-    numbers, values, gradient = parts
-
-    def both(means: np.ndarray) -> tuple[float, np.ndarray]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(values(means)), gradient(means)
-
-    function = Moments(numbers, both, values)
-    return SmoothMetric(
-        *(name, numbers, output),
-        estimand=words,
-        made_for=lambda classes: function,
-        limits=limits,
-        interval_scale=scale,
-        rises=rises,
-    )
-
-
-def _of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
-    """A metric of ranks of scores."""
-    found = Ranks(influence)
-    return SmoothMetric(
-        *(name, _unused, "score"),
-        estimand=words,
-        made_for=lambda classes: found,
-        limits=SHARE,
-    )
-
-
-def _unused(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    raise NotImplementedError("observations of this metric have no value alone")
-
-
-def _own_name(function: Any, name: Any) -> str:
-    found = getattr(function, "__name__", "") if name is None else name
-    if not isinstance(found, str) or not found.strip() or found == "<lambda>":
-        raise ValueError(
-            f"name must be a string with text for a function without one, got {name!r:.60}"
-        )
-    if named_smooth_metric(found) is not None:
-        raise ValueError(f"name={found!r:.60} means something else here: use another")
-    return found
-
-
-_UP_TO_ONE, _FROM_ZERO = (-math.inf, 1.0), (0.0, math.inf)
-
-_EXPLAINED = (moments.of_error_and_response, moments.explained, moments.gradient_of_explained)
-_LIST = (
-    *(f1(average) for average in AVERAGES),
-    *(precision(average) for average in AVERAGES),
-    *(recall(average) for average in AVERAGES),
-    *(jaccard(average) for average in AVERAGES),
-    kappa(),
-    kappa("linear"),
-    kappa("quadratic"),
-    _of_class_at("specificity", "specificity", confusion.recall, 0),
-    _of_class_at("npv", "negative predictive value", confusion.precision, 0),
-    _of_table("balanced_accuracy", "balanced accuracy", confusion.balanced_accuracy, SHARE),
-    _of_table("g_mean", "geometric mean of recalls", confusion.geometric_mean_of_recalls, SHARE),
-    _of_table("mcc", "Matthews correlation coefficient", confusion.matthews, CORRELATION),
-    _of_moments("r2", "R2", _EXPLAINED, limits=_UP_TO_ONE, scale="log1m"),
-    _of_moments(
-        *("brier_skill", "Brier skill", _EXPLAINED),
-        limits=_UP_TO_ONE,
+WITHOUT_ARGUMENTS = [
+    of_negative_class("specificity", "specificity", confusion.recall_parts),
+    of_negative_class("npv", "negative predictive value", confusion.precision_parts),
+    of_table("balanced_accuracy", "balanced accuracy", confusion.balanced_accuracy, SHARE),
+    of_table("g_mean", "geometric mean of recalls", confusion.geometric_mean_of_recalls, SHARE),
+    of_table("mcc", "Matthews correlation coefficient", confusion.matthews, CORRELATION),
+    of_moments("r2", "R2", **EXPLAINED),
+    of_moments("brier_skill", "Brier skill", output="probability", **EXPLAINED),
+    of_moments(
+        "log_skill",
+        "log skill",
+        numbers=moments.of_log_loss,
+        values=moments.log_skill,
+        gradient=moments.gradient_of_log_skill,
+        limits=(-math.inf, 1.0),
         scale="log1m",
         output="probability",
     ),
-    _of_moments(
-        *("log_skill", "log skill"),
-        (moments.of_log_loss, moments.log_skill, moments.gradient_of_log_skill),
-        limits=_UP_TO_ONE,
-        scale="log1m",
-        output="probability",
-    ),
-    _of_moments(
-        *("rmse", "root mean squared error"),
-        (moments.of_squared_error, moments.root, moments.gradient_of_root),
-        limits=_FROM_ZERO,
+    of_moments(
+        "rmse",
+        "root mean squared error",
+        numbers=moments.of_squared_error,
+        values=moments.root,
+        gradient=moments.gradient_of_root,
+        limits=(0.0, math.inf),
         scale="sqrt",
         rises=False,
     ),
-    _of_moments(
-        *("wape", "weighted absolute percentage error"),
-        (moments.absolute_and_size, moments.ratio, moments.gradient_of_ratio),
-        limits=_FROM_ZERO,
+    of_moments(
+        "wape",
+        "weighted absolute percentage error",
+        numbers=moments.absolute_and_size,
+        values=moments.ratio,
+        gradient=moments.gradient_of_ratio,
+        limits=(0.0, math.inf),
         scale="log",
         rises=False,
     ),
-    _of_moments(
-        *("pearson", "correlation"),
-        (moments.of_products, moments.pearson, moments.gradient_of_pearson),
+    of_moments(
+        "pearson",
+        "correlation",
+        numbers=moments.of_products,
+        values=moments.pearson,
+        gradient=moments.gradient_of_pearson,
         limits=CORRELATION,
         scale="fisher",
     ),
-    _of_moments(
-        *("ccc", "concordance correlation"),
-        (moments.of_products, moments.concordance, moments.gradient_of_concordance),
+    of_moments(
+        "ccc",
+        "concordance correlation",
+        numbers=moments.of_products,
+        values=moments.concordance,
+        gradient=moments.gradient_of_concordance,
         limits=CORRELATION,
         scale="fisher",
     ),
-    _of_ranks("average_precision", "average precision", weighted_ranks.average_precision),
-)
+    of_ranks("average_precision", "average precision", weighted_ranks.average_precision),
+]
 
-SMOOTH: dict[str, SmoothMetric] = {metric.name: metric for metric in _LIST}
+WITH_DEFAULTS = [
+    *(family(average) for family in (f1, precision, recall, jaccard) for average in AVERAGES),
+    *(kappa(weights) for weights in (None, "linear", "quadratic")),
+]
+
+SMOOTH: dict[str, SmoothMetric] = {
+    metric.name: metric for metric in (*WITH_DEFAULTS, *WITHOUT_ARGUMENTS)
+}
 """Smooth metrics by name; those with a number or labels in their names are made when asked for."""
 
 FAMILIES: dict[str, Callable[..., SmoothMetric]] = {

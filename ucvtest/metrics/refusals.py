@@ -17,6 +17,10 @@ ONE_NUMBER_EACH = (
 """Where to go with a `SetScore`."""
 
 
+ABOUT_RULES = {"HoldOutTest": "DeLongTest", "McNemarTest": "DeLongTest"}
+"""Tests of rules as they are, and the one that takes decision scores."""
+
+
 def refuse_set_score(loss: Any, name: str) -> None:
     """Refuse scores of whole test sets, for the test or function that is called so."""
     if isinstance(loss, SetScore):
@@ -39,6 +43,8 @@ def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
         remedy = "loss='zero_one' or 'log'"
         if scoring is not None:
             remedy = "scoring='accuracy' or 'neg_log_loss'"
+        if name in ABOUT_RULES:
+            remedy += f", or {ABOUT_RULES[name]}, which is about the AUC"
         raise ValueError(
             f"{asked} keeps decision scores, and {name} needs the loss of every observation: use "
             f"{remedy}"

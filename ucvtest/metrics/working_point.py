@@ -1,18 +1,21 @@
 """Where a function of means is linearised: its value, its gradient, and what they make of rows."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
+from ucvtest.metrics.second_order import (
+    directions_of_covariance,
+    directions_of_table,
+    second_order_bias,
+)
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, Moments
-from ucvtest.stats.linearised import second_order_bias, two_right_two_wrong
+from ucvtest.stats.linearised import two_right_two_wrong
 
-__all__ = ["PooledParts", "WorkingPoint", "covariance_of_cells", "covariance_of_numbers"]
-
-ROUNDING = 1e-12
-"""Variances, as a share of the largest, that are no more than rounding error."""
+__all__ = ["PooledParts", "WorkingPoint", "directions_of_parts"]
 
 SOME = 2**18
 """Numbers of observations that are made at a time."""
@@ -46,23 +49,21 @@ class WorkingPoint:
         """Whether there are a value and a gradient."""
         return bool(np.isfinite(self.value) and np.isfinite(self.gradient).all())
 
-    def bias(self, covariance: np.ndarray, n: float, variance: float) -> float:
+    def bias(self, directions: np.ndarray | None, n: float, variance: float) -> float:
         """What the value is off by on average, to second order; NaN where it is not known.
 
-        The parts of an observation have this `covariance`, and means the same over `n`, but for a
-        factor: by it the `variance` of the linearised mean is that of `n` rows by themselves.
+        The parts of an observation have the covariance of these `directions` (m, p), and means the
+        same over `n`, but for a factor: by it the `variance` of the linearised mean is that of `n`
+        rows by themselves.
         """
-        slopes = self.gradient.ravel()
-        plain = float(slopes @ covariance @ slopes) / n
-        if not (self.defined and plain > 0 and variance >= 0):
+        if directions is None or not self.defined:
             return float("nan")
-        sizes, axes = np.linalg.eigh(covariance)
-        kept = sizes > ROUNDING * sizes[-1]
-        directions = (axes[:, kept] * np.sqrt(sizes[kept] / n)).T
-        shapes = directions.reshape(-1, *self.means.shape)
-        with np.errstate(all="ignore"):
-            found = second_order_bias(self.function.value_and_gradient, self.means, shapes)
-        return variance / plain * found
+        along = directions @ self.gradient.ravel()
+        plain = float(along @ along) / n
+        if not (plain > 0 and variance >= 0):
+            return float("nan")
+        function, scale = self.function.value_and_gradient, 1 / math.sqrt(n)
+        return variance / plain * second_order_bias(function, self.means, directions, scale)
 
     @property
     def level(self) -> Self:
@@ -113,11 +114,12 @@ class PooledParts:
         return self._total
 
     @property
-    def covariance(self) -> np.ndarray:
-        """That of the parts of an observation, (p, p), the cells of a table in their order."""
+    def directions(self) -> np.ndarray | None:
+        """Those of the covariance of the parts of an observation; see `second_order`."""
         if isinstance(self._function, Moments):
-            return _covariance(self.means, self._total[:-1])
-        return covariance_of_cells(self.means)
+            means = self.means
+            return directions_of_covariance(self._total[:-1] - np.outer(means, means))
+        return directions_of_table(self.means)
 
     @property
     def _total(self) -> np.ndarray:
@@ -171,22 +173,15 @@ def _sums_of_rows(
     return np.concatenate(found)
 
 
-def covariance_of_cells(table: np.ndarray) -> np.ndarray:
-    """Of the indicators of the cells of a table of shares."""
-    shares = table.ravel()
-    return np.asarray(np.diag(shares) - np.outer(shares, shares))
-
-
-def covariance_of_numbers(
-    function: Moments, target: np.ndarray, predictions: np.ndarray
-) -> np.ndarray:
-    """Of the numbers of observations (T,), (k, k)."""
+def directions_of_parts(
+    function: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
+) -> np.ndarray | None:
+    """The same as `PooledParts.directions`, of observations (T,) that are all there."""
+    if not isinstance(function, Moments):
+        return directions_of_table(function.means(target, predictions))
     numbers = function.numbers(target, predictions)
-    return _covariance(numbers.mean(axis=0), numbers.T @ numbers / len(numbers))
-
-
-def _covariance(means: np.ndarray, products: np.ndarray) -> np.ndarray:
-    return np.asarray(products - np.outer(means, means))
+    means = numbers.mean(axis=0)
+    return directions_of_covariance(numbers.T @ numbers / len(numbers) - np.outer(means, means))
 
 
 def _some(predictions: np.ndarray, *, row_by_row: bool) -> Iterator[slice]:

@@ -1,8 +1,10 @@
 """A plan in words and tables."""
 
 from functools import partial
+from typing import Any
 
 from ucvtest.common.checks import check_switch
+from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.planning.fields import PlanFields
 from ucvtest.results.text_tables import (
     Grid,
@@ -111,9 +113,15 @@ def _facts(plan: PlanFields) -> list[tuple[str, str]]:
     return [
         ("Pilot", f"{settings['n_pilot']} {settings['units']}"),
         ("Learning-set size", number_text(settings.get("learn_size")) or "nothing learnt"),
-        ("Loss", number_text(settings.get("loss"))),
+        (_kind_of(settings.get("loss")), number_text(settings.get("loss"))),
         ("Model fits", str(settings["n_fits"])),
     ]
+
+
+def _kind_of(name: Any) -> str:
+    """What a loss, or a metric of which more is better, is called, as in summaries of results."""
+    metric = named_smooth_metric(name)
+    return "Score" if metric is not None and metric.greater_is_better else "Loss"
 
 
 def _predictions(plan: PlanFields) -> Grid:

@@ -84,6 +84,8 @@ def save_figure(
     figure = Figure(figsize=size, layout="constrained")
     if not isinstance(path, (str, PathLike)):
         raise ValueError(f"path must be the name of a file, got {path!r:.60}")
+    if not str(path):
+        raise ValueError("path is empty: name a file, such as 'result.png'")
     suffix, known = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
     if suffix and suffix not in known:
         raise ValueError(f"path must end in one of .{', .'.join(sorted(known))}, got {path!r:.60}")

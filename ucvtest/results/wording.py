@@ -166,10 +166,15 @@ def _claim(result: ResultFields, *, rejected: bool) -> str | None:
 
 
 def is_below(result: ResultFields) -> bool:
-    """Whether the alternative lies below the null value; a two-sided one goes by the estimate."""
-    return result.alternative == "less" or (
-        result.alternative == "two-sided" and result.estimate < result.null_value
-    )
+    """Whether the alternative lies below the null value; a two-sided one goes by the estimate.
+
+    Where that is 0/0, and the test has observations added, the statistic decides.
+    """
+    if result.alternative != "two-sided":
+        return result.alternative == "less"
+    if math.isnan(result.estimate):
+        return result.statistic < 0
+    return result.estimate < result.null_value
 
 
 def named(result: ResultFields, which: str) -> str:
@@ -182,9 +187,13 @@ def named(result: ResultFields, which: str) -> str:
 
 
 def _estimate_clause(result: ResultFields, alpha: float) -> str:
-    if math.isnan(result.estimate):
-        return f"the {result.estimand} could not be estimated"
     low, high = quiet_interval(result, alpha)
+    if math.isnan(result.estimate):
+        text = _fixed_by(result, low, high)
+        interval = "" if math.isnan(low) else _interval_words(result, (low, high), alpha, text)
+        pvalue = "" if math.isnan(result.pvalue) else f"p {pvalue_text(result.pvalue, alpha)}"
+        added = ", ".join(filter(None, (interval, pvalue)))
+        return f"the {result.estimand} could not be estimated{f' ({added})' if added else ''}"
     text = _fixed_by(result, low, high)
     ends = (low, high)
     brackets = [_interval_words(result, ends, alpha, text)] if is_studentised(result) else []

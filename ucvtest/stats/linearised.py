@@ -16,7 +16,6 @@ __all__ = [
     "RowsAdded",
     "effective_size",
     "one_right_one_wrong",
-    "second_order_bias",
     "two_right_two_wrong",
     "variance_of_mean",
 ]
@@ -97,21 +96,3 @@ class RowsAdded:
             + float((added * slopes**2).sum())
         )
         return cls(value, math.sqrt(spread) / more)
-
-
-def second_order_bias(
-    function: ValueAndGradient, means: np.ndarray, directions: np.ndarray, step: float = 1e-4
-) -> float:
-    """What a function of means is off by on average: half the trace of its Hessian times V.
-
-    `directions` (m, ...) are arrays of the shape of the means; V is the sum of their outer squares.
-    """
-    total = 0.0
-    for direction in directions:
-        size = float(np.abs(direction).max())
-        if not size > 0:
-            continue
-        along = direction / size
-        ahead, behind = (function(means + sign * step * along)[1] for sign in (1, -1))
-        total += size**2 * float(((ahead - behind) * along).sum()) / (2 * step)
-    return total / 2

@@ -636,7 +636,7 @@ def test_the_working_point_is_drawn(tmp_path):
         assert sum(right.y) == (y == predicted).sum()
         assert sum(wrong.y) == (y != predicted).sum()
         assert len({*right.x, *wrong.x}) == 16
-        assert "bat, cat, dog, owl" in result.pictures[kind].xlabel
+        assert result.pictures[kind].places == ("bat", "cat", "dog", "owl")
         result.save_plot(tmp_path / f"{kind}.png", kind=kind, dpi=20)
     assert fitted(losses_of(*numbers(), metric="r2")).plot_kinds == ("interval",)
     y = np.arange(60) % 10
@@ -694,3 +694,117 @@ def test_ranks_are_not_for_learners_that_are_fitted():
         ):
             with pytest.raises(ValueError, match="are biased, by more than half"):
                 call()
+
+
+@pytest.mark.filterwarnings("ignore:no confidence interval")
+def test_what_does_not_vary_but_for_rounding_is_degenerate():
+    y = np.random.default_rng(6).normal(10, 3, 50)
+    constant = fitted(losses_of(y, np.full(50, 3.0), metric="pearson"))
+    assert math.isnan(constant.estimate)
+    for name, target, predicted in (
+        ("ccc", y, np.full(50, 3.0)),
+        ("log_skill", y > 10, (y > 10) * 1.0),
+    ):
+        result = fitted(losses_of(target, predicted, metric=name))
+        assert result.status.startswith("degenerate")
+        assert all(map(math.isnan, result.conf_int()))
+    right = fitted(losses_of(y > 14, y > 14, metric="mcc"))
+    assert "bias" not in " ".join(right.notes)
+
+
+def test_the_better_one_is_known_where_the_estimate_is_0_over_0():
+    y = np.r_[np.ones(4, int), np.zeros(36, int)]
+    for pair, better in (("ab", "first"), ("ba", "second")):
+        result = fitted(losses_of(y, y, 0 * y, metric="mcc"), *pair)
+        assert math.isnan(result.estimate)
+        assert f"The {better} learner (a) is better" in result.verdict
+        assert "could not be estimated (95% interval " in result.verdict
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("net_benefit(0.2)", "net benefits at 0.2"),
+        (uv.metrics.f1(labels=[1]), "F1s of 1"),
+        ("g_mean", "geometric means of recalls"),
+        ("npv", "negative predictive values"),
+    ],
+)
+def test_the_plural_is_that_of_the_noun(metric, words):
+    y, p = np.arange(12) % 2, np.arange(12) % 3 == 0
+    predicted = p * 1.0 if "net" in str(metric) else p * 1
+    result = fitted(losses_of(y, predicted, 1 - predicted, metric=metric), "a", "b")
+    assert f"difference of the {words} of these rules" in result.estimand
+
+
+def test_the_refusal_of_one_class_says_what_to_use():
+    with pytest.raises(ValueError, match=r"metric='recall' needs two: .* or use 'accuracy'"):
+        losses_of([1, 1, 1], [1, 0, 1], metric="recall")
+
+
+def test_the_refusal_of_the_auc_names_the_test_of_it():
+    losses = uv.Losses.from_predictions([0, 1, 1], {"a": [0.1, 0.3, 0.2]}, metric="auc")
+    with pytest.raises(ValueError, match="or DeLongTest, which is about the AUC"):
+        uv.HoldOutTest.from_losses(losses)
+
+
+@pytest.mark.parametrize(
+    ("metric", "why"),
+    [
+        ("net_benefit(1.2)", r"metric='net_benefit\(1.2\)': threshold must lie between 0 and 1"),
+        ("fbeta(-1)", r"metric='fbeta\(-1\)': beta must be a number above 0"),
+    ],
+)
+def test_arguments_that_a_metric_cannot_have_are_named(metric, why):
+    with pytest.raises(ValueError, match=why):
+        losses_of([0, 1, 1], [0, 1, 0], metric=metric)
+
+
+def test_rounding_is_no_difference():
+    y = np.arange(40) % 2
+    zero = fitted(losses_of(y, np.zeros(40, int), metric="kappa"))
+    assert zero.estimate == 0
+    first, second = np.where(np.arange(40) < 6, 1 - y, y), np.where(np.arange(40) > 33, 1 - y, y)
+    assert fitted(losses_of(y, first, second, metric="mcc"), "a", "b").estimate == 0
+
+
+def test_losses_are_no_metrics_of_kept_predictions():
+    losses = losses_of([0, 1, 1], [0, 1, 0], metric="f1")
+    for name in ("auc", "accuracy", "zero_one"):
+        with pytest.raises(ValueError, match=f"make the losses with metric='{name}'"):
+            losses.about(name)
+
+
+def test_plans_call_a_metric_a_score():
+    plan = uv.plan(losses_of(*labels(2), metric="f1"), difference=0.2, curve=False)
+    assert " Score:" in str(plan.summary())
+    assert " Loss:" not in str(plan.summary())
+
+
+def test_own_functions_of_jax_are_in_float64():
+    jnp = pytest.importorskip("jax.numpy")
+    y, a, _ = labels(4)
+
+    def macro(table):
+        return jnp.mean(2 * jnp.diag(table) / (table.sum(0) + table.sum(1)))
+
+    result = fitted(losses_of(y, a, metric=uv.metrics.Cells(macro, limits=(0, 1))))
+    expected = fitted(losses_of(y, a, metric="f1_macro"))
+    assert result.estimate == pytest.approx(expected.estimate, abs=1e-12)
+    assert result.conf_int() == pytest.approx(expected.conf_int(), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("metric", "why"),
+    [
+        (uv.metrics.Cells(lambda table: table, "own"), "function of the metric 'own' must return"),
+        (uv.metrics.Cells(lambda table: None, "own"), "must return one number, got None"),
+        (
+            uv.metrics.Moments(lambda y, p: (y - p) ** 2, lambda means: means[0], "own"),
+            r"parts of the metric 'own' must return a row .* shape \(12, 'k'\), got shape \(12,\)",
+        ),
+    ],
+)
+def test_own_functions_are_held_to_their_shapes(metric, why):
+    with pytest.raises(ValueError, match=why):
+        losses_of(np.arange(12) % 3, np.arange(12) % 3, metric=metric)

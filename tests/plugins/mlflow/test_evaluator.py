@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -312,8 +313,9 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"sqlite:///{tmp_path_factory.mktemp('evaluator')}/mlflow.db"
+def store(empty_store: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    copied = shutil.copy(empty_store, tmp_path_factory.mktemp("evaluator"))
+    return f"sqlite:///{copied}"
 
 
 @pytest.fixture
@@ -328,12 +330,16 @@ def client(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     mlflow.set_tracking_uri(None)
 
 
-@pytest.fixture
-def data() -> pd.DataFrame:
+def drawn() -> pd.DataFrame:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 80)
     frame = pd.DataFrame({"a": y + rng.normal(size=80), "b": rng.normal(size=80)})
     return frame.assign(y=y, old=(frame.b > 0).astype(int), new=(frame.a > 0.5).astype(int))
+
+
+@pytest.fixture
+def data() -> pd.DataFrame:
+    return drawn()
 
 
 def evaluate(data: pd.DataFrame, config: dict[str, Any] | None, **kwargs: Any) -> Any:
@@ -513,17 +519,31 @@ def test_logged_models(client: MlflowClient, data: pd.DataFrame) -> None:
     assert found.metrics["ucvtest.mcnemar.1.pvalue"] == 1
 
 
-@pytest.fixture
-def logged(client: MlflowClient, data: pd.DataFrame) -> dict[str, Any]:
-    """Two classifiers by MLflow's address, and the frame that both were fitted to."""
+@pytest.fixture(scope="module")
+def learnt(store: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Two classifiers by MLflow's address, and the frame that both were fitted to.
+
+    They are logged once: no test changes a model, and each has a run of its own.
+    """
+    data = drawn()
     rows = data[["a", "b"]].assign(y=np.where(data.y == 1, "no", "yes"))
     fits = {"new": LogisticRegression(), "old": LogisticRegression(C=1e-3)}
-    with mlflow.start_run(run_name="learnt"):
-        for name, model in fits.items():
-            model.fit(rows[["a", "b"]], rows.y)
-            info = mlflow.sklearn.log_model(model, name=name, pip_requirements=[])
-            fits[name] = info.model_uri
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("learnt"))
+        mlflow.set_tracking_uri(store)
+        with mlflow.start_run(run_name="learnt"):
+            for name, model in fits.items():
+                model.fit(rows[["a", "b"]], rows.y)
+                info = mlflow.sklearn.log_model(model, name=name, pip_requirements=[])
+                fits[name] = info.model_uri
+        mlflow.set_tracking_uri(None)
     return {"rows": rows, **fits}
+
+
+@pytest.fixture
+def logged(learnt: dict[str, Any], client: MlflowClient) -> dict[str, Any]:
+    """The same, in the store that is MLflow's current one; the frame is the test's own."""
+    return learnt | {"rows": learnt["rows"].copy()}
 
 
 def scores_of(logged: dict[str, Any], name: str, label: str) -> np.ndarray:

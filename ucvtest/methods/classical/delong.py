@@ -16,7 +16,7 @@ from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.notes import in_clusters
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.fixed_rules import THESE_RULES, results_together
+from ucvtest.methods.classical.fixed_rules import THESE_RULES
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_aucs import (
     RANKED_ALIKE,
@@ -27,6 +27,7 @@ from ucvtest.methods.classical.several_aucs import (
     several_names,
     tested_area,
 )
+from ucvtest.methods.classical.several_rules import results_together
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates

@@ -1,17 +1,12 @@
-"""What tests of rules as they are have in common: words, means, and several rules at once."""
+"""What tests of rules as they are have in common: words, means and differences of shares."""
 
 import math
-from collections.abc import Mapping
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from ucvtest.data.groups import Clusters
-from ucvtest.losses.table import LossDifference, Losses
+from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.base import plural
-from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.shares import difference_of_shares, effective_number
 
@@ -19,9 +14,7 @@ __all__ = [
     "THESE_RULES",
     "mean_with_variance",
     "of_these_rules",
-    "results_together",
     "share_difference",
-    "shares_in_pairs",
 ]
 
 THESE_RULES = (
@@ -29,9 +22,6 @@ THESE_RULES = (
     "on new observations, not about the learners with another sample."
 )
 """Note of tests that are conditional on the sample."""
-
-ROUNDING = 1e-12
-"""Variances of differences, as a share of those of what differs, that are rounding error."""
 
 
 def of_these_rules(observed: LossDifference) -> str:
@@ -68,56 +58,3 @@ def share_difference(
     number = effective_number(plain, variance, n, clusters.n_groups)
     estimate, df = float(of_each.mean()), clusters.n_groups - 1.0
     return number, difference_of_shares(estimate, variance, number, df, null_value)
-
-
-def shares_in_pairs(values: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics and standard errors (L, L) of all differences of shares, as their rules have them.
-
-    `values` are errors (L, n).
-    """
-    statistics, errors = np.zeros((2, len(values), len(values)))
-    for first, second in combinations(range(len(values)), 2):
-        _, rule = share_difference(values[first] - values[second], clusters, 0.0)
-        statistics[first, second], statistics[second, first] = rule.statistic, -rule.statistic
-        errors[first, second] = errors[second, first] = rule.se
-    return statistics, errors
-
-
-def results_together(
-    tests: Mapping[Any, Any],
-    losses: Losses,
-    options: Mapping[str, Any],
-    covariance: np.ndarray,
-    pairs: tuple[np.ndarray, np.ndarray] | None = None,
-) -> tuple[dict[Any, TestResult], JointEstimates]:
-    """The results of tests of each rule, by name, and of pairs, with what joins them.
-
-    `covariance` is that of the estimates of all rules. `pairs` are the statistics and standard
-    errors of differences, where these do not follow from it.
-    """
-    results = {
-        key: test.run(test.fit_options(**options), test.question.execution())
-        for key, test in tests.items()
-    }
-    metric = next(iter(tests.values())).question.metric
-    covariance = metric.unit**2 * covariance
-    variances = np.diag(covariance)
-    squares = variances[:, None] + variances - 2 * covariance
-    # What is no more than rounding error tells nothing apart.
-    known = squares > ROUNDING * (variances[:, None] + variances)
-    # Rules that never differ, and exact tests, have none.
-    dfs = [each.df for key, each in results.items() if not isinstance(key, str)]
-    se, statistics = np.sqrt(np.where(known, squares, np.nan)), None
-    if pairs is not None:
-        statistics, se = (
-            metric.reported(pairs[0], paired=True) / metric.unit,
-            metric.unit * pairs[1],
-        )
-    together = JointEstimates(
-        own={name: results[name] for name in losses.learners},
-        se=se,
-        covariance=covariance,
-        df=min((df for df in dfs if not math.isnan(df)), default=math.inf),
-        statistics=statistics,
-    )
-    return results, together

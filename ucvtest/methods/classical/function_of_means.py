@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.groups import Clusters
+from ucvtest.inference.notes import bias_notes
 from ucvtest.losses.linearised import CLASSES
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.cells_picture import working_point
 from ucvtest.metrics.ranges import Range, difference_range, range_of
+from ucvtest.metrics.second_order import (
+    directions_of_cells,
+    directions_of_clusters,
+    second_order_bias,
+)
 from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
@@ -22,19 +28,18 @@ from ucvtest.stats.linearised import (
     RowsAdded,
     effective_size,
     one_right_one_wrong,
-    second_order_bias,
     two_right_two_wrong,
     variance_of_mean,
 )
 from ucvtest.stats.scales import SCALES, OnScaleT, RootOf
 
-__all__ = ["NOTABLE_BIAS", "MetricOfRules"]
+__all__ = ["MetricOfRules"]
 
-NOTABLE_BIAS = 0.25
-"""Bias of second order, as a share of the standard error, above which a note says it."""
+ROUNDING = 1e-13
+"""Of linearised values: spread up to this share of the metric is none."""
 
-MOST_DIRECTIONS = 200
-"""In more directions, as with more than fourteen classes, a bias takes too long to find."""
+LEAST = 1e-15
+"""Of estimates: up to this share of the largest value that they can have they are 0."""
 
 LEAST_DF = 2
 """Degrees of freedom of observations that have a skewness."""
@@ -58,8 +63,12 @@ class MetricOfRules:
 
     @property
     def estimate(self) -> float:
-        """The metric, or its difference; NaN where it is 0/0. Rounding leaves no range."""
-        return float(np.clip(self.observed.values.mean(), *self._range))
+        """The metric, or its difference; NaN where it is 0/0.
+
+        Rounding leaves no range, and makes no difference of a 0.
+        """
+        found = float(np.clip(self.observed.values.mean(), *self._range))
+        return 0.0 if abs(found) <= LEAST * self._largest else found
 
     @property
     def variance(self) -> float:
@@ -148,13 +157,8 @@ class MetricOfRules:
         listed = [self._rule_in_words]
         if self.index is not None:
             listed.append("Rows count alike, and clusters of them are independent.")
-        se, bias = math.sqrt(self.variance) if self.variance > 0 else 0.0, self.bias
-        if abs(bias) > NOTABLE_BIAS * se > 0:
-            listed.append(
-                f"A bias of about {bias:.2g} is to be expected of the estimate, which is "
-                f"{abs(bias) / se:.0%} of its standard error: the sample is small for this metric."
-            )
-        return tuple(listed)
+        se = math.sqrt(self.variance) if self._varies else 0.0
+        return (*listed, *bias_notes(self.bias, se))
 
     @property
     def status(self) -> str:
@@ -170,12 +174,23 @@ class MetricOfRules:
                 f"no estimate: {words} is 0/0 here, as the response or the predictions do not "
                 "vary; test other observations"
             )
-        if not cells and not self.variance > 0 and not self.observed.identical:
+        if not cells and not self._varies and not self.observed.identical:
             return (
                 f"degenerate: {words} leaves no variance to estimate, as every prediction is "
-                "exact; test more observations"
+                "exact, or the response or all predictions are the same; test more observations"
             )
         return "ok"
+
+    @property
+    def _varies(self) -> bool:
+        """Whether linearised values differ by more than the rounding of their parts."""
+        spread = math.sqrt(max(self.variance, 0.0) * len(self.observed.values))
+        return spread > ROUNDING * max(abs(self.estimate), self._largest)
+
+    @property
+    def _largest(self) -> float:
+        """The size of the largest limit; 0 where there is none."""
+        return max((abs(end) for end in self._range if math.isfinite(end)), default=0.0)
 
     # ------------------------------------------------------------------------------ the rules
 
@@ -302,53 +317,20 @@ class MetricOfRules:
         return [kept[place] for place in places if place is not None]
 
     def _bias_of(self, predictions: np.ndarray) -> float:
-        function, target = self._function, self._target
-        means, n = function.means(target, predictions), len(target)
+        function, target, index = self._function, self._target, self.index
+        means = function.means(target, predictions)
+        directions: np.ndarray | None
         if isinstance(function, Moments):
-            moved = function.numbers(target, predictions) - means
-            if self.index is not None:
-                moved = np.stack([np.bincount(self.index, each) for each in moved.T], axis=1)
-        elif self.index is None:
-            moved = _moved_cells(target, predictions, means)
+            directions = function.numbers(target, predictions) - means
+            if index is not None:
+                directions = np.stack([np.bincount(index, each) for each in directions.T], axis=1)
+        elif index is None:
+            directions = directions_of_cells(target, predictions, means)
         else:
-            moved = _moved_clusters(target, predictions, means, self.index)
-        if len(moved) > MOST_DIRECTIONS < moved.shape[1]:
-            return math.nan
-        # As many directions as there are parts, with the same sum of squares.
-        directions: Any = moved
-        if len(moved) > moved.shape[1]:
-            directions = np.linalg.qr(moved, mode="r")
+            directions = directions_of_clusters(target, predictions, means, index)
         units = self.df + 1
-        scale = math.sqrt(units / (units - 1)) / n
-        with np.errstate(all="ignore"):
-            return second_order_bias(
-                function.value_and_gradient,
-                means,
-                scale * directions.reshape(len(directions), *means.shape),
-            )
-
-
-def _moved_cells(target: np.ndarray, predictions: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """The parts of rows less their means, (K, C^2): a row for all of a cell, times their root."""
-    size = len(means)
-    # Codes half-way between two are cells of their own.
-    cells, counts = np.unique(2 * size * target + 2 * predictions, return_counts=True)
-    true, twice = np.divmod(cells.astype(int), 2 * size)
-    parts = np.zeros((len(cells), size * size))
-    for end in (twice // 2, (twice + 1) // 2):
-        parts[np.arange(len(cells)), size * true + end] += 0.5
-    return np.asarray(np.sqrt(counts)[:, None] * (parts - means.ravel()))
-
-
-def _moved_clusters(
-    target: np.ndarray, predictions: np.ndarray, means: np.ndarray, index: np.ndarray
-) -> np.ndarray:
-    """The same of clusters, whose rows are added up, (G, C^2)."""
-    size, n_groups = len(means), int(index.max()) + 1
-    sums = np.zeros((n_groups, size * size))
-    for end in (np.floor(predictions), np.ceil(predictions)):
-        np.add.at(sums, (index, (size * target + end).astype(int)), 0.5)
-    return np.asarray(sums - np.bincount(index)[:, None] * means.ravel())
+        scale = math.sqrt(units / (units - 1)) / len(target)
+        return second_order_bias(function.value_and_gradient, means, directions, scale)
 
 
 def _difference(function: Any) -> Any:

@@ -1,50 +1,48 @@
 """The test on one held-out set: about two rules that have been learnt, not about learners."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy import stats
 
 from ucvtest.common.checks import check_choice
-from ucvtest.data.groups import Clusters, refuse_groups
+from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.question import of_units
-from ucvtest.inference.studentise import TABLE_ALPHA
-from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, SCORE, WEIGHTED_ERRORS
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.fixed_rules import (
-    THESE_RULES,
-    mean_with_variance,
-    of_these_rules,
-    results_together,
-    share_difference,
-    shares_in_pairs,
+from ucvtest.methods.classical.error_rates import (
+    check_one_error_rate,
+    counts_errors,
+    rule_of_errors,
+    rule_of_weighted_errors,
+    table_of_errors,
 )
+from ucvtest.methods.classical.fixed_rules import mean_with_variance
 from ucvtest.methods.classical.function_of_means import MetricOfRules
-from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, covariance_of_ranks
+from ucvtest.methods.classical.hold_out_words import (
+    counts_of_errors,
+    degenerate,
+    estimand_of,
+    left_open,
+    notes_on_rows,
+    notes_on_rules,
+)
+from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, is_of_ranks
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.metrics.base import plural
-from ucvtest.metrics.smooth import SmoothMetric
+from ucvtest.methods.classical.several_rules import several_rules
+from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.intervals import MovedT, PlusFour
-from ucvtest.stats.shares import ROUNDING, EffectiveCounts, WilsonScore
-from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
+from ucvtest.stats.shares import WilsonScore
 
 __all__ = ["HoldOutTest"]
 
 IntervalName = Literal["auto", "exact", "wilson"]
 NAMES: tuple[IntervalName, ...] = get_args(IntervalName)
-
-FEW = 10
-"""With fewer errors, or fewer observations on which two learners disagree, t is a rough guide."""
 
 
 class HoldOutTest(ResamplingTest):
@@ -150,21 +148,7 @@ class HoldOutTest(ResamplingTest):
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
-        if _of_ranks(losses):
-            if losses.groups is not None:
-                refuse_groups(losses.groups)
-            return results_together(tests, losses, options, covariance_of_ranks(losses))
-        # A metric that is 0/0 has no estimate, which excludes no other.
-        values, pairs = np.nan_to_num(losses.known_values), None
-        clusters = next(iter(tests.values())).tested_clusters(losses.difference(0))
-        if clusters is None:
-            covariance = np.cov(values) / values.shape[1]
-        else:
-            covariance = np.cov([clusters.values(row) for row in values]) / clusters.n_groups
-            if _marks_rows(losses, clusters):
-                pairs = shares_in_pairs(values, clusters)
-        results, together = results_together(tests, losses, options, covariance, pairs)
-        return results, _by_rules(results, together) if losses.metric.linearised else together
+        return several_rules(tests, losses, options)
 
     def _check_design(self, design: Design) -> None:
         if design.n_resamples != 1:
@@ -224,21 +208,7 @@ class HoldOutTest(ResamplingTest):
         check_choice("interval", interval, NAMES)
         if interval == "auto":
             return interval
-        of_one = f"interval={interval!r} is for the error rate, or accuracy, of one rule"
-        if self.paired:
-            raise ValueError(
-                f"{of_one}, and this is a difference of two: leave it out, or use McNemarTest, "
-                "which is exact"
-            )
-        words = self.question.metric.in_words
-        if not self.question.metric.counts_errors:
-            raise ValueError(f"{of_one}, and this is the {words}: leave it out")
-        clusters = self.question.clusters
-        if clusters is not None and clusters.weight != "row":
-            raise ValueError(
-                f"{of_one} in which rows count alike, and here clusters do: pass "
-                "group_weight='row', or leave interval out"
-            )
+        check_one_error_rate(interval, self.question)
         return interval
 
     def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
@@ -247,10 +217,10 @@ class HoldOutTest(ResamplingTest):
         clusters = self.tested_clusters(observed)
         n_open = 0 if options == "auto" else int((observed.values % 1 != 0).sum())
         if n_open:
-            return self._of_rows(observed, options, _left_open(n_open, options))
+            return self._of_rows(observed, options, left_open(n_open, options))
         if clusters is None:
             return self._of_rows(observed, options)
-        if _marks_rows(observed.losses, clusters, observed.values):
+        if marks_rows(observed.losses, clusters, observed.values):
             return self._of_shares(observed, clusters, options)
         return self._of_rows(of_units(observed, self.question.clusters), options)
 
@@ -258,74 +228,60 @@ class HoldOutTest(ResamplingTest):
         self, observed: LossDifference, interval: IntervalName, status: str = "ok"
     ) -> TestResult:
         """Independent observations, which may be clusters; no test where `status` is not "ok"."""
-        values = observed.values
-        n_tested = len(values)
-        binary = self._counts_errors(observed)
-        rule = self._rule(observed, interval) if binary else self._of_weighted_errors(observed)
+        n_tested, hypothesis = len(observed.values), self.question.hypothesis
+        binary, null = counts_errors(observed, self.question.clusters), hypothesis.null_value
+        tables: Mapping[str, Any] = {}
+        if binary:
+            rule: Rule | None = rule_of_errors(observed, null, score=interval == "wilson")
+            if not observed.paired:
+                tables = table_of_errors(observed.values, rule, hypothesis)
+        else:
+            rule = rule_of_weighted_errors(observed, null)
         exact = isinstance(rule, (BinomialCounts, PairedCounts))
         score = isinstance(rule, WilsonScore)
         return self._result(
             observed,
             method=f"Hold-out {'score' if score else 'binomial' if exact else 't'} test",
-            estimand=_in_words(observed, self._learn_size),
+            estimand=estimand_of(observed, self._learn_size),
             estimator=mean_with_variance,
             reference="normal" if score else "exact binomial" if exact else "t",
             df=math.nan if exact or score else n_tested - 1.0,
-            status=_status(observed) if rule is None and status == "ok" else status,
+            status=degenerate(observed) if rule is None and status == "ok" else status,
             rule=rule,
             settings={"test_size": n_tested, "interval": interval},
-            diagnostics={"n_tested": n_tested, **(_counts(observed) if binary else {})},
-            notes=(*_notes(observed, rule, binary=binary), *_weight_notes(rule)),
-            tables={} if observed.paired or not binary else self._tables(observed, rule),
+            diagnostics={"n_tested": n_tested, **(counts_of_errors(observed) if binary else {})},
+            notes=notes_on_rows(observed, rule, binary=binary),
+            tables=tables,
         )
 
     def _of_shares(
         self, observed: LossDifference, clusters: Clusters, interval: IntervalName
     ) -> TestResult:
         """Rows that are right or wrong, and not independent: rows of clusters."""
-        estimator = partial(mean_with_variance, clusters=clusters)
-        estimate, variance = estimator(observed)
-        n_tested, n_groups = len(observed.values), clusters.n_groups
-        tables: dict[str, dict[str, tuple[Any, ...]]] = {}
-        rule: EffectiveCounts | MovedT
-        if observed.paired:
-            null = self.question.hypothesis.null_value
-            n_effective, rule = share_difference(observed.values, clusters, null)
-            kind, reference, df = "t", "t", n_groups - 1.0
-        else:
-            score = interval == "wilson"
-            rule = EffectiveCounts(estimate, variance, n_tested, n_groups, score)
-            n_effective = rule.n_effective(TABLE_ALPHA / 2)
-            kind, reference = ("score", "normal") if score else ("binomial", "binomial")
-            tables, df = self._share_tables(rule, estimate, math.sqrt(variance)), math.nan
-        note = _effective_note(rule, n_effective, n_tested, n_groups, alike=variance <= ROUNDING)
+        hypothesis = self.question.hypothesis
+        found = SharesOfRules(observed, clusters, hypothesis, score=interval == "wilson")
         return self._result(
             observed,
-            method=f"Hold-out {kind} test by clusters",
-            estimand=_in_words(observed, self._learn_size),
-            estimator=estimator,
-            reference=reference,
-            df=df,
-            rule=rule,
-            settings={"test_size": n_groups, "interval": interval},
-            diagnostics={
-                "n_tested": n_tested,
-                "tested_groups": n_groups,
-                **_counts(observed),
-                "n_effective": n_effective,
-            },
-            notes=(*_rule_notes(observed), note),
-            tables=tables,
+            method=f"Hold-out {found.kind} test by clusters",
+            estimand=estimand_of(observed, self._learn_size),
+            estimator=found.estimate_of,
+            reference=found.reference,
+            df=found.df,
+            rule=found.rule,
+            settings={"test_size": clusters.n_groups, "interval": interval},
+            diagnostics=found.diagnostics,
+            notes=(*notes_on_rules(observed), found.note),
+            tables=found.tables,
         )
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
         """Of a metric that is a function of means, or of ranks."""
-        kind = RanksOfRules if _of_ranks(observed.losses) else MetricOfRules
+        kind = RanksOfRules if is_of_ranks(observed.losses) else MetricOfRules
         found = kind.of(observed, self.tested_clusters(observed))
         return self._result(
             observed,
             method="Hold-out test of a metric",
-            estimand=_in_words(observed, self._learn_size),
+            estimand=estimand_of(observed, self._learn_size),
             estimator=found.estimate_of,
             reference="t",
             df=found.df,
@@ -333,215 +289,6 @@ class HoldOutTest(ResamplingTest):
             rule=found.rule(self.question.hypothesis.null_value),
             settings={"test_size": len(observed.values)},
             diagnostics={"n_tested": len(observed.values), **found.diagnostics},
-            notes=(*_rule_notes(observed), *found.notes),
+            notes=(*notes_on_rules(observed), *found.notes),
             pictures=found.pictures,
         )
-
-    def _counts_errors(self, observed: LossDifference) -> bool:
-        """Whether every loss is a whole error or none; ties that a learner left open count half.
-
-        Means over the rows of clusters are none, even where all of these are right or wrong.
-        """
-        errors = observed.losses.metric.counts_errors and self.question.clusters is None
-        return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
-
-    def _rule(self, observed: LossDifference, interval: IntervalName) -> Rule | None:
-        """What error rates are judged by; None for Student's t."""
-        values = observed.values
-        if observed.paired:
-            # No observation tells two rules apart: the exact test has an answer.
-            never = observed.identical and not observed.design.learns
-            return PairedCounts(0, 0, len(values)) if never else None
-        if interval == "wilson":
-            null = self.question.hypothesis.null_value
-            return WilsonScore(float(values.mean()), len(values), null)
-        return _binomial(values)
-
-    def _of_weighted_errors(self, observed: LossDifference) -> PlusFour | None:
-        """Of one rule's weighted error rate: four observations are added to the effective ones."""
-        losses = observed.losses
-        effective = losses.settings.get(EFFECTIVE_SIZE)
-        if observed.paired or effective is None or losses.loss != WEIGHTED_ERRORS:
-            return None
-        estimate, variance = mean_with_variance(observed)
-        df = len(observed.values) - 1.0
-        null = self.question.hypothesis.null_value
-        return PlusFour(estimate, variance, effective, null, df)
-
-    def _tables(
-        self, observed: LossDifference, rule: Rule | None
-    ) -> dict[str, dict[str, tuple[Any, ...]]]:
-        """Student's interval and the exact one, for the error rate of one learner."""
-        values = observed.values
-        rules: dict[str, Rule] = {"exact binomial": _binomial(values)}
-        if isinstance(rule, WilsonScore):
-            rules["wilson"] = rule
-        return self._intervals(
-            rules, float(values.mean()), float(stats.sem(values)), len(values) - 1.0
-        )
-
-    def _share_tables(
-        self, rule: EffectiveCounts, estimate: float, se: float
-    ) -> dict[str, dict[str, tuple[Any, ...]]]:
-        """The same for rows of clusters, by their effective number."""
-        rules: dict[str, Rule] = {
-            "korn graubard": replace(rule, score=False),
-            "wilson": replace(rule, score=True),
-        }
-        return self._intervals(rules, estimate, se, rule.n_groups - 1.0)
-
-    def _intervals(
-        self, rules: Mapping[str, Rule], estimate: float, se: float, df: float
-    ) -> dict[str, dict[str, tuple[Any, ...]]]:
-        """The table of intervals: Student's, and those of rules."""
-        hypothesis = self.question.hypothesis
-        null, alternative = hypothesis.null_value, hypothesis.alternative
-        t_pvalue, *t_interval = _student(estimate, se, df, null, alternative)
-        rows: list[tuple[Any, ...]] = [("t", *t_interval, t_pvalue)]
-        for name, rule in rules.items():
-            ends = rule.interval(alternative, TABLE_ALPHA)
-            rows.append((name, *ends, rule.pvalue(null, alternative)))
-        names = ("interval", "conf_low", "conf_high", "pvalue")
-        table = dict(zip(names, zip(*rows, strict=True), strict=True))
-        if math.isnan(null):
-            del table["pvalue"]
-        return {"Intervals": table}
-
-
-def _by_rules(results: Mapping[Any, TestResult], together: JointEstimates) -> JointEstimates:
-    """With the statistics of pairs that have observations added, as their intervals have them."""
-    places = {name: place for place, name in enumerate(together.learners)}
-    statistics = np.array(together.statistics)
-    for key, each in results.items():
-        if isinstance(key, str) or each.rule is None or math.isnan(each.estimate):
-            continue
-        first, second = (places[name] for name in key)
-        statistics[first, second] = each.statistic
-        statistics[second, first] = -each.statistic
-    return replace(together, statistics=statistics)
-
-
-def _of_ranks(losses: Losses) -> bool:
-    return isinstance(losses.metric, SmoothMetric) and losses.metric.of_ranks
-
-
-def _marks_rows(losses: Losses, clusters: Clusters, values: np.ndarray | None = None) -> bool:
-    """Whether rows, which count alike, are each right or wrong, and none is left open."""
-    if clusters.weight != "row" or not losses.metric.counts_errors:
-        return False
-    values = losses.known_values if values is None else values
-    return bool(np.isin(values, (-1, 0, 1)).all())
-
-
-def _in_words(observed: LossDifference, size_of: Callable[[Design], int | str]) -> str:
-    if not observed.design.learns:
-        return of_these_rules(observed)
-    words, size = observed.losses.in_words, size_of(observed.design)
-    if observed.paired:
-        rules = f"the two rules learnt on this one learning set of {size}"
-        return f"difference of the {plural(words)} of {rules}"
-    return f"{words} of the rule learnt on this one learning set of {size}"
-
-
-def _left_open(n_open: int, interval: IntervalName) -> str:
-    return (
-        f"{n_open} predictions were left open between two classes (loss 1/2), which is neither "
-        f"right nor wrong: use a rule for ties that decides, or leave interval={interval!r} out"
-    )
-
-
-def _status(observed: LossDifference) -> str:
-    values = observed.values
-    if observed.identical or np.ptp(values) > 0:
-        return "ok"
-    marked = values[0] in (0, 1) and observed.losses.loss == SCORE
-    remedy = (
-        "where 1 is right and 0 is wrong, make the losses by Losses.from_correct, whose interval "
-        "is exact"
-        if marked and not observed.paired
-        else "test more observations, or use a loss that varies"
-    )
-    return (
-        f"degenerate: all {len(values)} test observations have the same loss, which "
-        f"leaves no variance to estimate; {remedy}"
-    )
-
-
-def _weight_notes(rule: Rule | None) -> tuple[str, ...]:
-    if not isinstance(rule, PlusFour):
-        return ()
-    return (
-        f"With their weights observations tell as much as {rule.n_obs:.3g} of equal weight do "
-        "(Kish's effective number), to which the interval adds four, two of them errors.",
-    )
-
-
-def _counts(observed: LossDifference) -> dict[str, int]:
-    name = "n_disagreements" if observed.paired else "n_errors"
-    return {name: int(np.count_nonzero(observed.values))}
-
-
-def _rule_notes(observed: LossDifference) -> tuple[str, ...]:
-    """What the answer is about."""
-    if not observed.design.learns:
-        return (THESE_RULES,)
-    whom = "these two rules" if observed.paired else "this rule"
-    return (
-        f"Conditional: a statement about {whom}, on one split of the sample, and not about "
-        "what another learning set would have led to.",
-    )
-
-
-def _notes(observed: LossDifference, rule: Rule | None, *, binary: bool) -> tuple[str, ...]:
-    notes = _rule_notes(observed)
-    if isinstance(rule, BinomialCounts):
-        return (*notes, "p-value and interval are the exact binomial ones (Clopper and Pearson).")
-    if isinstance(rule, WilsonScore):
-        return (*notes, "p-value and interval are those of the score test (Wilson).")
-    if isinstance(rule, PairedCounts):
-        return (
-            *notes,
-            "The two rules are right and wrong on the same observations: p-value and interval are "
-            "those of McNemar's exact test.",
-        )
-    counts = _counts(observed) if binary else {}
-    n_tested = len(observed.values)
-    if "n_disagreements" in counts and counts["n_disagreements"] < FEW:
-        return (
-            *notes,
-            f"Of {n_tested} test observations one rule alone is right about "
-            f"{counts['n_disagreements']}: too few for the t test to be more than a rough guide; "
-            "McNemarTest is exact.",
-        )
-    return notes
-
-
-def _effective_note(
-    rule: Rule, n_effective: float, n_tested: int, n_groups: int, *, alike: bool
-) -> str:
-    """How rows of clusters are counted, and what became of them."""
-    worth = f"The {n_tested} rows count as {n_effective:.3g} independent ones"
-    if alike:
-        worth = f"Clusters do not differ, so the {n_tested} rows count as {n_groups}, their number"
-    if isinstance(rule, MovedT):
-        return (
-            f"{worth}. One right and one wrong observation are added to these (Agresti and Min "
-            "2005): the interval moves towards 0, and stays within -1 and 1."
-        )
-    score = isinstance(rule, EffectiveCounts) and rule.score
-    kind = "that of Wilson's score test" if score else "the exact binomial one"
-    return f"{worth} (Korn and Graubard 1998), and the interval is {kind} for so many."
-
-
-def _student(
-    estimate: float, se: float, df: float, null: float, alternative: Alternative
-) -> tuple[float, ...]:
-    """p-value and 95% interval; NaN where nothing varies, or nothing is tested."""
-    if not se > 0:
-        return (math.nan, math.nan, math.nan)
-    low, high = wald_interval(estimate, se, "t", df, alternative, TABLE_ALPHA)
-    return (wald_pvalue((estimate - null) / se, "t", df, alternative), low, high)
-
-
-def _binomial(values: np.ndarray) -> BinomialCounts:
-    return BinomialCounts(int(values.sum()), len(values))

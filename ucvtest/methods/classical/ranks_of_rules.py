@@ -13,12 +13,12 @@ import numpy as np
 
 from ucvtest.data.groups import Clusters
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.metrics.smooth import Ranks
+from ucvtest.metrics.smooth import Ranks, SmoothMetric
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.logit import MovedLogitT
 
-__all__ = ["RanksOfRules", "covariance_of_ranks"]
+__all__ = ["RanksOfRules", "covariance_of_ranks", "is_of_ranks"]
 
 ADDED = 0.25
 """What is added of an observation of each class above all others, and below all others."""
@@ -160,6 +160,11 @@ class RanksOfRules:
 def _moved(estimate: float, variances: np.ndarray, df: float) -> MovedLogitT:
     """The rule around the estimate with observations added."""
     return MovedLogitT(estimate, math.sqrt(variances.sum()), df, moved=estimate)
+
+
+def is_of_ranks(losses: Losses) -> bool:
+    """Whether the metric is one of ranks of scores."""
+    return isinstance(losses.metric, SmoothMetric) and losses.metric.of_ranks
 
 
 def covariance_of_ranks(losses: Losses) -> np.ndarray:

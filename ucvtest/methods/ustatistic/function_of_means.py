@@ -36,9 +36,6 @@ __all__ = [
     "with_rule",
 ]
 
-NOTABLE_BIAS = 0.25
-"""Bias of second order, as a share of the standard error, above which a note says it."""
-
 Found = UStatisticEstimates | FewFitsEstimates
 
 
@@ -105,15 +102,6 @@ class MetricEstimates:
         """The bias, where it is known."""
         return {} if math.isnan(self.bias) else {"second_order_bias": self.bias}
 
-    def bias_notes(self, se: float) -> list[str]:
-        """The note on a bias that is notable."""
-        if not abs(self.bias) > NOTABLE_BIAS * se > 0:
-            return []
-        return [
-            f"A bias of about {self.bias:.2g} is to be expected of the estimate, which is "
-            f"{abs(self.bias) / se:.0%} of its standard error: the sample is small for this metric."
-        ]
-
 
 def settled(
     question: Question,
@@ -168,8 +156,8 @@ def _bias(
         name = found.variance if isinstance(found, UStatisticEstimates) else "few"
         variances = [_variance_of(found, name)]
     each = [
-        point.bias(covariance, question.n_obs, variance)
-        for point, covariance, variance in zip(points, source.covariances, variances, strict=True)
+        point.bias(directions, question.n_obs, variance)
+        for point, directions, variance in zip(points, source.directions, variances, strict=True)
     ]
     return each[0] - each[1] if question.paired else each[0]
 

@@ -63,6 +63,9 @@ class Options:
         max_seconds: float | None = None,
     ) -> Self:
         """Check the options that a user passes."""
+        if not isinstance(variance, str):
+            # Refused before it is compared with names.
+            learning_sets.sizes.chosen(variance)
         rule = _interval(question, learning_sets, interval, variance)
         given = learning_sets.given
         if given is not None:

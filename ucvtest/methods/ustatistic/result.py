@@ -9,6 +9,7 @@ import numpy as np
 
 from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.notes import bias_notes
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few_fits import RoundSums
@@ -202,7 +203,7 @@ def result_from(
         parts["better"] = "higher" if question.metric.greater_is_better else "lower"
     if of_metric is not None:
         parts["diagnostics"] = {**parts["diagnostics"], **of_metric.bias_diagnostics}
-        parts["notes"] = (*parts["notes"], *of_metric.bias_notes(parts["se"]))
+        parts["notes"] = (*parts["notes"], *bias_notes(of_metric.bias, parts["se"]))
         if of_metric.undefined:
             parts = undefined_parts(question, of_metric, parts)
     parts["notes"] = (*parts["notes"], *question.reuse_notes)

@@ -1,0 +1,186 @@
+"""Predictions of rules as they come in: labels, numbers, and probabilities of each class."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_size
+from ucvtest.common.exceptions import warn_caller
+from ucvtest.data.class_order import COLUMN_ORDER, by_class, check_order, order_setting
+from ucvtest.data.sample import Sample, as_column, count_missing
+
+__all__ = [
+    "as_rows",
+    "check_finite",
+    "check_probabilities",
+    "check_vector",
+    "column_order",
+    "columns_of_classes",
+    "listed",
+    "numbered_labels",
+    "numbers_of",
+    "probabilities_of",
+    "quoted",
+]
+
+SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
+
+SHOWN = 5
+"""Labels that a message lists."""
+
+
+def numbered_labels(
+    rules: Mapping[str, Any], sample: Sample
+) -> tuple[dict[str, np.ndarray], Sample]:
+    """Places of predicted labels among the classes, and the sample with those that `y` lacks."""
+    classes: list[Any] = np.asarray(sample.classes).tolist()
+    n_known = len(classes)
+    place = {label: number for number, label in enumerate(classes)}
+    rows = {}
+    for name, given in rules.items():
+        predicted = check_vector(quoted(name), as_column(quoted(name), given))
+        n_missing = count_missing(predicted)
+        if n_missing:
+            raise ValueError(
+                f"{quoted(name)} has {n_missing} missing values: drop these observations for all "
+                "rules"
+            )
+        labels = predicted.tolist()
+        _check_labels(name, labels, classes[:n_known])
+        for label in labels:
+            if label not in place:
+                place[label] = len(classes)
+                classes.append(label)
+        rows[name] = np.array([place[label] for label in labels], dtype=float)
+    extended = np.array(classes, dtype=None if n_known == len(classes) else object)
+    return rows, Sample(sample.features, sample.response, extended, sample.class_index)
+
+
+def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
+    """Refuse predictions that are no labels; warn of labels that `y` has not."""
+    known = set(classes)
+    try:
+        unknown = [label for label in labels if label not in known]
+    except TypeError as error:
+        raise ValueError(f"{quoted(name)} must hold labels: {error}") from error
+    parts = any(isinstance(label, float) and not label.is_integer() for label in unknown)
+    foreign = bool(unknown) and len(unknown) == len(labels)
+    if len(classes) == 1:
+        # All others are wrong, and y cannot have them.
+        foreign = any(isinstance(label, str) != isinstance(classes[0], str) for label in unknown)
+    if parts or foreign:
+        raise ValueError(
+            f"{quoted(name)} holds {listed(unknown)}, and the labels of y are "
+            f"{listed(classes)}: pass labels of the same type, such as p > 0.5 made labels, or "
+            "loss='log' for probabilities and 'auc' for scores"
+        )
+    if unknown and (len(classes) > 1 or len(unknown) == len(labels)):
+        warn_caller(
+            f"{quoted(name)} has {len(unknown)} predictions of labels that y has not "
+            f"({listed(unknown)}): they count as predictions of another class"
+        )
+
+
+def check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
+    """Refuse what lies outside of 0 to 1."""
+    for name, row in rows.items():
+        if row.min() < 0 or row.max() > 1:
+            raise ValueError(
+                f"{quoted(name)} goes from {row.min():.3g} to {row.max():.3g}, but probabilities "
+                "lie between 0 and 1: use loss='auc' for other scores"
+            )
+
+
+def numbers_of(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
+    """One finite number for each observation; scores may be infinite."""
+    column = as_column(quoted(name), given)
+    found = check_vector(quoted(name), as_numbers(quoted(name), column))
+    check_finite(quoted(name), found, infinite=infinite)
+    if not infinite:
+        # Scores that may be infinite are ranked, and never squared.
+        check_size(quoted(name), found)
+    return found
+
+
+def columns_of_classes(
+    name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]
+) -> np.ndarray:
+    """A column for each class, in the order of `classes`; an array has the sorted labels'."""
+    known = classes.tolist()
+    order = np.arange(len(known))
+    if hasattr(given, "columns"):
+        given = by_class(quoted(name), given, known)
+    else:
+        check_order(quoted(name), sorted(known), declared, None)
+        order = np.argsort(np.argsort(classes))
+    found = as_numbers(quoted(name), given)
+    if found.ndim != 2 or found.shape[1] != len(known):
+        raise ValueError(
+            f"{quoted(name)} must have a column for each of {len(known)} classes in the order of "
+            f"the sorted labels, as predict_proba returns them, got shape {found.shape}"
+        )
+    return found[:, order]
+
+
+def column_order(rules: Mapping[str, Any], classes: Any) -> dict[str, list[Any]]:
+    """The setting with the order of the classes, where an array has columns without names."""
+    unnamed = any(np.ndim(given) == 2 and not hasattr(given, "columns") for given in rules.values())
+    return order_setting(COLUMN_ORDER, np.sort(classes) if unnamed else ())
+
+
+def probabilities_of(
+    name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]
+) -> np.ndarray:
+    """A probability for each class, which sum to 1."""
+    found = columns_of_classes(name, given, classes, declared)
+    check_finite(quoted(name), found, infinite=False)
+    sums = found.sum(axis=1)
+    if not np.allclose(sums, 1, atol=1e-4):
+        raise ValueError(
+            f"{quoted(name)} has rows that sum to {sums.min():.4g} up to {sums.max():.4g}, but "
+            "the probabilities of all classes sum to 1"
+        )
+    return found
+
+
+def check_finite(name: str, numbers: np.ndarray, *, infinite: bool) -> None:
+    """Refuse values that are missing."""
+    bad = np.isnan(numbers) if infinite else ~np.isfinite(numbers)
+    if bad.any():
+        what = "missing" if infinite else "missing or infinite"
+        raise ValueError(
+            f"{name} has {bad.sum()} values that are {what}: drop these observations for all rules"
+        )
+
+
+def check_vector(name: str, array: np.ndarray) -> np.ndarray:
+    """The array, refused unless it has one dimension."""
+    if array.ndim != 1:
+        more = f": {SEVERAL_COLUMNS}" if array.ndim == 2 and name != "y" else ""
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}{more}")
+    return array
+
+
+def as_rows(rows: Mapping[str, np.ndarray], n_obs: int | None = None) -> np.ndarray:
+    """The rules as rows of one array, if all are of one length."""
+    expected = len(next(iter(rows.values()))) if n_obs is None else n_obs
+    for name, row in rows.items():
+        if len(row) != expected:
+            raise ValueError(f"{quoted(name)} has {len(row)} values, where {expected} are needed")
+    if not expected:
+        raise ValueError("predictions is empty: at least one observation is needed")
+    return np.stack(list(rows.values()))
+
+
+def quoted(name: str) -> str:
+    """What messages call the predictions of a rule."""
+    return f"predictions[{name!r:.60}]"
+
+
+def listed(values: Sequence[Any]) -> str:
+    """Labels as messages list them."""
+    different = list(dict.fromkeys(values))
+    shown = ", ".join(f"{value!r:.30}" for value in different[:SHOWN])
+    return f"{shown}, ..." if len(different) > SHOWN else shown

@@ -1,0 +1,120 @@
+"""How error rates of independent observations are judged, and the table of their intervals."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ucvtest.data.groups import Clusters
+from ucvtest.inference.question import Question
+from ucvtest.inference.studentise import TABLE_ALPHA, Hypothesis
+from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.fixed_rules import mean_with_variance
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.shares import WilsonScore
+from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
+
+__all__ = [
+    "check_one_error_rate",
+    "counts_errors",
+    "rule_of_errors",
+    "rule_of_weighted_errors",
+    "table_of_errors",
+    "table_of_intervals",
+]
+
+Tables = dict[str, dict[str, tuple[Any, ...]]]
+
+
+def check_one_error_rate(interval: str, question: Question) -> None:
+    """Refuse an interval of error rates where the test is about anything else."""
+    of_one = f"interval={interval!r} is for the error rate, or accuracy, of one rule"
+    if question.paired:
+        raise ValueError(
+            f"{of_one}, and this is a difference of two: leave it out, or use McNemarTest, "
+            "which is exact"
+        )
+    if not question.metric.counts_errors:
+        raise ValueError(f"{of_one}, and this is the {question.metric.in_words}: leave it out")
+    if question.clusters is not None and question.clusters.weight != "row":
+        raise ValueError(
+            f"{of_one} in which rows count alike, and here clusters do: pass "
+            "group_weight='row', or leave interval out"
+        )
+
+
+def counts_errors(observed: LossDifference, clusters: Clusters | None) -> bool:
+    """Whether every loss is a whole error or none; ties that a learner left open count half.
+
+    Means over the rows of clusters are none, even where all of these are right or wrong.
+    """
+    errors = observed.losses.metric.counts_errors and clusters is None
+    return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
+
+
+def rule_of_errors(observed: LossDifference, null_value: float, *, score: bool) -> Rule | None:
+    """What error rates are judged by; None for Student's t. With `score` Wilson's test."""
+    values = observed.values
+    if observed.paired:
+        # No observation tells two rules apart: the exact test has an answer.
+        never = observed.identical and not observed.design.learns
+        return PairedCounts(0, 0, len(values)) if never else None
+    if score:
+        return WilsonScore(float(values.mean()), len(values), null_value)
+    return _binomial(values)
+
+
+def rule_of_weighted_errors(observed: LossDifference, null_value: float) -> PlusFour | None:
+    """Of one rule's weighted error rate: four observations are added to the effective ones."""
+    losses = observed.losses
+    effective = losses.settings.get(EFFECTIVE_SIZE)
+    if observed.paired or effective is None or losses.loss != WEIGHTED_ERRORS:
+        return None
+    estimate, variance = mean_with_variance(observed)
+    df = len(observed.values) - 1.0
+    return PlusFour(estimate, variance, effective, null_value, df)
+
+
+def table_of_errors(values: np.ndarray, rule: Rule | None, hypothesis: Hypothesis) -> Tables:
+    """Student's interval and the exact one, for the errors of one learner."""
+    rules: dict[str, Rule] = {"exact binomial": _binomial(values)}
+    if isinstance(rule, WilsonScore):
+        rules["wilson"] = rule
+    estimate, se = float(values.mean()), float(stats.sem(values))
+    return table_of_intervals(rules, estimate, se, len(values) - 1.0, hypothesis)
+
+
+def table_of_intervals(
+    rules: Mapping[str, Rule], estimate: float, se: float, df: float, hypothesis: Hypothesis
+) -> Tables:
+    """The table of intervals: Student's, and those of rules."""
+    null, alternative = hypothesis.null_value, hypothesis.alternative
+    t_pvalue, *t_interval = _student(estimate, se, df, null, alternative)
+    rows: list[tuple[Any, ...]] = [("t", *t_interval, t_pvalue)]
+    for name, rule in rules.items():
+        ends = rule.interval(alternative, TABLE_ALPHA)
+        rows.append((name, *ends, rule.pvalue(null, alternative)))
+    names = ("interval", "conf_low", "conf_high", "pvalue")
+    table = dict(zip(names, zip(*rows, strict=True), strict=True))
+    if math.isnan(null):
+        del table["pvalue"]
+    return {"Intervals": table}
+
+
+def _student(
+    estimate: float, se: float, df: float, null: float, alternative: Alternative
+) -> tuple[float, ...]:
+    """p-value and 95% interval; NaN where nothing varies, or nothing is tested."""
+    if not se > 0:
+        return (math.nan, math.nan, math.nan)
+    low, high = wald_interval(estimate, se, "t", df, alternative, TABLE_ALPHA)
+    return (wald_pvalue((estimate - null) / se, "t", df, alternative), low, high)
+
+
+def _binomial(values: np.ndarray) -> BinomialCounts:
+    return BinomialCounts(int(values.sum()), len(values))

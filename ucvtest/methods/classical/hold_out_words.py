@@ -1,0 +1,112 @@
+"""What results of the test on one held-out set say: estimand, status and notes."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ucvtest.designs.design import Design
+from ucvtest.losses.from_predictions import SCORE
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.fixed_rules import THESE_RULES, of_these_rules
+from ucvtest.metrics.base import plural
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.shares import WilsonScore
+
+__all__ = [
+    "counts_of_errors",
+    "degenerate",
+    "estimand_of",
+    "left_open",
+    "notes_on_rows",
+    "notes_on_rules",
+]
+
+FEW = 10
+"""With fewer errors, or fewer observations on which two learners disagree, t is a rough guide."""
+
+
+def estimand_of(observed: LossDifference, size_of: Callable[[Design], int | str]) -> str:
+    """What the estimate is of, with the size of the learning set where there is one."""
+    if not observed.design.learns:
+        return of_these_rules(observed)
+    words, size = observed.losses.in_words, size_of(observed.design)
+    if observed.paired:
+        rules = f"the two rules learnt on this one learning set of {size}"
+        return f"difference of the {plural(words)} of {rules}"
+    return f"{words} of the rule learnt on this one learning set of {size}"
+
+
+def left_open(n_open: int, interval: str) -> str:
+    """The status where predictions are neither right nor wrong, and an exact test is asked for."""
+    return (
+        f"{n_open} predictions were left open between two classes (loss 1/2), which is neither "
+        f"right nor wrong: use a rule for ties that decides, or leave interval={interval!r} out"
+    )
+
+
+def degenerate(observed: LossDifference) -> str:
+    """The status where all losses are the same; "ok" otherwise."""
+    values = observed.values
+    if observed.identical or np.ptp(values) > 0:
+        return "ok"
+    marked = values[0] in (0, 1) and observed.losses.loss == SCORE
+    remedy = (
+        "where 1 is right and 0 is wrong, make the losses by Losses.from_correct, whose interval "
+        "is exact"
+        if marked and not observed.paired
+        else "test more observations, or use a loss that varies"
+    )
+    return (
+        f"degenerate: all {len(values)} test observations have the same loss, which "
+        f"leaves no variance to estimate; {remedy}"
+    )
+
+
+def counts_of_errors(observed: LossDifference) -> dict[str, int]:
+    """The number of errors, or of observations that tell two rules apart."""
+    name = "n_disagreements" if observed.paired else "n_errors"
+    return {name: int(np.count_nonzero(observed.values))}
+
+
+def notes_on_rules(observed: LossDifference) -> tuple[str, ...]:
+    """What the answer is about."""
+    if not observed.design.learns:
+        return (THESE_RULES,)
+    whom = "these two rules" if observed.paired else "this rule"
+    return (
+        f"Conditional: a statement about {whom}, on one split of the sample, and not about "
+        "what another learning set would have led to.",
+    )
+
+
+def notes_on_rows(observed: LossDifference, rule: Rule | None, *, binary: bool) -> tuple[str, ...]:
+    """What the answer is about, and where it comes from."""
+    notes = notes_on_rules(observed)
+    if isinstance(rule, BinomialCounts):
+        return (*notes, "p-value and interval are the exact binomial ones (Clopper and Pearson).")
+    if isinstance(rule, WilsonScore):
+        return (*notes, "p-value and interval are those of the score test (Wilson).")
+    if isinstance(rule, PairedCounts):
+        return (
+            *notes,
+            "The two rules are right and wrong on the same observations: p-value and interval are "
+            "those of McNemar's exact test.",
+        )
+    if isinstance(rule, PlusFour):
+        return (
+            *notes,
+            f"With their weights observations tell as much as {rule.n_obs:.3g} of equal weight do "
+            "(Kish's effective number), to which the interval adds four, two of them errors.",
+        )
+    counts = counts_of_errors(observed) if binary else {}
+    n_tested = len(observed.values)
+    if "n_disagreements" in counts and counts["n_disagreements"] < FEW:
+        return (
+            *notes,
+            f"Of {n_tested} test observations one rule alone is right about "
+            f"{counts['n_disagreements']}: too few for the t test to be more than a rough guide; "
+            "McNemarTest is exact.",
+        )
+    return notes

@@ -1,0 +1,113 @@
+"""Several rules as they are at once: the results of each and of pairs, and what joins them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters, refuse_groups
+from ucvtest.losses.table import Losses
+from ucvtest.methods.classical.fixed_rules import share_difference
+from ucvtest.methods.classical.ranks_of_rules import covariance_of_ranks, is_of_ranks
+from ucvtest.methods.classical.shares_of_rules import marks_rows
+from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import JointEstimates
+
+__all__ = ["results_together", "several_rules"]
+
+ROUNDING = 1e-12
+"""Variances of differences, as a share of those of what differs, that are rounding error."""
+
+
+def several_rules(
+    tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
+) -> tuple[dict[Any, TestResult], JointEstimates]:
+    """The results of hold-out tests of each rule, by name, and of pairs, with what joins them."""
+    if is_of_ranks(losses):
+        if losses.groups is not None:
+            refuse_groups(losses.groups)
+        return results_together(tests, losses, options, covariance_of_ranks(losses))
+    # A metric that is 0/0 has no estimate, which excludes no other.
+    values, pairs = np.nan_to_num(losses.known_values), None
+    clusters = next(iter(tests.values())).tested_clusters(losses.difference(0))
+    if clusters is None:
+        covariance = np.cov(values) / values.shape[1]
+    else:
+        covariance = np.cov([clusters.values(row) for row in values]) / clusters.n_groups
+        if marks_rows(losses, clusters):
+            pairs = _shares_in_pairs(values, clusters)
+    results, together = results_together(tests, losses, options, covariance, pairs)
+    if losses.metric.linearised:
+        together = _with_statistics_of_rules(results, together)
+    return results, together
+
+
+def _shares_in_pairs(values: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics and standard errors (L, L) of all differences of shares, as their rules have them.
+
+    `values` are errors (L, n).
+    """
+    statistics, errors = np.zeros((2, len(values), len(values)))
+    for first, second in combinations(range(len(values)), 2):
+        _, rule = share_difference(values[first] - values[second], clusters, 0.0)
+        statistics[first, second], statistics[second, first] = rule.statistic, -rule.statistic
+        errors[first, second] = errors[second, first] = rule.se
+    return statistics, errors
+
+
+def results_together(
+    tests: Mapping[Any, Any],
+    losses: Losses,
+    options: Mapping[str, Any],
+    covariance: np.ndarray,
+    pairs: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[dict[Any, TestResult], JointEstimates]:
+    """The results of tests of each rule, by name, and of pairs, with what joins them.
+
+    `covariance` is that of the estimates of all rules. `pairs` are the statistics and standard
+    errors of differences, where these do not follow from it.
+    """
+    results = {
+        key: test.run(test.fit_options(**options), test.question.execution())
+        for key, test in tests.items()
+    }
+    metric = next(iter(tests.values())).question.metric
+    covariance = metric.unit**2 * covariance
+    variances = np.diag(covariance)
+    squares = variances[:, None] + variances - 2 * covariance
+    # What is no more than rounding error tells nothing apart.
+    known = squares > ROUNDING * (variances[:, None] + variances)
+    # Rules that never differ, and exact tests, have none.
+    dfs = [each.df for key, each in results.items() if not isinstance(key, str)]
+    se, statistics = np.sqrt(np.where(known, squares, np.nan)), None
+    if pairs is not None:
+        statistics, se = (
+            metric.reported(pairs[0], paired=True) / metric.unit,
+            metric.unit * pairs[1],
+        )
+    together = JointEstimates(
+        own={name: results[name] for name in losses.learners},
+        se=se,
+        covariance=covariance,
+        df=min((df for df in dfs if not math.isnan(df)), default=math.inf),
+        statistics=statistics,
+    )
+    return results, together
+
+
+def _with_statistics_of_rules(
+    results: Mapping[Any, TestResult], together: JointEstimates
+) -> JointEstimates:
+    """With the statistics of pairs that have observations added, as their intervals have them."""
+    places = {name: place for place, name in enumerate(together.learners)}
+    statistics = np.array(together.statistics)
+    for key, each in results.items():
+        if isinstance(key, str) or each.rule is None or math.isnan(each.estimate):
+            continue
+        first, second = (places[name] for name in key)
+        statistics[first, second] = each.statistic
+        statistics[second, first] = -each.statistic
+    return replace(together, statistics=statistics)

@@ -1,0 +1,199 @@
+"""How smooth metrics are made: of classes, of the confusion matrix, of moments, of ranks."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from ucvtest.common.checks import check_choice
+from ucvtest.data.positive_class import json_label
+from ucvtest.metrics import confusion
+from ucvtest.metrics.confusion import PartsOfClass
+from ucvtest.metrics.smooth import (
+    Cells,
+    IntervalScale,
+    Moments,
+    Ranks,
+    SmoothMetric,
+    ValueAndGradient,
+)
+
+__all__ = [
+    "AVERAGES",
+    "SHARE",
+    "Average",
+    "no_loss",
+    "of_classes",
+    "of_moments",
+    "of_negative_class",
+    "of_ranks",
+    "of_table",
+]
+
+Average = Literal["binary", "macro", "weighted", "micro"]
+AVERAGES: tuple[Average, ...] = ("binary", "macro", "weighted", "micro")
+
+SHARE = (0.0, 1.0)
+
+
+def of_classes(
+    name: str,
+    words: str,
+    parts: PartsOfClass,
+    average: Any,
+    labels: Sequence[Any] | None,
+) -> SmoothMetric:
+    """A ratio of one class, or averaged over classes."""
+    check_choice("average", average, AVERAGES)
+    listed = None if labels is None else _listed(labels)
+    if listed is not None and average == "binary" and len(listed) > 1:
+        raise ValueError(
+            f"labels names {len(listed)} classes, and average='binary' is about one: name one, or "
+            "use average='macro', 'weighted' or 'micro'"
+        )
+    if average != "binary":
+        name, words = f"{name}_{average}", f"{average} {words}"
+    if listed is not None:
+        name = f"{name}{json.dumps(listed, ensure_ascii=False)}"
+        words = f"{words} of {', '.join(map(str, listed))}"
+    return SmoothMetric(
+        name,
+        no_loss,
+        "label",
+        estimand=words,
+        made_for=partial(_cells_of_classes, parts, average, listed),
+        limits=SHARE,
+        of_two=average == "binary" and listed is None,
+    )
+
+
+def _listed(labels: Any) -> list[Any]:
+    """Labels as a file has them."""
+    given = labels.tolist() if hasattr(labels, "tolist") else labels
+    found = [*map(json_label, given)] if isinstance(given, (list, tuple)) else []
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"labels must be a list of different classes, got {labels!r:.60}")
+    return found
+
+
+def _cells_of_classes(
+    parts: PartsOfClass, average: Average, labels: list[Any] | None, classes: Sequence[Any]
+) -> Cells:
+    known = list(classes)
+    places = _places(known, average, labels)
+
+    def found(table: np.ndarray) -> tuple[float, np.ndarray]:
+        # Labels that predictions alone have are further classes of an average.
+        everywhere = places if labels is not None else [*places, *range(len(known), len(table))]
+        if average == "binary":
+            return confusion.ratio(table, *parts(table, places[0]))
+        over = {
+            "macro": confusion.averaged,
+            "weighted": confusion.weighted_by_class,
+            "micro": confusion.micro_averaged,
+        }
+        return over[average](table, parts, everywhere)
+
+    return Cells(found, len(known))
+
+
+def _places(known: list[Any], average: Average, labels: list[Any] | None) -> list[int]:
+    """Where the classes are that the metric is about."""
+    if labels is None:
+        if average == "binary" and len(known) != 2:
+            raise ValueError(
+                f"metric of the positive class needs two classes, y has {len(known)}: name one by "
+                "labels=[...], or an average: 'macro', 'weighted' or 'micro'"
+            )
+        return [len(known) - 1] if average == "binary" else list(range(len(known)))
+    unknown = [label for label in labels if label not in known]
+    if unknown:
+        raise ValueError(
+            f"labels of the metric has {unknown[0]!r:.60}, which is no class of y: the classes "
+            f"are {', '.join(map(repr, known))}"
+        )
+    return [known.index(label) for label in labels]
+
+
+def of_table(
+    name: str, words: str, function: ValueAndGradient, limits: tuple[float, float]
+) -> SmoothMetric:
+    """A metric of the whole confusion matrix."""
+    return SmoothMetric(
+        name,
+        no_loss,
+        "label",
+        estimand=words,
+        made_for=lambda classes: Cells(function, len(classes)),
+        limits=limits,
+    )
+
+
+def of_negative_class(name: str, words: str, parts: PartsOfClass) -> SmoothMetric:
+    """A ratio of the negative one of two classes."""
+
+    def made_for(classes: Sequence[Any]) -> Cells:
+        if len(classes) != 2:
+            raise ValueError(f"metric={name!r} needs two classes, y has {len(classes)}")
+        return Cells(lambda table: confusion.ratio(table, *parts(table, 0)), 2)
+
+    return SmoothMetric(
+        name,
+        no_loss,
+        "label",
+        estimand=words,
+        made_for=made_for,
+        limits=SHARE,
+        of_two=True,
+    )
+
+
+def of_moments(
+    name: str,
+    words: str,
+    *,
+    numbers: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    values: Callable[[np.ndarray], Any],
+    gradient: Callable[[np.ndarray], np.ndarray],
+    limits: tuple[float, float],
+    scale: IntervalScale,
+    output: Literal["number", "probability"] = "number",
+    rises: bool = True,
+) -> SmoothMetric:
+    """A metric by the numbers of each observation, the function of their means and its gradient."""
+
+    def both(means: np.ndarray) -> tuple[float, np.ndarray]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(values(means)), gradient(means)
+
+    function = Moments(numbers, both, values)
+    return SmoothMetric(
+        name,
+        numbers,
+        output,
+        estimand=words,
+        made_for=lambda classes: function,
+        limits=limits,
+        interval_scale=scale,
+        rises=rises,
+    )
+
+
+def of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
+    """A metric of ranks of scores."""
+    found = Ranks(influence)
+    return SmoothMetric(
+        name,
+        no_loss,
+        "score",
+        estimand=words,
+        made_for=lambda classes: found,
+        limits=SHARE,
+    )
+
+
+def no_loss(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """Of one observation there is none."""
+    raise NotImplementedError("observations of this metric have no value alone")

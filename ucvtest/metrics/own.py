@@ -1,0 +1,209 @@
+"""Metrics of your own: functions of the confusion matrix, or of means."""
+
+import math
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ucvtest.common.checks import check_switch
+from ucvtest.metrics.build import of_table
+from ucvtest.metrics.named import named_smooth_metric
+from ucvtest.metrics.smooth import Moments, SmoothMetric, with_differences
+
+__all__ = ["own_cells", "own_moments"]
+
+
+def own_cells(
+    function: Callable[[np.ndarray], Any],
+    name: str | None = None,
+    *,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+    greater_is_better: bool = True,
+) -> SmoothMetric:
+    """A metric of your own: a function of the confusion matrix.
+
+    Parameters
+    ----------
+    function : callable
+        From the matrix of shares (C, C), true classes in rows, in ascending order, to a number;
+        any function of a NumPy array. It must be smooth where shares are positive, and just
+        outside of 0 to 1 too: its gradient is found by differences of the fourth order, not by
+        JAX, with an error of about 1e-10. A function of JAX is computed in float64.
+    name : str, optional
+        By default that of the function.
+    limits : tuple of float
+        The smallest and the largest value.
+    greater_is_better : bool
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Notes
+    -----
+    Predicted labels that `y` has not are further columns, with rows of zeros. Losses of such a
+    metric cannot be saved, as a file holds no function.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> def youden(table):
+    ...     (tn, fp), (fn, tp) = table
+    ...     return tp / (tp + fn) + tn / (tn + fp) - 1
+    >>> metric = uv.metrics.Cells(youden, limits=(-1, 1))
+    >>> y, a = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 1, 1]
+    >>> losses = uv.Losses.from_predictions(y, {"a": a}, metric=metric)
+    >>> round(uv.HoldOutTest.from_losses(losses).fit().estimate, 6)
+    0.25
+    """
+    _check_own(limits, greater_is_better, function=function)
+    name = _own_name(function, name)
+    found = of_table(name, name, with_differences(_number_from(function, name)), limits)
+    return replace(found, rises=greater_is_better)
+
+
+def own_moments(
+    parts: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    function: Callable[[np.ndarray], Any],
+    name: str | None = None,
+    *,
+    output: Literal["number", "probability"] = "number",
+    limits: tuple[float, float] = (-math.inf, math.inf),
+    greater_is_better: bool = True,
+) -> SmoothMetric:
+    """A metric of your own: a function of means.
+
+    Parameters
+    ----------
+    parts : callable
+        From response and predictions (n,) to the numbers of each observation, (n, k).
+    function : callable
+        From their means (k,) to a number. Its gradient is found by differences, as in `Cells`.
+    name, limits, greater_is_better
+        See `Cells`.
+    output : {"number", "probability"}
+        What learners predict; with probabilities the response is 0 or 1.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    Calibration in the large, observed over expected events:
+
+    >>> import numpy as np
+    >>> import ucvtest as uv
+    >>> metric = uv.metrics.Moments(
+    ...     lambda y, p: np.stack([y, p], axis=-1),
+    ...     lambda means: means[0] / means[1],
+    ...     "observed over expected",
+    ...     output="probability",
+    ... )
+    >>> y, p = [1, 1, 0, 0, 1, 0], [0.8, 0.6, 0.3, 0.1, 0.5, 0.2]
+    >>> losses = uv.Losses.from_predictions(y, {"p": p}, metric=metric)
+    >>> round(uv.HoldOutTest.from_losses(losses).fit().estimate, 6)
+    1.2
+    """
+    _check_own(limits, greater_is_better, parts=parts, function=function)
+    name = _own_name(function, name)
+    number = _number_from(function, name)
+
+    def values(means: np.ndarray) -> np.ndarray:
+        rows = means.reshape(-1, means.shape[-1])
+        return np.array([number(row) for row in rows]).reshape(means.shape[:-1])
+
+    found = Moments(_parts_from(parts, name), with_differences(number), values)
+    return SmoothMetric(
+        name,
+        parts,
+        output,
+        estimand=name,
+        made_for=lambda classes: found,
+        rises=greater_is_better,
+        limits=limits,
+    )
+
+
+def _in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a user, in float64 where it may be one of JAX, which is loaded then."""
+
+    def computed(*arguments: np.ndarray) -> Any:
+        # A function of NumPy needs no JAX, and metrics import none.
+        jax: Any = sys.modules.get("jax")
+        with nullcontext() if jax is None else jax.enable_x64(True):
+            found = function(*arguments)
+            # Out of the block JAX would take an array of its own for one of float32.
+            return found if found is None else np.asarray(found)
+
+    return computed
+
+
+def _number_from(function: Callable[[np.ndarray], Any], name: str) -> Callable[[np.ndarray], float]:
+    """The function of a user, held to one number."""
+    computed = _in_double(function)
+
+    def number(means: np.ndarray) -> float:
+        found = computed(means)
+        if found is None or found.shape or found.dtype.kind not in "iufb":
+            raise ValueError(
+                f"function of the metric {name!r:.60} must return one number, got {found!r:.60}"
+            )
+        return float(found)
+
+    return number
+
+
+def _parts_from(parts: Callable[..., Any], name: str) -> Callable[..., np.ndarray]:
+    """The parts of a user, held to a row of numbers for each observation."""
+    computed = _in_double(parts)
+
+    def numbers(y: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        found = np.asarray(computed(y, predictions))
+        if found.shape[:-1] != np.shape(y) or found.dtype.kind not in "iufb":
+            raise ValueError(
+                f"parts of the metric {name!r:.60} must return a row of numbers for each "
+                f"observation, shape {(*np.shape(y), 'k')}, got shape {found.shape}: use "
+                "np.stack([...], axis=-1)"
+            )
+        return found
+
+    return numbers
+
+
+def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:
+    """Refuse functions that cannot be called, and what are no limits."""
+    for argument, function in functions.items():
+        if not callable(function):
+            raise ValueError(f"{argument} must be a function, got {function!r:.60}")
+    two = isinstance(limits, (tuple, list)) and len(limits) == 2
+    if not two or not all(isinstance(end, (int, float)) for end in limits):
+        raise ValueError(f"limits must be the smallest and the largest value, got {limits!r:.60}")
+    if not limits[0] < limits[1]:
+        raise ValueError(f"limits must be two numbers in order, got {limits!r:.60}")
+    check_switch("greater_is_better", greater_is_better)
+
+
+def _own_name(function: Any, name: Any) -> str:
+    found = getattr(function, "__name__", "") if name is None else name
+    if not isinstance(found, str) or not found.strip() or found == "<lambda>":
+        raise ValueError(
+            f"name must be a string with text for a function without one, got {name!r:.60}"
+        )
+    if named_smooth_metric(found) is not None:
+        raise ValueError(f"name={found!r:.60} means something else here: use another")
+    return found

@@ -1,0 +1,97 @@
+"""What a function of means is off by on average: the bias of second order.
+
+It is half the trace of the Hessian times the covariance of the means. `directions` (m, p) have
+that covariance for the sum of their outer squares; of a confusion matrix each non-empty cell is
+one. `None` stands for too many of them.
+"""
+
+import numpy as np
+
+from ucvtest.metrics.smooth import ValueAndGradient
+
+__all__ = [
+    "directions_of_cells",
+    "directions_of_clusters",
+    "directions_of_covariance",
+    "directions_of_table",
+    "second_order_bias",
+]
+
+MOST_DIRECTIONS = 200
+"""In more directions, as with more than fourteen classes, a bias takes too long to find."""
+
+STEP = 1e-4
+"""Of the differences of gradients, where the largest entry of a direction is 1."""
+
+ROUNDING = 1e-12
+"""Variances, as a share of the largest, that are no more than rounding error."""
+
+
+def second_order_bias(
+    function: ValueAndGradient, means: np.ndarray, directions: np.ndarray | None, scale: float
+) -> float:
+    """The bias at the means, by directions times the scale; NaN in too many directions."""
+    if directions is None or _too_many(*directions.shape):
+        return float("nan")
+    if len(directions) > directions.shape[1]:
+        # As many directions as there are parts, with the same sum of squares.
+        directions = np.asarray(np.linalg.qr(directions, mode="r"))
+    total = 0.0
+    with np.errstate(all="ignore"):
+        for direction in scale * directions.reshape(len(directions), *means.shape):
+            size = float(np.abs(direction).max())
+            if not size > 0:
+                continue
+            along = direction / size
+            ahead, behind = (function(means + sign * STEP * along)[1] for sign in (1, -1))
+            total += size**2 * float(((ahead - behind) * along).sum()) / (2 * STEP)
+    return total / 2
+
+
+def directions_of_table(table: np.ndarray) -> np.ndarray | None:
+    """Of the cell of an observation, from the shares of cells, which are the means."""
+    filled = np.flatnonzero(table)
+    if _too_many(len(filled), table.size):
+        return None
+    parts = np.zeros((len(filled), table.size))
+    parts[np.arange(len(filled)), filled] = 1.0
+    return np.asarray(np.sqrt(table.ravel()[filled])[:, None] * (parts - table.ravel()))
+
+
+def directions_of_cells(
+    target: np.ndarray, predictions: np.ndarray, means: np.ndarray
+) -> np.ndarray | None:
+    """The same from observations, times the root of their number; codes half-way are cells too."""
+    size = len(means)
+    cells, counts = np.unique(2 * size * target + 2 * predictions, return_counts=True)
+    if _too_many(len(cells), means.size):
+        return None
+    true, twice = np.divmod(cells.astype(int), 2 * size)
+    parts = np.zeros((len(cells), means.size))
+    for end in (twice // 2, (twice + 1) // 2):
+        parts[np.arange(len(cells)), size * true + end] += 0.5
+    return np.asarray(np.sqrt(counts)[:, None] * (parts - means.ravel()))
+
+
+def directions_of_clusters(
+    target: np.ndarray, predictions: np.ndarray, means: np.ndarray, index: np.ndarray
+) -> np.ndarray | None:
+    """The same of clusters, whose rows are added up."""
+    size, n_groups = len(means), int(index.max()) + 1
+    if _too_many(n_groups, means.size):
+        return None
+    sums = np.zeros((n_groups, means.size))
+    for end in (np.floor(predictions), np.ceil(predictions)):
+        np.add.at(sums, (index, (size * target + end).astype(int)), 0.5)
+    return np.asarray(sums - np.bincount(index)[:, None] * means.ravel())
+
+
+def directions_of_covariance(covariance: np.ndarray) -> np.ndarray:
+    """Along the axes of a covariance matrix."""
+    sizes, axes = np.linalg.eigh(covariance)
+    kept = sizes > ROUNDING * sizes[-1]
+    return np.asarray((axes[:, kept] * np.sqrt(sizes[kept])).T)
+
+
+def _too_many(n_directions: int, n_parts: int) -> bool:
+    return min(n_directions, n_parts) > MOST_DIRECTIONS
