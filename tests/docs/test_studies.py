@@ -124,6 +124,24 @@ def test_the_page_on_metrics_has_the_numbers_of_fixed_rules() -> None:
         assert f"{line} | {' | '.join(told)} |" in page
 
 
+def test_the_page_on_folds_has_the_numbers_of_metrics() -> None:
+    found = table("intervals/metrics_of_folds")
+    page = (ROOT / "docs" / "methods" / "cross_validation_wald.md").read_text(encoding="utf-8")
+    text = " ".join(page.split())
+    assert f"{found['samples'].min()} to {found['samples'].max()} samples a cell" in text
+    numbers = found["problem"] == "numbers"
+    told = []
+    for part in (~numbers, numbers):
+        for target in ("one", "difference"):
+            covered = 100 * found.loc[part & (found["target"] == target), "covered"]
+            told.append((f"{covered.mean():.1f}%", f"{covered.min():.1f}%"))
+    (one, worst), (two, worst_of_two), of_numbers, differences = told
+    assert f"in {one} of the samples on average and {worst} in the worst cell" in text
+    assert f"differences in {two} and {worst_of_two}" in text
+    assert "{} and {} of one learner, ".format(*of_numbers) in text
+    assert "{} and {} of differences".format(*differences) in text
+
+
 def test_the_page_on_metrics_has_the_numbers_of_ranks() -> None:
     found = table("intervals/ranks_of_rules")
     page = (ROOT / "docs" / "choose" / "metrics.md").read_text(encoding="utf-8")
