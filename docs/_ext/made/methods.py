@@ -34,8 +34,8 @@ HOW_TO_READ = (
     "One point is one problem, all sample sizes together; the diamond is their mean; in "
     "the shaded part coverage is below 93%. Brackets hold exact binomial 95% limits; the width is "
     "relative to the corrected t test. The tables are from `ucvtest/advice/calibration.csv`, which "
-    "`python studies/calibration/run.py` writes; [Calibration](#calibration-study) says how it came "
-    "about."
+    "`python studies/calibration/run.py` writes; [Calibration](#calibration-study) says how it "
+    "came about."
 )
 
 OF_NULLS = (
