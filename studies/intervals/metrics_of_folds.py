@@ -10,15 +10,15 @@ come in batches of ten samples, and the script goes on where it was stopped.
 """
 
 import argparse
-import csv
-import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from studies.intervals.metrics_of_rules import collect
 
 BATCH, NEW, SIZES, FOLDS = 10, 2500, (50, 100), (5, 10)
 LABELS, NUMBERS = ("f1", "balanced_accuracy", "mcc", "f1_macro"), ("r2", "rmse")
@@ -120,36 +120,13 @@ def main() -> None:
         print(in_short(rows).to_string(index=False))
         return
     if not arguments.table:
-        collect(arguments.rows, arguments.batches, arguments.seconds)
+        batches = range(arguments.batches)
+        wanted = list(product(batches, PROBLEMS, SIZES, FOLDS))
+        cells = [(problem, n, folds, batch) for batch, problem, n, folds in wanted]
+        collect(arguments.rows, COLUMNS, cells, batch_rows, arguments.seconds)
     table = in_short(pd.read_csv(arguments.rows))
     table.to_csv(TABLE, index=False)
     print(table.groupby(["metric", "target"])["covered"].agg(["mean", "min", "size"]).round(3))
-
-
-def collect(path: Path, batches: int, seconds: float) -> None:
-    """Add rows until all are there, or the time is up."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
-    kept = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
-    done = set(zip(kept["problem"], kept["n"], kept["folds"], kept["batch"], strict=True))
-    wanted = [
-        (problem, n, folds, batch)
-        for batch in range(batches)
-        for problem in PROBLEMS
-        for n in SIZES
-        for folds in FOLDS
-    ]
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not path.stat().st_size:
-            writer.writerow(COLUMNS)
-        for cell in wanted:
-            if cell in done:
-                continue
-            if time.monotonic() - start > seconds:
-                break
-            writer.writerows(batch_rows(*cell))
-            file.flush()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import argparse
 import csv
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -235,35 +235,45 @@ def main() -> None:
         print(in_short(rows).to_string(index=False))
         return
     if not arguments.table:
-        collect(arguments.rows, arguments.batches, arguments.seconds)
+        wanted = [
+            (problem, n, batch)
+            for batch in range(arguments.batches)
+            for problem, population in PROBLEMS.items()
+            for n in population.sizes
+        ]
+        collect(arguments.rows, COLUMNS, wanted, batch_rows, arguments.seconds)
     table = in_short(pd.read_csv(arguments.rows))
     table.to_csv(TABLE, index=False)
     enough = table[table["rarest"] >= 5]
     print(enough.groupby(["metric", "target"])["covered"].agg(["mean", "min", "size"]).round(3))
 
 
-def collect(path: Path, batches: int, seconds: float) -> None:
-    """Add rows until all are there, or the time is up."""
+def collect(
+    path: Path,
+    columns: Sequence[str],
+    wanted: Sequence[tuple],
+    rows_of: Callable[..., list[tuple]],
+    seconds: float,
+) -> None:
+    """Add the rows of the cells that are wanted until all are there, or the time is up.
+
+    The first columns name the cell.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
-    kept = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
-    done = set(zip(kept["problem"], kept["n"], kept["batch"], strict=True))
-    wanted = [
-        (problem, n, batch)
-        for batch in range(batches)
-        for problem, population in PROBLEMS.items()
-        for n in population.sizes
-    ]
+    kept = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(columns))
+    names = list(columns[: len(wanted[0])])
+    done = set(kept[names].itertuples(index=False, name=None))
     with path.open("a", newline="") as file:
         writer = csv.writer(file)
         if not path.stat().st_size:
-            writer.writerow(COLUMNS)
+            writer.writerow(columns)
         for cell in wanted:
             if cell in done:
                 continue
             if time.monotonic() - start > seconds:
                 break
-            writer.writerows(batch_rows(*cell))
+            writer.writerows(rows_of(*cell))
             file.flush()
 
 

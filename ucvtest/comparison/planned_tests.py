@@ -272,8 +272,7 @@ class PlannedTest:
         """Refuse a design, and options of `fit`, before the losses are computed."""
         cls = self.spec.cls
         for question in (self.question, *map(self.question.scored_by, others)):
-            by_rows = cls.takes_rows or (cls.takes_predictions and question.metric.linearised)
-            test = cls.about(question.on(design, by_rows=by_rows))
+            test = cls.about(question.on(design, by_rows=cls.sees_rows(question.metric)))
             test.fit_options(**self.fit_options)
 
 

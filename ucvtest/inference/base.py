@@ -334,8 +334,13 @@ class HypothesisTest(ABC):
         auc = given.losses.metric.ranks_pairs
         paired = given.other is not None
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
-        by_rows = cls.takes_rows or (cls.takes_predictions and given.losses.metric.linearised)
+        by_rows = cls.sees_rows(given.losses.metric)
         return LossesQuestion.of(given, hypothesis, group_weight, by_rows=by_rows)
+
+    @classmethod
+    def sees_rows(cls, metric: Metric) -> bool:
+        """Whether the losses of the rows of clusters are seen, and not those of clusters."""
+        return cls.takes_rows or (cls.takes_predictions and metric.linearised)
 
     @classmethod
     def about(cls, question: Question, **own: Any) -> Self:

@@ -444,18 +444,16 @@ class LossesQuestion(Question):
 
         A weight that is None is the usual one of the losses.
         """
-        if weight is None:
-            weight = given.losses.usual_weight if given.losses.groups is not None else "group"
         metric = given.losses.metric
+        # Of a function of means rows count alike, as in the value that others compute.
+        if weight is None or metric.linearised:
+            weight = given.losses.usual_weight if given.losses.groups is not None else "group"
         if metric.of_loss is not None:
             metric, given = metric.of_loss, given.in_losses
         if metric.units is not None:
             null_value = metric.units.back(hypothesis.null_value, paired=given.paired)
             hypothesis = hypothesis_about(hypothesis, null_value, metric.units)
         losses, clusters = given.losses, None
-        if metric.linearised:
-            # Rows count alike, as in the value that others compute; clusters are kept beside them.
-            weight = "group" if losses.groups is None else "row"
         # An array as weight would be compared element by element.
         if losses.groups is not None or not isinstance(weight, str) or weight != "group":
             check_group_weight(weight, grouped=losses.groups is not None)

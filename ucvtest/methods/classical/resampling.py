@@ -127,8 +127,7 @@ class ResamplingTest(HypothesisTest):
 
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question)
-        by_predictions = self.takes_predictions and question.metric.linearised
-        self.by_rows = self.takes_rows or by_predictions
+        self.by_rows = self.sees_rows(question.metric)
         if isinstance(question, DataQuestion):
             self.design = scheme_of(question, design, cv, self.default_design)
             # A trial draw, so that a design is refused before the first fit; what is drawn then is
@@ -323,7 +322,7 @@ class ResamplingTest(HypothesisTest):
         losses = observed.losses
         design, exist = observed.design, self.question.observed is not None
         common = {
-            "design": (design if exist else self.design).words,
+            "design": losses.settings.get("design") or (design if exist else self.design).words,
             **({"learn_size": self._learn_size(design)} if design.learns else {}),
             **losses.settings,
         }
