@@ -25,6 +25,7 @@ from ucvtest.metrics.matrix import cost_order, costs_in_order
 from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.refusals import refuse_of_labels
 from ucvtest.metrics.set_scores import SetScore, check_positive_of
 from ucvtest.metrics.smooth import SmoothMetric
 
@@ -64,6 +65,7 @@ class Problem:
 
         Warnings about rows are given, unless X is `Reported`. Groups of one row each are none.
         """
+        refuse_of_labels(loss)
         weight = check_group_weight(group_weight, grouped=groups is not None)
         named = named_learners(learners)
         as_classes = taken_for_classes(
