@@ -442,10 +442,10 @@ def _reasons(
     else:
         estimand = f"It is about {estimand_words} with learning sets of {recommended.learn_size}."
     listed = [
-        f"With {_fits(recommended, cells)}, on {recommended.n_problems} problems with n = {sizes_text}, its 95% "
-        f"intervals contained the true value in {recommended.coverage:.1%} of the samples on average, "
-        f"{recommended.lowest_coverage:.1%} in the worst problem ({recommended.worst}); {recommended.n_samples} "
-        "samples.",
+        f"With {_fits(recommended, cells)}, on {recommended.n_problems} problems with n = "
+        f"{sizes_text}, its 95% intervals contained the true value in {recommended.coverage:.1%} "
+        f"of the samples on average, {recommended.lowest_coverage:.1%} in the worst problem "
+        f"({recommended.worst}); {recommended.n_samples} samples.",
         estimand,
     ]
     if math.isfinite(recommended.expected_width):
@@ -455,8 +455,8 @@ def _reasons(
     if math.isfinite(recommended.width) and abs(recommended.width - 1) >= 0.005:
         comparative = "narrower" if recommended.width < 1 else "wider"
         listed.append(
-            f"Its intervals are {abs(recommended.width - 1):.0%} {comparative} than those of the corrected t "
-            "test."
+            f"Its intervals are {abs(recommended.width - 1):.0%} {comparative} than those of the "
+            "corrected t test."
         )
     if costlier:
         at_best = cells.near(recommended.procedure)

@@ -180,7 +180,7 @@ class Question(ABC):
 
     @abstractmethod
     def data(self, purpose: str) -> Problem:
-        """Data and learners; a ValueError says that `purpose` needs them, where losses are given."""
+        """Data and learners; a ValueError that `purpose` needs them, where losses are given."""
 
     @abstractmethod
     def losses(self, execution: Execution) -> LossSource:
@@ -621,7 +621,8 @@ def by_name(learner: Any, other: Any) -> Any:
         )
         if len(name_and_learner) != 1:
             raise ValueError(
-                f"a learner with a name is {{'name': learner}}, one of them, got {len(name_and_learner)}"
+                f"a learner with a name is {{'name': learner}}, one of them, got "
+                f"{len(name_and_learner)}"
             )
         if set(name_and_learner) & set(learners):
             raise ValueError(

@@ -464,8 +464,8 @@ def _goal(difference: Any, ratio: Any, width: Any, power: Any, alpha: Any) -> _G
     if len(goal_names) != 1:
         problem = f"{' and '.join(goal_names)} are given" if goal_names else "none is"
         raise ValueError(
-            f"one of difference, ratio and width must be given, and {problem}: power at a pilot's own "
-            "difference says nothing"
+            f"one of difference, ratio and width must be given, and {problem}: power at a pilot's "
+            "own difference says nothing"
         )
     (name,) = goal_names
     value = goals[name]
@@ -495,8 +495,8 @@ def _check_possible(goal: _Goal, span: float, *, paired: bool) -> None:
     largest_value = span if goal.name == "difference" or not paired else 2 * span
     if goal.name != "ratio" and abs(goal.value) >= largest_value:
         raise ValueError(
-            f"{goal.name} must be below {largest_value:g}, got {goal.value:g}: it is in units of the loss, "
-            "0.05 being five percentage points of an error rate"
+            f"{goal.name} must be below {largest_value:g}, got {goal.value:g}: it is in units of "
+            "the loss, 0.05 being five percentage points of an error rate"
         )
 
 

@@ -126,7 +126,7 @@ class PilotEvidence:
 
 
 def unshrunk(evidence: PilotEvidence, least_first_share: float) -> tuple[VarianceComponents, float]:
-    """Components by J and M2 alone, v_1 being `least_first_share` of J or more, and the error of predictions.
+    """Components by J and M2 alone, v_1 at least `least_first_share` of J; error of predictions.
 
     To second order J - 2 M2 is v_1 or less. A single J has a long tail above: its median lies below
     its mean, by which the components are made larger.
