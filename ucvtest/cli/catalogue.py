@@ -31,9 +31,9 @@ def learners() -> None:
     from ucvtest.learners.adapters.coerce import SHORT_NAMES, usage
 
     for name in SHORT_NAMES:
-        said = (getattr(factories, name).__doc__ or "").strip().partition("\n")[0]
+        first_line = (getattr(factories, name).__doc__ or "").strip().partition("\n")[0]
         written = usage(getattr(factories, name)).removeprefix("write '").removesuffix("'")
-        typer.echo(f"{written}\n    {said}")
+        typer.echo(f"{written}\n    {first_line}")
 
 
 def tests() -> None:
@@ -41,8 +41,8 @@ def tests() -> None:
     from ucvtest.methods.registry import TESTS
 
     for name, cls in TESTS.items():
-        said = " ".join((cls.__doc__ or "").strip().partition("\n\n")[0].split())
-        typer.echo(f"{name}{'' if cls.valid else ' (not valid)'}\n    {said}")
+        first_paragraph = " ".join((cls.__doc__ or "").strip().partition("\n\n")[0].split())
+        typer.echo(f"{name}{'' if cls.valid else ' (not valid)'}\n    {first_paragraph}")
 
 
 def example(

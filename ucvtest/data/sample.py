@@ -106,19 +106,19 @@ class Sample:
         try:
             matrix = np.ascontiguousarray(self.features, dtype=float)
         except (TypeError, ValueError) as error:
-            which = ", ".join(self._other_columns())
+            column_texts = ", ".join(self._other_columns())
             raise ValueError(
-                f"X has columns that are not numeric ({which}), which {learner} cannot use: "
+                f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
                 "encode them, drop or impute missing values, or pass a scikit-learn pipeline as "
                 "the learner"
             ) from error
-        bad = ~np.isfinite(matrix)
-        if bad.any():
-            row, column = map(int, np.argwhere(bad)[0])
+        is_not_finite = ~np.isfinite(matrix)
+        if is_not_finite.any():
+            row, column = map(int, np.argwhere(is_not_finite)[0])
             raise ValueError(
                 f"X holds {matrix[row, column]} at row {row}, column {self._named(column)} "
-                f"({bad.sum()} such values in all), which {learner} cannot use: drop or impute "
-                "them, or pass a scikit-learn pipeline that imputes as the learner"
+                f"({is_not_finite.sum()} such values in all), which {learner} cannot use: drop or "
+                "impute them, or pass a scikit-learn pipeline that imputes as the learner"
             )
         check_size("X", matrix)
         # Kept where the cached property looks for it.
@@ -127,22 +127,27 @@ class Sample:
 
     def _named(self, column: int) -> str:
         """A column by its name, or by its place where it has none."""
-        named = _is_pandas(self.features, "DataFrame")
-        return repr(self.features.columns[column]) if named else str(column)
+        has_names = _is_pandas(self.features, "DataFrame")
+        return repr(self.features.columns[column]) if has_names else str(column)
 
     def _other_columns(self) -> list[str]:
         """What columns hold that cannot be made numbers, column by column."""
         import pandas as pd
 
-        found = []
-        for place, (_, column) in enumerate(pd.DataFrame(self.features).items()):
-            others = {type(each) for each in column.dropna() if not isinstance(each, Real)}
-            words = ["periods" if each is pd.Period else each.__name__ for each in others]
+        column_texts = []
+        for column_index, (_, column) in enumerate(pd.DataFrame(self.features).items()):
+            other_types = {type(cell) for cell in column.dropna() if not isinstance(cell, Real)}
+            type_names = [
+                "periods" if cell_type is pd.Period else cell_type.__name__
+                for cell_type in other_types
+            ]
             if column.isna().any():
-                words.append("missing values")
-            if words:
-                found.append(f"{self._named(place)} holds {', '.join(sorted(words))}")
-        return found
+                type_names.append("missing values")
+            if type_names:
+                column_texts.append(
+                    f"{self._named(column_index)} holds {', '.join(sorted(type_names))}"
+                )
+        return column_texts
 
     def check_numeric(self, learner: str = "this learner") -> None:
         """Refuse columns of strings, dates or times, also where they could become numbers.
@@ -159,14 +164,18 @@ class Sample:
                 "begins with a vectorizer, such as TfidfVectorizer, as the learner"
             )
         if _is_pandas(self.features, "DataFrame"):
-            found = {repr(name): other_than_numbers(each) for name, each in self.features.items()}
+            other_columns = {
+                repr(name): other_than_numbers(column) for name, column in self.features.items()
+            }
         else:
-            found = {"X": other_than_numbers(self.features)}
-        found = {name: other for name, other in found.items() if other}
-        if found:
-            which = ", ".join(f"{name} holds {other}" for name, other in found.items())
+            other_columns = {"X": other_than_numbers(self.features)}
+        other_columns = {name: other for name, other in other_columns.items() if other}
+        if other_columns:
+            column_texts = ", ".join(
+                f"{name} holds {other}" for name, other in other_columns.items()
+            )
             raise ValueError(
-                f"X has columns that are not numeric ({which}), which {learner} cannot use: "
+                f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
                 "encode them, or pass a scikit-learn pipeline as the learner"
             )
 
@@ -191,8 +200,8 @@ class Sample:
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
         """What is striking about the rows, where they are taken to be independent."""
-        known = self.groups is not None or not self.is_table
-        return () if known else remarks_on(self.features)
+        is_clustered = self.groups is not None or not self.is_table
+        return () if is_clustered else remarks_on(self.features)
 
     @property
     def is_table(self) -> bool:
@@ -232,7 +241,7 @@ def as_column(name: str, value: Any) -> np.ndarray:
     if array.dtype == object and array.ndim == 1:
         import pandas as pd
 
-        for label in {each for each in array.tolist() if isinstance(each, str)}:
+        for label in {label_text for label_text in array.tolist() if isinstance(label_text, str)}:
             check_text("y: the label", label)
         inferred = pd.Series(array).infer_objects().to_numpy()
         return inferred if inferred.dtype.kind in "iuf" else array
@@ -365,22 +374,22 @@ def make_sample(
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None, clusters)
     classes, class_index = code_labels(y, pos_label)
-    named = pos_label is not None
+    has_positive_label = pos_label is not None
     return Sample(
         *(features, response, classes, class_index, clusters),
-        positive_named=named,
+        positive_named=has_positive_label,
         declared=declared_order(y),
     )
 
 
 def _refuse_other_rows(X: Any, y: Any, groups: Any) -> None:
     """Refuse names of rows that differ: also those of `y` and `groups` where X has none."""
-    for (first, reference), (name, given) in (
+    for (first, reference), (name, user_rows) in (
         (("X", X), ("y", y)),
         (("X", X), ("groups", groups)),
         (("y", y), ("groups", groups)),
     ):
-        difference = difference_of_indices(reference, given)
+        difference = difference_of_indices(reference, user_rows)
         if difference:
             raise ValueError(
                 f"{first} and {name} have {difference}, but rows are matched by place: pass "
@@ -392,10 +401,10 @@ def _refuse_other_rows(X: Any, y: Any, groups: Any) -> None:
 def _holds_texts(X: Any) -> bool:
     """Whether it is a list, array or Series of texts, one for each observation."""
     if isinstance(X, (list, tuple)):
-        return bool(X) and all(isinstance(each, str) for each in X)
+        return bool(X) and all(isinstance(cell, str) for cell in X)
     if not (isinstance(X, np.ndarray) or _is_pandas(X, "Series")) or X.ndim != 1:
         return False
-    return len(X) > 0 and all(isinstance(each, str) for each in X)
+    return len(X) > 0 and all(isinstance(cell, str) for cell in X)
 
 
 def code_labels(
@@ -454,9 +463,9 @@ def difference_of_indices(X: Any, other: Any) -> str:
     return difference_of_names(X.index, other.index)
 
 
-def has_index(given: Any) -> bool:
+def has_index(user_value: Any) -> bool:
     """Whether rows have names, as in pandas."""
-    return _is_pandas(given, "DataFrame", "Series")
+    return _is_pandas(user_value, "DataFrame", "Series")
 
 
 def difference_of_names(names: Any, other: Any) -> str:
@@ -464,10 +473,10 @@ def difference_of_names(names: Any, other: Any) -> str:
     if names.equals(other):
         return ""
     try:
-        same = names.sort_values().equals(other.sort_values())
+        same_names = names.sort_values().equals(other.sort_values())
     except TypeError:
-        same = False
-    return "the same index in another order" if same else "different indices"
+        same_names = False
+    return "the same index in another order" if same_names else "different indices"
 
 
 def _is_categorical(y: Any) -> bool:
@@ -524,10 +533,10 @@ def _positive_last(classes: np.ndarray, places: np.ndarray, pos_label: Any) -> n
     single = isinstance(pos_label, (str, bytes)) or not hasattr(pos_label, "__len__")
     # Nor do records, such as times with events, compare with anything else.
     single &= classes.dtype.names is None
-    found = classes[places] == pos_label if single else np.zeros(len(places), bool)
-    if np.sum(found) != 1:
+    is_positive = classes[places] == pos_label if single else np.zeros(len(places), bool)
+    if np.sum(is_positive) != 1:
         raise ValueError(f"pos_label={pos_label!r:.60} is none of the labels {_listed(classes)}")
-    return np.concatenate([places[~found], places[found]])
+    return np.concatenate([places[~is_positive], places[is_positive]])
 
 
 def _listed(values: np.ndarray) -> str:

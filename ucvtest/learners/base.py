@@ -339,8 +339,8 @@ class JittedLearner(Learner):
         return _with_missing(labels, scores), tied
 
     def _multiclass(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        predicted, best, second = leading(scores)
-        return _with_missing(predicted.astype(float), best), best == second
+        predicted, best_score, second = leading(scores)
+        return _with_missing(predicted.astype(float), best_score), best_score == second
 
     @property
     def cut(self) -> float:
@@ -391,22 +391,22 @@ def leading(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Class by class: along a short last axis everything takes several times as long.
     """
-    best, second = scores[:, :, 0], np.full(scores.shape[:2], -np.inf)
+    best_score, second = scores[:, :, 0], np.full(scores.shape[:2], -np.inf)
     predicted = np.zeros(scores.shape[:2], dtype=np.int8 if scores.shape[2] < 128 else int)
     for k in range(1, scores.shape[2]):
         other = scores[:, :, k]
-        predicted[other > best] = k
-        second = np.maximum(second, np.minimum(best, other))
-        best = np.maximum(best, other)
-    return predicted, best, second
+        predicted[other > best_score] = k
+        second = np.maximum(second, np.minimum(best_score, other))
+        best_score = np.maximum(best_score, other)
+    return predicted, best_score, second
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
     """By how much the score of each class is above the best of the others, (R, n, C)."""
     best_two = np.partition(scores, -2, axis=2)[:, :, -2:]
     is_best = scores == best_two[:, :, 1:]
-    found: np.ndarray = scores - np.where(is_best, best_two[:, :, :1], best_two[:, :, 1:])
-    return found
+    class_margins: np.ndarray = scores - np.where(is_best, best_two[:, :, :1], best_two[:, :, 1:])
+    return class_margins
 
 
 def class_members(sample: Sample) -> np.ndarray:

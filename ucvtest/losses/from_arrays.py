@@ -200,8 +200,10 @@ def _of_arrays(
         # Of more than one spelling one is what tests know.
         loss = ALIASES.get(loss, loss)
     several = isinstance(values, (list, tuple))
-    each = {f"values[{k}]": x for k, x in enumerate(values)} if several else {"values": values}
-    tables = {**each, "learning": learning, "testing": testing}
+    value_tables = (
+        {f"values[{k}]": x for k, x in enumerate(values)} if several else {"values": values}
+    )
+    tables = {**value_tables, "learning": learning, "testing": testing}
     refuse_other_rows({"y": y, "groups": groups}, tables)
     design = Design.checked(learning, testing)
     array = as_numbers("values", values)
@@ -212,32 +214,32 @@ def _of_arrays(
             f"got {np.shape(values)}"
         )
     names = as_names(learners, len(array))
-    known = known_metric(loss)
+    metric_of_loss = known_metric(loss)
     score = SCORES_OF_LOSSES.get(loss) if greater else None
-    kept = array[:, design.testing]
-    if known is None or not known.ranks_pairs:
-        check_size("values", kept)
-    if not np.isfinite(kept).all():
+    tested_values = array[:, design.testing]
+    if metric_of_loss is None or not metric_of_loss.ranks_pairs:
+        check_size("values", tested_values)
+    if not np.isfinite(tested_values).all():
         raise ValueError(
             "values holds NaN or infinity where observations are tested: every tested "
             "observation needs a finite number"
         )
-    bounds = _bounds(known) if score is None else score.reported_bounds
-    if score is not None and bounds is None and kept.max() > 0:
+    bounds = _bounds(metric_of_loss) if score is None else score.reported_bounds
+    if score is not None and bounds is None and tested_values.max() > 0:
         raise ValueError(
-            f"values go up to {kept.max():.3g}, and {loss} is never above 0: pass the negative "
-            "losses, or name the loss itself"
+            f"values go up to {tested_values.max():.3g}, and {loss} is never above 0: pass the "
+            "negative losses, or name the loss itself"
         )
-    if bounds and (kept.min() < bounds[0] or kept.max() > bounds[1]):
+    if bounds and (tested_values.min() < bounds[0] or tested_values.max() > bounds[1]):
         raise ValueError(
-            f"values go from {kept.min():.3g} to {kept.max():.3g}, and loss={loss!r} lies "
-            f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
+            f"values go from {tested_values.min():.3g} to {tested_values.max():.3g}, and "
+            f"loss={loss!r} lies between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
         )
     clusters = as_groups(groups, design.n_obs)
-    target, positive = (None, None) if y is None else _target(y, pos_label, known)
+    target, positive = (None, None) if y is None else _target(y, pos_label, metric_of_loss)
     if target is not None and target.shape != (design.n_obs,):
         raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
-    in_words = _in_words(loss, known or score, greater=greater)
+    in_words = _in_words(loss, metric_of_loss or score, greater=greater)
     metric = recorded_metric(
         loss, in_words=in_words, bounds=bounds, greater_is_better=greater, of_test_sets=False
     )
@@ -247,8 +249,8 @@ def _of_arrays(
         "design": design,
         "learners": names,
         "loss": loss,
-        "means": resample_values(kept, design, metric, target),
-        "values": kept,
+        "means": resample_values(tested_values, design, metric, target),
+        "values": tested_values,
         "target": target,
         "in_words": in_words,
         "bounds": bounds,
@@ -258,10 +260,10 @@ def _of_arrays(
     }
 
 
-def _in_words(loss: str, known: Metric | None, *, greater: bool) -> str:
+def _in_words(loss: str, metric_of_loss: Metric | None, *, greater: bool) -> str:
     """What is estimated."""
-    if known is not None:
-        return known.in_words
+    if metric_of_loss is not None:
+        return metric_of_loss.in_words
     return f"expected {loss}" if greater else f"expected {loss} loss"
 
 
@@ -302,14 +304,14 @@ def _of_sklearn(
     }
 
 
-def _target(y: Any, pos_label: Any, known: Metric | None) -> tuple[np.ndarray, Any]:
+def _target(y: Any, pos_label: Any, metric_of_loss: Metric | None) -> tuple[np.ndarray, Any]:
     """Labels 0, 1, ..., or the real response, as `Sample` has them; the class that scores rank."""
     response = as_response(y)
     # A loss of the user's own may score either, so that whole numbers remain labels.
-    output = "label" if known is None else known.output
+    output = "label" if metric_of_loss is None else metric_of_loss.output
     if response.ndim == 1 and taken_for_classes(y, output, pos_label=pos_label):
         classes, codes = code_labels(y, pos_label)
-        ranked = known is not None and known.ranks_pairs
+        ranked = metric_of_loss is not None and metric_of_loss.ranks_pairs
         if ranked:
             check_positive(classes, pos_label, "values holds")
         return codes.astype(float), classes[-1] if ranked else None

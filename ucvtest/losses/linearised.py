@@ -14,13 +14,13 @@ CLASSES = "classes"
 
 
 def linearised_values(
-    function: FunctionOfMeans | Ranks, target: np.ndarray, predictions: np.ndarray
+    metric_of_means: FunctionOfMeans | Ranks, target: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray:
     """Linearised values (L, T) of each learner, from the response (T,) and predictions (L, T).
 
     Parts are pooled over everything that is tested (Forman and Scholz 2010).
     """
-    return np.stack([linearised(function, target, row) for row in predictions])
+    return np.stack([linearised(metric_of_means, target, row) for row in predictions])
 
 
 def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:
@@ -46,5 +46,5 @@ def about_class(settings: Mapping[str, Any], metric: SmoothMetric) -> dict[str, 
     """Settings of losses, with the positive class of two where the metric is about one."""
     classes = settings.get(CLASSES, ())
     positive = classes[-1] if metric.of_one_class and len(classes) == 2 else None
-    kept = {name: value for name, value in settings.items() if name != "pos_label"}
-    return kept if positive is None else {**kept, "pos_label": positive}
+    other_settings = {name: value for name, value in settings.items() if name != "pos_label"}
+    return other_settings if positive is None else {**other_settings, "pos_label": positive}

@@ -36,8 +36,8 @@ class Saved(ByValue):
     """Fields that former versions did not write, with what they meant."""
 
     def __post_init__(self) -> None:
-        for result_field in fields(self):  # type: ignore[arg-type]
-            object.__setattr__(self, result_field.name, freeze(getattr(self, result_field.name)))
+        for attribute in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, attribute.name, freeze(getattr(self, attribute.name)))
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
@@ -62,9 +62,7 @@ class Saved(ByValue):
         """
         _check_format(data, cls, cls._what, cls._version)
         data = {**cls._later, **data}
-        missing = [
-            result_field.name for result_field in fields(cls) if result_field.name not in data
-        ]  # type: ignore[arg-type]
+        missing = [attribute.name for attribute in fields(cls) if attribute.name not in data]  # type: ignore[arg-type]
         if missing:
             raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
         with reading(cls._what):
@@ -84,16 +82,13 @@ class Saved(ByValue):
     def _plain(self) -> dict[str, Any]:
         """What is written of the fields."""
         return {
-            result_field.name: to_plain(getattr(self, result_field.name))
-            for result_field in fields(self)
+            attribute.name: to_plain(getattr(self, attribute.name)) for attribute in fields(self)
         }  # type: ignore[arg-type]
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         """The fields from what was written of them."""
-        return {
-            result_field.name: from_plain(data[result_field.name]) for result_field in fields(cls)
-        }  # type: ignore[arg-type]
+        return {attribute.name: from_plain(data[attribute.name]) for attribute in fields(cls)}  # type: ignore[arg-type]
 
 
 @contextmanager

@@ -75,72 +75,78 @@ def as_learners(learner: Any) -> tuple[Learner, ...]:
     if name not in PATHS:
         return (as_learner(learner),)
     try:
-        found: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
+        path_learners: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
     except ValueError as error:
         raise ValueError(
             f"learner {learner!r} cannot be made: write '{name}:50' for 50 penalties, or pass "
             f"uv.learners.{name}(lams)"
         ) from error
-    return found
+    return path_learners
 
 
-def _parse(text: str) -> Learner:
+def _parse(short_name: str) -> Learner:
     """Read "name:argument,keyword=argument"."""
-    name, _, arguments = text.partition(":")
+    name, _, arguments = short_name.partition(":")
     if name not in SHORT_NAMES:
         raise ValueError(
-            f"learner {text!r} is unknown: use one of {', '.join(SHORT_NAMES)}, as in 'lda', "
+            f"learner {short_name!r} is unknown: use one of {', '.join(SHORT_NAMES)}, as in 'lda', "
             "'knn:3' or 'ridge:1.0'"
         )
     factory = getattr(learners, name)
     try:
         return factory(**_arguments(factory, arguments))
     except ValueError as error:
-        raise ValueError(f"learner {text!r} cannot be made: {error}") from error
+        raise ValueError(f"learner {short_name!r} cannot be made: {error}") from error
 
 
-def _arguments(factory: Callable[..., Learner], text: str) -> dict[str, Any]:
+def _arguments(factory: Callable[..., Learner], arguments_text: str) -> dict[str, Any]:
     parameters = inspect.signature(factory).parameters
-    ordered = [name for name, each in parameters.items() if each.kind is not each.KEYWORD_ONLY]
+    ordered = [
+        name
+        for name, signature_parameter in parameters.items()
+        if signature_parameter.kind is not signature_parameter.KEYWORD_ONLY
+    ]
     hints = get_type_hints(factory)
-    found: dict[str, Any] = {}
-    for position, part in enumerate(text.split(",") if text else ()):
-        key, separator, value = part.strip().rpartition("=")
+    arguments: dict[str, Any] = {}
+    for position, argument in enumerate(arguments_text.split(",") if arguments_text else ()):
+        key, separator, value = argument.strip().rpartition("=")
         if not separator:
             key = ordered[position] if position < len(ordered) else ""
-        if key not in parameters or key in found:
+        if key not in parameters or key in arguments:
             problem = "no argument, or given twice" if separator else "one argument too many"
-            raise ValueError(f"{part.strip()!r} is {problem}: {usage(factory)}")
-        found[key] = _value(key, value.strip(), hints[key])
+            raise ValueError(f"{argument.strip()!r} is {problem}: {usage(factory)}")
+        arguments[key] = _value(key, value.strip(), hints[key])
     missing = [
         name
         for name, parameter in parameters.items()
-        if parameter.default is parameter.empty and name not in found
+        if parameter.default is parameter.empty and name not in arguments
     ]
     if missing:
         raise ValueError(f"{' and '.join(missing)} must be given: {usage(factory)}")
-    return found
+    return arguments
 
 
-def _value(key: str, text: str, hint: Any) -> Any:
+def _value(key: str, argument_text: str, hint: Any) -> Any:
     """The text as a value of the annotated type."""
     choices = {"true": True, "false": False} if hint is bool else None
     if get_origin(hint) is Literal:
         choices = {str(choice): choice for choice in get_args(hint)}
     if NoneType in get_args(hint):
-        (hint,) = (each for each in get_args(hint) if each is not NoneType)
+        (hint,) = (option for option in get_args(hint) if option is not NoneType)
     try:
-        return choices[text] if choices else hint(text)
+        return choices[argument_text] if choices else hint(argument_text)
     except (KeyError, ValueError) as error:
         kind = " or ".join(choices) if choices else {int: "an integer"}.get(hint, "a number")
-        raise ValueError(f"{key} must be {kind}, got {text!r}") from error
+        raise ValueError(f"{key} must be {kind}, got {argument_text!r}") from error
 
 
 def usage(factory: Callable[..., Learner]) -> str:
     """How the short string of a factory is written."""
-    parts = []
+    parameter_texts = []
     for name, parameter in inspect.signature(factory).parameters.items():
         required = parameter.default is parameter.empty
-        parts.append(name if required else f"{name}={str(parameter.default).lower()}")
-    written = f"{factory.__name__}:{','.join(parts)}" if parts else factory.__name__
+        parameter_texts.append(name if required else f"{name}={str(parameter.default).lower()}")
+    written = (
+        f"{factory.__name__}:{','.join(parameter_texts)}" if parameter_texts else factory.__name__
+    )
     return f"write '{written}'"

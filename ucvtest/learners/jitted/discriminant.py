@@ -218,10 +218,10 @@ class WithPriors(Discriminant):
 
     def class_scores(self, scores: np.ndarray) -> np.ndarray:
         """Log-odds of each class against all others, which do not end at 0 and 1."""
-        others = [
+        log_other_classes = [
             logsumexp(np.delete(scores, code, axis=2), axis=2) for code in range(scores.shape[2])
         ]
-        return scores - np.stack(others, axis=2)
+        return scores - np.stack(log_other_classes, axis=2)
 
 
 @dataclass(frozen=True)
@@ -252,10 +252,10 @@ class WithCovariances(WithPriors):
         """Refuse also covariance matrices that are bound to be singular."""
         super().check(sample, output, learn_size)
         _check_rank(self.name, sample, each_class=self.each_class)
-        needed = self._least(sample.matrix.shape[1], sample.n_classes)
-        if learn_size < needed:
+        least_size = self._least(sample.matrix.shape[1], sample.n_classes)
+        if learn_size < least_size:
             raise ValueError(
-                f"learner {self.name} needs learn_size >= {needed} ({self.counted}), got "
+                f"learner {self.name} needs learn_size >= {least_size} ({self.counted}), got "
                 f"learn_size={learn_size}: raise it, use fewer features, or use {self.instead}"
             )
 
@@ -268,24 +268,28 @@ class WithCovariances(WithPriors):
         labels: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions as those of `JittedLearner.predict`, of singular sets by their own rule."""
-        found = super().predict(state, learning, output, testing, labels)
-        if self.careful or found.values.dtype == np.int8 or not np.isnan(found.values.sum()):
-            return found
-        missing = np.isnan(found.values.reshape(len(found.values), -1)).any(axis=1)
+        predictions = super().predict(state, learning, output, testing, labels)
+        if (
+            self.careful
+            or predictions.values.dtype == np.int8
+            or not np.isnan(predictions.values.sum())
+        ):
+            return predictions
+        missing = np.isnan(predictions.values.reshape(len(predictions.values), -1)).any(axis=1)
         if testing is not None:
             # What fills up a call tests nothing.
             missing &= testing.any(axis=1)
         rows = np.flatnonzero(missing)
         if not len(rows):
-            return found
+            return predictions
         scores = self._singular(state, learning, labels, rows)
         if output == "label":
             ours = self.elect(scores, None if testing is None else testing[rows])
         else:
             ours = Predictions(self._number(scores, output), Counter())
-        values = found.values.copy()
+        values = predictions.values.copy()
         values[rows] = ours.values
-        ties = Counter(found.ties)
+        ties = Counter(predictions.ties)
         ties.update(ours.ties)
         ties["singular_fits"] += len(rows)
         return Predictions(values, ties)
@@ -296,15 +300,17 @@ class WithCovariances(WithPriors):
         """Scores of some learning sets, one by one."""
         n_obs, n_features = learning.shape[1], state.n_features
         features = to_numpy(state.terms)[:n_obs, -1 - n_features : -1]
-        own = to_numpy(state.columns)[:n_obs, : state.n_classes].argmax(axis=1)
-        found = np.empty((len(rows), n_obs, state.n_classes))
-        for place, row in enumerate(rows):
-            class_index = own if labels is None else labels[row]
+        sample_classes = to_numpy(state.columns)[:n_obs, : state.n_classes].argmax(axis=1)
+        class_scores = np.empty((len(rows), n_obs, state.n_classes))
+        for score_row, row in enumerate(rows):
+            class_index = sample_classes if labels is None else labels[row]
             learnt = learning[row if len(learning) > 1 else 0]
-            found[place] = type(self).singular_scores(
+            class_scores[score_row] = type(self).singular_scores(
                 features, class_index, learnt, state.n_classes, equal=self.priors == "equal"
             )
-        return found if state.n_classes > 2 else found[:, :, 1] - found[:, :, 0]
+        return (
+            class_scores if state.n_classes > 2 else class_scores[:, :, 1] - class_scores[:, :, 0]
+        )
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""
@@ -334,23 +340,23 @@ class LinearDiscriminant(WithCovariances):
 
     def labelings_per_call(self, sample: Sample) -> int:
         """Few for two classes, where they are quick."""
-        most = self.rows_per_call(sample)
-        return min(most, LABELINGS) if sample.n_classes == 2 else most
+        most_rows = self.rows_per_call(sample)
+        return min(most_rows, LABELINGS) if sample.n_classes == 2 else most_rows
 
     def prepare_labelings(self, state: Moments, learning: np.ndarray) -> Moments:
         """The total scatter matrix, which no labels change, for two classes."""
         features = to_numpy(state.terms)[: len(learning), :-1]
-        found = whitened(features, learning) if state.n_classes == 2 else None
-        if found is None:
+        white_and_share = whitened(features, learning) if state.n_classes == 2 else None
+        if white_and_share is None:
             return state
-        white, share = found
+        white, least_pivot_share = white_and_share
         terms = with_constant(white)
         return TotalScatter(
             *(state.columns, state.terms, state.n_classes, state.n_features),
             learnt=terms * learning[:, None],
             white=np.ascontiguousarray(terms.T),
             size=int(learning.sum()),
-            share=share,
+            share=least_pivot_share,
         )
 
     @in_float64
@@ -361,9 +367,9 @@ class LinearDiscriminant(WithCovariances):
         if labels is None or not isinstance(state, TotalScatter):
             return super().scores(state, learning, labels)
         coefficients, largest = state.coefficients(labels, self.priors == "equal")
-        each = partial(scores_of_rules, *self._rules, state, learning)
+        scores_of_labels = partial(scores_of_rules, *self._rules, state, learning)
         scores = product(coefficients, state.white)
-        return replace_open_rows(scores, self.cut, OPEN * largest[:, 0], labels, each)
+        return replace_open_rows(scores, self.cut, OPEN * largest[:, 0], labels, scores_of_labels)
 
     def codes(
         self,
@@ -446,17 +452,20 @@ def _check_rank(name: str, sample: Sample, *, each_class: bool) -> None:
     features = standardised_features(sample.matrix)
     members = [sample.class_index == code for code in range(sample.n_classes)]
     by_class = [features[rows] - features[rows].mean(axis=0) for rows in members]
-    parts = {"": features - features.mean(axis=0), " within classes": np.concatenate(by_class)}
+    centred_by_place = {
+        "": features - features.mean(axis=0),
+        " within classes": np.concatenate(by_class),
+    }
     if each_class:
         labels = np.asarray(sample.classes).tolist()
-        named = zip(labels, by_class, strict=True)
-        parts |= {f" within class {label!r}": rows for label, rows in named}
+        labeled_classes = zip(labels, by_class, strict=True)
+        centred_by_place |= {f" within class {label!r}": rows for label, rows in labeled_classes}
     n_features = features.shape[1]
-    for where, centred in parts.items():
+    for place_text, centred in centred_by_place.items():
         rank = int(np.linalg.matrix_rank(centred))
         if rank < n_features:
             raise ValueError(
                 f"learner {name} needs linearly independent columns, but the {n_features} columns "
-                f"of X, centred{where}, have rank {rank}: drop columns that are constant or "
+                f"of X, centred{place_text}, have rank {rank}: drop columns that are constant or "
                 "combinations of others, raise the number of observations, or use ridge"
             )

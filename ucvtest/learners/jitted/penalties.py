@@ -21,10 +21,10 @@ def check_without_penalty(
     learner: JittedLearner, lam: float, sample: Sample, learn_size: int
 ) -> None:
     """Refuse fits without a penalty to as many features as observations."""
-    needed = sample.matrix.shape[1] + 1
-    if lam == 0 and learn_size < needed:
+    least_size = sample.matrix.shape[1] + 1
+    if lam == 0 and learn_size < least_size:
         raise ValueError(
-            f"learner {learner.name} without a penalty needs learn_size >= {needed} (features "
+            f"learner {learner.name} without a penalty needs learn_size >= {least_size} (features "
             f"plus one), got learn_size={learn_size}: raise lam above 0"
         )
 
