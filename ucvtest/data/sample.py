@@ -14,7 +14,7 @@ from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
-from ucvtest.data.survival import refuse_survival
+from ucvtest.data.survival import refuse_survival, refuse_survival_times
 
 __all__ = [
     "Sample",
@@ -228,6 +228,7 @@ def as_response(y: Any) -> np.ndarray:
         Numbers that are stored as Python objects, as in columns of mixed origin, get a
         numeric type, so that they are not mistaken for labels.
     """
+    refuse_survival_times(y)
     array = as_column("y", y)
     refuse_survival(array)
     return array
