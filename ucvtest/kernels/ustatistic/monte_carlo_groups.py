@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.kernels.ustatistic.padding import padded
+
 __all__ = ["Dealt", "Draws", "groups_of", "number_of_groups", "one_half"]
 
 N_GROUPS = 32
@@ -54,14 +56,15 @@ class Dealt:
         return cls(draws, weight, index)
 
     def calls(self, groups: slice = slice(None)) -> Iterator[tuple[np.ndarray, ...]]:
-        """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time."""
+        """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time; n is padded."""
         n_sets, start = self.draws[0].shape[1], 0
         large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
         while start < self.index.shape[1]:
             depth = large if start + large <= self.index.shape[1] else small
             rows = self.index[groups, start : start + depth]
             weight = self.weight[rows] * (rows >= 0)[..., None]
-            d1, d2, l1, l2 = (part[rows] for part in self.draws)
+            d1, d2 = (padded(differences[rows], 0) for differences in self.draws[:2])
+            l1, l2 = (padded(learning[rows], fill=True) for learning in self.draws[2:])
             yield d1, d2, l1, l2, weight
             start += depth
 
