@@ -135,11 +135,17 @@ def _least_rounds(planned: PlannedTest, turns: int) -> int:
 
 
 def _within(planned: PlannedTest, rounds: int, turns: int) -> PlannedTest:
-    """A test with at most so many fits of each learner."""
-    if planned.joint_run is not None:
-        return replace(planned, joint_run=planned.joint_run.within(rounds))
+    """A test with at most so many fits of each learner, and this number among its options."""
+    run = planned.joint_run
+    if run is not None:
+        run = run.within(rounds)
+        found, bounded = replace(planned, joint_run=run), run.max_fits != planned.joint_run.max_fits
+        return found.naming(max_fits=run.max_fits) if bounded else found
     most = 2 * (rounds // turns)
     options = {
         pair: test.within_fits(planned.options[pair], most) for pair, test in planned.tests.items()
     }
-    return replace(planned, options=options)
+    found = replace(planned, options=options)
+    # Draws that are counted already are not bounded.
+    bounded = options != planned.options
+    return found.naming(max_fits=next(iter(options.values())).max_fits) if bounded else found
