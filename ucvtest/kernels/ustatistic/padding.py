@@ -11,8 +11,8 @@ import numpy as np
 __all__ = ["padded", "padded_size", "without_padding"]
 
 STEPS = ((128, 8), (256, 16), (512, 32), (2048, 64))
-"""Up to 128 observations, jitted functions see the next multiple of 8 of them, and so on. A step of a
-tenth costs less than it saves, once a second size is met."""
+"""Up to 128 observations, jitted functions see the next multiple of 8 of them, and so on: a tenth
+more than there are costs less than a compilation."""
 
 
 def padded_size(n_obs: int) -> int:
