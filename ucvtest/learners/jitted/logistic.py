@@ -23,21 +23,19 @@ from ucvtest.learners.jitted.penalties import (
     check_without_penalty,
 )
 from ucvtest.learners.solvers.linear_algebra import (
-    divisor,
     invert_positive_definite,
+    penalty_weights,
+    principal_components,
     products,
-    solve_positive_definite,
     symmetric,
     times_vectors,
 )
+from ucvtest.learners.solvers.newton import descend
 
 __all__ = ["RidgeLogistic", "logistic"]
 
 MOST_COEFFICIENTS = 300
 """Most equations of a system: larger ones would take longer, and more memory, than single fits."""
-
-RANK = 1e-11
-"""Share of the largest singular value below which a direction is rounding error."""
 
 CONVERGED = 1e-6
 """Largest change of a coefficient in the last step, in standard units and relative to the
@@ -52,9 +50,6 @@ thousandth of the error of the one before."""
 
 CHEAP_STEPS = 6
 """Such steps, at most; a fit that needs more goes on with Newton's method."""
-
-OVERSHOT = 0.5
-"""Share of the slope at the start that the slope at the end of a step may have, uphill."""
 
 CACHE_NUMBERS = 2**17
 """Numbers that the matrices of one call may hold: half a processor's second-level cache."""
@@ -184,7 +179,7 @@ class RidgeLogistic(JittedLearner):
         """Standard units, products of columns, and the fit to all observations as the start."""
         features = sample.matrix - sample.matrix.mean(axis=0)
         if not self.standardize and features.shape[1] >= features.shape[0]:
-            features = _rotated(features)
+            features = principal_components(features)
         spread = features.std(axis=0)
         unit = np.where(spread > 0, spread, 1.0)
         design = np.hstack([np.ones((sample.n_obs, 1)), features / unit])
@@ -236,13 +231,6 @@ class RidgeLogistic(JittedLearner):
         return fitted
 
 
-def _rotated(features: np.ndarray) -> np.ndarray:
-    """Principal components: as many as observations, for the same |b| and fitted values."""
-    left, singular, _ = np.linalg.svd(features, full_matrices=False)
-    kept = singular > RANK * singular[0]
-    return left[:, kept] * singular[kept]
-
-
 @partial(jit, static_argnums=6)
 def _newton(
     state: LogisticState, learning: jax.Array, n_obs: jax.Array, *settings: Any
@@ -257,7 +245,7 @@ def _newton(
         # Single precision is twice as fast, and close enough to leave few last steps.
         rough = Likelihood(*(array.astype(jnp.float32) for array in exact))
         at_start, none = begin.astype(jnp.float32), jnp.zeros(begin.shape[1], dtype=bool)
-        near, _ = _descend(rough, at_start, none, max_iter=settings[1], tolerance=NEAR)
+        near, _ = descend(rough, at_start, none, max_iter=settings[1], tolerance=NEAR)
         near = jnp.where(jnp.isfinite(near).all(axis=0), near, begin)
         inverse = _inverse_hessian(rough, near.astype(jnp.float32))
         return _fitted(state, *_polished(exact, near, inverse), n_obs)
@@ -278,7 +266,7 @@ def _newton_to_the_end(
 
     def fit(rows: jax.Array, b: jax.Array, done: jax.Array) -> Fitted:
         exact, _ = _likelihood(state, rows, *settings)
-        ended = _descend(exact, b.T, done[:, 0], max_iter=settings[1], tolerance=CONVERGED)
+        ended = descend(exact, b.T, done[:, 0], max_iter=settings[1], tolerance=CONVERGED)
         return _fitted(state, *ended, n_obs)
 
     return _in_row_blocks(state, fit, learning, b, done[:, None])
@@ -362,41 +350,6 @@ class Likelihood(NamedTuple):
         return symmetric(packed, q) + on_diagonal
 
 
-def _descend(
-    likelihood: Likelihood,
-    begin: jax.Array,
-    done: jax.Array,
-    *,
-    max_iter: int,
-    tolerance: float,
-) -> tuple[jax.Array, jax.Array]:
-    """Newton's method from `begin`, in the precision of the arrays; done fits stay as they are."""
-    n_sets = begin.shape[1]
-
-    def unfinished(carry: tuple[Any, ...]) -> jax.Array:
-        return (carry[0] < max_iter) & ~carry[-1].all()
-
-    def iterate(carry: tuple[Any, ...]) -> tuple[Any, ...]:
-        count, b, step, slope, done = carry
-        gradient, share = likelihood.gradient(b)
-        # The loss is convex: a slope that is steep uphill means that the step was too long.
-        overshot = (gradient * step).sum(axis=0) > OVERSHOT * slope
-        hessian = likelihood.hessian(share)
-        newton = -solve_positive_definite(hessian, gradient[:, None])[:, 0]
-        step = jnp.where(overshot, 0.5 * step, newton)
-        slope = jnp.where(overshot, 0.5 * slope, jnp.abs((gradient * newton).sum(axis=0)))
-        change = jnp.where(done, 0.0, jnp.where(overshot, -step, step))
-        largest = jnp.abs(change).max(axis=0)
-        settled = largest <= tolerance * (1.0 + jnp.abs(b).max(axis=0))
-        # A fit that failed has also ended.
-        done = done | (settled & ~overshot) | jnp.isnan(largest)
-        return count + 1, b + change, step, slope, done
-
-    carry = (0, begin, jnp.zeros_like(begin), jnp.zeros(n_sets, begin.dtype), done)
-    _, b, _, _, done = jax.lax.while_loop(unfinished, iterate, carry)
-    return b, done
-
-
 def _inverse_hessian(likelihood: Likelihood, b: jax.Array) -> jax.Array:
     """Inverse Hessian (q, q, R) at a point (q, R); NaN where it is singular."""
     share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", likelihood.design, b, precision="highest"))
@@ -438,13 +391,5 @@ def _penalty(
     standardize: bool,
 ) -> jax.Array:
     """Weights of the squared coefficients, (q, R), for features in standard units."""
-    size = weight.sum(axis=0)
-    total = lam * jnp.where(mean_scale, size, 1.0)
-    if standardize:
-        x = design[:, 1:]
-        mean = jnp.einsum("np,nr->pr", x, weight, precision="highest") / size
-        mean_square = jnp.einsum("np,nr->pr", x**2, weight, precision="highest") / size
-        slopes = total * divisor(mean_square, mean)
-    else:
-        slopes = total / unit[:, None] ** 2
+    slopes = penalty_weights(design[:, 1:], weight, lam, unit, mean_scale, standardize)
     return jnp.concatenate([jnp.zeros_like(slopes[:1]), slopes])
