@@ -204,7 +204,7 @@ def sets_for_several(
             "their number by max_fits"
         )
     if n_pairs == "auto":
-        slow = _one_by_one(replace(problem, learners=learners))
+        slow = _one_by_one(problem.with_learners(learners))
         usual = FITS_OF_OTHERS if slow else FITS_FOR_SEVERAL
         n_pairs = max((max_fits or usual) // 4, LEAST_ROUNDS)
         # Predictions, and the design itself, are kept.

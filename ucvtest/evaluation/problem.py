@@ -93,6 +93,7 @@ class Problem:
             check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
+        named = {name: each.for_sample(sample) for name, each in named.items()}
         return cls(sample, named, metric, backend, weight, given)
 
     @classmethod
@@ -111,6 +112,11 @@ class Problem:
         if problem.metric.ranks_pairs and not several_classes:
             check_two_classes(problem.sample)
         return problem
+
+    def with_learners(self, learners: Mapping[str, Learner]) -> Self:
+        """The same data and metric with other learners."""
+        sample = self.sample
+        return replace(self, learners={name: x.for_sample(sample) for name, x in learners.items()})
 
     def scored_by(self, metric: SmoothMetric) -> Self:
         """The same predictions of the same data, about another metric of them."""

@@ -33,6 +33,7 @@ from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
+from ucvtest.learners.adapters.named import notes_on_names
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner
@@ -325,7 +326,7 @@ class DataQuestion(Question):
 
     def with_learners(self, learners: Mapping[str, Learner]) -> Self:
         """The same question about other learners; the data are shared and not validated again."""
-        problem = replace(self.problem, learners=learners)
+        problem = self.problem.with_learners(learners)
         return replace(self, problem=problem, paired=len(learners) > 1)
 
     def scored_by(self, metric: SmoothMetric) -> Self:
@@ -403,7 +404,8 @@ class DataQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        about_learners = remarks_of(self.learners.values())
+        learners = self.learners.values()
+        about_learners = [*notes_on_names(learners), *remarks_of(learners)]
         about_rows = [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
         return [*about_rows, *self.problem.order_notes, *about_learners]
 

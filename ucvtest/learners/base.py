@@ -81,6 +81,10 @@ class Learner(ABC):
     def name(self) -> str:
         """How the learner is written in summaries and settings."""
 
+    def for_sample(self, sample: Sample) -> "Learner":
+        """The learner of this sample: itself, but for names that depend on the response."""
+        return self
+
     @abstractmethod
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse, with the remedy, what this learner cannot do; called before any fit.

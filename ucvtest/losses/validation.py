@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import HALF_A_PAIR, check_text
+from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import difference_of_names, has_index
 from ucvtest.designs.design import Design
@@ -16,13 +17,17 @@ __all__ = ["as_names", "by_name", "check_parts", "refuse_other_rows"]
 
 def by_name(argument: str, given: Any) -> dict[str, Any]:
     """The columns of a mapping or DataFrame; refused unless their names are different strings."""
+    table = as_pandas(argument, given)
+    if table is not given:
+        # Rows of other packages have no names, and get none.
+        given = {name: column.to_numpy() for name, column in table.items()}
     table = hasattr(given, "columns") and hasattr(given, "items")
     if not isinstance(given, Mapping) and not table:
         raise ValueError(
-            f"{argument} must map names to columns, or be a DataFrame of pandas, got "
-            f"{_kind_of(given)}: use {{'name': ...}}"
+            f"{argument} must map names to columns, or be a DataFrame, got "
+            f"{type(given).__name__}: use {{'name': ...}}"
         )
-    pairs = list(given.items())
+    pairs = [(name, _by_class(f"{argument}[{name!r:.60}]", each)) for name, each in given.items()]
     names = [name for name, _ in pairs]
     for name in names:
         if not isinstance(name, str) or not name.strip() or names.count(name) > 1:
@@ -34,10 +39,9 @@ def by_name(argument: str, given: Any) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _kind_of(given: Any) -> str:
-    """The type, with the package that a table is from."""
-    package, name = type(given).__module__.partition(".")[0], type(given).__name__
-    return f"{package}.{name} (pass .to_pandas())" if hasattr(given, "to_pandas") else name
+def _by_class(label: str, given: Any) -> Any:
+    """A table with a column for each class as one of pandas; a column as it is."""
+    return as_pandas(label, given) if hasattr(given, "columns") else given
 
 
 def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:
