@@ -89,7 +89,7 @@ def naming(what: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{what}: {error}") from error
+        raise ValueError(f"{what}: {error}") from None
 
 
 def _package(frame: FrameType) -> str:

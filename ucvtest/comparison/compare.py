@@ -55,9 +55,8 @@ from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.learners.adapters.named import notes_on_names
 from ucvtest.learners.adapters.translated import remarks_of
-from ucvtest.learners.base import Learner
+from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
@@ -565,4 +564,5 @@ class _Run:
 def _data_notes(problem: Problem, pair: Pair) -> list[str]:
     """Notes on the rows, and on the two learners."""
     learners = [problem.learners[each] for each in pair]
-    return [*sample_notes(problem.sample), *notes_on_names(learners), *remarks_of(learners)]
+    sample = problem.sample
+    return [*sample_notes(sample), *notes_on_learners(learners, sample), *remarks_of(learners)]

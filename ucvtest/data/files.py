@@ -48,7 +48,7 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
             try:
                 content = module.decompress(content)
             except (OSError, EOFError, lzma.LZMAError) as error:
-                raise ValueError(f"{name} is damaged: {error}") from error
+                raise ValueError(f"{name} is damaged: {error}") from None
             break
     if content.startswith(b"PAR1"):
         table = _parquet(content, name)
@@ -82,7 +82,7 @@ def _parquet(content: bytes, name: str) -> "pd.DataFrame":
     try:
         return pd.read_parquet(io.BytesIO(content))
     except Exception as error:  # each of the libraries has errors of its own
-        raise ValueError(f"{name} is a damaged parquet file: {error}") from error
+        raise ValueError(f"{name} is a damaged parquet file: {error}") from None
 
 
 def _decoded(content: bytes, name: str) -> str:
@@ -116,7 +116,7 @@ def _delimited(text: str, sep: str | None, name: str) -> "pd.DataFrame":
     except pd.errors.ParserWarning:
         raise ValueError(f"{name} has rows with more values than its header has names") from None
     except ValueError as error:  # what pandas raises names no file
-        raise ValueError(f"{name}: {error}") from error
+        raise ValueError(f"{name}: {error}") from None
 
 
 def _separator_of(text: str) -> str:

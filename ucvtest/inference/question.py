@@ -33,10 +33,9 @@ from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
-from ucvtest.learners.adapters.named import notes_on_names
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.adapters.translated import remarks_of
-from ucvtest.learners.base import Learner
+from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.metrics.base import Metric, Units
@@ -405,7 +404,7 @@ class DataQuestion(Question):
     def row_notes(self) -> list[str]:
         """See `Question`."""
         learners = self.learners.values()
-        about_learners = [*notes_on_names(learners), *remarks_of(learners)]
+        about_learners = [*notes_on_learners(learners, self.sample), *remarks_of(learners)]
         about_rows = [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
         return [*about_rows, *self.problem.order_notes, *about_learners]
 

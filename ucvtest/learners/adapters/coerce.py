@@ -79,7 +79,7 @@ def as_learners(learner: Any) -> tuple[Learner, ...]:
         return (as_learner(learner),)
     try:
         found: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
-    except ValueError as error:
+    except ValueError:
         raise ValueError(
             f"learner {learner!r} cannot be made: write '{name}:50' for 50 penalties, or pass "
             f"uv.learners.{name}(lams)"

@@ -1,6 +1,5 @@
 """Learners by a name alone: scikit-learn's estimators of that name, with their defaults."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -11,10 +10,9 @@ import numpy as np
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
-from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import Learner, SplitLearner
 
-__all__ = ["DEFAULTS", "NamedEstimator", "NamedLearner", "meaning", "notes_on_names"]
+__all__ = ["DEFAULTS", "NamedEstimator", "NamedLearner", "meaning"]
 
 Recipe = tuple[str, dict[str, Any]]
 """An estimator's class below `sklearn`, and what differs from its defaults."""
@@ -63,8 +61,7 @@ class NamedEstimator(SklearnLearner):
         """The name that was given."""
         return self.called
 
-    @property
-    def note(self) -> str:
+    def note_on(self, sample: Sample) -> str:
         """Which estimator the name stands for."""
         text = " ".join(repr(self.estimator).split())
         return f'"{self.called}" without arguments is scikit-learn\'s {text}.'
@@ -132,12 +129,6 @@ def meaning(called: str) -> str:
     elif numbers is not None:
         found[numbers] = "numbers"
     return "; ".join(f"{estimator} for {kind}" for estimator, kind in found.items())
-
-
-def notes_on_names(learners: Iterable[Learner]) -> list[str]:
-    """What names without arguments stand for."""
-    originals = (each.original if isinstance(each, TranslatedLearner) else each for each in learners)
-    return [each.note for each in originals if isinstance(each, NamedEstimator)]
 
 
 def _made(called: str, recipe: Recipe) -> Any:
