@@ -56,7 +56,7 @@ from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.adapters.translated import remarks_of
-from ucvtest.learners.base import Learner
+from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
@@ -576,7 +576,6 @@ class _Run:
 
 def _data_notes(problem: Problem, pair: Pair) -> list[str]:
     """Notes on the rows, and on the two learners."""
-    return [
-        *sample_notes(problem.sample),
-        *remarks_of(problem.learners[learner] for learner in pair),
-    ]
+    learners = [problem.learners[each] for each in pair]
+    sample = problem.sample
+    return [*sample_notes(sample), *notes_on_learners(learners, sample), *remarks_of(learners)]

@@ -208,9 +208,9 @@ def sets_for_several(
             "their number by max_fits"
         )
     if n_pairs == "auto":
-        slow = _one_by_one(replace(problem, learners=learners))
-        usual_fits = FITS_OF_OTHERS if slow else FITS_FOR_SEVERAL
-        n_pairs = max((max_fits or usual_fits) // 4, LEAST_ROUNDS)
+        slow = _one_by_one(problem.with_learners(learners))
+        usual = FITS_OF_OTHERS if slow else FITS_FOR_SEVERAL
+        n_pairs = max((max_fits or usual) // 4, LEAST_ROUNDS)
         # Predictions, and the design itself, are kept.
         of_each = 2 * problem.sample.n_obs * (2 + 8 * len(learners))
         n_pairs = min(n_pairs, max(MOST_BYTES // of_each, LEAST_ROUNDS))

@@ -6,6 +6,7 @@ import numpy as np
 
 from ucvtest.common.arrays import check_whole
 from ucvtest.common.checks import check_choice
+from ucvtest.data.frames import own_columns
 
 __all__ = ["Missing", "complete_rows", "dropped_note"]
 
@@ -16,9 +17,11 @@ MISSING: tuple[Missing, ...] = ("raise", "drop")
 def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, Any, Any, int]:
     """Features, response and groups without observations that lack a value, and their number.
 
-    With "raise" everything stays as it is; what cannot be used is refused later.
+    Tables of other packages become those of pandas, and columns of X that `y` and `groups` name are
+    taken out of it. With "raise" all rows stay; what cannot be used is refused later.
     """
     check_choice("missing", missing, MISSING)
+    X, y, groups = own_columns(X, y, groups)
     if missing == "raise":
         return X, y, groups, 0
     arguments = {"X": X, "y": y, "groups": groups}
@@ -74,6 +77,6 @@ def _rows(table: Any, is_complete: np.ndarray) -> Any:
     if hasattr(table, "toarray"):
         return table.tocsr()[np.flatnonzero(is_complete)]
     # An ordered categorical keeps its order.
-    return (
-        np.asarray(table)[is_complete] if isinstance(table, (list, tuple)) else table[is_complete]
-    )
+    if not hasattr(table, "categories") and not isinstance(table, np.ndarray):
+        table = np.asarray(table)
+    return table[is_complete]

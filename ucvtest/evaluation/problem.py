@@ -93,7 +93,10 @@ class Problem:
             check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
-        return cls(sample, learners_by_name, metric, backend, weight, clusters)
+        suited_learners = {
+            name: learner.for_sample(sample) for name, learner in learners_by_name.items()
+        }
+        return cls(sample, suited_learners, metric, backend, weight, clusters)
 
     @classmethod
     def of_loss_or_auc(
@@ -111,6 +114,11 @@ class Problem:
         if problem.metric.ranks_pairs and not several_classes:
             check_two_classes(problem.sample)
         return problem
+
+    def with_learners(self, learners: Mapping[str, Learner]) -> Self:
+        """The same data and metric with other learners."""
+        sample = self.sample
+        return replace(self, learners={name: x.for_sample(sample) for name, x in learners.items()})
 
     def scored_by(self, metric: SmoothMetric) -> Self:
         """The same predictions of the same data, about another metric of them."""

@@ -14,6 +14,7 @@ from ucvtest.data.class_order import (
     order_setting,
 )
 from ucvtest.data.files import read_table, without_row_numbers
+from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import (
@@ -336,6 +337,8 @@ def _columns(
         predictions = without_row_numbers(predictions)
     arguments = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
     column_names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    if column_names:
+        predictions = as_pandas("predictions", predictions)
     if not column_names or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
         # Tables of other packages are refused where their columns are asked for.
         return y, predictions, groups, sample_weight, fold

@@ -20,6 +20,7 @@ from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
+from ucvtest.losses.from_sklearn import FromSklearn
 from ucvtest.losses.linearised import CLASSES, about_class, fields_of, linearised_values
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
@@ -51,7 +52,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
+class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,

@@ -61,7 +61,7 @@ class SklearnLearner(SplitLearner):
         try:
             validate_parameters(self.estimator)
         except ValueError as error:
-            raise RefusedEstimator(self.name, error) from error
+            raise RefusedEstimator(self.name, error) from None
 
     @cached_property
     def name(self) -> str:
