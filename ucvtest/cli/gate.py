@@ -103,19 +103,20 @@ def _run_test(
     data: Path,
     of_truth: tuple[str | None, str | None],
     names: list[str],
-    asked: tuple[RuleLossName, str | None],
+    loss_and_metric: tuple[RuleLossName, str | None],
     pos_label: str | None,
     sep: str | None,
 ) -> "TestResult":
     """The test of the first rule against the second.
 
-    `of_truth` are --target and --event, `asked` --loss and --metric.
+    `of_truth` are --target and --event, `loss_and_metric` --loss and --metric.
     """
-    (target, event), (loss, metric) = of_truth, asked
+    (target, event), (loss, metric) = of_truth, loss_and_metric
     check_truth(target, loss, metric)
     check_event(event, target, metric)
     columns = (("--target", target), ("--event", event), *(("--scores", name) for name in names))
-    table = read_table(data, [(key, name) for key, name in columns if name is not None], sep)
+    option_columns = [(option, name) for option, name in columns if name is not None]
+    table = read_table(data, option_columns, sep)
 
     import ucvtest as uv
 
@@ -133,10 +134,10 @@ def _run_test(
             y, predictions, loss=loss, metric=metric, pos_label=label
         )
     test: Any = uv.HoldOutTest
-    found = losses.in_losses.metric
-    if found.ranks_pairs:
+    metric_of_losses = losses.in_losses.metric
+    if metric_of_losses.ranks_pairs:
         test = uv.DeLongTest
-    elif found.counts_errors:
+    elif metric_of_losses.counts_errors:
         test = uv.McNemarTest
     result: TestResult = test.from_losses(losses, *names).fit()
     return result
@@ -146,13 +147,13 @@ def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | No
     from ucvtest import __version__
 
     values = {**judged.to_dict(), "n_obs": result.n_obs, "ucvtest": __version__}
-    text = json_module.dumps(values, allow_nan=False, indent=2)
+    json_text = json_module.dumps(values, allow_nan=False, indent=2)
     if json == STDOUT:
-        typer.echo(text)
+        typer.echo(json_text)
         return
     if json is not None:
         # Before anything is printed, as the reader may leave.
-        write_whole(json, text + "\n")
+        write_whole(json, json_text + "\n")
     typer.echo(textwrap.fill(judged.verdict, width()) + "\n")
     typer.echo(judged.summary(with_verdict=False).as_text())
     if json is not None:

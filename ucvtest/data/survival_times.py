@@ -46,6 +46,13 @@ class SurvivalTimes(ByValue):
         """How many of them had the event."""
         return int(self.event.sum())
 
+    @property
+    def records(self) -> np.ndarray:
+        """The structured array that scikit-survival reads: the event first."""
+        found = np.empty(self.n_obs, dtype=[("event", np.bool_), ("time", np.float64)])
+        found["event"], found["time"] = self.event, self.time
+        return found
+
     def __len__(self) -> int:
         return len(self.time)
 

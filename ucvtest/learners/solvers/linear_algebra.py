@@ -13,6 +13,8 @@ __all__ = [
     "SINGULAR",
     "divisor",
     "invert_positive_definite",
+    "penalty_weights",
+    "principal_components",
     "products",
     "quadratic_form",
     "solve_positive_definite",
@@ -32,6 +34,9 @@ CONSTANT = 1e-14
 
 CANCELLED = 1e-7
 """Share of the mean square up to which a variance has lost too many digits."""
+
+RANK = 1e-11
+"""Share of the largest singular value below which a direction is rounding error."""
 
 UNROLLED = 4
 """Most columns of matrices that are inverted without a loop: more would take long to compile."""
@@ -59,6 +64,34 @@ def divisor(mean_square: jax.Array, mean: jax.Array) -> jax.Array:
     constant = variance <= CONSTANT * mean_square
     exact = variance > CANCELLED * mean_square
     return jnp.where(constant, 1.0, jnp.where(exact, variance, jnp.nan))
+
+
+def principal_components(features: np.ndarray) -> np.ndarray:
+    """As many columns as the rank, for the same |b| and the same fitted values."""
+    left, singular, _ = np.linalg.svd(features, full_matrices=False)
+    kept = singular > RANK * singular[0]
+    return left[:, kept] * singular[kept]
+
+
+def penalty_weights(
+    x: jax.Array,
+    weight: jax.Array,
+    lam: float,
+    unit: jax.Array,
+    mean_scale: bool,
+    standardize: bool,
+) -> jax.Array:
+    """Weights of the squared coefficients, (p, R) or (p, 1), of features (n, p) in standard units.
+
+    `unit` (p,) is what the features were divided by; learning sets have the weights (n, R).
+    """
+    size = weight.sum(axis=0)
+    total = lam * jnp.where(mean_scale, size, 1.0)
+    if not standardize:
+        return total / unit[:, None] ** 2
+    mean = jnp.einsum("np,nr->pr", x, weight, precision="highest") / size
+    mean_square = jnp.einsum("np,nr->pr", x**2, weight, precision="highest") / size
+    return total * divisor(mean_square, mean)
 
 
 def symmetric(packed: jax.Array, size: int) -> jax.Array:
@@ -94,25 +127,27 @@ def solve_positive_definite(
     right: jax.Array,
     singular: float = SINGULAR,
     count: jax.Array | None = None,
-    least: jax.Array | float = 0.0,
+    least_pivot: jax.Array | float = 0.0,
 ) -> jax.Array:
     """Solve A X = B, without pivoting, for many symmetric positive definite A (q, q, R).
 
     B is (q, m, R). NaN where a pivot does not exceed the share `singular` of its diagonal element,
-    or `least` (R,). From row and column `count` on only the diagonal is not zero: there is nothing
+    or `least_pivot` (R,). From row and column `count` on only the diagonal is not zero: there is nothing
     to eliminate, and a system that is filled up costs hardly more.
     """
     size = matrices.shape[0]
     diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
-    rest = jnp.concatenate([matrices, right], axis=1)
+    remaining_system = jnp.concatenate([matrices, right], axis=1)
     pivots, rows = [], []
     step = max(BLOCK, -(-size // MOST_BLOCKS))
-    for start in range(0, size, step):
-        left = None if count is None else count - start
-        rest, block_pivots, block_rows = _eliminate(rest, min(step, size - start), left)
+    for first_column in range(0, size, step):
+        n_left = None if count is None else count - first_column
+        remaining_system, block_pivots, block_rows = _eliminate(
+            remaining_system, min(step, size - first_column), n_left
+        )
         pivots.append(block_pivots)
         rows.append(block_rows)
-    regular = (jnp.concatenate(pivots) > jnp.maximum(singular * diagonal, least)).all(axis=0)
+    regular = (jnp.concatenate(pivots) > jnp.maximum(singular * diagonal, least_pivot)).all(axis=0)
     return jnp.where(regular, _substitute(rows, size), jnp.nan)
 
 
@@ -144,8 +179,8 @@ def _sweep_in_a_loop(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
         swept = swept.at[k].set(row).at[:, k].set(row).at[k, k].set(-1.0 / pivot)
         return swept, pivots.at[k].set(pivot)
 
-    start = (matrices, jnp.ones_like(matrices[0]))
-    swept: tuple[jax.Array, jax.Array] = jax.lax.fori_loop(0, matrices.shape[0], sweep, start)
+    start_state = (matrices, jnp.ones_like(matrices[0]))
+    swept: tuple[jax.Array, jax.Array] = jax.lax.fori_loop(0, matrices.shape[0], sweep, start_state)
     return swept
 
 
@@ -158,7 +193,7 @@ def _sweep_unrolled(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
         pivot = swept[k, k]
         pivots.append(pivot)
         column = [swept[max(i, k), min(i, k)] for i in range(size)]
-        row = [each / pivot for each in column]
+        row = [column_entry / pivot for column_entry in column]
         for i, j in swept:
             if i == j == k:
                 swept[i, j] = -1.0 / pivot
@@ -171,21 +206,21 @@ def _sweep_unrolled(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _eliminate(
-    rest: jax.Array, count: int, left: jax.Array | None
+    remaining_system: jax.Array, count: int, n_left: jax.Array | None
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Eliminate the first columns: what remains, the pivots, and the rows divided by them."""
-    n_steps = count if left is None else jnp.clip(left, 0, count)
-    index = jnp.arange(rest.shape[0])[:, None]
+    n_steps = count if n_left is None else jnp.clip(n_left, 0, count)
+    index = jnp.arange(remaining_system.shape[0])[:, None]
 
     def step(k: jax.Array, block: jax.Array) -> jax.Array:
         row = block[k] / block[k, k]
         factors = jnp.where(index > k, block[:, k], 0.0)
         return block - factors[:, None] * row
 
-    rest = jax.lax.fori_loop(0, n_steps, step, rest)
-    head = rest[:count]
+    remaining_system = jax.lax.fori_loop(0, n_steps, step, remaining_system)
+    head = remaining_system[:count]
     pivots = jnp.diagonal(head[:, :count], axis1=0, axis2=1).T
-    return rest[count:, count:], pivots, head / pivots[:, None]
+    return remaining_system[count:, count:], pivots, head / pivots[:, None]
 
 
 def _substitute(blocks: list[jax.Array], size: int) -> jax.Array:
@@ -195,13 +230,16 @@ def _substitute(blocks: list[jax.Array], size: int) -> jax.Array:
     for rows in reversed(blocks):
         count = rows.shape[0]
         block = jnp.concatenate([jnp.zeros((count, *solved.shape[1:]), solved.dtype), solved])
-        known = rows[:, : block.shape[0]]
+        solved_rows = rows[:, : block.shape[0]]
 
         def step(
-            t: jax.Array, block: jax.Array, rows: jax.Array = rows, known: jax.Array = known
+            t: jax.Array,
+            block: jax.Array,
+            rows: jax.Array = rows,
+            solved_rows: jax.Array = solved_rows,
         ) -> jax.Array:
             k = rows.shape[0] - 1 - t
-            value = rows[k, block.shape[0] :] - (known[k][:, None] * block).sum(axis=0)
+            value = rows[k, block.shape[0] :] - (solved_rows[k][:, None] * block).sum(axis=0)
             return block.at[k].set(value)
 
         # Rows not yet solved are zero, so the diagonal's one does not count them.
