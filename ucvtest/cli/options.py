@@ -229,7 +229,7 @@ def is_of_one_learner(test: str) -> bool:
 def named_tests(
     test: str, tests: str | None, option_values: dict[str, Any]
 ) -> "dict[str, TestSpec]":
-    """The tests by name, none for the recommended one; `option_values` are those of `OWN_OPTIONS`."""
+    """The tests by name, none if recommended; `option_values` are those of `OWN_OPTIONS`."""
     from ucvtest.comparison.specs import TestSpec, as_specs
 
     if test and tests is not None:

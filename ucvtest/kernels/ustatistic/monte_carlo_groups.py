@@ -55,22 +55,22 @@ class Dealt:
 
     def calls(self, groups: slice = slice(None)) -> Iterator[tuple[np.ndarray, ...]]:
         """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time."""
-        n_sets, start = self.draws[0].shape[1], 0
+        n_sets, first_row = self.draws[0].shape[1], 0
         large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
-        while start < self.index.shape[1]:
-            depth = large if start + large <= self.index.shape[1] else small
-            rows = self.index[groups, start : start + depth]
+        while first_row < self.index.shape[1]:
+            depth = large if first_row + large <= self.index.shape[1] else small
+            rows = self.index[groups, first_row : first_row + depth]
             weight = self.weight[rows] * (rows >= 0)[..., None]
-            d1, d2, l1, l2 = (part[rows] for part in self.draws)
+            d1, d2, l1, l2 = (draw_part[rows] for draw_part in self.draws)
             yield d1, d2, l1, l2, weight
-            start += depth
+            first_row += depth
 
 
 def groups_of(draw: np.ndarray, n_groups: int) -> np.ndarray:
     """The group of each draw, alternating between the halves so that a few draws reach both."""
-    half = one_half(n_groups)
-    turns = sorted(range(n_groups), key=lambda k: (k % half, k))
-    return np.array(turns)[draw % n_groups]
+    n_in_half = one_half(n_groups)
+    group_order = sorted(range(n_groups), key=lambda k: (k % n_in_half, k))
+    return np.array(group_order)[draw % n_groups]
 
 
 def number_of_groups(n_obs: int, n_draws: int) -> int:

@@ -377,7 +377,7 @@ def _descend(
     max_iter: int,
     tolerance: float,
 ) -> tuple[jax.Array, jax.Array]:
-    """Newton's method from `start_coefficients`, in the precision of the arrays; done fits stay as they are."""
+    """Newton's method from a start, in the precision of the arrays; converged fits stay as they are."""
     n_sets = start_coefficients.shape[1]
 
     def unfinished(carry: tuple[Any, ...]) -> jax.Array:
@@ -421,7 +421,7 @@ def _polished(
 ) -> tuple[jax.Array, jax.Array]:
     """Steps with exact gradients and the inverse Hessian of the start, in single precision.
 
-    Coefficients, those of `start_coefficients` where the steps have not settled; and where they have.
+    Coefficients, those of the start where the steps have not settled; and where they have.
     """
 
     def unfinished(carry: tuple[Any, ...]) -> jax.Array:
