@@ -377,7 +377,7 @@ def _descend(
     max_iter: int,
     tolerance: float,
 ) -> tuple[jax.Array, jax.Array]:
-    """Newton's method from a start, in the precision of the arrays; converged fits stay as they are."""
+    """Newton's method from a start, in the precision of the arrays; converged fits stay."""
     n_sets = start_coefficients.shape[1]
 
     def unfinished(carry: tuple[Any, ...]) -> jax.Array:
