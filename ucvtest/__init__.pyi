@@ -21,6 +21,7 @@ from ucvtest.comparison.compare import compare as compare
 from ucvtest.comparison.compare_losses import compare_losses as compare_losses
 from ucvtest.comparison.comparison import Comparison as Comparison
 from ucvtest.comparison.specs import TestSpec as TestSpec
+from ucvtest.data.survival_response import survival as survival
 from ucvtest.evaluation.evaluate import evaluate as evaluate
 from ucvtest.losses.table import Losses as Losses
 from ucvtest.methods.classical.bayesian_t import BayesianTTest as BayesianTTest

@@ -346,7 +346,6 @@ def advise(**arguments: Any) -> Any:
             "promises": found.promises,
             "n_fits": found.evidence.n_fits,
             "reasons": [in_r(reason) for reason in found.reasons],
-            "runners_up": [each.in_words for each in found.runners_up],
         }
     )
 

@@ -280,6 +280,7 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         uv.resamples_for_precision,
         {"precision": 0.1, "confidence": 0.99, "low": -1.0, "high": 1.0},
     ),
+    "survival": (uv.survival, {"time": X[:, 0] ** 2, "event": Y}),
 }
 
 RESULT = uv.NaiveTTest.from_losses(LOSSES).fit()

@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
+from tests.support.samples import (
+    breast_cancer,
+    diabetes,
+    evaluate,
+    iris,
+    learning_sets,
+    patients,
+)
 from ucvtest.data.sample import make_sample
 from ucvtest.learners.adapters.coerce import SHORT_NAMES, as_learner
 from ucvtest.learners.base import JittedLearner
@@ -24,7 +31,7 @@ LEARNERS = [name + ARGUMENTS.get(name, "") for name in SHORT_NAMES]
 
 each_learner = pytest.mark.parametrize("text", LEARNERS)
 
-OUTPUTS = ("label", "number", "probability", "score")
+OUTPUTS = ("label", "number", "probability", "score", "risk", "event_probability")
 
 
 def admitted(text: str, sample: Any, output: Any) -> bool:
@@ -35,9 +42,16 @@ def admitted(text: str, sample: Any, output: Any) -> bool:
     return True
 
 
+def response_of(sample: Any, rows: Any) -> Any:
+    """The response of some rows, as it is passed."""
+    times = sample.survival_times
+    return sample.response[rows] if times is None else times.take(rows)
+
+
 def sample_for(text: str) -> tuple[Any, Any]:
     """A sample that the learner can learn from, and an output that it has."""
-    for sample in (breast_cancer(60, 1 if text.startswith("polynomial") else 5), diabetes(60)):
+    n_columns = 1 if text.startswith("polynomial") else 5
+    for sample in (breast_cancer(60, n_columns), diabetes(60), patients(60)):
         for output in OUTPUTS:
             if admitted(text, sample, output):
                 return sample, output
@@ -76,7 +90,7 @@ def test_the_order_of_rows_does_not_matter(text):
     sample, output = sample_for(text)
     order = np.random.default_rng(2).permutation(sample.n_obs)
     turned = make_sample(
-        sample.features[order], sample.response[order], as_classes=sample.classes is not None
+        sample.features[order], response_of(sample, order), as_classes=sample.classes is not None
     )
     learning = learning_sets(sample, 30, 7)
     found = evaluate(sample, text, output, learning).values
@@ -87,7 +101,7 @@ def test_the_order_of_rows_does_not_matter(text):
 @each_learner
 def test_what_it_cannot_learn_is_refused_by_name(text):
     learner, refusals = as_learner(text), []
-    for sample in (breast_cancer(60, 1), iris(), diabetes(60)):
+    for sample in (breast_cancer(60, 1), iris(), diabetes(60), patients(60)):
         for output in OUTPUTS:
             try:
                 learner.check(sample, output, 30)
@@ -101,6 +115,8 @@ def test_it_fits_nothing_to_missing_values(text):
     sample, output = sample_for(text)
     features = np.array(sample.features)
     features[3, 0] = np.nan
-    holey = make_sample(features, sample.response, as_classes=sample.classes is not None)
+    every = np.arange(sample.n_obs)
+    as_classes = sample.classes is not None
+    holey = make_sample(features, response_of(sample, every), as_classes=as_classes)
     with pytest.raises(ValueError, match=r"X holds nan at row 3, column 0"):
         evaluate(holey, text, output, learning_sets(holey, 30, 2))

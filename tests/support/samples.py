@@ -8,6 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, make_sample
+from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import Predictions
@@ -34,6 +35,14 @@ def diabetes(n_obs: int = 100) -> Sample:
     """A real response."""
     X, y = load_diabetes(return_X_y=True)
     return make_sample(10 * X[:n_obs], y[:n_obs] / 100, as_classes=False)
+
+
+def patients(n_obs: int = 60, n_columns: int = 3) -> Sample:
+    """Simulated survival times, some of them equal, a third of them censored."""
+    rng = np.random.default_rng(49)
+    x = rng.normal(size=(n_obs, n_columns))
+    time = np.ceil(rng.exponential(20 * np.exp(-x[:, 0])))
+    return make_sample(x, SurvivalTimes(time, rng.random(n_obs) < 2 / 3), as_classes=False)
 
 
 def learning_sets(sample: Sample, learn_size: int, n_sets: int = N_SETS) -> np.ndarray:

@@ -84,8 +84,6 @@ class Advice(ByValue):
         Arguments of its constructor, and of `fit`.
     evidence : Evidence
         What the calibration table says of it, at the largest budget studied that can be afforded.
-    runners_up : tuple of Evidence
-        The same test with the larger budgets that were studied.
     reasons : tuple of str
     """
 
@@ -100,7 +98,6 @@ class Advice(ByValue):
     settings: Mapping[str, Any]
     options: Mapping[str, Any]
     evidence: Evidence
-    runners_up: tuple[Evidence, ...]
     reasons: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -266,7 +263,6 @@ def advise_from(
         settings=settings,
         options=procedure.options if about == "rules" else _options(metric, n_fits),
         evidence=best_affordable,
-        runners_up=tuple(costlier),
         reasons=(
             *_reasons(cells, best_affordable, procedure, costlier),
             *((OUT_OF_FOLD,) if about == "rules" and metric.ranks_pairs else ()),

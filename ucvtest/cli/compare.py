@@ -305,7 +305,10 @@ def compare(
         check_together(as_table, learners, null_value, correction, baseline)
         result_or_comparison: TestResult | Comparison
         if checkpoint is not None and not as_table:
-            raise ValueError("--checkpoint is for several tests (--tests) or learners")
+            raise ValueError(
+                "--checkpoint keeps results of several tests (--tests) or pairs of learners, and "
+                "this is one test of learners that the shell fits many at a time: leave it out"
+            )
         if of_one_learner:
             result_or_comparison = _run_alone(
                 test, X, y, learners, shared_arguments, seed, max_seconds

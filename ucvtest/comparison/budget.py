@@ -137,12 +137,20 @@ def _least_rounds(planned: PlannedTest, n_turns: int) -> int:
 
 
 def _within(planned: PlannedTest, rounds: int, n_turns: int) -> PlannedTest:
-    """A test with at most so many fits of each learner."""
-    if planned.joint_run is not None:
-        return replace(planned, joint_run=planned.joint_run.within(rounds))
+    """A test with at most so many fits of each learner, and this number among its options."""
+    run = planned.joint_run
+    if run is not None:
+        bounded_run = run.within(rounds)
+        bounded_test = replace(planned, joint_run=bounded_run)
+        is_bounded = bounded_run.max_fits != run.max_fits
+        return bounded_test.naming(max_fits=bounded_run.max_fits) if is_bounded else bounded_test
     most_fits = 2 * (rounds // n_turns)
     options = {
         pair: test.within_fits(planned.options[pair], most_fits)
         for pair, test in planned.tests.items()
     }
-    return replace(planned, options=options)
+    bounded_test = replace(planned, options=options)
+    # Draws that are counted already are not bounded.
+    if options == planned.options:
+        return bounded_test
+    return bounded_test.naming(max_fits=next(iter(options.values())).max_fits)

@@ -270,6 +270,10 @@ class PlannedTest:
         """What the test of the first pair is asked."""
         return _data_of(self.first)
 
+    def naming(self, **fit: Any) -> Self:
+        """The same test, with options of `fit` that a comparison has decided among its own."""
+        return replace(self, spec=replace(self.spec, fit={**self.spec.fit, **fit}))
+
     def check_losses(self, design: Design, other_metrics: Sequence[SmoothMetric] = ()) -> None:
         """Refuse a design, and options of `fit`, before the losses are computed."""
         cls = self.spec.cls
@@ -381,6 +385,7 @@ class Plan:
         """The plan with other options of the tests that draw learning sets of their own."""
         plan = copy.copy(self)
         plan.alone = own_set_tests
+        plan.specs = {**self.specs, **{test.label: test.spec for test in own_set_tests}}
         return plan
 
     @property

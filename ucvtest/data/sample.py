@@ -14,7 +14,8 @@ from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
-from ucvtest.data.survival import refuse_survival
+from ucvtest.data.survival import refuse_survival, refuse_survival_times
+from ucvtest.data.survival_times import SurvivalTimes
 
 __all__ = [
     "Sample",
@@ -44,7 +45,7 @@ class Sample:
     features : ndarray, DataFrame or sparse matrix, shape (n, p); or texts, shape (n,)
         As the user gave them: scikit-learn pipelines accept more than a matrix can hold.
     response : ndarray, shape (n,)
-        As the user gave it.
+        As the user gave it; survival times as the structured array that scikit-survival reads.
     classes : ndarray or None
         The labels in ascending order, the positive one last; None for a real response.
     class_index : ndarray of int or None, shape (n,)
@@ -55,6 +56,8 @@ class Sample:
         Whether a user named the positive class, which then is told from several others.
     declared : tuple
         The labels in the order of the categories, where the response was a categorical of pandas.
+    survival_times : SurvivalTimes, optional
+        The response, where that is what it is.
     """
 
     features: Any
@@ -64,6 +67,7 @@ class Sample:
     groups: Groups | None = None
     positive_named: bool = False
     declared: tuple[Any, ...] = ()
+    survival_times: SurvivalTimes | None = None
 
     @property
     def n_obs(self) -> int:
@@ -77,7 +81,9 @@ class Sample:
 
     @cached_property
     def target(self) -> np.ndarray:
-        """The response as float64: labels 0, 1, ..., or the real values."""
+        """The response as float64: labels 0, 1, ..., or the real values; times of survival."""
+        if self.survival_times is not None:
+            return self.survival_times.time
         return np.asarray(
             self.response if self.class_index is None else self.class_index, dtype=float
         )
@@ -228,6 +234,7 @@ def as_response(y: Any) -> np.ndarray:
         Numbers that are stored as Python objects, as in columns of mixed origin, get a
         numeric type, so that they are not mistaken for labels.
     """
+    refuse_survival_times(y)
     array = as_column("y", y)
     refuse_survival(array)
     return array
@@ -320,7 +327,7 @@ def make_sample(
     ----------
     X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
-        Labels of any type, or real values.
+        Labels of any type, real values, or `SurvivalTimes`.
     as_classes : bool
         Whether `y` holds class labels.
     pos_label : optional
@@ -358,7 +365,8 @@ def make_sample(
         )
     if features.ndim == 2 and features.shape[1] == 0:
         raise ValueError("X has no columns: at least one feature is needed")
-    response = np.array(as_response(y))
+    survival = y if isinstance(y, SurvivalTimes) else None
+    response = np.array(as_response(y)) if survival is None else survival.records
     if response.ndim != 1:
         raise ValueError(f"y must have one dimension, got shape {response.shape}")
     n_rows = features.shape[0]
@@ -367,6 +375,9 @@ def make_sample(
             f"X and y must have the same length, got {n_rows} rows and {len(response)} responses"
         )
     _refuse_other_rows(X, y, groups)
+    if survival is not None:
+        clusters = as_groups(groups, len(response))
+        return Sample(features, response, None, None, clusters, survival_times=survival)
     n_missing = count_missing(response)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing values: drop these observations")

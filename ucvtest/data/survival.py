@@ -1,4 +1,4 @@
-"""Survival times, which no test can use yet, are not taken for labels."""
+"""Survival times are not taken for labels or numbers: tests that are not about them refuse them."""
 
 import re
 from datetime import timedelta
@@ -7,19 +7,31 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import NO_TIMES
+from ucvtest.data.survival_times import SurvivalTimes
 
-__all__ = ["refuse_survival"]
+__all__ = ["refuse_survival", "refuse_survival_times"]
 
 SURVIVAL = (
-    "y is a survival time ({}), which may be censored, and no test here can use that: take the "
-    "status at a fixed time, or see concordance_index_censored() of scikit-survival"
+    "y is a survival time ({}), which may be censored, and no test of labels or numbers can use "
+    "that: pass uv.survival(time, event) with a survival metric, such as metric='harrell', or take "
+    "the status at a fixed time"
 )
-"""As R's functions say it."""
 
 MOST_LABELS = 20
 
 DURATION = re.compile(r"-?\d+ days?( [+-]?\d+:\d\d:\d\d(\.\d+)?)?")
 """As pandas writes durations into files."""
+
+
+def refuse_survival_times(y: Any) -> None:
+    """Refuse what `uv.survival` has made.
+
+    Raises
+    ------
+    ValueError
+    """
+    if isinstance(y, SurvivalTimes):
+        raise ValueError(SURVIVAL.format(f"{y.n_obs} times, {y.n_events} of them with the event"))
 
 
 def refuse_survival(array: np.ndarray) -> None:

@@ -270,9 +270,9 @@ class Evaluator:
             values = np.where(np.isnan(values).any(axis=2), np.nan, _most_extreme(values))
         tested = np.where(fits.testing, values, 0.0)
         is_unusable = np.isnan(tested)
-        if self._output in ("number", "probability"):
+        if self._output in ("number", "probability", "event_probability"):
             is_unusable |= np.isinf(tested)
-        if self._output == "probability":
+        if self._output in ("probability", "event_probability"):
             is_unusable |= (tested < 0) | (tested > 1)
         if not is_unusable.any():
             return
@@ -335,4 +335,6 @@ _EXPECTED: dict[Output, str] = {
     "number": "finite numbers",
     "probability": "probabilities of the positive class, between 0 and 1",
     "score": "scores that are not NaN",
+    "risk": "risks that are not NaN",
+    "event_probability": "probabilities of an event, between 0 and 1",
 }

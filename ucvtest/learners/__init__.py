@@ -4,6 +4,7 @@ import ucvtest.common.float64  # noqa: F401  (before any other module imports JA
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner
 from ucvtest.learners.closed_forms.held_out import hat_matrix, held_out_predictions
 from ucvtest.learners.closed_forms.leave_p_out import knn_leave_p_out
+from ucvtest.learners.jitted.cox import cox
 from ucvtest.learners.jitted.discriminant import gaussian_nb, lda, qda
 from ucvtest.learners.jitted.kernel_ridge import kernel_ridge
 from ucvtest.learners.jitted.lasso import elastic_net, lasso
@@ -21,6 +22,7 @@ __all__ = [
     "Learner",
     "Predictions",
     "SplitLearner",
+    "cox",
     "elastic_net",
     "gaussian_nb",
     "hat_matrix",

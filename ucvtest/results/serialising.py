@@ -81,9 +81,8 @@ class Saved(ByValue):
 
     def _plain(self) -> dict[str, Any]:
         """What is written of the fields."""
-        return {
-            attribute.name: to_plain(getattr(self, attribute.name)) for attribute in fields(self)
-        }  # type: ignore[arg-type]
+        attributes = fields(self)  # type: ignore[arg-type]
+        return {field.name: to_plain(getattr(self, field.name)) for field in attributes}
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.kernels.ustatistic.padding import padded
+
 __all__ = ["Dealt", "Draws", "groups_of", "number_of_groups", "one_half"]
 
 N_GROUPS = 32
@@ -54,14 +56,15 @@ class Dealt:
         return cls(draws, weight, index)
 
     def calls(self, groups: slice = slice(None)) -> Iterator[tuple[np.ndarray, ...]]:
-        """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time."""
+        """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time; n is padded."""
         n_sets, first_row = self.draws[0].shape[1], 0
         large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
         while first_row < self.index.shape[1]:
             depth = large if first_row + large <= self.index.shape[1] else small
             rows = self.index[groups, first_row : first_row + depth]
             weight = self.weight[rows] * (rows >= 0)[..., None]
-            d1, d2, l1, l2 = (draw_part[rows] for draw_part in self.draws)
+            d1, d2 = (padded(differences[rows], 0) for differences in self.draws[:2])
+            l1, l2 = (padded(learning[rows], fill=True) for learning in self.draws[2:])
             yield d1, d2, l1, l2, weight
             first_row += depth
 

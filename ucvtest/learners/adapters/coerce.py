@@ -12,6 +12,7 @@ from ucvtest.learners.base import JittedLearner, Learner
 __all__ = ["PATHS", "SHORT_NAMES", "as_learner", "as_learners", "is_regressor", "usage"]
 
 SHORT_NAMES = (
+    "cox",
     "elastic_net",
     "gaussian_nb",
     "kernel_ridge",

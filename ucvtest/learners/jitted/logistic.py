@@ -23,21 +23,19 @@ from ucvtest.learners.jitted.penalties import (
     check_without_penalty,
 )
 from ucvtest.learners.solvers.linear_algebra import (
-    divisor,
     invert_positive_definite,
+    penalty_weights,
+    principal_components,
     products,
-    solve_positive_definite,
     symmetric,
     times_vectors,
 )
+from ucvtest.learners.solvers.newton import descend
 
 __all__ = ["RidgeLogistic", "logistic"]
 
 MOST_COEFFICIENTS = 300
 """Most equations of a system: larger ones would take longer, and more memory, than single fits."""
-
-RANK = 1e-11
-"""Share of the largest singular value below which a direction is rounding error."""
 
 CONVERGED = 1e-6
 """Largest change of a coefficient in the last step, in standard units and relative to the
@@ -52,9 +50,6 @@ thousandth of the error of the one before."""
 
 CHEAP_STEPS = 6
 """Such steps, at most; a fit that needs more goes on with Newton's method."""
-
-OVERSHOT = 0.5
-"""Share of the slope at the start that the slope at the end of a step may have, uphill."""
 
 CACHE_NUMBERS = 2**17
 """Numbers that the matrices of one call may hold: half a processor's second-level cache."""
@@ -184,7 +179,7 @@ class RidgeLogistic(JittedLearner):
         """Standard units, products of columns, and the fit to all observations as the start."""
         features = sample.matrix - sample.matrix.mean(axis=0)
         if not self.standardize and features.shape[1] >= features.shape[0]:
-            features = _rotated(features)
+            features = principal_components(features)
         spread = features.std(axis=0)
         unit = np.where(spread > 0, spread, 1.0)
         design = np.hstack([np.ones((sample.n_obs, 1)), features / unit])
@@ -238,13 +233,6 @@ class RidgeLogistic(JittedLearner):
         return fits
 
 
-def _rotated(features: np.ndarray) -> np.ndarray:
-    """Principal components: as many as observations, for the same |b| and fitted values."""
-    left_vectors, singular, _ = np.linalg.svd(features, full_matrices=False)
-    is_nonzero = singular > RANK * singular[0]
-    return left_vectors[:, is_nonzero] * singular[is_nonzero]
-
-
 @partial(jit, static_argnums=6)
 def _newton(
     state: LogisticState, learning: jax.Array, n_obs: jax.Array, *settings: Any
@@ -262,7 +250,7 @@ def _newton(
             start_coefficients.astype(jnp.float32),
             jnp.zeros(start_coefficients.shape[1], dtype=bool),
         )
-        near, _ = _descend(rough, at_start, none, max_iter=settings[1], tolerance=NEAR)
+        near, _ = descend(rough, at_start, none, max_iter=settings[1], tolerance=NEAR)
         near = jnp.where(jnp.isfinite(near).all(axis=0), near, start_coefficients)
         inverse = _inverse_hessian(rough, near.astype(jnp.float32))
         return _fitted(state, *_polished(exact, near, inverse), n_obs)
@@ -283,7 +271,7 @@ def _newton_to_the_end(
 
     def fit(rows: jax.Array, b: jax.Array, is_converged: jax.Array) -> Fitted:
         exact, _ = _likelihood(state, rows, *settings)
-        ended = _descend(exact, b.T, is_converged[:, 0], max_iter=settings[1], tolerance=CONVERGED)
+        ended = descend(exact, b.T, is_converged[:, 0], max_iter=settings[1], tolerance=CONVERGED)
         return _fitted(state, *ended, n_obs)
 
     return _in_row_blocks(state, fit, learning, b, is_converged[:, None])
@@ -369,47 +357,6 @@ class Likelihood(NamedTuple):
         return symmetric(packed, q) + on_diagonal
 
 
-def _descend(
-    likelihood: Likelihood,
-    start_coefficients: jax.Array,
-    is_converged: jax.Array,
-    *,
-    max_iter: int,
-    tolerance: float,
-) -> tuple[jax.Array, jax.Array]:
-    """Newton's method from a start, in the precision of the arrays; converged fits stay."""
-    n_sets = start_coefficients.shape[1]
-
-    def unfinished(carry: tuple[Any, ...]) -> jax.Array:
-        return (carry[0] < max_iter) & ~carry[-1].all()
-
-    def iterate(carry: tuple[Any, ...]) -> tuple[Any, ...]:
-        count, b, step, slope, is_converged = carry
-        gradient, probability = likelihood.gradient(b)
-        # The loss is convex: a slope that is steep uphill means that the step was too long.
-        overshot = (gradient * step).sum(axis=0) > OVERSHOT * slope
-        hessian = likelihood.hessian(probability)
-        newton = -solve_positive_definite(hessian, gradient[:, None])[:, 0]
-        step = jnp.where(overshot, 0.5 * step, newton)
-        slope = jnp.where(overshot, 0.5 * slope, jnp.abs((gradient * newton).sum(axis=0)))
-        change = jnp.where(is_converged, 0.0, jnp.where(overshot, -step, step))
-        largest = jnp.abs(change).max(axis=0)
-        settled = largest <= tolerance * (1.0 + jnp.abs(b).max(axis=0))
-        # A fit that failed has also ended.
-        is_converged = is_converged | (settled & ~overshot) | jnp.isnan(largest)
-        return count + 1, b + change, step, slope, is_converged
-
-    carry = (
-        0,
-        start_coefficients,
-        jnp.zeros_like(start_coefficients),
-        jnp.zeros(n_sets, start_coefficients.dtype),
-        is_converged,
-    )
-    _, b, _, _, is_converged = jax.lax.while_loop(unfinished, iterate, carry)
-    return b, is_converged
-
-
 def _inverse_hessian(likelihood: Likelihood, b: jax.Array) -> jax.Array:
     """Inverse Hessian (q, q, R) at a point (q, R); NaN where it is singular."""
     probability = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", likelihood.design, b, precision="highest"))
@@ -451,13 +398,5 @@ def _penalty(
     standardize: bool,
 ) -> jax.Array:
     """Weights of the squared coefficients, (q, R), for features in standard units."""
-    size = weight.sum(axis=0)
-    total = lam * jnp.where(mean_scale, size, 1.0)
-    if standardize:
-        x = design[:, 1:]
-        mean = jnp.einsum("np,nr->pr", x, weight, precision="highest") / size
-        mean_square = jnp.einsum("np,nr->pr", x**2, weight, precision="highest") / size
-        slopes = total * divisor(mean_square, mean)
-    else:
-        slopes = total / unit[:, None] ** 2
+    slopes = penalty_weights(design[:, 1:], weight, lam, unit, mean_scale, standardize)
     return jnp.concatenate([jnp.zeros_like(slopes[:1]), slopes])

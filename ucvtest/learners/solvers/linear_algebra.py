@@ -13,6 +13,8 @@ __all__ = [
     "SINGULAR",
     "divisor",
     "invert_positive_definite",
+    "penalty_weights",
+    "principal_components",
     "products",
     "quadratic_form",
     "solve_positive_definite",
@@ -32,6 +34,9 @@ CONSTANT = 1e-14
 
 CANCELLED = 1e-7
 """Share of the mean square up to which a variance has lost too many digits."""
+
+RANK = 1e-11
+"""Share of the largest singular value below which a direction is rounding error."""
 
 UNROLLED = 4
 """Most columns of matrices that are inverted without a loop: more would take long to compile."""
@@ -59,6 +64,34 @@ def divisor(mean_square: jax.Array, mean: jax.Array) -> jax.Array:
     constant = variance <= CONSTANT * mean_square
     exact = variance > CANCELLED * mean_square
     return jnp.where(constant, 1.0, jnp.where(exact, variance, jnp.nan))
+
+
+def principal_components(features: np.ndarray) -> np.ndarray:
+    """As many columns as the rank, for the same |b| and the same fitted values."""
+    left, singular, _ = np.linalg.svd(features, full_matrices=False)
+    kept = singular > RANK * singular[0]
+    return left[:, kept] * singular[kept]
+
+
+def penalty_weights(
+    x: jax.Array,
+    weight: jax.Array,
+    lam: float,
+    unit: jax.Array,
+    mean_scale: bool,
+    standardize: bool,
+) -> jax.Array:
+    """Weights of the squared coefficients, (p, R) or (p, 1), of features (n, p) in standard units.
+
+    `unit` (p,) is what the features were divided by; learning sets have the weights (n, R).
+    """
+    size = weight.sum(axis=0)
+    total = lam * jnp.where(mean_scale, size, 1.0)
+    if not standardize:
+        return total / unit[:, None] ** 2
+    mean = jnp.einsum("np,nr->pr", x, weight, precision="highest") / size
+    mean_square = jnp.einsum("np,nr->pr", x**2, weight, precision="highest") / size
+    return total * divisor(mean_square, mean)
 
 
 def symmetric(packed: jax.Array, size: int) -> jax.Array:

@@ -144,7 +144,7 @@ def settled(
     point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
     moved = estimate(
-        again, copy.deepcopy(generator_at_start), few=isinstance(estimates, FewFitsEstimates)
+        again, copy.deepcopy(generator_at_start), as_few=isinstance(estimates, FewFitsEstimates)
     )
     return MetricEstimates(
         estimates, final, RowsAddedToTest(point, table, n, moved), undefined, bias

@@ -87,6 +87,8 @@ def jointly_settled(
         for prediction_source, point in zip(prediction_sources, slopes, strict=True)
     ]
     _, moved = estimate(
-        again, copy.deepcopy(generator_at_start), few=isinstance(joint_estimates, JointFewEstimates)
+        again,
+        copy.deepcopy(generator_at_start),
+        as_few=isinstance(joint_estimates, JointFewEstimates),
     )
     return JointMetrics(source, joint_estimates, points, n_obs, moved)

@@ -154,6 +154,11 @@ class JointRun:
         )
         return needed_fits // n_learners
 
+    @property
+    def max_fits(self) -> int:
+        """Fits of all learners that there may be."""
+        return next(iter(self.tests.values())).options.max_fits
+
     def within(self, fits_of_each: int) -> Self:
         """The same with at most so many fits of each learner."""
         most_fits = fits_of_each * len(self.names)

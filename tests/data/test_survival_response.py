@@ -1,0 +1,77 @@
+"""What is taken for survival times, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ucvtest as uv
+from ucvtest.data.survival_response import as_survival
+
+TIME, EVENT = [5.0, 8.0, 3.0, 0.0], [True, False, True, True]
+STRUCTURED = np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("dead", "?"), ("t", "f8")])
+
+DOORS = {
+    "a structured array": STRUCTURED,
+    "a record array": np.rec.fromarrays([TIME, EVENT], names="days,status"),
+    "a frame of booleans": pd.DataFrame({"follow-up": TIME, "x": EVENT}),
+    "a frame of zeros and ones": pd.DataFrame({"days": TIME, "x": np.array(EVENT) * 1}),
+    "nullable columns": pd.DataFrame({"days": TIME, "x": EVENT}).convert_dtypes(),
+    "times themselves": uv.survival(TIME, EVENT),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_holds_times_and_events_is_recognised(door):
+    found = as_survival(DOORS[door])
+    assert found == uv.survival(TIME, EVENT) == uv.survival(DOORS[door])
+    assert found.time.dtype == float
+    assert found.event.dtype == bool
+
+
+def test_names_decide_where_both_columns_hold_zeros_and_ones():
+    found = uv.survival(pd.DataFrame({"Status": [1, 0, 1], "time": [1, 1, 0]}))
+    assert found == uv.survival([1, 1, 0], [1, 0, 1])
+    assert as_survival(pd.DataFrame({"a": [1, 0, 1], "b": [1, 1, 0]})) is None
+
+
+@pytest.mark.parametrize("other", [TIME, np.column_stack([TIME, EVENT]), pd.DataFrame({"a": TIME})])
+def test_other_responses_are_not_recognised(other):
+    assert as_survival(other) is None
+
+
+def test_they_are_immutable_taken_apart_and_kept():
+    found = uv.survival(TIME, EVENT)
+    assert (len(found), found.n_obs, found.n_events) == (4, 4, 3)
+    assert found.take([1]) == found.take(np.arange(4) == 1)
+    assert found.take([1]).n_events == 0
+    assert found != uv.survival(TIME, [True] * 4)
+    assert pickle.loads(pickle.dumps(found)) == found
+    with pytest.raises(ValueError, match="read-only"):
+        found.time[0] = 1
+
+
+REFUSED = [
+    (([1, 2], [1, 2]), "event holds 1 and 2, as some data of R .*: pass event == 2"),
+    (([1, 2], [2, 2]), "event holds 1 and 2"),
+    (([1, 2], [0, 0]), "event is 0 everywhere, so that all times are censored"),
+    (([1, 2], ["dead", "alive"]), "event must hold 1 .* got 'dead', 'alive': pass a comparison"),
+    (([1, 2], [1, None]), "event has 1 missing values"),
+    (([1, 2], [1, 0.5]), "event must hold 1 for an event"),
+    (([1, 2, 3], [1, 0]), "time has 3 values, and event 2"),
+    (([1, np.nan], [1, 0]), "time has 1 values that are missing or infinite"),
+    (([1, -2], [1, 0]), "time goes down to -2"),
+    (([], []), "time is empty"),
+    (([[1, 2], [3, 4]], [1, 0]), r"time must have one dimension, got shape \(2, 2\)"),
+    ((pd.to_timedelta([1, 2], unit="D"), [1, 0]), "time holds dates or times"),
+    ((pd.Series([1, 2]), pd.Series([1, 0], index=[1, 0])), "time and event have the same index"),
+    (([1, 2],), "event is missing"),
+    ((uv.survival([1, 2], [1, 0]), [1, 0]), "time holds events already"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSED)
+def test_others_are_refused_in_words(given, message):
+    with pytest.raises(ValueError, match=message):
+        uv.survival(*given)

@@ -1,0 +1,168 @@
+"""A response of survival times, from what users have: two vectors, a structured array, a table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_size
+from ucvtest.data.sample import as_column, count_missing, difference_of_indices
+from ucvtest.data.survival_times import SurvivalTimes
+
+__all__ = ["as_survival", "survival"]
+
+EVENTS = ("event", "status", "death", "dead", "died")
+"""Names by which a column is known as the event, where both hold zeros and ones alone."""
+
+
+def survival(time: Any, event: Any = None) -> SurvivalTimes:
+    """A response of survival times, which may be censored.
+
+    Metrics such as "harrell" and ``uv.metrics.brier(at=365)`` need it. Tests that are not about
+    survival refuse it.
+
+    Parameters
+    ----------
+    time : array-like, shape (n,)
+        How long each observation was followed, in any unit: finite and not negative. Without
+        `event` also what has both: scikit-survival's structured array (one field of booleans, one
+        of numbers), or a DataFrame with two columns, one of which holds zeros and ones, or is named
+        "event" or "status".
+    event : array-like, shape (n,), optional
+        True or 1 where the event ended the time, False or 0 where the time is censored.
+
+    Returns
+    -------
+    SurvivalTimes
+        With the fields `time` and `event`.
+
+    Raises
+    ------
+    ValueError
+        If lengths or indices do not match, values are missing, times are negative or infinite,
+        `event` holds anything but 0 and 1, or nobody had the event.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.survival([5, 8, 3, 8], [1, 0, 1, 1])
+    SurvivalTimes(n_obs=4, n_events=3)
+    """
+    if event is None:
+        found = as_survival(time)
+        if found is None:
+            raise ValueError(
+                "event is missing: pass 1 where the event ended the time, and 0 where the time is "
+                "censored"
+            )
+        return found
+    if isinstance(time, SurvivalTimes):
+        raise ValueError("time holds events already: leave event out")
+    difference = difference_of_indices(time, event)
+    if difference:
+        raise ValueError(
+            f"time and event have {difference}, but rows are matched by place: pass "
+            "event.loc[time.index], or event.to_numpy() where row by row they belong together"
+        )
+    times, events = _times(time), _events(event)
+    if len(times) != len(events):
+        raise ValueError(f"time has {len(times)} values, and event {len(events)}")
+    if not events.any():
+        raise ValueError(
+            "event is 0 everywhere, so that all times are censored: a survival metric needs at "
+            "least one event"
+        )
+    return SurvivalTimes(times, events)
+
+
+def as_survival(y: Any) -> SurvivalTimes | None:
+    """What is recognised as survival times; None for anything else.
+
+    Raises
+    ------
+    ValueError
+        If it is one, but not a valid one.
+    """
+    if isinstance(y, SurvivalTimes):
+        return y
+    columns = _columns(y)
+    if columns is None:
+        return None
+    event = _event_of(columns)
+    if event is None:
+        return None
+    (time,) = (name for name in columns if name != event)
+    return survival(columns[time], columns[event])
+
+
+def _columns(y: Any) -> dict[str, Any] | None:
+    """The two named columns of a structured array or a table, or none."""
+    names: Sequence[Any] = ()
+    if hasattr(y, "columns") and hasattr(y, "__getitem__"):
+        names = list(y.columns)
+    elif isinstance(y, np.ndarray) and y.dtype.names is not None and y.ndim == 1:
+        names = y.dtype.names
+    return {str(name): y[name] for name in names} if len(names) == 2 else None
+
+
+def _event_of(columns: dict[str, Any]) -> str | None:
+    """The column with the event: of booleans, else of zeros and ones, else by its name."""
+    arrays = {name: as_column(name, given) for name, given in columns.items()}
+    booleans = [name for name, array in arrays.items() if array.dtype.kind == "b"]
+    binary = [name for name, array in arrays.items() if _is_binary(array)]
+    named = [name for name in arrays if name.lower() in EVENTS]
+    for found in (booleans, binary, named):
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _is_binary(array: np.ndarray) -> bool:
+    return array.dtype.kind in "biuf" and bool(np.isin(array, (0, 1)).all())
+
+
+def _times(time: Any) -> np.ndarray:
+    found = as_numbers("time", as_column("time", time))
+    _check_vector("time", found)
+    if not len(found):
+        raise ValueError("time is empty: at least one observation is needed")
+    if not np.isfinite(found).all():
+        n_bad = int((~np.isfinite(found)).sum())
+        raise ValueError(
+            f"time has {n_bad} values that are missing or infinite: drop these observations"
+        )
+    if found.min() < 0:
+        raise ValueError(
+            f"time goes down to {found.min():.3g}: survival times are not negative, so subtract "
+            "the start of each observation"
+        )
+    check_size("time", found)
+    return found
+
+
+def _events(event: Any) -> np.ndarray:
+    given = as_column("event", event)
+    _check_vector("event", given)
+    n_missing = count_missing(given)
+    if n_missing:
+        raise ValueError(f"event has {n_missing} missing values: drop these observations")
+    if given.dtype.kind == "b":
+        return given
+    different = list(dict.fromkeys(given.tolist()))
+    if set(different) <= {0, 1}:
+        return np.asarray(given == 1)
+    if set(different) <= {1, 2}:
+        raise ValueError(
+            "event holds 1 and 2, as some data of R have it, where 2 is the event: pass event == 2"
+        )
+    listed = ", ".join(f"{value!r:.30}" for value in different[:5])
+    raise ValueError(
+        f"event must hold 1 for an event and 0 for a censored time, got {listed}: pass a "
+        "comparison, such as status == 'dead'"
+    )
+
+
+def _check_vector(name: str, array: np.ndarray) -> None:
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}")

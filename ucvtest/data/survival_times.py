@@ -1,0 +1,64 @@
+"""Survival times: how long each observation was followed, and whether it then had the event."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.equality import ByValue
+
+__all__ = ["SurvivalTimes"]
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalTimes(ByValue):
+    """Times that may be censored, as `survival` makes them.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        How long each observation was followed: float64, finite, not negative.
+    event : ndarray of bool, shape (n,)
+        Whether the event ended it. Otherwise the time is censored.
+    """
+
+    time: np.ndarray
+    event: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name, kind in (("time", np.float64), ("event", np.bool_)):
+            array = np.array(getattr(self, name), dtype=kind)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        if self.time.shape != self.event.shape or self.time.ndim != 1:
+            raise ValueError(
+                f"time and event must be two vectors of one length, got shapes {self.time.shape} "
+                f"and {self.event.shape}"
+            )
+
+    @property
+    def n_obs(self) -> int:
+        """Number of observations, n."""
+        return len(self.time)
+
+    @property
+    def n_events(self) -> int:
+        """How many of them had the event."""
+        return int(self.event.sum())
+
+    @property
+    def records(self) -> np.ndarray:
+        """The structured array that scikit-survival reads: the event first."""
+        found = np.empty(self.n_obs, dtype=[("event", np.bool_), ("time", np.float64)])
+        found["event"], found["time"] = self.event, self.time
+        return found
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        return f"SurvivalTimes(n_obs={self.n_obs}, n_events={self.n_events})"
+
+    def take(self, rows: Any) -> "SurvivalTimes":
+        """Those of some observations, by their numbers or a mask; there may be no event."""
+        return SurvivalTimes(self.time[rows], self.event[rows])

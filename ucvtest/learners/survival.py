@@ -1,0 +1,98 @@
+"""What learners of survival times have in common: risks, or probabilities of an event."""
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from ucvtest.data.output import SURVIVAL_OUTPUTS, Output
+from ucvtest.data.sample import Sample
+from ucvtest.learners.base import JittedLearner, Predictions
+
+__all__ = ["JittedSurvivalLearner", "SurvivalLearner", "check_survival"]
+
+
+@runtime_checkable
+class SurvivalLearner(Protocol):
+    """A learner that predicts risks, or the probabilities of an event by some times."""
+
+    times: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """How the learner is written in summaries and settings."""
+
+    def predicting_at(self, times: Sequence[float]) -> Self:
+        """The same learner, whose probabilities of an event are about these times."""
+
+
+def check_survival(name: str, sample: Sample, output: Output) -> None:
+    """Refuse responses that are not survival times, and other outputs.
+
+    Raises
+    ------
+    ValueError
+    """
+    if sample.survival_times is None or output not in SURVIVAL_OUTPUTS:
+        raise ValueError(
+            f"learner {name} needs survival times and a metric of them: pass uv.survival(time, "
+            "event) as y, and metric='harrell'"
+        )
+
+
+@dataclass(frozen=True)
+class JittedSurvivalLearner(JittedLearner):
+    """A jitted learner of survival times."""
+
+    times: ClassVar[tuple[float, ...]] = ()
+    """By when the events are whose probabilities are predicted; set by `predicting_at`."""
+
+    @abstractmethod
+    def risks(self, state: Any, learning: np.ndarray) -> np.ndarray:
+        """Fit every learning set and score every observation, (R, n): high where events are early.
+
+        NaN where a fit has no solution.
+        """
+
+    @abstractmethod
+    def event_probabilities(
+        self, state: Any, learning: np.ndarray, times: np.ndarray
+    ) -> np.ndarray:
+        """The probabilities of an event by each of the times (K,), as (R, n, K)."""
+
+    def predicting_at(self, times: Sequence[float]) -> Self:
+        """See `SurvivalLearner`."""
+        found = replace(self)
+        object.__setattr__(found, "times", tuple(map(float, times)))
+        return found
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse responses that are not survival times."""
+        check_survival(self.name, sample, output)
+        self._refuse_memory(sample.n_obs)
+        sample.matrix_for(f"learner {self.name}")
+
+    def scores(
+        self, state: Any, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The risks."""
+        if labels is not None:
+            raise ValueError(f"learner {self.name} learns survival times, which no test permutes")
+        return self.risks(state, learning)
+
+    def predict(
+        self,
+        state: Any,
+        learning: np.ndarray,
+        output: Output,
+        testing: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
+    ) -> Predictions:
+        """Risks (R, n); or probabilities of an event, (R, n) by one time, (R, n, K) by several."""
+        if output == "risk":
+            return Predictions(self.scores(state, learning, labels), Counter())
+        found = self.event_probabilities(state, learning, np.asarray(self.times))
+        return Predictions(found[:, :, 0] if len(self.times) == 1 else found, Counter())
