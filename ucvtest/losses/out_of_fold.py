@@ -98,10 +98,6 @@ class OutOfFold:
                 parts[name] = np.concatenate([each[name][:, order] for each, order in rows], axis=1)
         return {**found[0], **parts}
 
-    def of_tested(self, values: np.ndarray) -> np.ndarray:
-        """What observations (n,) have, of all that are tested (T,), resample by resample."""
-        return np.concatenate([values[order] for order in self._orders])
-
     @property
     def _orders(self) -> list[np.ndarray]:
         """Observations fold by fold, in each repeat."""
