@@ -6,6 +6,7 @@ import numpy as np
 
 from ucvtest.common.arrays import check_whole
 from ucvtest.common.checks import check_choice
+from ucvtest.data.survival_times import SurvivalTimes
 
 __all__ = ["Missing", "complete_rows", "dropped_note"]
 
@@ -24,7 +25,8 @@ def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, A
     named = {"X": X, "y": y, "groups": groups}
     parts = [part for part in named.values() if part is not None]
     for name, part in named.items():
-        if part is not None and not hasattr(part, "toarray"):
+        known = part is None or hasattr(part, "toarray") or isinstance(part, SurvivalTimes)
+        if not known:
             # What is under a mask must not come out where rows are taken.
             check_whole(name, part)
     gaps = [_gaps(part) for part in parts]
@@ -54,6 +56,8 @@ def _gaps(part: Any) -> np.ndarray:
     """Which rows lack a value."""
     import pandas as pd
 
+    if isinstance(part, SurvivalTimes):
+        return np.zeros(len(part), dtype=bool)
     if hasattr(part, "toarray"):
         part = part.tocoo()
         found = np.zeros(part.shape[0], dtype=bool)
@@ -67,6 +71,8 @@ def _gaps(part: Any) -> np.ndarray:
 
 
 def _rows(part: Any, kept: np.ndarray) -> Any:
+    if isinstance(part, SurvivalTimes):
+        return part.take(kept)
     if hasattr(part, "iloc"):
         return part.iloc[np.flatnonzero(kept)]
     if hasattr(part, "toarray"):

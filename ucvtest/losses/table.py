@@ -237,6 +237,13 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         return metric.made_for(self.settings.get(CLASSES, ()))
 
     @property
+    def survival_times(self) -> SurvivalTimes:
+        """Survival times of all observations, (n,)."""
+        assert self.target is not None
+        assert self.event is not None
+        return SurvivalTimes(self.target, self.event)
+
+    @property
     def tested_times(self) -> SurvivalTimes:
         """Survival times of all tested observations, (T,)."""
         assert self.target is not None

@@ -164,4 +164,6 @@ class LifelinesLearner(SurvivalLearner, SplitLearner):
 def is_fitter(learner: Any) -> bool:
     """Whether it is a model of lifelines that learns from features."""
     of_lifelines = type(learner).__module__.split(".")[0] == "lifelines"
-    return of_lifelines and hasattr(learner, "predict_survival_function")
+    return of_lifelines and any(
+        base.__name__ == "RegressionFitter" for base in type(learner).__mro__
+    )
