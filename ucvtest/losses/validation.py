@@ -107,8 +107,11 @@ def check_parts(losses: Any) -> None:
         ("values", (n_learners, int(design.testing.sum()))),
         ("target", (design.n_obs,)),
         ("groups", (design.n_obs,)),
-        ("predictions", (n_learners, int(design.testing.sum()))),
+        ("event", (design.n_obs,)),
     ]
+    if losses.predictions is not None:
+        # Of probabilities by several times each observation has more than one.
+        shapes.append(("predictions", (*shapes[1][1], *losses.predictions.shape[2:3])))
     for name, shape in shapes:
         array = getattr(losses, name)
         if array is not None and (array.shape != shape or array.dtype.kind not in "fiub"):
@@ -136,6 +139,8 @@ def _check_predictions(losses: Any) -> None:
         raise ValueError("predictions need values and target beside them")
     if not np.isfinite(losses.predictions).all():
         raise ValueError("predictions must be finite numbers")
+    if losses.metric.of_survival == (losses.event is None):
+        raise ValueError("event must be there for a survival metric, and for no other")
     undefined = np.isnan(losses.values)
     if np.isinf(losses.values).any() or (undefined.any(axis=1) != undefined.all(axis=1)).any():
         raise ValueError("values must be finite numbers, or all NaN of a learner")

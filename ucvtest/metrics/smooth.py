@@ -24,6 +24,7 @@ __all__ = [
     "FunctionOfMeans",
     "IntervalScale",
     "Moments",
+    "OfTimes",
     "Ranks",
     "SmoothMetric",
     "ValueAndGradient",
@@ -130,13 +131,31 @@ class Ranks:
     influence: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray]]
 
 
+@dataclass(frozen=True)
+class OfTimes:
+    """A functional of survival times and risks.
+
+    `values` takes survival times (T,), risks (T,) or (T, K), the numbers of the test sets within
+    which pairs are (or None), and the censoring distribution of further observations (or None). It
+    returns the linearised value of each observation, NaN where there is none.
+    """
+
+    values: Callable[[Any, np.ndarray, np.ndarray | None, Any], np.ndarray]
+
+
 def linearised(
-    function: FunctionOfMeans | Ranks, target: np.ndarray, predictions: np.ndarray
+    function: "FunctionOfMeans | Ranks | OfTimes",
+    target: Any,
+    predictions: np.ndarray,
+    folds: np.ndarray | None = None,
 ) -> np.ndarray:
     """The linearised value of each observation, (T,), whose mean is the metric.
 
-    Without a gradient, as at a geometric mean of 0, all are the metric.
+    Without a gradient, as at a geometric mean of 0, all are the metric. `folds` (T,) are numbers of
+    test sets, which metrics of pairs of survival times need.
     """
+    if isinstance(function, OfTimes):
+        return function.values(target, predictions, folds, None)
     if isinstance(function, Ranks):
         value, influence = function.influence(target, predictions, np.ones(len(target)))
         return value + influence
@@ -190,6 +209,11 @@ class SmoothMetric(Metric):
     def greater_is_better(self) -> bool:
         """As the metric declares."""
         return self.rises
+
+    @property
+    def wants(self) -> tuple[Any, ...]:
+        """What is kept of predictions: metrics that want the same can share them."""
+        return (self.output, self.cut)
 
     @property
     def of_ranks(self) -> bool:

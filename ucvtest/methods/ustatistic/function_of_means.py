@@ -23,6 +23,7 @@ from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.smooth import Cells
+from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.working_point import WorkingPoint
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import two_right_two_wrong
@@ -216,6 +217,8 @@ def undefined_parts(
     """What a result says where the metric is 0/0: the interval with rows added, if there is one."""
     words = question.metric.in_words
     said = f"no estimate: {words} is 0/0 here, as a class was never there, or never predicted"
+    if question.metric.of_survival:
+        said = f"no estimate: {words} has no value here, as {_no_value(question)}"
     said += "; the interval is that with rows added" if estimates.added is not None else ""
     few = isinstance(estimates.found, FewFitsEstimates)
     df = estimates.found.found.df if few else question.n_units - 1.0  # type: ignore[union-attr]
@@ -224,3 +227,12 @@ def undefined_parts(
         name = "few" if few else estimates.found.variance  # type: ignore[union-attr]
         one = by_rule(one, estimates.added.rule(one, *range_of(question.metric), df, name))
     return {**parts, **vars(one), "tables": {}}
+
+
+def _no_value(question: Question) -> str:
+    """Why a survival metric has none in test sets of this sample."""
+    metric, sample = question.metric, question.sample
+    assert isinstance(metric, SurvivalMetric)
+    times = None if sample is None else sample.survival_times
+    reason = "" if times is None else metric.reason(times)
+    return f"{reason or 'no two that are comparable were tested together'}; add observations"
