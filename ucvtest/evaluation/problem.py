@@ -28,6 +28,7 @@ from ucvtest.metrics.matrix import cost_order, costs_in_order
 from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.refusals import refuse_of_labels
 from ucvtest.metrics.set_scores import SetScore, check_positive_of
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
@@ -70,6 +71,7 @@ class Problem:
 
         Warnings about rows are given, unless X is `Reported`. Groups of one row each are none.
         """
+        refuse_of_labels(loss)
         weight = check_group_weight(group_weight, grouped=groups is not None)
         learners_by_name = named_learners(learners)
         metric: Metric
