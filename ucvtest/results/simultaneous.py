@@ -76,16 +76,12 @@ class JointEstimates(ByValue):
         return MultivariateT(covariance, self.df, self.seed)
 
     def adjusted(self, results: Mapping[tuple[str, str], TestResult]) -> list[float]:
-        """Step-down p-values of differences; NaN where there is none, which counts as p = 1.
-
-        Not above Holm's, which the simulated ones are not either but for their Monte-Carlo error.
-        """
+        """Step-down p-values of differences; NaN where there is none, which counts as p = 1."""
         pvalues = np.array([each.pvalue for each in results.values()])
         statistics = np.array([self._statistic(each) for each in results.values()])
         statistics[np.isnan(pvalues)] = math.nan
         pairs, (alternative, *_) = self._places(results), [e.alternative for e in results.values()]
-        found = np.minimum(self.errors.stepdown(statistics, pairs, alternative), _holm(pvalues))
-        return np.where(np.isnan(pvalues), math.nan, found).tolist()
+        return _within_bounds(self.errors.stepdown(statistics, pairs, alternative), pvalues)
 
     def _statistic(self, result: TestResult) -> float:
         """On the scale of `errors`."""
@@ -192,7 +188,7 @@ class JointStatistics(ByValue):
         return self.errors.critical(alpha, None, alternative)
 
     def adjusted(self, results: Sequence[TestResult]) -> list[float]:
-        """Step-down p-values, not above Holm's; NaN where there is none, which counts as 1."""
+        """Step-down p-values; NaN where there is none, which counts as 1."""
         pvalues = np.array([each.pvalue for each in results])
         statistics = np.array(
             [
@@ -205,8 +201,7 @@ class JointStatistics(ByValue):
         statistics[np.isnan(pvalues)] = math.nan
         places = [(place,) for place in range(len(results))]
         found = self.errors.stepdown(statistics, places, results[0].alternative)
-        found = np.minimum(found, _holm(pvalues))
-        return np.where(np.isnan(pvalues), math.nan, found).tolist()
+        return _within_bounds(found, pvalues)
 
     def intervals(self, results: Sequence[TestResult], alpha: float) -> list[tuple[float, float]]:
         """Intervals that all hold what they are about with probability 1 - alpha."""
@@ -235,6 +230,17 @@ def _interval(result: TestResult, critical: float, df: float) -> tuple[float, fl
     own = None if own is not None and math.isinf(own) else own
     tail = ReferenceDistribution(own).sf(critical)
     return quiet_interval(result, 2 * tail if result.alternative == "two-sided" else tail)
+
+
+def _within_bounds(simulated: np.ndarray, pvalues: np.ndarray) -> list[float]:
+    """Simulated adjusted p-values, neither below a result's own p-value nor above Holm's.
+
+    But for its Monte-Carlo error, and for results whose reference distribution is not the joint
+    one, simulation keeps to these bounds. NaN where there is no p-value.
+    """
+    return np.where(
+        np.isnan(pvalues), math.nan, np.clip(simulated, pvalues, _holm(pvalues))
+    ).tolist()
 
 
 def _holm(pvalues: np.ndarray) -> np.ndarray:
