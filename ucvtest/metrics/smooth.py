@@ -240,6 +240,14 @@ class SmoothMetric(Metric):
                 "it out, or ask for one class, as by uv.metrics.recall(labels=[...])"
             )
 
+    def refuse_labels(self, y: np.ndarray) -> None:
+        """Refuse labels that are no numbers, in a response of which the metric needs numbers."""
+        if self.output == "number" and y.dtype.kind not in "iufb":
+            raise ValueError(
+                f"metric={self.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
+                "'balanced_accuracy'"
+            )
+
     @property
     def _own_words(self) -> str:
         return self.estimand or self.name
