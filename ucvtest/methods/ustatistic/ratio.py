@@ -167,9 +167,9 @@ def _split(
     sampler: Sampler, learning: np.ndarray, shape: tuple[int, int, int, int]
 ) -> tuple[Draws, Draws]:
     """Losses of each learner in the order draw, side, set."""
-    sets = learning.reshape(shape)
     draw = np.arange(len(learning)) // (shape[1] * shape[2])
-    first, second = (each.reshape(shape) for each in sampler.losses(learning, draw))
+    learning, draw, each = sampler.whole(learning, draw)
+    sets, (first, second) = learning.reshape(shape), (one.reshape(shape) for one in each)
     return (
         (first[:, 0], first[:, 1], sets[:, 0], sets[:, 1]),
         (second[:, 0], second[:, 1], sets[:, 0], sets[:, 1]),
