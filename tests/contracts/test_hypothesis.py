@@ -183,6 +183,9 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "kappa": {"weights": "linear"},
             "net_benefit": {"threshold": 0.2},
             "partial_auc": {"max_fpr": 0.2},
+            **dict.fromkeys(("harrell", "uno"), {"tau": 5.0}),
+            **dict.fromkeys(("auc", "brier"), {"at": 5.0}),
+            "integrated_brier": {"times": [1.0, 2.0]},
             "Cells": {"function": np.trace, "limits": (0, 1), "greater_is_better": True},
             "Moments": {"parts": np.add, "function": np.sum, "name": "mine", "output": "number"},
         }.items()
@@ -406,7 +409,17 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "Losses.from_sklearn": (
         uv.Losses.from_sklearn,
-        {"results": {"a": SKLEARN}, "n_obs": 24, "score": "accuracy", "test_score": "test_score"},
+        {
+            "results": {"a": SKLEARN},
+            "n_obs": 24,
+            "score": "accuracy",
+            "test_score": "test_score",
+            "cv": None,
+            "y": None,
+            "groups": None,
+            "pos_label": None,
+            "greater_is_better": None,
+        },
     ),
 }
 

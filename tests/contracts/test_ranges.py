@@ -87,16 +87,20 @@ PREDICTED = {
     "number": (Y + 0.0, Y + 0.1 * np.cos(np.arange(N_OBS)), -5.0 * Y, np.arange(N_OBS) % 5.0),
 }
 PREDICTED["probability"] = tuple((each + 0.5) / 2 for each in PREDICTED["label"])
-PREDICTED["score"] = PREDICTED["label"] + PREDICTED["number"]
+PREDICTED["score"] = PREDICTED["risk"] = PREDICTED["label"] + PREDICTED["number"]
+PREDICTED["event_probability"] = PREDICTED["probability"]
+
+WITH_NUMBERS = ("fbeta(2)", "net_benefit(0.7)", "partial_auc(0.2)", "brier(9)", "auc(9)")
 
 
-@pytest.mark.parametrize("metric", [*SMOOTH, "fbeta(2)", "net_benefit(0.7)", "partial_auc(0.2)"])
+@pytest.mark.parametrize("metric", [*SMOOTH, *WITH_NUMBERS])
 @pytest.mark.filterwarnings("ignore:no confidence interval")
 def test_limits_of_metrics_lie_within_their_range_and_hold_the_estimate(metric):
     asked = as_smooth_metric(metric)
     rules = {str(place): each for place, each in enumerate(PREDICTED[asked.output])}
+    y = uv.survival(np.arange(N_OBS), Y) if asked.of_survival else Y
     for groups in (None, np.arange(N_OBS) // 4):
-        losses = uv.Losses.from_predictions(Y, rules, metric=metric, groups=groups)
+        losses = uv.Losses.from_predictions(y, rules, metric=metric, groups=groups)
         for first, second in itertools.product(rules, (None, "1")):
             if first == second:
                 continue

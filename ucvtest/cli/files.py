@@ -42,6 +42,17 @@ def read(
     return features, table[target].to_numpy(), labels
 
 
+def truth(table: "pd.DataFrame", target: str | None, event: str | None) -> Any:
+    """What was to be predicted: a column, or survival times; None where there is none."""
+    if target is None:
+        return None
+    if event is None:
+        return table[target]
+    from ucvtest.data.survival_response import survival
+
+    return survival(table[target], table[event])
+
+
 def read_table(
     path: Path, option_columns: Sequence[tuple[str, str]], sep: str | None = None
 ) -> "pd.DataFrame":

@@ -49,6 +49,14 @@ TruthOption = Annotated[
         help="Column with what was to be predicted; none for --loss correct and --loss score."
     ),
 ]
+EventOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column with 1 for an event and 0 for a censored time, for metrics of survival: the "
+        "target is then the time, and predictions are risks.",
+    ),
+]
 SepOption = Annotated[
     str | None,
     typer.Option(help="What separates columns: one character, or tab. [default: found]"),
@@ -109,7 +117,8 @@ MetricOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="In the place of --loss what is no mean of one: f1, f1_macro, 'fbeta(2)', mcc, "
-        "balanced_accuracy, r2 and others, as in Python.",
+        "balanced_accuracy, r2 and others, as in Python; with --event harrell, uno, 'auc(365)' or "
+        "'brier(365)'.",
     ),
 ]
 MetricsOption = Annotated[
@@ -182,6 +191,26 @@ def check_truth(target: str | None, loss: RuleLossName, metric: str | None = Non
             f"--target has no use with --loss {loss}, whose columns say how good answers are: "
             "leave it out"
         )
+
+
+def check_event(event: str | None, target: str | None, metric: str | None) -> None:
+    """Refuse a column of events that nothing is said about, and a survival metric without one."""
+    from ucvtest.metrics.named import named_smooth_metric
+
+    found = None if metric is None else named_smooth_metric(metric)
+    about_times = found is not None and found.of_survival
+    if event is None and about_times:
+        raise ValueError(
+            f"--event is missing: --metric {metric} is about survival times, so name the column "
+            "with 1 for an event and 0 for a censored time"
+        )
+    if event is not None and not about_times:
+        raise ValueError(
+            "--event is for metrics of survival times: pass --metric harrell, uno, 'auc(365)' or "
+            "'brier(365)'"
+        )
+    if event is not None and event == target:
+        raise ValueError(f"--event {event}: that is the target, which is the time")
 
 
 def check_margin(

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ucvtest.cli.errors import one_line_errors
-from ucvtest.cli.files import as_label, read_table
+from ucvtest.cli.files import as_label, read_table, truth
 from ucvtest.cli.options import (
     AlphaOption,
     AlternativeName,
     CorrectionName,
     DataArgument,
+    EventOption,
     JsonOption,
     MethodsTextOption,
     MetricOption,
@@ -21,6 +22,7 @@ from ucvtest.cli.options import (
     RuleLossName,
     SepOption,
     TruthOption,
+    check_event,
     check_options,
     check_truth,
 )
@@ -47,6 +49,7 @@ def predictions(
         ),
     ] = "zero_one",
     metric: MetricOption = None,
+    event: EventOption = None,
     pos_label: PositiveOption = None,
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
@@ -102,13 +105,14 @@ def predictions(
       ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
           --pos-label yes
       ucvtest predictions holdout.csv --target died --scores new,old --metric f1 --pos-label yes
+      ucvtest predictions holdout.csv --target days --event died --scores new,old --metric uno
       ucvtest predictions answers.csv --scores model --loss correct --groups question
       ucvtest predictions folds.csv --target died --scores p_new,p_old --loss auc --fold fold
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
         check_options(alpha, plot, json)
         names = [name.strip() for name in scores.split(",")]
-        row_columns = {"groups": groups, "weight": weight, "fold": fold}
+        row_columns = {"event": event, "groups": groups, "weight": weight, "fold": fold}
         losses = _losses(data, target, names, (loss, metric), pos_label, sep, row_columns)
 
         import ucvtest as uv
@@ -178,11 +182,10 @@ def _losses(
         raise ValueError(f"--scores {target}: that is the target")
     loss, metric = loss_and_metric
     check_truth(target, loss, metric)
+    check_event(row_columns["event"], target, metric)
     if row_columns["fold"] is not None and row_columns["fold"] in (target, *names):
-        column_words = (
-            "what was to be predicted" if row_columns["fold"] == target else "a prediction"
-        )
-        raise ValueError(f"--fold {row_columns['fold']}: that is {column_words}")
+        what = "what was to be predicted" if row_columns["fold"] == target else "a prediction"
+        raise ValueError(f"--fold {row_columns['fold']}: that is {what}")
     option_columns = [("--scores", name) for name in names]
     option_columns = option_columns if target is None else [("--target", target), *option_columns]
     option_columns += [
@@ -192,7 +195,10 @@ def _losses(
 
     import ucvtest as uv
 
-    groups, weight, fold = (None if name is None else table[name] for name in row_columns.values())
+    groups, weight, fold = (
+        None if row_columns[option] is None else table[row_columns[option]]
+        for option in ("groups", "weight", "fold")
+    )
     rules = {name: table[name] for name in names}
     if loss == "correct":
         loss_arguments = {"--weight": weight, "--fold": fold, "--pos-label": pos_label}
@@ -200,8 +206,9 @@ def _losses(
             if column_or_label is not None:
                 raise ValueError(f"{option} has no use with --loss correct: leave it out")
         return uv.Losses.from_correct(rules, groups=groups)
-    y = None if target is None else table[target]
-    label = pos_label if pos_label is None or y is None else as_label(pos_label, y.to_numpy())
+    y, label = truth(table, target, more["event"]), pos_label
+    if pos_label is not None and target is not None:
+        label = as_label(pos_label, table[target].to_numpy())
     return uv.Losses.from_predictions(
         *(y, rules),
         loss=loss,

@@ -43,7 +43,7 @@ or both parts as two columns
     try:
         array = np.asarray(value)
     except ValueError as error:
-        raise ValueError(f"{name} cannot be made an array: {error}") from error
+        raise ValueError(f"{name} cannot be made an array: {error}") from None
     kinds = {array.dtype.kind, *_kinds_of_columns(value)}
     if kinds & {"m", "M"}:
         raise ValueError(NO_TIMES.format(name))
@@ -76,7 +76,7 @@ def as_numbers(name: str, value: Any) -> np.ndarray:
     try:
         return np.asarray(array, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must hold numbers: {error}") from error
+        raise ValueError(f"{name} must hold numbers: {error}") from None
 
 
 def check_whole(name: str, value: Any) -> None:

@@ -89,7 +89,7 @@ def naming(subject: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{subject}: {error}") from error
+        raise ValueError(f"{subject}: {error}") from None
 
 
 def _package(frame: FrameType) -> str:

@@ -100,6 +100,8 @@ class Progress:
 
     checkpoint: Any = None
     """Keeps what is finished, where one is wanted."""
+    known: Any = None
+    """Predictions that several tests of a call ask for, where there is no checkpoint."""
     clock: Callable[[], float] = field(default_factory=lambda: CLOCK)
     """Tests pass one of their own."""
     n_fits: int = 0
@@ -113,6 +115,11 @@ class Progress:
     """Whether it was said that they will take long."""
     shown: float = -math.inf
     """When an answer so far was shown last."""
+
+    @property
+    def known_fits(self) -> Any:
+        """Where predictions are looked for before a learner is fitted; None if nowhere."""
+        return self.known if self.checkpoint is None else self.checkpoint
 
     def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that the clock decides; a checkpoint knows the one of the first call."""

@@ -9,7 +9,7 @@ from ucvtest.common.checks import check_switch
 from ucvtest.comparison.fields import ComparisonFields, Fits
 from ucvtest.inference.notes import is_reuse_note
 from ucvtest.inference.positive_class import POSITIVE_CLASS, is_turned_note
-from ucvtest.metrics.recorded import known_metric
+from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
 from ucvtest.results.text_tables import (
@@ -322,8 +322,8 @@ def _loss_or_score(comparison: ComparisonFields) -> str:
     """What the metric is called."""
     if comparison.metrics:
         return f"Metric{'s' if len(comparison.metrics) > 1 else ''}"
-    scores = {result.better for result in comparison.results.values()} == {"higher"}
-    return "Score" if scores and known_metric(comparison.settings.get("loss")) is None else "Loss"
+    rises = {result.better for result in comparison.results.values()} == {"higher"}
+    return kind_in_words(comparison.settings.get("loss"), rises=rises)
 
 
 def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
@@ -517,15 +517,21 @@ def _notes_across(comparison: ComparisonFields) -> list[str]:
 
 
 def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:
-    """What a test notes of every pair, and that there is more."""
-    lists = [
+    """What a test notes of every pair, or of every one of a learner, and that there is more."""
+    by_pair = {
         # The list of fits says more.
-        [note for note in result.notes if not is_reuse_note(note)]
-        for (test_of_result, _, _), result in comparison.results.items()
-        if test_of_result == test
-    ]
-    first, *other_lists = lists
-    common_notes = [note for note in first if all(note in notes for notes in other_lists)]
-    if any(len(notes) > len(common_notes) for notes in lists):
-        common_notes.append("Further notes on single pairs are in their own summaries.")
-    return common_notes
+        tuple(pair): [note for note in result.notes if not is_reuse_note(note)]
+        for (each, *pair), result in comparison.results.items()
+        if each == test
+    }
+    lists = list(by_pair.values())
+    first, *others = lists
+    common = [note for note in first if all(note in notes for notes in others)]
+    for learner in comparison.learners:
+        # Such as which estimator its name stands for.
+        own = [notes for pair, notes in by_pair.items() if learner in pair]
+        named = (note for note in own[0] if note.startswith(f'"{learner}" '))
+        common += [note for note in named if note not in common and all(note in x for x in own)]
+    if any(set(notes) - set(common) for notes in lists):
+        common.append("Further notes on single pairs are in their own summaries.")
+    return common

@@ -78,7 +78,7 @@ def read_inputs(
         )
     except ValueError as error:
         # What is asked for is not called a loss here.
-        raise ValueError(str(error).replace("loss='auc'", "a curve")) from error
+        raise ValueError(str(error).replace("loss='auc'", "a curve")) from None
     if len(losses.learners) > MOST_LEARNERS:
         raise ValueError(
             f"predictions holds {len(losses.learners)} rules: a curve shows one rule, or two and "

@@ -48,7 +48,7 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
             try:
                 file_bytes = module.decompress(file_bytes)
             except (OSError, EOFError, lzma.LZMAError) as error:
-                raise ValueError(f"{name} is damaged: {error}") from error
+                raise ValueError(f"{name} is damaged: {error}") from None
             break
     if file_bytes.startswith(b"PAR1"):
         table = _parquet(file_bytes, name)
@@ -82,7 +82,7 @@ def _parquet(file_bytes: bytes, name: str) -> "pd.DataFrame":
     try:
         return pd.read_parquet(io.BytesIO(file_bytes))
     except Exception as error:  # each of the libraries has errors of its own
-        raise ValueError(f"{name} is a damaged parquet file: {error}") from error
+        raise ValueError(f"{name} is a damaged parquet file: {error}") from None
 
 
 def _decoded(file_bytes: bytes, name: str) -> str:
@@ -120,7 +120,7 @@ def _delimited(table_text: str, sep: str | None, name: str) -> "pd.DataFrame":
     except pd.errors.ParserWarning:
         raise ValueError(f"{name} has rows with more values than its header has names") from None
     except ValueError as error:  # what pandas raises names no file
-        raise ValueError(f"{name}: {error}") from error
+        raise ValueError(f"{name}: {error}") from None
 
 
 def _separator_of(table_text: str) -> str:

@@ -100,7 +100,7 @@ def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFra
         # formulaic repeats the formula in colour below its first line.
         reason, *_ = str(error).split("\n")
         remedy = " Drop or impute missing values first." if "null values" in reason else ""
-        raise ValueError(f"formula={formula!r} cannot be used: {reason}{remedy}") from error
+        raise ValueError(f"formula={formula!r} cannot be used: {reason}{remedy}") from None
 
 
 def _check_terms(terms: str, names: list[Any]) -> None:
@@ -148,8 +148,8 @@ def _check_names(names: list[Any]) -> None:
 def _parsed(code: str, user_code: str) -> ast.expr:
     try:
         return ast.parse(code.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{user_code.strip()!r} cannot be read.") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError(f"{user_code.strip()!r} cannot be read.") from None
 
 
 def _count_terms(node: ast.AST) -> float:

@@ -6,6 +6,8 @@ import numpy as np
 
 from ucvtest.common.arrays import check_whole
 from ucvtest.common.checks import check_choice
+from ucvtest.data.frames import own_columns
+from ucvtest.data.survival_times import SurvivalTimes
 
 __all__ = ["Missing", "complete_rows", "dropped_note"]
 
@@ -16,15 +18,18 @@ MISSING: tuple[Missing, ...] = ("raise", "drop")
 def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, Any, Any, int]:
     """Features, response and groups without observations that lack a value, and their number.
 
-    With "raise" everything stays as it is; what cannot be used is refused later.
+    Tables of other packages become those of pandas, and columns of X that `y` and `groups` name are
+    taken out of it. With "raise" all rows stay; what cannot be used is refused later.
     """
     check_choice("missing", missing, MISSING)
+    X, y, groups = own_columns(X, y, groups)
     if missing == "raise":
         return X, y, groups, 0
     arguments = {"X": X, "y": y, "groups": groups}
     tables = [table for table in arguments.values() if table is not None]
     for name, table in arguments.items():
-        if table is not None and not hasattr(table, "toarray"):
+        known = table is None or hasattr(table, "toarray") or isinstance(table, SurvivalTimes)
+        if not known:
             # What is under a mask must not come out where rows are taken.
             check_whole(name, table)
     gaps = [_gaps(table) for table in tables]
@@ -56,6 +61,8 @@ def _gaps(table: Any) -> np.ndarray:
     """Which rows lack a value."""
     import pandas as pd
 
+    if isinstance(table, SurvivalTimes):
+        return np.zeros(len(table), dtype=bool)
     if hasattr(table, "toarray"):
         table = table.tocoo()
         has_gap = np.zeros(table.shape[0], dtype=bool)
@@ -69,11 +76,13 @@ def _gaps(table: Any) -> np.ndarray:
 
 
 def _rows(table: Any, is_complete: np.ndarray) -> Any:
+    if isinstance(table, SurvivalTimes):
+        return table.take(is_complete)
     if hasattr(table, "iloc"):
         return table.iloc[np.flatnonzero(is_complete)]
     if hasattr(table, "toarray"):
         return table.tocsr()[np.flatnonzero(is_complete)]
     # An ordered categorical keeps its order.
-    return (
-        np.asarray(table)[is_complete] if isinstance(table, (list, tuple)) else table[is_complete]
-    )
+    if not hasattr(table, "categories") and not isinstance(table, np.ndarray):
+        table = np.asarray(table)
+    return table[is_complete]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Remark", "Reported", "remarks_on"]
+__all__ = ["Remark", "Reported", "coded", "remarks_on"]
 
 FEWEST_PAIRS = 3
 TIMES_EXPECTED = 10
@@ -50,7 +50,7 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
     >>> [remark.warns for remark in remarks_on(np.repeat(noise, 2, axis=0))]
     [True]
     """
-    columns, numeric = _coded(features)
+    columns, numeric = coded(features)
     numbering = _row_numbers(columns, numeric)
     names = getattr(features, "columns", None)
     numbers = {
@@ -65,7 +65,7 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
     )
 
 
-def _coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
+def coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
     """The features as numbers, which are equal where values are, and which columns had numbers."""
     frame = not isinstance(features, np.ndarray)
     dtypes = list(features.dtypes) if frame else [features.dtype]

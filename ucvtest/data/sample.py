@@ -11,6 +11,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.common.checks import check_size, check_text
 from ucvtest.data.groups import Groups, as_groups
+from ucvtest.data.leaks import leaks_of
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
@@ -42,7 +43,8 @@ class Sample:
 
     Parameters
     ----------
-    features : ndarray, DataFrame or sparse matrix, shape (n, p); or texts, shape (n,)
+    features : ndarray, DataFrame or sparse matrix, shape (n, p) or (n, ...); or texts and other
+        objects, shape (n,)
         As the user gave them: scikit-learn pipelines accept more than a matrix can hold.
     response : ndarray, shape (n,)
         As the user gave it; survival times as the structured array that scikit-survival reads.
@@ -88,6 +90,13 @@ class Sample:
             self.response if self.class_index is None else self.class_index, dtype=float
         )
 
+    @property
+    def strata(self) -> np.ndarray | None:
+        """What stratified designs share out evenly: classes, or events; None for numbers."""
+        if self.survival_times is not None:
+            return self.survival_times.event.astype(int)
+        return self.class_index
+
     @cached_property
     def matrix(self) -> np.ndarray:
         """The features as a finite float64 matrix, which jitted learners need.
@@ -111,13 +120,13 @@ class Sample:
             )
         try:
             matrix = np.ascontiguousarray(self.features, dtype=float)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError):
             column_texts = ", ".join(self._other_columns())
             raise ValueError(
                 f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
                 "encode them, drop or impute missing values, or pass a scikit-learn pipeline as "
                 "the learner"
-            ) from error
+            ) from None
         is_not_finite = ~np.isfinite(matrix)
         if is_not_finite.any():
             row, column = map(int, np.argwhere(is_not_finite)[0])
@@ -165,9 +174,16 @@ class Sample:
         if hasattr(self.features, "toarray"):
             return
         if self.features.ndim == 1:
+            what = "texts" if _holds_texts(self.features) else "sequences or other objects"
             raise ValueError(
-                f"X holds texts, which {learner} cannot use: pass a scikit-learn pipeline that "
+                f"X holds {what}, which {learner} cannot use: pass a scikit-learn pipeline that "
                 "begins with a vectorizer, such as TfidfVectorizer, as the learner"
+            )
+        if self.features.ndim > 2:
+            raise ValueError(
+                f"X has shape {self.features.shape}, and {learner} needs a row of features for "
+                "each observation, (n, p): pass X.reshape(len(X), -1), or an estimator that takes "
+                "such arrays as the learner"
             )
         if _is_pandas(self.features, "DataFrame"):
             other_columns = {
@@ -206,8 +222,14 @@ class Sample:
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
         """What is striking about the rows, where they are taken to be independent."""
-        is_clustered = self.groups is not None or not self.is_table
-        return () if is_clustered else remarks_on(self.features)
+        known = self.groups is not None or not self.is_table
+        about_rows = () if known else remarks_on(self.features)
+        return (*about_rows, *self._leaks) if self.is_table else about_rows
+
+    @property
+    def _leaks(self) -> tuple[Remark, ...]:
+        """Features that determine the response."""
+        return leaks_of(self.features, self.response, self.class_index)
 
     @property
     def is_table(self) -> bool:
@@ -354,11 +376,12 @@ def make_sample(
         features = X.tocsr(copy=True)
     elif _holds_texts(X):
         features = X.copy() if hasattr(X, "iloc") else np.array(X, dtype=object)
+    elif _holds_sequences(X):
+        features = np.empty(len(X), dtype=object)
+        features[:] = list(X)
     else:
         features = np.array(as_array("X", X), order="C")
-    if features.ndim == 1 and _holds_texts(features):
-        pass
-    elif features.ndim != 2:
+    if features.ndim < 2 and not (_holds_texts(features) or _holds_sequences(features)):
         raise ValueError(
             f"X must have two dimensions (observations, features), got {features.ndim}: "
             "use X.reshape(-1, 1) for a single feature"
@@ -416,6 +439,22 @@ def _holds_texts(X: Any) -> bool:
     if not (isinstance(X, np.ndarray) or _is_pandas(X, "Series")) or X.ndim != 1:
         return False
     return len(X) > 0 and all(isinstance(cell, str) for cell in X)
+
+
+def _holds_sequences(X: Any) -> bool:
+    """Whether it is a list or array of objects with lengths of their own, such as sequences."""
+    if isinstance(X, np.ndarray) and (X.dtype != object or X.ndim != 1):
+        return False
+    if not isinstance(X, (list, tuple, np.ndarray)) or not len(X):
+        return False
+    if not all(isinstance(each, (list, tuple, np.ndarray)) for each in X):
+        return False
+    return isinstance(X, np.ndarray) or len({np.shape(_outer(each)) for each in X}) > 1
+
+
+def _outer(sequence: Any) -> Any:
+    """What has the shape of a sequence: itself, or its length where it holds others."""
+    return sequence if isinstance(sequence, np.ndarray) else range(len(sequence))
 
 
 def code_labels(
@@ -523,8 +562,8 @@ def _code(
 ) -> tuple[np.ndarray, np.ndarray]:
     try:
         classes, class_index = np.unique(response, return_inverse=True)
-    except TypeError as error:
-        raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
+    except TypeError:
+        raise ValueError("y mixes labels of types that cannot be sorted: use one type") from None
     for label in classes.tolist():
         check_text("y: the label", label)
     if len(classes) < least_classes:

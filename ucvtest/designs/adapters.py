@@ -109,7 +109,7 @@ class _Splitter(NamedDesign):
         except (ValueError, TypeError, StopIteration) as error:
             lacking = self.groups is None and "groups" in str(error)
             reason = GROUPED if lacking else error
-            raise ValueError(f"design {self.words} cannot be used: {reason}") from error
+            raise ValueError(f"design {self.words} cannot be used: {reason}") from None
 
 
 def as_design(

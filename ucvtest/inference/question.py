@@ -35,7 +35,7 @@ from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.adapters.translated import remarks_of
-from ucvtest.learners.base import Learner
+from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.metrics.base import Metric, Units
@@ -325,7 +325,7 @@ class DataQuestion(Question):
 
     def with_learners(self, learners: Mapping[str, Learner]) -> Self:
         """The same question about other learners; the data are shared and not validated again."""
-        problem = replace(self.problem, learners=learners)
+        problem = self.problem.with_learners(learners)
         return replace(self, problem=problem, paired=len(learners) > 1)
 
     def scored_by(self, metric: SmoothMetric) -> Self:
@@ -403,7 +403,8 @@ class DataQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        about_learners = remarks_of(self.learners.values())
+        learners = self.learners.values()
+        about_learners = [*notes_on_learners(learners, self.sample), *remarks_of(learners)]
         about_rows = [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
         return [*about_rows, *self.problem.order_notes, *about_learners]
 

@@ -25,6 +25,7 @@ __all__ = [
     "leading",
     "margins",
     "no_class_scores",
+    "notes_on_learners",
     "reading",
 ]
 
@@ -67,7 +68,7 @@ def reading() -> Iterator[None]:
     except UnreadablePredictions:
         raise
     except ValueError as error:
-        raise UnreadablePredictions(str(error)) from error
+        raise UnreadablePredictions(str(error)) from None
 
 
 class Learner(ABC):
@@ -80,6 +81,14 @@ class Learner(ABC):
     @abstractmethod
     def name(self) -> str:
         """How the learner is written in summaries and settings."""
+
+    def for_sample(self, sample: Sample) -> "Learner":
+        """The learner of this sample: itself, but for names that depend on the response."""
+        return self
+
+    def note_on(self, sample: Sample) -> str:
+        """What results should say of the learner on this sample; "" if nothing."""
+        return ""
 
     @abstractmethod
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
@@ -375,6 +384,12 @@ class JittedLearner(Learner):
         which another observation does not have.
         """
         return scores
+
+
+def notes_on_learners(learners: Iterable[Learner], sample: Sample) -> list[str]:
+    """What results should say of learners, once each."""
+    notes = (each.note_on(sample) for each in learners)
+    return list(dict.fromkeys(filter(None, notes)))
 
 
 def no_class_scores(name: str, n_classes: int) -> str:

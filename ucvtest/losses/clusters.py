@@ -47,9 +47,16 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
         predictions=None,
         smooth=None,
         means=resample_means(values, design),
-        target=None if losses.target is None else groups.classes(losses.target),
+        target=_target_of(losses, clusters),
+        event=None,
         groups=None,
     )
+
+
+def _target_of(losses: Losses, clusters: Clusters) -> np.ndarray | None:
+    """Labels of the clusters; of survival times there are none."""
+    known = losses.target if losses.event is None else None
+    return None if known is None else clusters.groups.classes(known)
 
 
 def _aucs(losses: Losses, clusters: Clusters) -> np.ndarray:

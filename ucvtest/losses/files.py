@@ -35,11 +35,15 @@ JSON_GROWTH = 8
 
 WORDS = ("learners", "loss", "in_words", "bounds", "settings", "diagnostics", "elapsed")
 ARRAYS = ("learning", "testing", "means", "values", "target")
-OPTIONAL = ("values", "target", "groups", "predictions")
+OPTIONAL = ("values", "target", "groups", "predictions", "event")
 
-KINDS = {"words": "U", "learning": "b", "testing": "b", "groups": "iu"} | dict.fromkeys(
-    ("means", "values", "target", "predictions"), "fiub"
-)
+KINDS = {
+    "words": "U",
+    "learning": "b",
+    "testing": "b",
+    "event": "b",
+    "groups": "iu",
+} | dict.fromkeys(("means", "values", "target", "predictions"), "fiub")
 """The kinds of NumPy types that arrays of an archive may have."""
 
 DAMAGED = (*UNUSABLE, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
@@ -70,6 +74,7 @@ def to_dict(losses: Any) -> dict[str, Any]:
         "target": None if losses.target is None else losses.target.tolist(),
         **({} if losses.groups is None else {"groups": losses.groups.tolist()}),
         **({} if losses.predictions is None else {"predictions": _numbers(losses.predictions)}),
+        **({} if losses.event is None else {"event": losses.event.astype(int).tolist()}),
         **_words_of(losses),
     }
 
@@ -104,6 +109,8 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         arrays["groups"] = None if groups is None else np.array(groups)
         predictions = data.get("predictions")
         arrays["predictions"] = None if predictions is None else _array("predictions", predictions)
+        event = data.get("event")
+        arrays["event"] = None if event is None else _array("event", event) == 1
         return {"design": Design.from_indices(splits, n_obs), **arrays, **_fields(data)}
     except UNUSABLE as error:
         raise ValueError(f"data holds no losses that can be used: {error}") from error
@@ -131,6 +138,7 @@ def write(losses: Any, path: str | Path) -> None:
         "target": losses.target,
         "groups": losses.groups,
         "predictions": losses.predictions,
+        "event": losses.event,
     }
     saved_arrays = {name: array for name, array in arrays.items() if array is not None}
     with replacing(path) as temporary_path, temporary_path.open("wb") as file:
@@ -227,7 +235,8 @@ def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
         "means": len(means) == 2 and means[1:] == sets[:1],
         # One number for each tested observation, which are in `testing`.
         "values": values[:1] == means[:1] and math.prod(values[1:]) <= math.prod(sets),
-        "predictions": predictions == values,
+        "predictions": predictions[:2] == values and len(predictions) <= 3,
+        "event": shapes.get("event") in (None, sets[1:]),
         "target": shapes.get("target") in (None, sets[1:]),
         "groups": shapes.get("groups") in (None, sets[1:]),
     }
@@ -265,8 +274,10 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarra
 
 def _array(name: str, rows: Any) -> np.ndarray:
     """Numbers of a list, or a list of lists; None is NaN, and infinity a string."""
-    nested = rows and isinstance(rows[0], list)
-    for value in chain.from_iterable(rows) if nested else rows:
+    values = rows
+    while values and isinstance(values[0], list):
+        values = [*chain.from_iterable(values)]
+    for value in values:
         if type(value) not in (int, float, NoneType) and value not in ("inf", "-inf"):
             raise TypeError(f"{name} must hold numbers, got {value!r}")
     return np.array(rows, dtype=float)
@@ -320,8 +331,10 @@ def _says_direction(losses: Any) -> bool:
     return losses.greater_is_better or names_a_score(losses.loss)
 
 
-def _numbers(array: np.ndarray) -> list[list[Any]]:
+def _numbers(array: np.ndarray) -> list[Any]:
     """Rows of numbers; None for NaN, strings for infinity."""
+    if array.ndim > 2:
+        return [_numbers(each) for each in array]
     return [
         [value if math.isfinite(value) else _no_number(value) for value in row]
         for row in array.tolist()

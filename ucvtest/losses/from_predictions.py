@@ -14,6 +14,7 @@ from ucvtest.data.class_order import (
     order_setting,
 )
 from ucvtest.data.files import read_table, without_row_numbers
+from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import (
@@ -34,7 +35,15 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
-from ucvtest.losses.linearised import CLASSES, fields_of, kept_classes, linearised_values
+from ucvtest.losses.from_survival import of_survival
+from ucvtest.losses.linearised import (
+    CLASSES,
+    fields_of,
+    kept_classes,
+    linearised_values,
+    tested_folds,
+    tested_response,
+)
 from ucvtest.losses.out_of_fold import OutOfFold
 from ucvtest.losses.predicted import (
     as_rows,
@@ -60,6 +69,7 @@ from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import COST_OF_ERRORS, WEIGHTED, recorded_metric
 from ucvtest.metrics.refusals import refuse_of_folds
 from ucvtest.metrics.smooth import SmoothMetric
+from ucvtest.metrics.survival import SurvivalMetric
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
@@ -124,7 +134,8 @@ class FromPredictions:
             Labels of any type, or real values; None for ``loss="score"``. A string names a column
             of `predictions`. All labels may be the same, as among the ill, where the loss does
             not need two: the share of right answers is then the sensitivity. Which class
-            probabilities are about must be known.
+            probabilities are about must be known. Survival metrics take ``uv.survival(time,
+            event)``.
         predictions : mapping, DataFrame or path
             Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
             a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
@@ -141,7 +152,9 @@ class FromPredictions:
             In the place of a loss what is no mean of one: "f1", "mcc", "r2" and others, those with
             arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Decision
             scores for "average_precision" and ``uv.metrics.partial_auc(0.1)``. Rows of clusters
-            count alike.
+            count alike. Of survival times "harrell", "uno", ``uv.metrics.auc(at=5)``: risks, of
+            which higher ones mean earlier events; ``uv.metrics.brier(at=5)``: probabilities of an
+            event by then, and for ``uv.metrics.integrated_brier`` a column for each time.
         groups : array-like, shape (n,), optional
             The cluster of each observation, the unit of resampling: labels of any type. Tests
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
@@ -249,10 +262,13 @@ def _of_predictions(
     _check_same_classes(in_rounds)
     loss_fields = in_rounds[0] if folds is None else folds.together(in_rounds)
     if folds is not None and isinstance(metric, SmoothMetric):
-        metric_of_means = metric.made_for(loss_fields["settings"].get(CLASSES, ()))
-        tested = folds.of_tested(loss_fields["target"])
+        metric_of_means, design = (
+            metric.made_for(loss_fields["settings"].get(CLASSES, ())),
+            folds.design,
+        )
+        tested = tested_response(design, loss_fields["target"], loss_fields.get("event"))
         loss_fields["values"] = linearised_values(
-            metric_of_means, tested, loss_fields["predictions"]
+            metric_of_means, tested, loss_fields["predictions"], tested_folds(design)
         )
     if sample_weight is not None:
         _check_takes_weights(loss_fields, ranks=ranks, groups=groups, fold=fold)
@@ -321,6 +337,8 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
         raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
     if isinstance(metric, Metric) and metric.ranks_pairs:
         return _decision_scores(y, rules, pos_label)
+    if isinstance(metric, SurvivalMetric):
+        return of_survival(y, rules, metric, pos_label)
     if isinstance(metric, SmoothMetric):
         return _linearised(y, rules, metric, pos_label)
     return _losses(y, rules, metric, pos_label)
@@ -336,6 +354,8 @@ def _columns(
         predictions = without_row_numbers(predictions)
     arguments = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
     column_names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    if column_names:
+        predictions = as_pandas("predictions", predictions)
     if not column_names or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
         # Tables of other packages are refused where their columns are asked for.
         return y, predictions, groups, sample_weight, fold
@@ -489,11 +509,8 @@ def _linearised(
             f"metric={metric.name!r:.60} needs class labels, but y holds real values: use 'r2', "
             "'rmse' or 'ccc'"
         )
-    if not needs_classes and as_response(y).dtype.kind not in "iufb":
-        raise ValueError(
-            f"metric={metric.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
-            "'balanced_accuracy'"
-        )
+    if not needs_classes:
+        metric.refuse_labels(as_response(y))
     if needs_classes:
         _refuse_one_class(as_response(y), metric)
     sample = _sample(y, pos_label, as_classes=needs_classes)

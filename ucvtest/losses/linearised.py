@@ -5,22 +5,51 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.metrics.smooth import FunctionOfMeans, Ranks, SmoothMetric, linearised
+from ucvtest.data.survival_times import SurvivalTimes
+from ucvtest.designs.design import Design
+from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric, linearised
 
-__all__ = ["CLASSES", "about_class", "fields_of", "kept_classes", "linearised_values"]
+__all__ = [
+    "CLASSES",
+    "about_class",
+    "fields_of",
+    "kept_classes",
+    "linearised_values",
+    "tested_folds",
+    "tested_response",
+]
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
 
 
 def linearised_values(
-    metric_of_means: FunctionOfMeans | Ranks, target: np.ndarray, predictions: np.ndarray
+    metric_of_means: FunctionOfMeans | Ranks | OfTimes,
+    target: Any,
+    predictions: np.ndarray,
+    folds: np.ndarray | None = None,
 ) -> np.ndarray:
     """Linearised values (L, T) of each learner, from the response (T,) and predictions (L, T).
 
-    Parts are pooled over everything that is tested (Forman and Scholz 2010).
+    Parts are pooled over everything that is tested (Forman and Scholz 2010); pairs of survival
+    times are within `folds` (T,).
     """
-    return np.stack([linearised(metric_of_means, target, row) for row in predictions])
+    return np.stack([linearised(metric_of_means, target, row, folds) for row in predictions])
+
+
+def tested_response(
+    design: Design, target: np.ndarray, event: np.ndarray | None
+) -> np.ndarray | SurvivalTimes:
+    """The response (n,) of all that are tested, (T,), resample by resample."""
+    rows = np.broadcast_to(np.arange(design.n_obs), design.testing.shape)[design.testing]
+    return target[rows] if event is None else SurvivalTimes(target[rows], event[rows])
+
+
+def tested_folds(design: Design) -> np.ndarray | None:
+    """The number of the test set of each that is tested, (T,); None where there is one only."""
+    if design.n_resamples == 1:
+        return None
+    return np.repeat(np.arange(design.n_resamples), design.testing.sum(axis=1))
 
 
 def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:

@@ -108,10 +108,6 @@ class OutOfFold:
                 )
         return {**fields_of_repeats[0], **joined_fields}
 
-    def of_tested(self, values: np.ndarray) -> np.ndarray:
-        """What observations (n,) have, of all that are tested (T,), resample by resample."""
-        return np.concatenate([values[order] for order in self._orders])
-
     @property
     def _orders(self) -> list[np.ndarray]:
         """Observations fold by fold, in each repeat."""

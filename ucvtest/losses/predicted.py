@@ -64,7 +64,7 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
     try:
         unknown = [label for label in labels if label not in known_classes]
     except TypeError as error:
-        raise ValueError(f"{quoted(name)} must hold labels: {error}") from error
+        raise ValueError(f"{quoted(name)} must hold labels: {error}") from None
     has_fractions = any(isinstance(label, float) and not label.is_integer() for label in unknown)
     foreign = bool(unknown) and len(unknown) == len(labels)
     if len(classes) == 1:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import GroupWeight
+from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
 from ucvtest.losses.from_arrays import FromArrays
@@ -20,7 +21,15 @@ from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
-from ucvtest.losses.linearised import CLASSES, about_class, fields_of, linearised_values
+from ucvtest.losses.from_sklearn import FromSklearn
+from ucvtest.losses.linearised import (
+    CLASSES,
+    about_class,
+    fields_of,
+    linearised_values,
+    tested_folds,
+    tested_response,
+)
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
@@ -51,7 +60,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
+class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
@@ -73,7 +82,7 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         Losses (scores) of all T tested observations, resample by resample, observations
         ascending; None where only the means are known.
     target : ndarray, shape (n,), optional
-        Labels 0, 1, ..., or the real response; needed by tests about the AUC.
+        Labels 0, 1, ..., or the real response; needed by tests about the AUC. Survival times.
     in_words : str
         The expected loss in words.
     bounds : tuple of float, optional
@@ -92,9 +101,12 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         the AUC alone, and needed for names of scores. It decides what verdicts say, and no number.
     predictions : ndarray, shape (L, T), optional
         Numbers of predicted classes, or what was predicted, of all tested observations: of metrics
-        that are functions of means, such as "f1", whose linearised values are `values`.
+        that are functions of means, such as "f1", whose linearised values are `values`. Of
+        probabilities of an event by K times (L, T, K).
     smooth : SmoothMetric, optional
         That metric, where it is none that is known by its name.
+    event : ndarray of bool, shape (n,), optional
+        Of survival times whether the event ended them; otherwise they are censored.
 
     Raises
     ------
@@ -118,6 +130,7 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     greater_is_better: bool | None = None
     predictions: np.ndarray | None = None
     smooth: SmoothMetric | None = None
+    event: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         greater = self.greater_is_better
@@ -126,7 +139,7 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         if greater is None:
             greater = direction_of(self.loss)
         object.__setattr__(self, "greater_is_better", bool(greater))
-        for name in ("means", "values", "target", "groups", "predictions"):
+        for name in ("means", "values", "target", "groups", "predictions", "event"):
             array = getattr(self, name)
             if array is None:
                 continue
@@ -219,8 +232,8 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     ) -> "Losses":
         """The linearised values of a function of means, from predictions (L, T)."""
         metric_of_means = metric.made_for(other_fields["settings"].get(CLASSES, ()))
-        target = np.broadcast_to(other_fields["target"], design.testing.shape)[design.testing]
-        values = linearised_values(metric_of_means, target, predictions)
+        response = tested_response(design, other_fields["target"], other_fields.get("event"))
+        values = linearised_values(metric_of_means, response, predictions, tested_folds(design))
         fields = fields_of(metric, values, resample_means(values, design))
         return cls(design=design, predictions=predictions, **fields, **other_fields)
 
@@ -230,6 +243,21 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         metric = self.metric
         assert isinstance(metric, SmoothMetric)
         return metric.made_for(self.settings.get(CLASSES, ()))
+
+    @property
+    def survival_times(self) -> SurvivalTimes:
+        """Survival times of all observations, (n,)."""
+        assert self.target is not None
+        assert self.event is not None
+        return SurvivalTimes(self.target, self.event)
+
+    @property
+    def tested_times(self) -> SurvivalTimes:
+        """Survival times of all tested observations, (T,)."""
+        assert self.target is not None
+        found = tested_response(self.design, self.target, self.event)
+        assert isinstance(found, SurvivalTimes)
+        return found
 
     @property
     def tested_target(self) -> np.ndarray:
@@ -269,7 +297,7 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
                 f"metric={metric!r:.60} is no function of means, which about() takes: make the "
                 f"losses with metric={metric!r:.60}"
             )
-        if (new_metric.output, new_metric.cut) != (self.metric.output, self.metric.cut):
+        if self.metric.wants != new_metric.wants:
             raise ValueError(
                 f"metric={new_metric.name!r:.60} needs the {new_metric.output} of each "
                 f"observation, and metric={self.metric.name!r:.60} kept the {self.metric.output}: "
@@ -277,8 +305,9 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
             )
         values = linearised_values(
             new_metric.made_for(self.settings.get(CLASSES, ())),
-            self.tested_target,
+            tested_response(self.design, np.asarray(self.target), self.event),
             self.predictions,
+            tested_folds(self.design),
         )
         return replace(
             self,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import HALF_A_PAIR, check_text
+from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import difference_of_names, has_index
 from ucvtest.designs.design import Design
@@ -16,13 +17,19 @@ __all__ = ["as_names", "by_name", "check_parts", "refuse_other_rows"]
 
 def by_name(argument: str, user_table: Any) -> dict[str, Any]:
     """The columns of a mapping or DataFrame; refused unless their names are different strings."""
-    table = hasattr(user_table, "columns") and hasattr(user_table, "items")
-    if not isinstance(user_table, Mapping) and not table:
+    columns = as_pandas(argument, user_table)
+    if columns is not user_table:
+        # Rows of other packages have no names, and get none.
+        columns = {name: column.to_numpy() for name, column in columns.items()}
+    is_table = hasattr(columns, "columns") and hasattr(columns, "items")
+    if not isinstance(columns, Mapping) and not is_table:
         raise ValueError(
-            f"{argument} must map names to columns, or be a DataFrame of pandas, got "
-            f"{_kind_of(user_table)}: use {{'name': ...}}"
+            f"{argument} must map names to columns, or be a DataFrame, got "
+            f"{type(columns).__name__}: use {{'name': ...}}"
         )
-    pairs = list(user_table.items())
+    pairs = [
+        (name, _by_class(f"{argument}[{name!r:.60}]", column)) for name, column in columns.items()
+    ]
     names = [name for name, _ in pairs]
     for name in names:
         if not isinstance(name, str) or not name.strip() or names.count(name) > 1:
@@ -34,10 +41,9 @@ def by_name(argument: str, user_table: Any) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _kind_of(user_value: Any) -> str:
-    """The type, with the package that a table is from."""
-    package, name = type(user_value).__module__.partition(".")[0], type(user_value).__name__
-    return f"{package}.{name} (pass .to_pandas())" if hasattr(user_value, "to_pandas") else name
+def _by_class(label: str, user_column: Any) -> Any:
+    """A table with a column for each class as one of pandas; a column as it is."""
+    return as_pandas(label, user_column) if hasattr(user_column, "columns") else user_column
 
 
 def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:
@@ -101,8 +107,11 @@ def check_parts(losses: Any) -> None:
         ("values", (n_learners, int(design.testing.sum()))),
         ("target", (design.n_obs,)),
         ("groups", (design.n_obs,)),
-        ("predictions", (n_learners, int(design.testing.sum()))),
+        ("event", (design.n_obs,)),
     ]
+    if losses.predictions is not None:
+        # Of probabilities by several times each observation has more than one.
+        shapes.append(("predictions", (*shapes[1][1], *losses.predictions.shape[2:3])))
     for name, shape in shapes:
         array = getattr(losses, name)
         if array is not None and (array.shape != shape or array.dtype.kind not in "fiub"):
@@ -130,6 +139,8 @@ def _check_predictions(losses: Any) -> None:
         raise ValueError("predictions need values and target beside them")
     if not np.isfinite(losses.predictions).all():
         raise ValueError("predictions must be finite numbers")
+    if losses.metric.of_survival == (losses.event is None):
+        raise ValueError("event must be there for a survival metric, and for no other")
     undefined = np.isnan(losses.values)
     if np.isinf(losses.values).any() or (undefined.any(axis=1) != undefined.all(axis=1)).any():
         raise ValueError("values must be finite numbers, or all NaN of a learner")

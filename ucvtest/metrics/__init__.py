@@ -1,7 +1,8 @@
 """What is estimated: means of losses, functions of means, areas under the ROC curve.
 
 Metrics with arguments are made by `f1`, `fbeta`, `precision`, `recall`, `jaccard`, `kappa`,
-`net_benefit` and `partial_auc`, and your own by `Cells` and `Moments`; all others are asked for by
+`net_benefit` and `partial_auc`, those of survival times by `harrell`, `uno`, `brier`, `auc` and
+`integrated_brier`, and your own by `Cells` and `Moments`; all others are asked for by
 name, such as ``metric="mcc"``.
 """
 
@@ -18,18 +19,28 @@ if TYPE_CHECKING:
     from ucvtest.metrics.named import recall as recall
     from ucvtest.metrics.own import own_cells as Cells
     from ucvtest.metrics.own import own_moments as Moments
+    from ucvtest.metrics.survival import auc as auc
+    from ucvtest.metrics.survival import brier as brier
+    from ucvtest.metrics.survival import harrell as harrell
+    from ucvtest.metrics.survival import integrated_brier as integrated_brier
+    from ucvtest.metrics.survival import uno as uno
 
 __all__ = [
     "Cells",
     "Moments",
+    "auc",
+    "brier",
     "f1",
     "fbeta",
+    "harrell",
+    "integrated_brier",
     "jaccard",
     "kappa",
     "net_benefit",
     "partial_auc",
     "precision",
     "recall",
+    "uno",
 ]
 
 _OWN = {"Cells": "own_cells", "Moments": "own_moments"}

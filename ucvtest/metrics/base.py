@@ -80,6 +80,12 @@ class Metric:
     """Whether it compares the scores of two observations, so that none has a value alone: then the
     scores are kept, and the response with them."""
 
+    outputs: ClassVar[tuple[str, ...]] = OUTPUTS
+    """What `output` can be."""
+
+    of_survival: ClassVar[bool] = False
+    """Whether the response is survival times, and not labels or numbers."""
+
     linearised: ClassVar[bool] = False
     """Whether it is a function of means: then predictions are kept, and what tests take for losses
     are its linearised values."""
@@ -87,7 +93,7 @@ class Metric:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ValueError(f"function must be callable, got {self.function!r}")
-        check_choice("output", self.output, OUTPUTS)
+        check_choice("output", self.output, self.outputs)
         if self.bounds is not None and not -np.inf < self.bounds[0] < self.bounds[1] < np.inf:
             raise ValueError(f"bounds must be two finite numbers in order, got {self.bounds!r}")
 
@@ -138,6 +144,11 @@ class Metric:
     @property
     def of_cells(self) -> bool:
         """Whether it is a function of the confusion matrix: see `linearised`."""
+        return False
+
+    @property
+    def compares_pairs(self) -> bool:
+        """Whether it is linearised, and compares the risks of two observations."""
         return False
 
     @property
@@ -194,7 +205,7 @@ class Metric:
 
 def plural(words: str) -> str:
     """The expected values of two learners, from that of one; what follows "at" or "of" stays."""
-    for word in (" at ", " up to ", " of "):
+    for word in (" at ", " up to ", " of ", " from ", " ("):
         head, found, tail = words.partition(word)
         if found and not tail.startswith("recalls"):
             return f"{plural(head)}{found}{tail}"

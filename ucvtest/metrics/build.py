@@ -30,12 +30,16 @@ __all__ = [
     "of_negative_class",
     "of_ranks",
     "of_table",
+    "written",
 ]
 
 Average = Literal["binary", "macro", "weighted", "micro"]
 AVERAGES: tuple[Average, ...] = ("binary", "macro", "weighted", "micro")
 
 SHARE = (0.0, 1.0)
+
+LARGEST_WHOLE = 1e15
+"""Numbers up to this are written without a point."""
 
 
 def of_classes(
@@ -197,3 +201,8 @@ def of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
 def no_loss(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """Of one observation there is none."""
     raise NotImplementedError("observations of this metric have no value alone")
+
+
+def written(number: float) -> str:
+    """A number as names have it, from which it is read without loss."""
+    return str(int(number)) if number.is_integer() and number < LARGEST_WHOLE else repr(number)

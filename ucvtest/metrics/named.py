@@ -19,8 +19,11 @@ from ucvtest.metrics.build import (
     of_negative_class,
     of_ranks,
     of_table,
+    written,
 )
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.metrics.smooth import Cells, SmoothMetric
+from ucvtest.metrics.survival import auc, brier, harrell, integrated_brier, uno
 from ucvtest.metrics.unknown_names import ALIASES, refuse_unknown
 
 __all__ = [
@@ -30,15 +33,13 @@ __all__ = [
     "fbeta",
     "jaccard",
     "kappa",
+    "kind_in_words",
     "named_smooth_metric",
     "net_benefit",
     "partial_auc",
     "precision",
     "recall",
 ]
-
-LARGEST_WHOLE = 1e15
-"""Numbers up to this are written without a point."""
 
 CORRELATION = (-1.0, 1.0)
 
@@ -116,7 +117,7 @@ def fbeta(
     if not is_number(beta) or not beta > 0:
         raise ValueError(f"beta must be a number above 0, got {beta!r:.60}")
     parts = partial(confusion.f_beta_parts, beta=float(beta))
-    name = f"fbeta({_written(float(beta))})"
+    name = f"fbeta({written(float(beta))})"
     return of_classes(name, f"F{beta:g}", parts, average, labels)
 
 
@@ -271,7 +272,7 @@ def net_benefit(threshold: float) -> SmoothMetric:
     q = float(threshold)
     found = partial(confusion.net_benefit, threshold=q)
     return SmoothMetric(
-        f"net_benefit({_written(q)})",
+        f"net_benefit({written(q)})",
         no_loss,
         "probability",
         estimand=f"net benefit at {q:g}",
@@ -316,7 +317,7 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
         raise ValueError(f"max_fpr must be above 0 and at most 1, got {max_fpr!r:.60}")
     most = float(max_fpr)
     found = partial(weighted_ranks.partial_area, max_fpr=most)
-    return of_ranks(f"partial_auc({_written(most)})", f"partial AUC up to {most:g}", found)
+    return of_ranks(f"partial_auc({written(most)})", f"partial AUC up to {most:g}", found)
 
 
 def named_smooth_metric(name: Any) -> SmoothMetric | None:
@@ -339,15 +340,16 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
             arguments["average"] = found["average"]
         if found["labels"]:
             arguments["labels"] = json.loads(found["labels"])
-        number = () if found["number"] is None else (float(found["number"]),)
+        numbers = [] if found["number"] is None else [*map(float, found["number"].split(","))]
     except ValueError:
         return None
     try:
+        number = (numbers,) if found["family"] in OF_SEVERAL_NUMBERS else numbers
         return FAMILIES[found["family"]](*number, **arguments)
     except TypeError:
         return None
     except ValueError as error:
-        raise ValueError(f"metric={name!r:.60}: {error}") from error
+        raise ValueError(f"metric={name!r:.60}: {error}") from None
 
 
 def as_smooth_metric(metric: Any) -> SmoothMetric:
@@ -364,6 +366,16 @@ def as_smooth_metric(metric: Any) -> SmoothMetric:
     if found is None:
         refuse_unknown(metric, SMOOTH, FAMILIES)
     return found
+
+
+def kind_in_words(name: Any, *, rises: bool) -> str:
+    """What results call what they are about: a loss, a score, or a metric that is neither."""
+    known = known_metric(name)
+    if known is not None:
+        return "Loss" if known.is_mean else "Metric"
+    if rises:
+        return "Score"
+    return "Loss" if named_smooth_metric(name) is None else "Metric"
 
 
 def _written(number: float) -> str:
@@ -445,7 +457,7 @@ WITH_DEFAULTS = [
 ]
 
 SMOOTH: dict[str, SmoothMetric] = {
-    metric.name: metric for metric in (*WITH_DEFAULTS, *WITHOUT_ARGUMENTS)
+    metric.name: metric for metric in (*WITH_DEFAULTS, *WITHOUT_ARGUMENTS, harrell(), uno())
 }
 """Smooth metrics by name; those with a number or labels in their names are made when asked for."""
 
@@ -457,10 +469,17 @@ FAMILIES: dict[str, Callable[..., SmoothMetric]] = {
     "jaccard": jaccard,
     "net_benefit": net_benefit,
     "partial_auc": partial_auc,
+    "harrell": harrell,
+    "uno": uno,
+    "auc": auc,
+    "brier": brier,
+    "integrated_brier": integrated_brier,
 }
 
+OF_SEVERAL_NUMBERS = ("integrated_brier",)
+
 FAMILY = re.compile(
-    rf"^(?P<family>{'|'.join(FAMILIES)})(\((?P<number>[0-9.eE+-]+)\))?"
+    rf"^(?P<family>{'|'.join(FAMILIES)})(\((?P<number>[0-9.eE+,-]+)\))?"
     rf"(_(?P<average>{'|'.join(AVERAGES[1:])}))?(?P<labels>\[.*\])?$"
 )
 """Names such as "fbeta(2)_macro" and 'recall["ill"]'."""

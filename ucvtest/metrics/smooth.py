@@ -24,6 +24,7 @@ __all__ = [
     "FunctionOfMeans",
     "IntervalScale",
     "Moments",
+    "OfTimes",
     "Ranks",
     "SmoothMetric",
     "ValueAndGradient",
@@ -130,13 +131,31 @@ class Ranks:
     influence: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray]]
 
 
+@dataclass(frozen=True)
+class OfTimes:
+    """A functional of survival times and risks.
+
+    `values` takes survival times (T,), risks (T,) or (T, K), the numbers of the test sets within
+    which pairs are (or None), and the censoring distribution of further observations (or None). It
+    returns the linearised value of each observation, NaN where there is none.
+    """
+
+    values: Callable[[Any, np.ndarray, np.ndarray | None, Any], np.ndarray]
+
+
 def linearised(
-    function: FunctionOfMeans | Ranks, target: np.ndarray, predictions: np.ndarray
+    function: "FunctionOfMeans | Ranks | OfTimes",
+    target: Any,
+    predictions: np.ndarray,
+    folds: np.ndarray | None = None,
 ) -> np.ndarray:
     """The linearised value of each observation, (T,), whose mean is the metric.
 
-    Without a gradient, as at a geometric mean of 0, all are the metric.
+    Without a gradient, as at a geometric mean of 0, all are the metric. `folds` (T,) are numbers of
+    test sets, which metrics of pairs of survival times need.
     """
+    if isinstance(function, OfTimes):
+        return function.values(target, predictions, folds, None)
     if isinstance(function, Ranks):
         value, influence = function.influence(target, predictions, np.ones(len(target)))
         return value + influence
@@ -192,6 +211,11 @@ class SmoothMetric(Metric):
         return self.rises
 
     @property
+    def wants(self) -> tuple[Any, ...]:
+        """What is kept of predictions: metrics that want the same can share them."""
+        return (self.output, self.cut)
+
+    @property
     def of_ranks(self) -> bool:
         """Whether it is about ranks of scores, and so not pooled over folds."""
         return self.output == "score"
@@ -214,6 +238,14 @@ class SmoothMetric(Metric):
             raise ValueError(
                 f"pos_label has no use with metric={self.name!r:.60} of {n_classes} classes: leave "
                 "it out, or ask for one class, as by uv.metrics.recall(labels=[...])"
+            )
+
+    def refuse_labels(self, y: np.ndarray) -> None:
+        """Refuse labels that are no numbers, in a response of which the metric needs numbers."""
+        if self.output == "number" and y.dtype.kind not in "iufb":
+            raise ValueError(
+                f"metric={self.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
+                "'balanced_accuracy'"
             )
 
     @property

@@ -11,6 +11,7 @@ from scipy.special import betaincinv, ndtr, ndtri
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.function_of_means import MetricOfRules
+from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules, no_value_in_words
 from ucvtest.planning.predictors import Predictor
 from ucvtest.planning.variance_components import log_error
 from ucvtest.stats.exact import BinomialCounts
@@ -234,6 +235,8 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
             _positive(1 - estimate)
             return OneRate(estimate, error, *rate_interval), estimate
         return McNemar(rate, error, *rate_interval), estimate
+    if losses.metric.of_survival and not np.isfinite(values).all():
+        raise ValueError(f"the pilot leaves {no_value_in_words(observed)}")
     if losses.metric.linearised and not np.isfinite(values).all():
         raise ValueError(
             f"{losses.metric.in_words} is 0/0 in the pilot, as a class was not there, or was not "
@@ -241,7 +244,7 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
         )
     deviation = _positive(float(values.std(ddof=1)))
     if losses.metric.linearised:
-        rules_estimate = MetricOfRules.of(observed, None)
+        rules_estimate = (SurvivalOfRules if losses.metric.of_survival else MetricOfRules)(observed)
         return MetricOfRulesT(deviation, error, limits=rules_estimate.interval_at), estimate
     effective = losses.settings.get(EFFECTIVE_SIZE)
     if other is None and losses.loss == WEIGHTED_ERRORS and effective is not None:

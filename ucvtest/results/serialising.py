@@ -82,7 +82,7 @@ class Saved(ByValue):
     def _plain(self) -> dict[str, Any]:
         """What is written of the fields."""
         attributes = fields(self)  # type: ignore[arg-type]
-        return {field.name: to_plain(getattr(self, field.name)) for field in attributes}
+        return {attribute.name: to_plain(getattr(self, attribute.name)) for attribute in attributes}
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:

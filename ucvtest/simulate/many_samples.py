@@ -71,11 +71,12 @@ class ManySamples:
         # A generator of its own, so that the size of the pilot does not change the samples.
         pilot_rng = np.random.default_rng(rng.integers(2**63))
         pilot = self._draw(pilot_rng, PILOT_OBS)
-        self.learners: tuple[Learner, ...] = tuple(map(as_learner, learners))
-        regresses = any(map(is_regressor, self.learners))
+        named = tuple(map(as_learner, learners))
+        regresses = any(map(is_regressor, named))
         coded = taken_for_classes(pilot[1], output_of(loss), regresses=regresses)
         self.loss: Loss = as_loss(loss, has_classes=coded)
         self._pilot = make_sample(*pilot, as_classes=coded)
+        self.learners: tuple[Learner, ...] = tuple(x.for_sample(self._pilot) for x in named)
         self.loss = checked_costs(self.loss, self._pilot)
         for learner in self.learners:
             learner.check(self._pilot, self.loss.output, int(learning.sum(axis=1).min()))

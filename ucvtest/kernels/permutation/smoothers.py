@@ -262,9 +262,9 @@ def _together(**arguments: Any) -> list[np.ndarray]:
     arrays = [as_numbers(name, value) for name, value in arguments.items()]
     try:
         np.broadcast_shapes(*(array.shape for array in arrays))
-    except ValueError as error:
+    except ValueError:
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise ValueError(
             f"{', '.join(arguments)} must have shapes that fit, got {shapes}"
-        ) from error
+        ) from None
     return arrays

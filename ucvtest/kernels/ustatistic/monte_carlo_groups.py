@@ -24,6 +24,10 @@ Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """D1, D2, L1, L2 of shape (G, s, n): G draws with s learning sets on each of two sides."""
 
 
+Call = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Arrays of one jitted call: draws by groups, padded, and their weights."""
+
+
 @dataclass(frozen=True, eq=False)
 class Dealt:
     """Draws dealt to groups: row numbers (K, M), -1 where a group has fewer."""
@@ -55,7 +59,7 @@ class Dealt:
             weight = np.ones((n_rows, n_sets))
         return cls(draws, weight, index)
 
-    def calls(self, groups: slice = slice(None)) -> Iterator[tuple[np.ndarray, ...]]:
+    def calls(self, groups: slice = slice(None)) -> Iterator[Call]:
         """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time; n is padded."""
         n_sets, first_row = self.draws[0].shape[1], 0
         large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))

@@ -5,6 +5,7 @@ sum over what is tested knows of them. What a jitted function returns for each o
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -37,4 +38,6 @@ def without_padding(
     sums: Mapping[str, np.ndarray], n_obs: int, axes: Mapping[str, int]
 ) -> dict[str, np.ndarray]:
     """Sums whose last axes, as many as `axes` has for them, are those of the observations."""
-    return {key: value[(..., *(slice(n_obs),) * axes.get(key, 0))] for key, value in sums.items()}
+    kept = (slice(None, n_obs),)
+    index: dict[str, Any] = {key: (..., *kept * n_axes) for key, n_axes in axes.items()}
+    return {key: value[index[key]] if key in index else value for key, value in sums.items()}

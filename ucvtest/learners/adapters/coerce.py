@@ -2,11 +2,14 @@
 
 import inspect
 from collections.abc import Callable
+from difflib import get_close_matches
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ucvtest import learners
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
+from ucvtest.learners.adapters.named import DEFAULTS, NamedLearner
+from ucvtest.learners.adapters.survival import LifelinesLearner, is_fitter
 from ucvtest.learners.base import JittedLearner, Learner
 
 __all__ = ["PATHS", "SHORT_NAMES", "as_learner", "as_learners", "is_regressor", "usage"]
@@ -34,7 +37,7 @@ PATHS = ("lasso_path", "ridge_path")
 
 def is_regressor(learner: Learner) -> bool:
     """Whether a learner predicts numbers, and labels of two classes at most."""
-    if isinstance(learner, SklearnLearner):
+    if isinstance(learner, (SklearnLearner, NamedLearner)):
         return learner.regresses
     return isinstance(learner, JittedLearner) and learner.regression and not learner.multiclass
 
@@ -43,12 +46,15 @@ def as_learner(learner: Any) -> Learner:
     """The learner that a user means: a Learner, short string, scikit-learn estimator or callable.
 
     A short string is a name and its arguments in order or by keyword, for example "lda", "knn:3" or
-    "ridge:0.1,scale=mean".
+    "ridge:0.1,scale=mean". A name alone that needs arguments, and "svm" or "random_forest", is
+    scikit-learn's estimator of that name with its defaults.
     """
     if isinstance(learner, Learner):
         return learner
     if isinstance(learner, str):
         return _parse(learner)
+    if is_fitter(learner):
+        return LifelinesLearner(learner)
     if isinstance(learner, type):
         raise ValueError(
             f"learner is the class {learner.__name__}: pass an object, {learner.__name__}(...)"
@@ -76,28 +82,46 @@ def as_learners(learner: Any) -> tuple[Learner, ...]:
     if name not in PATHS:
         return (as_learner(learner),)
     try:
-        path_learners: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
-    except ValueError as error:
+        found: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
+    except ValueError:
         raise ValueError(
             f"learner {learner!r} cannot be made: write '{name}:50' for 50 penalties, or pass "
             f"uv.learners.{name}(lams)"
-        ) from error
-    return path_learners
+        ) from None
+    return found
 
 
 def _parse(short_name: str) -> Learner:
     """Read "name:argument,keyword=argument"."""
+    if short_name in DEFAULTS:
+        return NamedLearner(short_name)
     name, _, arguments = short_name.partition(":")
     if name not in SHORT_NAMES:
-        raise ValueError(
-            f"learner {short_name!r} is unknown: use one of {', '.join(SHORT_NAMES)}, as in 'lda', "
-            "'knn:3' or 'ridge:1.0'"
-        )
+        raise ValueError(_unknown(short_name, name))
     factory = getattr(learners, name)
     try:
         return factory(**_arguments(factory, arguments))
     except ValueError as error:
-        raise ValueError(f"learner {short_name!r} cannot be made: {error}") from error
+        raise ValueError(f"learner {short_name!r} cannot be made: {error}") from None
+
+
+def _unknown(text: str, name: str) -> str:
+    """What is said of a name that there is not, with the nearest where one is near."""
+    if name in DEFAULTS:
+        estimators = {path.rpartition(".")[2]: None for path, _ in filter(None, DEFAULTS[name])}
+        made = " or ".join(f"{each}(...)" for each in estimators)
+        return f"learner {text!r} takes no arguments: pass {name!r}, or scikit-learn's {made}"
+    known = sorted({*SHORT_NAMES, *PATHS, *DEFAULTS})
+    nearest = get_close_matches(name.lower(), known, n=1)
+    if nearest:
+        return (
+            f"learner {text!r} is unknown: did you mean {nearest[0]!r}? See help(uv.learners), or "
+            "pass a scikit-learn estimator"
+        )
+    return (
+        f"learner {text!r} is unknown: use one of {', '.join(known)}, as in 'lda', 'knn:3' or "
+        "'ridge:1.0', or a scikit-learn estimator"
+    )
 
 
 def _arguments(factory: Callable[..., Learner], arguments_text: str) -> dict[str, Any]:
@@ -136,9 +160,9 @@ def _value(key: str, argument_text: str, hint: Any) -> Any:
         (hint,) = (option for option in get_args(hint) if option is not NoneType)
     try:
         return choices[argument_text] if choices else hint(argument_text)
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError):
         kind = " or ".join(choices) if choices else {int: "an integer"}.get(hint, "a number")
-        raise ValueError(f"{key} must be {kind}, got {argument_text!r}") from error
+        raise ValueError(f"{key} must be {kind}, got {argument_text!r}") from None
 
 
 def usage(factory: Callable[..., Learner]) -> str:

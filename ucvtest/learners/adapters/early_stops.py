@@ -86,5 +86,5 @@ def _fitted_once(
         try:
             learner.fit_all(sample, max_iter=steps)
         except ValueError as error:
-            raise RefusedEstimator(learner.name, error) from error
+            raise RefusedEstimator(learner.name, error) from None
     return caught

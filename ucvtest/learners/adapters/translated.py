@@ -50,6 +50,11 @@ class TranslatedLearner(Learner):
         """Refuse what the estimator cannot do."""
         self.original.check(sample, output, learn_size)
 
+    def note_on(self, sample: Sample) -> str:
+        """What is to be said of the estimator, and of the learner in its place."""
+        notes = self.original.note_on(sample), self.jitted.note_on(sample)
+        return " ".join(filter(None, notes))
+
     def rows_per_call(self, sample: Sample) -> int:
         """As many learning sets as the jitted learner fits in one call."""
         return self.jitted.rows_per_call(sample)

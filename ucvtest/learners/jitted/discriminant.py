@@ -13,6 +13,7 @@ from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.special import logsumexp
 
 from ucvtest.common.checks import check_choice
@@ -93,7 +94,8 @@ def lda(priors: Priors = "empirical") -> "LinearDiscriminant":
     LinearDiscriminantAnalysis (solver "lsqr"; all solvers from 1.9 on); R's MASS::lda
     divides by the degrees of freedom. Where the matrix of a learning set is singular, as without
     a rare level of a factor, directions with a standard deviation within classes of at most 1e-4
-    of the features' are dropped, as by scikit-learn's solver "svd"; results count and note it. A
+    of the features' are dropped, as by scikit-learn's solver "svd"; results count and note it.
+    Columns that are combinations of others in the whole sample are left out beforehand. A
     matrix that is nearly singular but can be inverted is inverted, where that solver drops the
     direction.
 
@@ -239,8 +241,6 @@ class WithCovariances(WithPriors):
     """What the smallest learning set is made of, in words."""
     instead: ClassVar[str]
     """The learner that does with fewer observations."""
-    each_class: ClassVar[bool]
-    """Whether every class has a matrix of its own."""
     singular_scores: ClassVar[Callable[..., np.ndarray]]
     """The scores of a learning set with a singular one."""
 
@@ -251,13 +251,34 @@ class WithCovariances(WithPriors):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also covariance matrices that are bound to be singular."""
         super().check(sample, output, learn_size)
-        _check_rank(self.name, sample, each_class=self.each_class)
-        least_size = self._least(sample.matrix.shape[1], sample.n_classes)
-        if learn_size < least_size:
+        n_features, rank = sample.matrix.shape[1], self._rank(sample)
+        if not rank:
             raise ValueError(
-                f"learner {self.name} needs learn_size >= {least_size} ({self.counted}), got "
+                f"learner {self.name} needs a column that varies, and all columns of X are "
+                "constant: use majority"
+            )
+        needed = self._least(rank, sample.n_classes)
+        if learn_size < needed:
+            few = "" if rank == n_features else f"; the {n_features} columns have rank {rank}"
+            raise ValueError(
+                f"learner {self.name} needs learn_size >= {needed} ({self.counted}{few}), got "
                 f"learn_size={learn_size}: raise it, use fewer features, or use {self.instead}"
             )
+
+    def note_on(self, sample: Sample) -> str:
+        """That columns are combinations of others, where they are."""
+        n_features, rank = sample.matrix.shape[1], self._rank(sample)
+        if rank == n_features:
+            return ""
+        return (
+            f"{n_features - rank} of the {n_features} columns of X are constant or combinations of "
+            f"others, as all dummies of a factor are; {self.method} leaves them out, as "
+            'scikit-learn\'s solver "svd" does, which changes no prediction.'
+        )
+
+    def _rank(self, sample: Sample) -> int:
+        """The number of linearly independent columns."""
+        return len(_independent_places(standardised_features(sample.matrix)))
 
     def predict(
         self,
@@ -324,7 +345,6 @@ class LinearDiscriminant(WithCovariances):
     """Linear discriminant analysis; made by `lda`."""
 
     method: ClassVar[str] = "lda"
-    each_class: ClassVar[bool] = False
     singular_scores: ClassVar[Callable[..., np.ndarray]] = staticmethod(linear_scores)
     matrices: ClassVar[int] = 1
     counted: ClassVar[str] = "features plus classes"
@@ -335,7 +355,7 @@ class LinearDiscriminant(WithCovariances):
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
-        features = standardised_features(sample.matrix)
+        features = _independent(sample)
         return class_moments(sample, features, products(features), with_constant(features))
 
     def labelings_per_call(self, sample: Sample) -> int:
@@ -396,7 +416,6 @@ class QuadraticDiscriminant(WithCovariances):
     """Quadratic discriminant analysis; made by `qda`."""
 
     method: ClassVar[str] = "qda"
-    each_class: ClassVar[bool] = True
     singular_scores: ClassVar[Callable[..., np.ndarray]] = staticmethod(quadratic_scores)
     matrices: ClassVar[int] = 2
     counted: ClassVar[str] = "features plus one, for each class"
@@ -407,7 +426,7 @@ class QuadraticDiscriminant(WithCovariances):
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
-        features = standardised_features(sample.matrix)
+        features = _independent(sample)
         pairs = products(features)
         by_class = split_by_class(class_members(sample), pairs)
         return class_moments(
@@ -447,25 +466,21 @@ class GaussianNaiveBayes(WithPriors):
         return rules, self.priors == "equal"
 
 
-def _check_rank(name: str, sample: Sample, *, each_class: bool) -> None:
-    """Refuse columns whose covariance matrix is singular in every learning set."""
+def _independent(sample: Sample) -> np.ndarray:
+    """The columns in standard units, without those that are combinations of others.
+
+    Rules of normal classes are the same for every basis of the columns, also where a learning set
+    is singular within classes: what depends on others in the sample does so in all of them.
+    """
     features = standardised_features(sample.matrix)
-    members = [sample.class_index == code for code in range(sample.n_classes)]
-    by_class = [features[rows] - features[rows].mean(axis=0) for rows in members]
-    centred_by_place = {
-        "": features - features.mean(axis=0),
-        " within classes": np.concatenate(by_class),
-    }
-    if each_class:
-        labels = np.asarray(sample.classes).tolist()
-        labeled_classes = zip(labels, by_class, strict=True)
-        centred_by_place |= {f" within class {label!r}": rows for label, rows in labeled_classes}
-    n_features = features.shape[1]
-    for place_text, centred in centred_by_place.items():
-        rank = int(np.linalg.matrix_rank(centred))
-        if rank < n_features:
-            raise ValueError(
-                f"learner {name} needs linearly independent columns, but the {n_features} columns "
-                f"of X, centred{place_text}, have rank {rank}: drop columns that are constant or "
-                "combinations of others, raise the number of observations, or use ridge"
-            )
+    places = _independent_places(features)
+    return features if len(places) == features.shape[1] else features[:, places]
+
+
+def _independent_places(features: np.ndarray) -> np.ndarray:
+    """Columns, in their order, of which none is a combination of others and a constant."""
+    centred = features - features.mean(axis=0)
+    rank = int(np.linalg.matrix_rank(centred))
+    if rank == features.shape[1]:
+        return np.arange(rank)
+    return np.sort(qr(centred, mode="r", pivoting=True)[-1][:rank])

@@ -33,5 +33,5 @@ def as_penalty(lam: Any) -> float:
     """A penalty as a float; which ones are possible, the learner says."""
     try:
         return float(lam)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"lam must be a number, got {lam!r:.60}") from error
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"lam must be a number, got {lam!r:.60}") from None

@@ -14,7 +14,7 @@ from ucvtest.designs.structure import folds_of, n_folds_of
 from ucvtest.inference.question import of_units
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fold_aucs import fold_aucs
-from ucvtest.methods.classical.function_of_means import MetricOfRules
+from ucvtest.methods.classical.metric_of_rules import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
@@ -261,7 +261,7 @@ class CrossValidationWaldTest(ResamplingTest):
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
         """Of a metric that is a function of means, pooled over the folds."""
-        metric_estimate = MetricOfRules.of(observed, self.tested_clusters(observed))
+        metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
         n_folds = observed.design.n_resamples
         return self._result(
             observed,
@@ -283,6 +283,8 @@ def _in_words(observed: LossDifference, n_folds: int) -> str:
     """The estimand of a metric."""
     loss_in_words = observed.losses.in_words
     estimand = f"difference of the {plural(loss_in_words)}" if observed.paired else loss_in_words
+    if observed.losses.metric.of_survival:
+        return f"{estimand} of the {n_folds} rules learnt here, pairs within folds"
     return f"{estimand} of the {n_folds} rules learnt here, parts pooled over the folds"
 
 

@@ -20,7 +20,6 @@ from ucvtest.methods.classical.error_rates import (
     table_of_errors,
 )
 from ucvtest.methods.classical.fixed_rules import mean_with_variance
-from ucvtest.methods.classical.function_of_means import MetricOfRules
 from ucvtest.methods.classical.hold_out_words import (
     counts_of_errors,
     degenerate,
@@ -29,7 +28,7 @@ from ucvtest.methods.classical.hold_out_words import (
     notes_on_rows,
     notes_on_rules,
 )
-from ucvtest.methods.classical.ranks_of_rules import RanksOfRules, is_of_ranks
+from ucvtest.methods.classical.metric_of_rules import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
 from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
@@ -107,7 +106,9 @@ class HoldOutTest(ResamplingTest):
     observations added for the interval and the p-value, differences one right and one wrong; R2 and
     others of numbers have the jackknife's interval on a scale of their own, average precision and
     partial AUCs (from predictions alone) quarters of observations added, on the logit scale. The
-    page on metrics has the table of them, and what their intervals are worth.
+    page on metrics has the table of them, and what their intervals are worth. Of survival metrics
+    (from predictions alone) concordances and AUCs of one rule have Student's interval on the logit
+    scale, Brier scores and differences on their own.
 
     References
     ----------
@@ -275,9 +276,8 @@ class HoldOutTest(ResamplingTest):
         )
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
-        """Of a metric that is a function of means, or of ranks."""
-        kind = RanksOfRules if is_of_ranks(observed.losses) else MetricOfRules
-        metric_estimate = kind.of(observed, self.tested_clusters(observed))
+        """Of a metric that is a function of means, of ranks, or of survival times."""
+        metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
         return self._result(
             observed,
             method="Hold-out test of a metric",

@@ -24,6 +24,7 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
+from ucvtest.methods.classical.survival_of_rules import no_value_in_words
 from ucvtest.metrics.base import plural
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
@@ -177,7 +178,7 @@ class ResamplingTest(HypothesisTest):
         try:
             self._check_design(design)
         except ValueError as error:
-            raise ValueError(f"{error}; {type(self).__name__} admits {self.admits}") from error
+            raise ValueError(f"{error}; {type(self).__name__} admits {self.admits}") from None
 
     @abstractmethod
     def _check_design(self, design: Design) -> None:
@@ -361,6 +362,8 @@ def status_of(
             scores=scores or bool(observed.losses.greater_is_better),
             learnt=observed.design.learns,
         )
+    if math.isnan(estimate) and observed.losses.metric.of_survival:
+        return no_value_in_words(observed)
     if math.isnan(estimate) and observed.losses.metric.linearised:
         return NO_VALUE.format(observed.losses.in_words)
     if math.isnan(estimate + variance) and np.isnan(observed.means).any():

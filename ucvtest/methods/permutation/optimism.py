@@ -240,7 +240,7 @@ def find_smoother(
     try:
         learner.check(numbers, "number", n)
     except ValueError as error:
-        raise ValueError(f"learner {learner.name} is no linear smoother: {error}") from error
+        raise ValueError(f"learner {learner.name} is no linear smoother: {error}") from None
     labels = np.vstack([np.eye(n), y, y[::-1]])
     evaluator = Evaluator(numbers, learner, "number", n_jobs=n_jobs)
     predictions = evaluator.predict_labelings(labels, np.zeros(n + 2, dtype=int)).values

@@ -44,6 +44,7 @@ __all__ = [
     "most_pairs",
     "only_rounding",
     "reliable",
+    "whole_draws",
 ]
 
 MIN_PAIRS = 20
@@ -160,6 +161,19 @@ class Sampler:
     def losses(self, learning: np.ndarray, draw: np.ndarray) -> list[np.ndarray]:
         """The same of each learner."""
         return self._losses(learning, draw, self._seeds(len(learning)))
+
+    def whole(
+        self, learning: np.ndarray, draw: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Learning sets, their draws from 0 and the losses, without draws that a learner fails on.
+
+        Every set belongs to a draw.
+        """
+        if self.one_by_one is None:
+            return learning, draw, self.losses(learning, draw)
+        each, whole = self.one_by_one.losses(learning, draw, self._seeds(len(learning)))
+        learning, draw, each = whole_draws(whole, learning, draw, each)
+        return learning, draw, self._counted(each, learning, draw)
 
     def _seeds(self, number: int) -> np.ndarray:
         # Always drawn, so that the splits do not depend on which learners want a seed.
@@ -524,6 +538,16 @@ def in_parts(total: int, largest_part: int) -> list[int]:
     """Sizes that sum to a total, as equal as possible and none above `largest_part`."""
     n_parts = -(-total // largest_part)
     return [total // n_parts + (part_number < total % n_parts) for part_number in range(n_parts)]
+
+
+def whole_draws(
+    whole: np.ndarray, learning: np.ndarray, draw: np.ndarray, each: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """The sets of draws that are whole, the draws numbered from 0, and what learners have there."""
+    if whole.all():
+        return learning, draw, list(each)
+    rows = whole[draw]
+    return learning[rows], (np.cumsum(whole) - 1)[draw[rows]], [one[rows] for one in each]
 
 
 def _used(sets: np.ndarray, is_used: np.ndarray) -> np.ndarray:

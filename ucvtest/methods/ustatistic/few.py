@@ -80,12 +80,8 @@ def rounds_of(
     return RoundSums(n_learners or (2 if sampler.source.paired else 1))
 
 
-def estimated(sampler: Sampler, options: Options) -> FewFitsEstimates:
+def estimated(sampler: Sampler, options: Options, rounds: RoundSums) -> FewFitsEstimates:
     """Estimates from the pairs that are asked for, or allowed, or given."""
-    rounds = rounds_of(sampler, options)
-    assert rounds is not None
-    if sampler.one_by_one is not None:
-        sampler.one_by_one.rounds = rounds
     sampler = replace(sampler, rounds=rounds)
     if isinstance(options.given, GivenPairs):
         learning = options.given.design.learning

@@ -44,14 +44,17 @@ class FewFitsRatio:
         return cls((first, other), rounds.combined(weights, offset).estimate())
 
 
-def estimated(sampler: Sampler, options: Options) -> ratio.RatioEstimates | FewFitsRatio:
+def estimated(
+    sampler: Sampler, options: Options, rounds: RoundSums | None
+) -> ratio.RatioEstimates | FewFitsRatio:
     """Estimates with the variance that is asked for, or that the pairs suffice for."""
-    rounds = few.rounds_of(sampler, options)
     if rounds is None:
         return ratio.estimated(sampler, options)
     sampler = replace(sampler, rounds=rounds)
     if options.variance == "few":
         ratio.evaluate_pairs(sampler, options, options.n_pairs_of_few(2))
+        if sampler.one_by_one is not None:
+            sampler.one_by_one.check_enough()
     else:
         ratio_estimates = ratio.estimated(sampler, options)
         if not rounds.enough or ratio.answers(options, ratio_estimates, sampler.source):

@@ -23,6 +23,7 @@ from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.smooth import Cells
+from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.working_point import WorkingPoint
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import two_right_two_wrong
@@ -144,7 +145,7 @@ def settled(
     point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
     moved = estimate(
-        again, copy.deepcopy(generator_at_start), as_few=isinstance(estimates, FewFitsEstimates)
+        again, copy.deepcopy(generator_at_start), few=isinstance(estimates, FewFitsEstimates)
     )
     return MetricEstimates(
         estimates, final, RowsAddedToTest(point, table, n, moved), undefined, bias
@@ -231,6 +232,8 @@ def undefined_parts(
         f"no estimate: {metric_in_words} is 0/0 here, as a class was never there, or never "
         "predicted"
     )
+    if question.metric.of_survival:
+        status = f"no estimate: {metric_in_words} has no value here, as {_no_value(question)}"
     status += "; the interval is that with rows added" if estimates.added is not None else ""
     by_few_fits = isinstance(estimates.found, FewFitsEstimates)
     df = estimates.found.found.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
@@ -243,3 +246,12 @@ def undefined_parts(
             studentised, estimates.added.rule(studentised, *range_of(question.metric), df, name)
         )
     return {**result_fields, **vars(studentised), "tables": {}}
+
+
+def _no_value(question: Question) -> str:
+    """Why a survival metric has none in test sets of this sample."""
+    metric, sample = question.metric, question.sample
+    assert isinstance(metric, SurvivalMetric)
+    times = None if sample is None else sample.survival_times
+    reason = "" if times is None else metric.reason(times)
+    return f"{reason or 'no two that are comparable were tested together'}; add observations"

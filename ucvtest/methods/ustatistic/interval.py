@@ -321,6 +321,8 @@ def _suited(metric: Metric, variance: Any, *, paired: bool, sloped: bool) -> tup
 
 def _suited_to_function(metric: SmoothMetric) -> tuple[str, str]:
     """The same for a function of means, of one learner."""
+    if metric.compares_pairs:
+        return "logit", f"{metric.in_words} lies between 0 and 1"
     if metric.of_cells:
         return "plus_four", f"{metric.in_words} of one learner is a function of shares"
     name = {"identity": "wald", "sqrt": "root"}.get(metric.interval_scale, metric.interval_scale)
@@ -334,6 +336,8 @@ def _check(name: str, metric: Metric, *, paired: bool) -> None:
         known_intervals = ["wald"] if not metric.of_cells else ["wald", "stabilised"]
         if metric.of_cells and not paired:
             known_intervals.append("plus_four")
+        if metric.compares_pairs and not paired:
+            known_intervals.append("logit")
         if name not in known_intervals:
             raise ValueError(
                 f"interval={name!r} is not for metric={metric.name!r:.60} of {whom}: use "

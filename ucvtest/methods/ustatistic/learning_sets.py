@@ -140,4 +140,9 @@ class LearningSets:
 def _sizes_for_means(question: Question, learn_size: int) -> Sizes:
     """Sizes of the whole sample; whether the loss counts errors decides on the variance."""
     metric = question.metric
-    return Sizes(question.n_units, learn_size, zero_one=metric.counts_errors or metric.of_cells)
+    return Sizes(
+        question.n_units,
+        learn_size,
+        zero_one=metric.counts_errors or metric.of_cells,
+        pairs=metric.compares_pairs,
+    )

@@ -459,10 +459,9 @@ class UStatisticTest(HypothesisTest):
         ------
         ValueError
             If an argument cannot be used, there is no time for any answer, or a learner fails on a
-            split. A learner that is fitted one by one may fail on disjoint pairs of learning sets,
-            where the estimand is a mean loss or a difference of two: the pair is left out for both
-            learners, with a note, unless it is the first, fewer than three are left, or two pairs
-            and more than a tenth of those so far have failed.
+            split. A learner that is fitted one by one may fail on disjoint pairs of learning sets:
+            the pair is left out for both learners, with a note, unless it is the first, fewer than
+            three are left, or two pairs and more than a tenth of those so far have failed.
         KeyboardInterrupt
             Before the third pair is done. From then on, where such learners may fail and the
             variance is "few" or "auto", the result is that of the pairs that are done, and its

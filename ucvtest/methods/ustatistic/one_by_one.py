@@ -1,23 +1,34 @@
 """Pairs of learning sets whose learners are fitted one by one: each may fail, or be the last."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from typing import Protocol
 
 import numpy as np
 
 from ucvtest.common.execution import CLOCK
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.workers import FailedFit
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, RoundSums
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 
-__all__ = ["OneByOne"]
+__all__ = ["KeptRounds", "OneByOne"]
 
 STEP_SECONDS = 2.0
 """Seconds from which on steps become no larger; an interrupt loses the step that it comes in."""
 
 LEAST_FAILED, MOST_SHARE = 2, 10
 """So many failed pairs, and more than one in so many, are a mistake and no bad luck."""
+
+
+class KeptRounds(Protocol):
+    """Where rounds of losses, or of scores, are kept."""
+
+    def add(self, each: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+        """Add what each learner has at learning sets (M, n), two of each number a round."""
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are rounds enough for an estimate."""
 
 
 @dataclass(eq=False)
@@ -29,9 +40,11 @@ class OneByOne:
     """
 
     source: LossSource
-    rounds: RoundSums | None = None
-    answer: Callable[[RoundSums], str] | None = None
-    """The answer of some rounds, in words for a progress bar."""
+    rounds: KeptRounds | None = None
+    answer: Callable[[], str] | None = None
+    """The answer of the rounds so far, in words for a progress bar."""
+    of_rows: Callable[[np.ndarray], np.ndarray] = np.asarray
+    """Learning sets of rows, from those of units that are drawn."""
     n_pairs: int = 0
     """Pairs that were fitted, failed ones among them."""
     failures: list[FailedFit] = field(default_factory=list)
@@ -58,11 +71,13 @@ class OneByOne:
             end_draw = min(first_draw + max(self._step, -(-self.source.n_workers // 2)), n_draws)
             rows = order[draw_ends[first_draw] : draw_ends[end_draw]]
             clock_before = CLOCK()
-            step_losses, failed = self.source.losses_and_failures(
-                learning[rows], ~learning[rows], seeds[rows]
-            )
+            sets = self.of_rows(learning[rows])
+            step_losses, failed = self.source.losses_and_failures(sets, ~sets, seeds[rows])
             if not learner_losses:
-                learner_losses = [np.zeros(learning.shape, values.dtype) for values in step_losses]
+                learner_losses = [
+                    np.zeros((len(learning), *draw_number.shape[1:]), draw_number.dtype)
+                    for draw_number in step_losses
+                ]
             for all_losses, values in zip(learner_losses, step_losses, strict=True):
                 all_losses[rows] = values
             for draw_number in range(first_draw, end_draw):
@@ -123,7 +138,7 @@ class OneByOne:
         if len(rows):
             self.rounds.add([values[rows] for values in learner_losses], learning[rows], draw[rows])
         if self.answer is not None and self.rounds.enough:
-            self.source.show(partial(self.answer, self.rounds))
+            self.source.show(self.answer)
 
     @property
     def notes(self) -> list[str]:

@@ -172,11 +172,9 @@ def _split(
     sampler: Sampler, learning: np.ndarray, shape: tuple[int, int, int, int]
 ) -> tuple[Draws, Draws]:
     """Losses of each learner in the order draw, side, set."""
-    sets = learning.reshape(shape)
     draw = np.arange(len(learning)) // (shape[1] * shape[2])
-    first, second = (
-        learner_losses.reshape(shape) for learner_losses in sampler.losses(learning, draw)
-    )
+    learning, draw, learner_losses = sampler.whole(learning, draw)
+    sets, (first, second) = learning.reshape(shape), (one.reshape(shape) for one in learner_losses)
     return (
         (first[:, 0], first[:, 1], sets[:, 0], sets[:, 1]),
         (second[:, 0], second[:, 1], sets[:, 0], sets[:, 1]),

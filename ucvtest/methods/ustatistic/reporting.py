@@ -26,6 +26,7 @@ from ucvtest.methods.ustatistic.estimation import (
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, VARIANCES
+from ucvtest.metrics.base import Metric
 from ucvtest.results.wording import SAME_LOSSES
 
 __all__ = [
@@ -77,7 +78,7 @@ def parts(
     return {
         **vars(with_interval),
         "method": METHOD,
-        "diagnostics": _diagnostics(estimates, source)
+        "diagnostics": _diagnostics(estimates, source, question.metric)
         | options.interval.diagnostics(shape)
         | per_learner.diagnostics,
         "notes": (
@@ -94,7 +95,7 @@ def _studentised(
     """The test with each of the variances, or the reason why there is none."""
     values, mc_se = estimates.estimates.values, estimates.estimates.mc_se
     tested = {}
-    for name in VARIANCES:
+    for name in _known_variances(question.metric):
         if name not in values:
             continue
         normal = name in ("unbiased", "asymptotic")
@@ -129,13 +130,20 @@ def _precise(estimates: UStatisticEstimates, name: str) -> bool:
     return small or only_rounding(estimates.estimates, name)
 
 
-def _diagnostics(estimates: UStatisticEstimates, source: LossSource) -> dict[str, Any]:
+def _known_variances(metric: Metric) -> tuple[str, ...]:
+    """The variances that a metric has; where it compares pairs, the others suppose too much."""
+    return ("jackknife",) if metric.compares_pairs else VARIANCES
+
+
+def _diagnostics(
+    estimates: UStatisticEstimates, source: LossSource, metric: Metric
+) -> dict[str, Any]:
     """Counts, variances and Monte-Carlo errors behind the result."""
     values, mc_se = estimates.estimates.values, estimates.estimates.mc_se
     precise_variances = {
         f"variance_{name}": float(values[name])
-        for name in (*VARIANCES, "geometric")
-        if name in values
+        for name in (*_known_variances(metric), "geometric")
+        if name in values and not (name == "geometric" and metric.compares_pairs)
     }
     diagnostics: dict[str, Any] = {
         "mc_se_estimate": mc_se["estimate"],
@@ -147,9 +155,9 @@ def _diagnostics(estimates: UStatisticEstimates, source: LossSource) -> dict[str
         **precise_variances,
         **source.ties,
     }
-    diagnostics |= {
-        name: values[name] for name in ("theta_squared", "pair_effects") if name in values
-    }
+    if not metric.compares_pairs:
+        names = ("theta_squared", "pair_effects")
+        diagnostics |= {name: values[name] for name in names if name in values}
     return diagnostics
 
 

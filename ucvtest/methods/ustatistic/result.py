@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -46,6 +46,11 @@ Estimates = (
 
 OfMean = estimation.UStatisticEstimates | few.FewFitsEstimates
 
+AnyEstimates = TypeVar("AnyEstimates", bound=Estimates)
+
+Answer = Callable[[Estimates], TestResult]
+"""The test that estimates lead to."""
+
 
 def estimates_from(
     question: Question,
@@ -53,7 +58,7 @@ def estimates_from(
     source: LossSource,
     options: Options,
     generator: np.random.Generator,
-    result_of: Callable[[Estimates], TestResult] | None = None,
+    result_of: Answer | None = None,
 ) -> Estimates:
     """Estimates from learning sets that are drawn, enumerated, or given with their losses.
 
@@ -61,9 +66,9 @@ def estimates_from(
     """
     sizes = learning_sets.sizes
     if not isinstance(sizes, Sizes):
-        return _of_auc(auc_estimation.Sampler(sizes, source, generator), options)
+        return _of_auc(auc_estimation.Sampler(sizes, source, generator), options, result_of)
     if learning_sets.contrast == "ratio":
-        return few_ratio.estimated(estimation.Sampler(sizes, source, generator), options)
+        return _of_ratio(estimation.Sampler(sizes, source, generator), options, result_of)
 
     def of_mean(
         source: LossSource, generator: np.random.Generator, as_few: bool | None = None
@@ -89,46 +94,93 @@ def _draw_all(
 
 
 def _of_mean(
-    sampler: estimation.Sampler,
-    options: Options,
-    result_of: Callable[[Estimates], TestResult] | None,
-    as_few: bool | None,
+    sampler: estimation.Sampler, options: Options, result_of: Answer | None, as_few: bool | None
 ) -> OfMean:
     """The estimates of a mean loss; `as_few` if it is known whether few fits have to do."""
-    if sampler.source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact":
-        return _one_by_one(sampler, options, result_of, as_few)
-    if options.variance == "few":
-        return few.estimated(sampler, options)
-    return _estimated(sampler, options, few.rounds_of(sampler, options), as_few)
+    source, rounds = sampler.source, few.rounds_of(sampler, options)
+
+    def from_rounds() -> OfMean:
+        assert rounds is not None
+        return few.from_rounds(rounds, source)
+
+    def estimated(pairs: OneByOne | None) -> OfMean:
+        fitting = replace(sampler, one_by_one=pairs)
+        if options.variance == "few":
+            assert rounds is not None
+            return few.estimated(fitting, options, rounds)
+        return _estimated(fitting, options, rounds, as_few)
+
+    if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
+        return estimated(None)
+    pairs = OneByOne(source, rounds)
+    found = _one_by_one(pairs, estimated, from_rounds, result_of)
+    if isinstance(found, estimation.UStatisticEstimates):
+        found = replace(found, n_pairs=found.n_pairs - pairs.n_failed)
+    return found
+
+
+def _of_ratio(
+    sampler: estimation.Sampler, options: Options, answer: Answer | None
+) -> ratio.RatioEstimates | few_ratio.FewFitsRatio:
+    """The same of a ratio."""
+    source, rounds = sampler.source, few.rounds_of(sampler, options)
+
+    def from_rounds() -> few_ratio.FewFitsRatio:
+        assert rounds is not None
+        return few_ratio.FewFitsRatio.of(rounds, source.offset)
+
+    def estimated(pairs: OneByOne | None) -> ratio.RatioEstimates | few_ratio.FewFitsRatio:
+        return few_ratio.estimated(replace(sampler, one_by_one=pairs), options, rounds)
+
+    if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
+        return estimated(None)
+    return _one_by_one(OneByOne(source, rounds), estimated, from_rounds, answer)
+
+
+def _of_auc(
+    sampler: auc_estimation.Sampler, options: Options, answer: Answer | None
+) -> auc_estimation.Found | auc_few.FewFitsOfAuc:
+    """The same of the AUC."""
+    source, sizes, rounds = sampler.source, sampler.sizes, auc_few.rounds_of(sampler, options)
+
+    def from_rounds() -> auc_few.FewFitsOfAuc:
+        assert rounds is not None
+        return auc_few.from_rounds(rounds, sizes)
+
+    def estimated(pairs: OneByOne | None) -> auc_estimation.Found | auc_few.FewFitsOfAuc:
+        fitting = replace(sampler, one_by_one=pairs, rounds=rounds)
+        if options.variance == "few":
+            assert rounds is not None
+            return auc_few.estimated(fitting, options, rounds)
+        auc_estimates = auc_estimation.estimated(fitting, options)
+        if rounds is not None and rounds.enough and auc_few.unanswered(options, auc_estimates):
+            return from_rounds()
+        return auc_estimates
+
+    if not (source.one_by_one and sizes.in_rounds and options.n_pairs != "exact"):
+        return estimated(None)
+    pairs = OneByOne(source, rounds, of_rows=sizes.of_rows)
+    return _one_by_one(pairs, estimated, from_rounds, answer)
 
 
 def _one_by_one(
-    sampler: estimation.Sampler,
-    options: Options,
-    result_of: Callable[[Estimates], TestResult] | None,
-    as_few: bool | None,
-) -> OfMean:
-    """The same, with pairs left out that a learner fails on, and what is done at an interrupt."""
-    rounds = few.rounds_of(sampler, options)
-    source = sampler.source
-    pairs = OneByOne(source, rounds)
+    pairs: OneByOne,
+    estimated: Callable[[OneByOne], AnyEstimates],
+    from_rounds: Callable[[], AnyEstimates],
+    result_of: Answer | None,
+) -> AnyEstimates:
+    """Estimates with pairs left out that a learner fails on, and what is done at an interrupt."""
     if result_of is not None:
-        pairs.answer = lambda rounds: _in_short(result_of(few.from_rounds(rounds, source)))
-    source.pairs = pairs
-    sampler = replace(sampler, one_by_one=pairs)
+        pairs.answer = lambda: _in_short(result_of(from_rounds()))
+    pairs.source.pairs = pairs
     try:
-        if options.variance == "few":
-            estimates: OfMean = few.estimated(sampler, options)
-        else:
-            estimates = _estimated(sampler, options, rounds, as_few)
+        estimates = estimated(pairs)
     except KeyboardInterrupt:
         if pairs.rounds is None or not pairs.rounds.enough:
             raise
         pairs.interrupted = True
-        return few.from_rounds(pairs.rounds, source)
+        return from_rounds()
     pairs.check_enough()
-    if isinstance(estimates, estimation.UStatisticEstimates):
-        estimates = replace(estimates, n_pairs=estimates.n_pairs - pairs.n_failed)
     return estimates
 
 
@@ -154,17 +206,6 @@ def _estimated(
     if as_few is None:
         as_few = few.unanswered(options, estimates, source)
     return few.from_rounds(rounds, source) if as_few else estimates
-
-
-def _of_auc(sampler: auc_estimation.Sampler, options: Options) -> Estimates:
-    """The same of the AUC."""
-    if options.variance == "few":
-        return auc_few.estimated(sampler, options)
-    rounds = auc_few.rounds_of(sampler, options)
-    auc_estimates = auc_estimation.estimated(replace(sampler, rounds=rounds), options)
-    if rounds is not None and rounds.enough and auc_few.unanswered(options, auc_estimates):
-        return auc_few.from_rounds(rounds, sampler.sizes)
-    return auc_estimates
 
 
 def result_from(

@@ -14,7 +14,8 @@ from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 from ucvtest.methods.ustatistic.auc.class_sizes import FEWEST_FOR_EACH, ClassSizes
 from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
-from ucvtest.methods.ustatistic.estimation import in_parts
+from ucvtest.methods.ustatistic.estimation import in_parts, whole_draws
+from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 
@@ -63,6 +64,8 @@ class Sampler:
     generator: np.random.Generator
     rounds: RankedRounds | None = None
     """Where rounds are kept for an answer from few fits."""
+    one_by_one: OneByOne | None = None
+    """Fits pairs of which each may fail."""
 
     @property
     def rows_of_part(self) -> int:
@@ -75,11 +78,23 @@ class Sampler:
         """Pairs of random learning sets (2 n_pairs, n), the first sets of all pairs first."""
         return self.sizes.drawn(self.generator, n_pairs)
 
-    def scores(self, learning: np.ndarray) -> list[np.ndarray]:
-        """The scores of each learner, (R, n), or (R, n, C), undefined where it learnt."""
+    def scored(
+        self, learning: np.ndarray, draw: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Learning sets, their draws from 0, and the scores of each learner, which rounds keep.
+
+        Scores are (R, n), or (R, n, C), undefined where a learner learnt. Draws that a learner
+        fails on are left out, where it may fail.
+        """
         seeds = self.generator.integers(2**31 - 1, size=len(learning))
-        learning = self.sizes.of_rows(learning)
-        return self.source.losses_for(learning, ~learning, seeds)
+        if self.one_by_one is not None:
+            each, whole = self.one_by_one.losses(learning, draw, seeds)
+            return whole_draws(whole, learning, draw, each)
+        rows = self.sizes.of_rows(learning)
+        each = self.source.losses_for(rows, ~rows, seeds)
+        if self.rounds is not None:
+            self.rounds.add(each, learning, draw)
+        return learning, draw, each
 
 
 class Rankings:
@@ -129,10 +144,10 @@ class Rankings:
 
     def add(self, learning: np.ndarray, draw: np.ndarray) -> None:
         """Fit to the learning sets (R, n); `draw` numbers those that were drawn together."""
-        scores = self._sampler.scores(learning)
+        learning, draw, scores = self._sampler.scored(learning, draw)
+        if not len(draw):
+            return
         self.sums.add(scores, learning, self._n_draws + draw)
-        if self._sampler.rounds is not None:
-            self._sampler.rounds.add(scores, learning, draw)
         self._n_draws += int(draw.max()) + 1
 
     def estimates(

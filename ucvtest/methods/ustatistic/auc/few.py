@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from ucvtest.evaluation.loss_source import LossSource
@@ -24,6 +24,7 @@ __all__ = [
     "FewFitsOfAuc",
     "coverage_in_words",
     "estimated",
+    "evaluate_pairs",
     "from_rounds",
     "parts",
     "rounds_of",
@@ -81,22 +82,25 @@ def rounds_of(sampler: Sampler, options: Options) -> RankedRounds | None:
     return RankedRounds(sizes.rounds, n_learners, sizes.n_scored * sizes.n_scores)
 
 
-def estimated(sampler: Sampler, options: Options) -> FewFitsOfAuc:
+def estimated(sampler: Sampler, options: Options, rounds: RankedRounds) -> FewFitsOfAuc:
     """Estimates from the pairs that are asked for, or allowed, or given."""
-    rounds = rounds_of(sampler, options)
-    assert rounds is not None
-    splits_or_pairs = options.given
-    if isinstance(splits_or_pairs, GivenSplits):
-        for rows, draw in splits_or_pairs.parts(sampler.rows_of_part):
-            learning = splits_or_pairs.design.learning[rows]
-            rounds.add(sampler.scores(learning), learning, draw)
-    else:
-        n_pairs = options.n_pairs_of_few(rounds.n_learners)
-        sampler.source.announce_total(2 * rounds.n_learners * n_pairs)
-        for size in in_parts(n_pairs, sampler.rows_of_part // 2):
-            learning = sampler.drawn(size)
-            rounds.add(sampler.scores(learning), learning, sampler.sizes.draws(size))
+    evaluate_pairs(replace(sampler, rounds=rounds), options, rounds.n_learners)
     return from_rounds(rounds, sampler.sizes)
+
+
+def evaluate_pairs(sampler: Sampler, options: Options, n_learners: int) -> None:
+    """Evaluate the pairs that are asked for, or allowed, or given, for the sampler's rounds."""
+    given = options.given
+    if isinstance(given, GivenSplits):
+        for rows, draw in given.parts(sampler.rows_of_part):
+            sampler.scored(given.design.learning[rows], draw)
+    else:
+        n_pairs = options.n_pairs_of_few(n_learners)
+        sampler.source.announce_total(2 * n_learners * n_pairs)
+        for size in in_parts(n_pairs, sampler.rows_of_part // 2):
+            sampler.scored(sampler.drawn(size), sampler.sizes.draws(size))
+        if sampler.one_by_one is not None:
+            sampler.one_by_one.check_enough()
 
 
 def from_rounds(rounds: RankedRounds, sizes: Sizes) -> FewFitsOfAuc:

@@ -1,0 +1,184 @@
+"""Survival metrics pair by pair, their linearised values, names, and what leaves them no value."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from tests.oracles import survival as oracle
+from ucvtest.metrics import times_and_risks
+from ucvtest.metrics.censoring import Censoring
+from ucvtest.metrics.named import as_smooth_metric, named_smooth_metric
+
+N = 40
+
+
+def draw(seed: int, decimals: int, n: int = N) -> tuple[uv.survival, np.ndarray]:
+    """Survival times and risks with ties, fewer with more decimals."""
+    rng = np.random.default_rng(seed)
+    risk = np.round(rng.normal(size=n), decimals)
+    time = np.round(rng.exponential(5 * np.exp(-risk)), decimals)
+    return uv.survival(time, rng.random(n) < 0.6), risk
+
+
+def lists(times):
+    return times.time.tolist(), times.event.tolist()
+
+
+def linearised(metric, times, risk, fold=None):
+    return metric.made_for(()).values(times, risk, fold, None)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+@pytest.mark.parametrize("uno", [False, True])
+@pytest.mark.parametrize("tau", [None, 4.0])
+def test_concordance_is_that_of_all_pairs_and_its_derivative(decimals, uno, tau):
+    times, risk = draw(decimals, decimals)
+    found = linearised((uv.metrics.uno if uno else uv.metrics.harrell)(tau), times, risk)
+    end = math.inf if tau is None else tau
+
+    def value(weights):
+        return oracle.concordance(*lists(times), risk, weights, uno=uno, tau=end)
+
+    assert found.mean() == pytest.approx(value([1.0] * N), rel=1e-12)
+    assert found - found.mean() == pytest.approx(oracle.derivatives(value, N), abs=1e-8)
+
+
+@pytest.mark.parametrize("uno", [False, True])
+def test_pairs_are_within_folds(uno):
+    times, risk = draw(3, 1)
+    fold = np.arange(N) % 4
+    metric = uv.metrics.uno() if uno else uv.metrics.harrell()
+
+    def value(weights):
+        return oracle.concordance(*lists(times), risk, weights, uno=uno, fold=fold)
+
+    found = linearised(metric, times, risk, fold)
+    assert found.mean() == pytest.approx(value([1.0] * N), rel=1e-12)
+    assert found - found.mean() == pytest.approx(oracle.derivatives(value, N), abs=1e-8)
+    area = linearised(uv.metrics.auc(3), times, risk, fold)
+    assert area.mean() == pytest.approx(oracle.auc(*lists(times), risk, 3, fold), rel=1e-12)
+    brier = uv.metrics.brier(3)
+    assert (linearised(brier, times, abs(risk), fold) == linearised(brier, times, abs(risk))).all()
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+@pytest.mark.parametrize("at", [0.5, 3.0])
+def test_values_at_a_time_are_the_papers(decimals, at):
+    times, risk = draw(10 + decimals, decimals)
+    area = linearised(uv.metrics.auc(at), times, risk)
+    assert area.mean() == pytest.approx(oracle.auc(*lists(times), risk, at), rel=1e-12)
+    probability = 1 / (1 + np.exp(-risk))
+    found = linearised(uv.metrics.brier(at), times, probability)
+    expected = oracle.linearised_brier(*lists(times), probability, at)
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert found.mean() == pytest.approx(
+        np.mean(oracle.errors(*lists(times), probability, at)), rel=1e-12
+    )
+
+
+def test_integrated_brier_is_the_trapezoid_of_brier_scores():
+    times, risk = draw(20, 1)
+    grid, columns = [1.0, 2.0, 4.5], np.stack([1 / (1 + np.exp(-risk - k)) for k in range(3)], 1)
+    scores = [
+        np.mean(oracle.errors(*lists(times), column, at))
+        for column, at in zip(columns.T, grid, strict=True)
+    ]
+    found = linearised(uv.metrics.integrated_brier(np.array(grid)), times, columns)
+    assert found.mean() == pytest.approx(np.trapezoid(scores, grid) / 3.5, rel=1e-12)
+
+
+def test_without_censoring_they_are_means_and_areas():
+    times, risk = draw(21, 9)
+    times = uv.survival(times.time, np.ones(N))
+    probability = 1 / (1 + np.exp(-risk))
+    by_then = times.time <= 3
+    found = linearised(uv.metrics.brier(3), times, probability)
+    assert found == pytest.approx((by_then - probability) ** 2, rel=1e-12)
+    area = uv.Losses.from_predictions(by_then * 1, {"a": risk}, loss="auc").means[0, 0]
+    assert linearised(uv.metrics.auc(3), times, risk).mean() == pytest.approx(area, rel=1e-12)
+    unweighted = linearised(uv.metrics.harrell(), times, risk)
+    assert (linearised(uv.metrics.uno(), times, risk) == unweighted).all()
+
+
+def test_many_rows_are_compared_as_few_are(monkeypatch):
+    times, risk = draw(22, 0, 200)
+    expected = linearised(uv.metrics.uno(), times, risk)
+    for chunk in (1, 7, 64):
+        monkeypatch.setattr(times_and_risks, "CHUNK", chunk)
+        assert linearised(uv.metrics.uno(), times, risk) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_censoring_of_further_observations_is_taken_as_known():
+    times, risk = draw(23, 1)
+    some = np.arange(0, N, 2)
+    censoring = Censoring.of(times)
+    probability = 1 / (1 + np.exp(-risk))
+    found = (
+        uv.metrics.brier(3)
+        .made_for(())
+        .values(times.take(some), probability[some], None, censoring)
+    )
+    expected = np.array(oracle.errors(*lists(times), probability, 3.0))[some]
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+NAMES = {
+    "harrell": uv.metrics.harrell(),
+    "harrell(365)": uv.metrics.harrell(365),
+    "uno": uv.metrics.uno(),
+    "uno(2.5)": uv.metrics.uno(2.5),
+    "auc(5)": uv.metrics.auc(at=5),
+    "brier(5)": uv.metrics.brier(at=5),
+    "integrated_brier(1,2.5,4)": uv.metrics.integrated_brier([1, 2.5, 4]),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_read_again(name):
+    metric, found = NAMES[name], named_smooth_metric(name)
+    assert metric.name == found.name == name
+    assert (found.times, found.ranks, found.output) == (metric.times, metric.ranks, metric.output)
+    assert found.of_survival
+
+
+def test_other_names_lead_to_harrells():
+    for name in ("c_index", "cindex", "concordance", "concordance_index"):
+        assert as_smooth_metric(name).name == "harrell"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: uv.metrics.brier(at=0), "at must be a time above 0, got 0"),
+        (lambda: uv.metrics.auc(at="5"), "at must be a time above 0, got '5'"),
+        (lambda: uv.metrics.uno(tau=math.inf), "tau must be a time above 0, got inf"),
+        (lambda: uv.metrics.integrated_brier([2, 1]), "times must be two numbers or more, asc"),
+        (lambda: uv.metrics.integrated_brier(5), "times must be two numbers or more, asc"),
+    ],
+)
+def test_times_are_checked(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+EVERYBODY = {"a": [0.1, 0.2, 0.3, 0.4]}
+WITHOUT_VALUE = [
+    ("harrell", [3, 2, 1, 4], [0, 0, 0, 1], "no pair is comparable"),
+    ("harrell", [1, 1, 1, 1], [1, 1, 1, 1], "no pair is comparable"),
+    ("harrell(2)", [3, 2, 1, 4], [1, 0, 0, 1], r"nobody had the event by 2"),
+    ("uno(2)", [3, 2, 1, 4], [1, 0, 0, 1], r"nobody had the event by 2"),
+    ("auc(2)", [3, 2, 1, 4], [1, 0, 0, 1], r"nobody had the event by 2"),
+    ("auc(4)", [3, 2, 1, 4], [1, 0, 0, 1], r"nobody is followed beyond 4"),
+    ("brier(5)", [3, 2, 1, 4], [1, 0, 0, 0], r"nobody is followed up to 5"),
+]
+
+
+@pytest.mark.parametrize(("metric", "time", "event", "reason"), WITHOUT_VALUE)
+def test_what_leaves_no_value_is_a_status(metric, time, event, reason):
+    losses = uv.Losses.from_predictions(uv.survival(time, event), EVERYBODY, metric=metric)
+    result = uv.HoldOutTest.from_losses(losses).fit()
+    assert math.isnan(result.estimate)
+    assert f"has no value here, as {reason}" in result.status
+    assert "test more observations" in result.status

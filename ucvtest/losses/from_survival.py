@@ -1,0 +1,66 @@
+"""Linearised values of survival metrics, from the risks that rules gave observations."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_size
+from ucvtest.data.survival_response import as_survival
+from ucvtest.losses.linearised import fields_of, linearised_values
+from ucvtest.losses.predicted import as_rows, check_finite, numbers_of, quoted
+from ucvtest.metrics.survival import SurvivalMetric
+
+__all__ = ["of_survival"]
+
+
+def of_survival(
+    y: Any, rules: Mapping[str, Any], metric: SurvivalMetric, pos_label: Any
+) -> dict[str, Any]:
+    """The fields of `Losses` of one test set."""
+    if pos_label is not None:
+        raise ValueError(
+            f"pos_label has no use with metric={metric.name!r:.60}, which is about survival times: "
+            "leave it out"
+        )
+    times = as_survival(y)
+    if times is None:
+        raise ValueError(
+            f"metric={metric.name!r:.60} needs survival times: pass uv.survival(time, event) as y"
+        )
+    risks = as_rows(
+        {name: _risks(name, given, metric) for name, given in rules.items()}, len(times)
+    )
+    values = linearised_values(metric.made_for(()), times, risks)
+    fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
+    fields.pop("means")
+    return {
+        **fields,
+        "predictions": risks,
+        "target": times.time,
+        "event": times.event,
+        "settings": {},
+    }
+
+
+def _risks(name: str, given: Any, metric: SurvivalMetric) -> np.ndarray:
+    """One risk for each observation, or one for each time of the metric."""
+    if len(metric.times) < 2:
+        found = numbers_of(name, given)
+    else:
+        found = as_numbers(quoted(name), given)
+        if found.ndim != 2 or found.shape[1] != len(metric.times):
+            raise ValueError(
+                f"{quoted(name)} must have a column for each of the {len(metric.times)} times of "
+                f"metric={metric.name!r:.60}, got shape {found.shape}"
+            )
+        check_finite(quoted(name), found, infinite=False)
+        check_size(quoted(name), found)
+    if not metric.ranks and (found.min() < 0 or found.max() > 1):
+        raise ValueError(
+            f"{quoted(name)} goes from {found.min():.3g} to {found.max():.3g}, but "
+            f"metric={metric.name!r:.60} needs probabilities of an event by then, between 0 and 1: "
+            f"use metric='harrell' or uv.metrics.auc({metric.times[-1]:g}) for other risks"
+        )
+    return found

@@ -1,0 +1,166 @@
+"""Intervals of survival metrics, such as concordance, of rules as they are.
+
+One rule or two, on a test set or out of fold; observations are rows, or clusters of them.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
+from ucvtest.losses.table import LossDifference
+from ucvtest.metrics.ranges import difference_range, range_of
+from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.results.plot_data import Picture
+from ucvtest.stats.interval_rules import StudentRule
+from ucvtest.stats.intervals import MovedT
+from ucvtest.stats.linearised import variance_of_mean
+from ucvtest.stats.logit import LogitT
+
+__all__ = ["SurvivalOfRules", "no_value_in_words"]
+
+ROUNDING = 1e-13
+"""Of linearised values: a spread up to this is none."""
+
+LEAST = 1e-15
+"""Estimates up to this are 0."""
+
+CHANCE = 0.5
+"""The concordance of risks that say nothing."""
+
+
+@dataclass(frozen=True)
+class SurvivalOfRules:
+    """A survival metric of one learner, or its difference of two, from risks of rows.
+
+    `index` (T,) has the cluster of each tested row, numbered from 0; None where rows are by
+    themselves.
+    """
+
+    observed: LossDifference
+    index: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, observed: LossDifference, clusters: Clusters | None) -> "SurvivalOfRules":
+        """From losses that keep risks."""
+        return cls(observed, None if clusters is None else clusters.groups.index)
+
+    @property
+    def estimate(self) -> float:
+        """The metric, or its difference; NaN where it has no value.
+
+        Rounding leaves no range, and makes no difference of a 0.
+        """
+        known = range_of(self._metric)
+        least, most = difference_range(known) if self.observed.paired else known
+        found = float(np.clip(self.observed.values.mean(), least, most))
+        return 0.0 if abs(found) <= LEAST else found
+
+    @property
+    def variance(self) -> float:
+        """That of the mean of linearised values."""
+        return variance_of_mean(self.observed.values, self.index)
+
+    def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
+        """Estimate and variance, also of one of the learners alone."""
+        found = SurvivalOfRules(observed, self.index)
+        return found.estimate, found.variance
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom: those of rows, or clusters."""
+        size = len(self.observed.values) if self.index is None else int(self.index.max()) + 1
+        return size - 1.0
+
+    def rule(self, null_value: float) -> StudentRule | None:
+        """Where p-value and interval come from; None for the estimate and its standard error."""
+        if self.observed.paired or not self._metric.ranks or self.status != "ok":
+            return None
+        return LogitT(self.estimate, math.sqrt(self.variance), self.df, null_value)
+
+    def interval_at(self, n: float, alpha: float) -> tuple[float, float]:
+        """The limits that n rows would have of which these are typical; rows are by themselves."""
+        assert self.index is None
+        se = math.sqrt(self.variance * len(self.observed.values) / n)
+        ranks = self._metric.ranks and not self.observed.paired
+        rule = LogitT if ranks else MovedT
+        return rule(self.estimate, se, n - 1).interval("two-sided", alpha)
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """How many observations had the event."""
+        return {"n_events": self.observed.losses.tested_times.n_events}
+
+    @property
+    def pictures(self) -> dict[str, Picture]:
+        """None."""
+        return {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The rule in words, and risks that seem to be turned."""
+        words = self.observed.losses.in_words
+        scale = ", and the interval that on the logit scale" * (self.rule(math.nan) is not None)
+        listed = [
+            f"The standard error is that of linearised values of {words}{scale}.",
+            self._metric.remark,
+        ]
+        if self.index is not None:
+            listed.append("Rows count alike, and clusters of them are independent.")
+        return (*listed, *self._turned)
+
+    @property
+    def status(self) -> str:
+        """What is said where there is no estimate, or nothing varies."""
+        losses, words = self.observed.losses, self._metric.in_words
+        if math.isnan(self.estimate):
+            return no_value_in_words(self.observed)
+        spread = math.sqrt(max(self.variance, 0.0) * len(self.observed.values))
+        if spread > ROUNDING or self.observed.identical:
+            return "ok"
+        if self._metric.ranks and not self.observed.paired:
+            return (
+                f"degenerate: every pair that counts for {words} is in the same order, or a tie, "
+                "which leaves no variance to estimate; test more observations"
+            )
+        return (
+            f"degenerate: {words} leaves no variance to estimate, as it is moved alike by all "
+            f"{len(losses.tested_times)} observations; test more"
+        )
+
+    # -------------------------------------------------------------------------------- the parts
+
+    @property
+    def _metric(self) -> SurvivalMetric:
+        metric = self.observed.losses.metric
+        assert isinstance(metric, SurvivalMetric)
+        return metric
+
+    @property
+    def _turned(self) -> list[str]:
+        """A note on each rule whose high risks go with late events."""
+        if not self._metric.ranks:
+            return []
+        losses, found = self.observed.losses, []
+        for place in (self.observed.learner, self.observed.other):
+            if place is None:
+                continue
+            alone = SurvivalOfRules(LossDifference(losses, place, None), self.index)
+            rule = alone.rule(math.nan)
+            if rule is not None and rule.interval("two-sided", 0.05)[1] < CHANCE:
+                found.append(
+                    f"{self._metric.in_words} below 0.5, with its whole interval, was found for "
+                    f"{losses.learners[place]}: its high risks go with late events. Pass the "
+                    "negative of what is higher for a longer survival."
+                )
+        return found
+
+
+def no_value_in_words(observed: LossDifference) -> str:
+    """The status where a survival metric has no value for these observations."""
+    metric, times = observed.losses.metric, observed.losses.tested_times
+    assert isinstance(metric, SurvivalMetric)
+    reason = metric.reason(times) or "no two that are comparable were tested by the same rule"
+    return f"no estimate: {metric.in_words} has no value here, as {reason}; test more observations"

@@ -1,0 +1,386 @@
+"""Metrics of survival times that may be censored: concordance, Brier score and AUC at a time.
+
+What is predicted for an observation is a risk: the higher, the earlier the event. `SurvivalMetric`
+says by `output` which kind it needs: "risk" is any such number, "event_probability" the probability
+of an event by each of `times`, shape (n,) for one time and (n, K) for K of them. Of a survival
+function S it is 1 - S(time).
+
+Censored observations are allowed for by weights from Kaplan and Meier's estimate of the censoring
+distribution, made of all observations. Harrell's and Uno's concordance take them as known, as
+``survival::concordance`` of R does; Brier scores and AUCs at a time have what the estimate of the
+weights contributes to their variance, as ``riskRegression::Score`` has it.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import is_number
+from ucvtest.data.output import SURVIVAL_OUTPUTS
+from ucvtest.data.survival_times import SurvivalTimes
+from ucvtest.metrics import times_and_risks
+from ucvtest.metrics.build import SHARE, no_loss, written
+from ucvtest.metrics.censoring import Censoring
+from ucvtest.metrics.smooth import OfTimes, SmoothMetric
+from ucvtest.metrics.survival_sets import BrierOfSets, MetricOfSets, PairsOfSets
+
+if TYPE_CHECKING:
+    from ucvtest.data.sample import Sample
+
+__all__ = ["SurvivalMetric", "auc", "brier", "harrell", "integrated_brier", "uno"]
+
+
+DEPENDS = "It depends on how observations are censored; metric='uno' does not."
+
+KNOWN = (
+    "Its weights, of Kaplan and Meier's estimate of the censoring distribution, are taken as known "
+    "(as by survival::concordance in R)."
+)
+
+ESTIMATED = (
+    "Its weights are of Kaplan and Meier's estimate of the censoring distribution, whose own error "
+    "is in the standard error (as by riskRegression::Score in R)."
+)
+
+
+@dataclass(frozen=True)
+class SurvivalMetric(SmoothMetric):
+    """A metric of survival times, whose linearised values take the place of losses.
+
+    Attributes
+    ----------
+    times : tuple of float
+        The times at which probabilities of an event are needed; none where any risk will do.
+    ranks : bool
+        Whether only the order of risks matters, so that they need not be probabilities.
+    remark : str
+        What its standard error knows of the censoring.
+    no_value : callable
+        From survival times to the reason why they leave the metric without a value; "" if they do
+        not.
+    in_sets : callable
+        From the survival times of a sample to the metric of test sets of it.
+    """
+
+    times: tuple[float, ...] = ()
+    ranks: bool = True
+    remark: str = ""
+    no_value: Callable[[SurvivalTimes], str] = None  # type: ignore[assignment]
+    in_sets: Callable[[SurvivalTimes], MetricOfSets] = None  # type: ignore[assignment]
+
+    outputs: ClassVar[tuple[str, ...]] = SURVIVAL_OUTPUTS
+    of_survival: ClassVar[bool] = True
+
+    @property
+    def needs_every_class(self) -> bool:
+        """Whether folds should share out events evenly: without one pairs have no value."""
+        return True
+
+    @property
+    def compares_pairs(self) -> bool:
+        """Whether only the order of risks matters, of those of two observations."""
+        return self.ranks
+
+    def kept(
+        self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
+    ) -> np.ndarray:
+        """The predictions; 0 where nothing is tested."""
+        tested = testing if predictions.ndim == 2 else testing[:, :, None]
+        return np.where(tested, predictions, 0.0)
+
+    @property
+    def wants(self) -> tuple[Any, ...]:
+        """Risks at a time are those of this time, and need not be probabilities."""
+        return (self.output, self.times, self.ranks)
+
+    def reason(self, times: SurvivalTimes) -> str:
+        """Why it has no value for these observations, in words; "" where it has one."""
+        return self.no_value(times)
+
+
+def harrell(tau: float | None = None) -> SurvivalMetric:
+    """Harrell's concordance: the share of comparable pairs that risks put in the right order.
+
+    Parameters
+    ----------
+    tau : float, optional
+        Only events up to this time count, as with ``ymax`` of R's ``survival::concordance``.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If `tau` is not a number above 0.
+
+    Notes
+    -----
+    A pair is comparable if the shorter time ended with the event; of two equal times an event comes
+    before a censored one. Ties of risks count half. What it estimates depends on the distribution
+    of censoring; that of `uno` does not.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y = uv.survival([5, 8, 3, 9, 4, 7], [1, 0, 1, 1, 0, 1])
+    >>> losses = uv.Losses.from_predictions(y, {"a": [4, 2, 3, 1, 5, 6]}, metric="harrell")
+    >>> round(float(losses.means[0, 0]), 3)
+    0.6
+    """
+    return _concordance("harrell", "concordance (Harrell)", tau, DEPENDS)
+
+
+def uno(tau: float | None = None) -> SurvivalMetric:
+    """Uno's concordance: pairs weighted so that it does not depend on the censoring.
+
+    Parameters
+    ----------
+    tau : float, optional
+        Only events up to this time count. Without it those that most others are censored before
+        have large weights.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If `tau` is not a number above 0.
+
+    Notes
+    -----
+    A pair whose event is at t weighs 1/G(t-)^2, G being Kaplan and Meier's estimate of the
+    distribution of censoring times (``timewt="n/G2"`` of R's ``survival::concordance``, which also
+    takes the weights as known). Ties are as in `harrell`.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y = uv.survival([5, 8, 3, 9, 4, 7], [1, 0, 1, 1, 0, 1])
+    >>> losses = uv.Losses.from_predictions(y, {"a": [4, 2, 3, 1, 5, 6]}, metric=uv.metrics.uno(7))
+    >>> losses.loss, round(float(losses.means[0, 0]), 3)
+    ('uno(7)', 0.644)
+    """
+    return _concordance("uno", "concordance (Uno)", tau, KNOWN, weighted=True)
+
+
+def auc(at: float) -> SurvivalMetric:
+    """AUC at a time: of those with the event by then against those who are followed beyond.
+
+    Parameters
+    ----------
+    at : float
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If `at` is not a number above 0.
+
+    Notes
+    -----
+    Events at t weigh 1/G(t-) (Blanche, Dartigues and Jacqmin-Gadda 2013). Any risk will do, as
+    only its order matters. Learners are asked for the probability of an event by this time.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y = uv.survival([5, 8, 3, 9, 4, 7], [1, 0, 1, 1, 0, 1])
+    >>> losses = uv.Losses.from_predictions(y, {"a": [4, 2, 3, 1, 5, 6]}, metric=uv.metrics.auc(5))
+    >>> round(float(losses.means[0, 0]), 3)
+    0.667
+    """
+    time = _time("at", at)
+
+    def no_value(times: SurvivalTimes) -> str:
+        if not (times.event & (times.time <= time)).any():
+            return f"nobody had the event by {time:g}"
+        return "" if (times.time > time).any() else f"nobody is followed beyond {time:g}"
+
+    def in_sets(times: SurvivalTimes) -> MetricOfSets:
+        known = Censoring.of(times)
+        pairs = times_and_risks.area_pairs(times, known, at=time)
+        return PairsOfSets.of(times, *pairs, known, time)
+
+    return _metric(
+        f"auc({written(time)})",
+        f"AUC at {time:g}",
+        partial(times_and_risks.area_at, at=time),
+        in_sets,
+        no_value=no_value,
+        output="event_probability",
+        times=(time,),
+    )
+
+
+def brier(at: float) -> SurvivalMetric:
+    """Brier score at a time: the squared error of the probability of an event by then.
+
+    Parameters
+    ----------
+    at : float
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If `at` is not a number above 0.
+
+    Notes
+    -----
+    Events at t weigh 1/G(t-), observations that are followed beyond `at` 1/G(at), and those
+    censored before it nothing (Graf, Schmoor, Sauerbrei and Schumacher 1999). What is predicted is
+    the probability of the event, one less the probability of survival.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y = uv.survival([5, 8, 3, 9, 4, 7], [1, 0, 1, 1, 0, 1])
+    >>> risk = [0.6, 0.2, 0.8, 0.1, 0.6, 0.4]
+    >>> losses = uv.Losses.from_predictions(y, {"a": risk}, metric=uv.metrics.brier(5))
+    >>> round(float(losses.means[0, 0]), 3)
+    0.084
+    """
+    time = _time("at", at)
+    return _metric(
+        f"brier({written(time)})",
+        f"Brier score at {time:g}",
+        partial(times_and_risks.brier_at, at=time),
+        partial(BrierOfSets.of, at=(time,)),
+        no_value=partial(_unknown_at, time),
+        output="event_probability",
+        times=(time,),
+        ranks=False,
+        rises=False,
+    )
+
+
+def integrated_brier(times: Any) -> SurvivalMetric:
+    """The mean over time of Brier scores, by the trapezoid rule between the times.
+
+    Parameters
+    ----------
+    times : array-like, shape (K,)
+        At least two, ascending. Predictions have a column for each: see `brier`.
+
+    Returns
+    -------
+    metric
+
+    Raises
+    ------
+    ValueError
+        If `times` are not so.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> y = uv.survival([5, 8, 3, 9, 4, 7], [1, 0, 1, 1, 0, 1])
+    >>> risk = [[0.3, 0.6], [0.1, 0.2], [0.4, 0.8], [0.0, 0.1], [0.3, 0.6], [0.2, 0.4]]
+    >>> metric = uv.metrics.integrated_brier([3, 5])
+    >>> losses = uv.Losses.from_predictions(y, {"a": risk}, metric=metric)
+    >>> losses.loss, round(float(losses.means[0, 0]), 3)
+    ('integrated_brier(3,5)', 0.091)
+    """
+    grid = as_numbers("times", list(times) if isinstance(times, Iterable) else times)
+    if grid.ndim != 1 or len(grid) < 2 or not (np.diff(grid) > 0).all():
+        raise ValueError(f"times must be two numbers or more, ascending, got {times!r:.60}")
+    points = tuple(_time("times", each) for each in grid.tolist())
+    return _metric(
+        f"integrated_brier({','.join(map(written, points))})",
+        f"integrated Brier score from {points[0]:g} to {points[-1]:g}",
+        partial(times_and_risks.integrated_brier, at=points),
+        partial(BrierOfSets.of, at=points),
+        no_value=partial(_unknown_at, points[-1]),
+        output="event_probability",
+        times=points,
+        ranks=False,
+        rises=False,
+    )
+
+
+def _concordance(
+    name: str, words: str, tau: float | None, remark: str, *, weighted: bool = False
+) -> SurvivalMetric:
+    """Up to a time if there is one."""
+    if tau is not None:
+        name, words = f"{name}({written(float(tau))})", f"{words} up to {tau:g}"
+    end = _end(tau)
+
+    def in_sets(times: SurvivalTimes) -> MetricOfSets:
+        known = times_and_risks.concordance_pairs(times, weighted=weighted, tau=end)
+        return PairsOfSets.of(times, *known)
+
+    found = partial(times_and_risks.concordance, weighted=weighted, tau=end)
+    return _metric(name, words, found, in_sets, no_value=partial(_no_pair, end), remark=remark)
+
+
+def _metric(
+    name: str,
+    words: str,
+    found: Any,
+    in_sets: Callable[[SurvivalTimes], MetricOfSets],
+    *,
+    no_value: Callable[[SurvivalTimes], str],
+    output: Any = "risk",
+    times: tuple[float, ...] = (),
+    ranks: bool = True,
+    rises: bool = True,
+    remark: str = ESTIMATED,
+) -> SurvivalMetric:
+    function = OfTimes(found)
+    return SurvivalMetric(
+        name,
+        no_loss,
+        output,
+        estimand=words,
+        made_for=lambda classes: function,
+        limits=SHARE,
+        rises=rises,
+        times=times,
+        ranks=ranks,
+        no_value=no_value,
+        in_sets=in_sets,
+        remark=remark,
+    )
+
+
+def _time(name: str, value: Any) -> float:
+    if not is_number(value) or not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a time above 0, got {value!r:.60}")
+    return float(value)
+
+
+def _end(tau: float | None) -> float:
+    return math.inf if tau is None else _time("tau", tau)
+
+
+def _no_pair(tau: float, times: SurvivalTimes) -> str:
+    events = times.time[times.event & (times.time <= tau)]
+    if not len(events):
+        return "nobody had the event" + (f" by {tau:g}" if tau < math.inf else "")
+    first = events.min()
+    later = (times.time > first) | ((times.time == first) & ~times.event)
+    return (
+        "" if later.any() else "no pair is comparable, as no time is longer than one with an event"
+    )
+
+
+def _unknown_at(time: float, times: SurvivalTimes) -> str:
+    if Censoring.of(times).at(time) > 0:
+        return ""
+    return f"nobody is followed up to {time:g}, as the last are censored before"

@@ -1,0 +1,207 @@
+"""Concordance, AUC and Brier score of survival times, as linearised values of observations.
+
+The mean of linearised values (n,) is the metric, and their spread gives its standard error (the
+infinitesimal jackknife). Observation i comes before j if its time is shorter, or the same and j is
+censored then; a pair counts if the first of it had the event. `folds` (n,) are numbers of test
+sets: pairs are then within these, and everything else is pooled. Where `censoring` is that of other
+observations, it is taken as known. Everything is NaN where the metric has no value.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ucvtest.data.survival_times import SurvivalTimes
+from ucvtest.metrics.censoring import Censoring
+
+__all__ = [
+    "area_at",
+    "area_pairs",
+    "brier_at",
+    "concordance",
+    "concordance_pairs",
+    "integrated_brier",
+]
+
+CHUNK = 256
+"""Rows that are compared one by one with each other; with those before them by counts of ranks."""
+
+
+def concordance(
+    times: SurvivalTimes,
+    risks: np.ndarray,
+    folds: np.ndarray | None = None,
+    censoring: Censoring | None = None,
+    *,
+    weighted: bool = False,
+    tau: float = np.inf,
+) -> np.ndarray:
+    """The share of pairs in which the first has the higher risk, ties half, of events up to `tau`.
+
+    Harrell's, or with weights G(t-)^-2 Uno's; the weights are taken as known.
+    """
+    later, weights, ones = concordance_pairs(times, censoring, weighted=weighted, tau=tau)
+    right, pairs = _pairs(later, risks, weights, ones, folds).sum(axis=0)
+    total = pairs.sum() / 2
+    if not total > 0:
+        return np.full(times.n_obs, np.nan)
+    value = right.sum() / 2 / total
+    return np.asarray(value + times.n_obs * (right - value * pairs) / total)
+
+
+def concordance_pairs(
+    times: SurvivalTimes,
+    censoring: Censoring | None = None,
+    *,
+    weighted: bool = False,
+    tau: float = np.inf,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which pairs a concordance compares.
+
+    Places (n,), of which the first of a pair has the lower one, and weights of observations as the
+    first and as the second of a pair.
+    """
+    counts = times.event & (times.time <= tau)
+    weights = counts.astype(float)
+    if weighted:
+        known = Censoring.of(times) if censoring is None else censoring
+        weights[counts] = known.before(times.time[counts]) ** -2.0
+    later = 2 * np.unique(times.time, return_inverse=True)[1] + ~times.event
+    return later, weights, np.ones(times.n_obs)
+
+
+def area_pairs(
+    times: SurvivalTimes, censoring: Censoring, *, at: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same of an AUC at a time: of cases by then, and of controls."""
+    cases = times.event & (times.time <= at)
+    weights = np.zeros(times.n_obs)
+    weights[cases] = 1 / censoring.before(times.time[cases])
+    return ~cases * 1, weights, (times.time > at) * 1.0
+
+
+def area_at(
+    times: SurvivalTimes,
+    risks: np.ndarray,
+    folds: np.ndarray | None = None,
+    censoring: Censoring | None = None,
+    *,
+    at: float,
+) -> np.ndarray:
+    """The AUC of those with an event by then, weighted by 1/G(t-), against those without."""
+    known = Censoring.of(times) if censoring is None else censoring
+    place, weights, controls = area_pairs(times, known, at=at)
+    of_cases, of_controls = _pairs(place, risks, weights, controls, folds)
+    total = of_cases[1].sum()
+    if not total > 0:
+        return np.full(times.n_obs, np.nan)
+    value = of_cases[0].sum() / total
+    moved = [
+        times.n_obs * (right - value * pairs) / total for right, pairs in (of_cases, of_controls)
+    ]
+    found = value + moved[0] + moved[1]
+    if censoring is None:
+        found = found + known.contribution(times.time, moved[0], at)
+    return np.asarray(found)
+
+
+def brier_at(
+    times: SurvivalTimes,
+    risks: np.ndarray,
+    folds: np.ndarray | None = None,
+    censoring: Censoring | None = None,
+    *,
+    at: float,
+) -> np.ndarray:
+    """The squared error of the probability of an event by then, weighted by 1/G."""
+    events, beyond = times.event & (times.time <= at), times.time > at
+    known = Censoring.of(times) if censoring is None else censoring
+    if not known.at(at) > 0:
+        return np.full(times.n_obs, np.nan)
+    errors = np.zeros(times.n_obs)
+    errors[beyond] = risks[beyond] ** 2 / known.at(at)
+    errors[events] = (1 - risks[events]) ** 2 / known.before(times.time[events])
+    if censoring is not None:
+        return errors
+    ends = np.where(beyond, np.inf, times.time)
+    return np.asarray(errors + known.contribution(ends, errors, at))
+
+
+def integrated_brier(
+    times: SurvivalTimes,
+    risks: np.ndarray,
+    folds: np.ndarray | None = None,
+    censoring: Censoring | None = None,
+    *,
+    at: tuple[float, ...],
+) -> np.ndarray:
+    """The mean over time of Brier scores, by the trapezoid rule; `risks` has a column for each."""
+    found = [
+        brier_at(times, column, folds, censoring, at=each)
+        for each, column in zip(at, risks.T, strict=True)
+    ]
+    return np.asarray(np.trapezoid(np.stack(found), at, axis=0) / (at[-1] - at[0]))
+
+
+def _pairs(
+    place: np.ndarray,
+    risks: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    folds: np.ndarray | None,
+) -> np.ndarray:
+    """Weighted pairs of each row as the first of them and as the second, (2, 2, n).
+
+    Of each those in the right order, ties half, and all. The first has the lower `place`; a pair
+    weighs the `first` of the one times the `second` of the other.
+    """
+    found = np.zeros((2, 2, len(place)))
+    for rows in _by_fold(folds, len(place)):
+        p, x, a, b = place[rows], risks[rows], first[rows], second[rows]
+        found[0][:, rows] = a * _before(-p, -x, b)
+        found[1][:, rows] = b * _before(p, x, a)
+    return found
+
+
+def _by_fold(folds: np.ndarray | None, n: int) -> Iterator[np.ndarray]:
+    """The rows of each fold; all of them where there is none."""
+    if folds is None:
+        yield np.arange(n)
+        return
+    for each in np.unique(folds):
+        yield np.flatnonzero(folds == each)
+
+
+def _before(place: np.ndarray, risks: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of each row the weights of rows of a lower place, (2, n): of higher risk, ties half; of all.
+
+    Chunk by chunk in the order of the places, which takes time and memory of n^1.5 and n.
+    """
+    n, order = len(place), np.argsort(place, kind="stable")
+    p, w = place[order], weights[order]
+    different, ranks = np.unique(risks[order], return_inverse=True)
+    starts = np.searchsorted(p, p, side="left")
+    above, seen = np.zeros(n), np.zeros(len(different))
+    for begin, end in _chunks(p, starts):
+        rows = slice(begin, end)
+        r = ranks[rows]
+        if begin:
+            more = np.concatenate([np.cumsum(seen[::-1])[::-1], [0.0]])
+            above[rows] = more[r + 1] + seen[r] / 2
+        if p[begin] < p[end - 1]:
+            higher = (r[:, None] > r) + 0.5 * (r[:, None] == r)
+            above[rows] += w[rows] @ (higher * (p[rows][:, None] < p[rows]))
+        seen += np.bincount(r, w[rows], len(different))
+    found = np.empty((2, n))
+    found[0, order] = above
+    found[1, order] = np.concatenate([[0.0], np.cumsum(w)])[starts]
+    return found
+
+
+def _chunks(places: np.ndarray, starts: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Where chunks of sorted places begin and end, which divide no place: large ones are alone."""
+    n = len(places)
+    some = np.arange(0, n, CHUNK)
+    ends = np.searchsorted(places, places[some], side="right")
+    bounds = np.unique(np.concatenate([starts[some], ends[ends - starts[some] > 1], [n]]))
+    yield from zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
