@@ -206,7 +206,7 @@ def _losses(
             if column_or_label is not None:
                 raise ValueError(f"{option} has no use with --loss correct: leave it out")
         return uv.Losses.from_correct(rules, groups=groups)
-    y, label = truth(table, target, more["event"]), pos_label
+    y, label = truth(table, target, row_columns["event"]), pos_label
     if pos_label is not None and target is not None:
         label = as_label(pos_label, table[target].to_numpy())
     return uv.Losses.from_predictions(

@@ -569,7 +569,7 @@ class _Run:
         if shared:
             n_fits = sum(_fits_of_each(of_pairs).values())
         else:
-            n_fits -= learn_sizes.n_repeated - repeated
+            n_fits -= known.n_repeated - repeated
         known_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
         words = SHARED_BY_ALL if shared else OWN
         self.fits.append(Fits(words, known_sizes, None, n_fits, (label,)))

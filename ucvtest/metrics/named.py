@@ -378,11 +378,6 @@ def kind_in_words(name: Any, *, rises: bool) -> str:
     return "Loss" if named_smooth_metric(name) is None else "Metric"
 
 
-def _written(number: float) -> str:
-    """A number as names have it, from which it is read without loss."""
-    return str(int(number)) if number.is_integer() and number < LARGEST_WHOLE else repr(number)
-
-
 EXPLAINED: dict[str, Any] = {
     "numbers": moments.of_error_and_response,
     "values": moments.explained,
