@@ -55,7 +55,10 @@ if TYPE_CHECKING:
 
 __all__ = ["HypothesisTest", "refuse_shared_seconds"]
 
-FOR_FIXED_RULES = "HoldOutTest, McNemarTest (loss='zero_one') or DeLongTest (loss='auc')"
+FOR_FIXED_RULES = (
+    "HoldOutTest, McNemarTest (loss='zero_one'), DeLongTest (loss='auc') or DieboldMarianoTest "
+    "(rows in the order of time)"
+)
 """The tests of fixed rules."""
 
 LARGEST_NULL = 1e100
