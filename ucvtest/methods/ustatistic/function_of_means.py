@@ -24,6 +24,7 @@ from ucvtest.methods.ustatistic.options import Options
 from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.survival_sets import MetricOfSets
 from ucvtest.metrics.working_point import WorkingPoint
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import two_right_two_wrong
@@ -133,7 +134,8 @@ def settled(
     final: LossSource = source
     if undefined:
         final = source.at([level(point, question.n_obs) for point in points])
-    elif isinstance(source, KeptPredictions):
+    elif isinstance(source, KeptPredictions) or isinstance(function, MetricOfSets):
+        # Tables of pairs have values about these rules, whose learning sets are not drawn.
         final = source.at(points)
     estimates = estimate(final, copy.deepcopy(generator_at_start))
     if converged and isinstance(estimates, UStatisticEstimates):
