@@ -115,14 +115,8 @@ def _run_test(
     check_truth(target, loss, metric)
     check_event(event, target, metric)
     columns = (("--target", target), ("--event", event), *(("--scores", name) for name in names))
-    option_columns = [("--scores", name) for name in names]
-    table = read_table(
-        data, option_columns if target is None else [("--target", target), *option_columns], sep
-    )
->>=======
     option_columns = [(option, name) for option, name in columns if name is not None]
     table = read_table(data, option_columns, sep)
->>>>>>> surv49a
 
     import ucvtest as uv
 

@@ -326,7 +326,7 @@ def _of_scores(
     fields: dict[str, Any]
     if score in SCORES:
         metric, shift, slope = SCORES[score]
-        fields: dict[str, Any] = {
+        fields = {
             "loss": metric.name,
             "in_words": metric.in_words,
             "bounds": _bounds(metric),

@@ -244,8 +244,6 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
         )
     deviation = _positive(float(values.std(ddof=1)))
     if losses.metric.linearised:
-        rules_estimate = MetricOfRules.of(observed, None)
-=======
         kind = SurvivalOfRules if losses.metric.of_survival else MetricOfRules
         rules_estimate = kind.of(observed, None)
         return MetricOfRulesT(deviation, error, limits=rules_estimate.interval_at), estimate

@@ -134,7 +134,7 @@ def settled(
     final: LossSource = source
     if undefined:
         final = source.at([level(point, question.n_obs) for point in points])
-    elif isinstance(source, KeptPredictions) or isinstance(function, MetricOfSets):
+    elif isinstance(source, KeptPredictions) or isinstance(metric_of_means, MetricOfSets):
         # Tables of pairs have values about these rules, whose learning sets are not drawn.
         final = source.at(points)
     estimates = estimate(final, copy.deepcopy(generator_at_start))
@@ -147,7 +147,7 @@ def settled(
     point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
     moved = estimate(
-        again, copy.deepcopy(generator_at_start), few=isinstance(estimates, FewFitsEstimates)
+        again, copy.deepcopy(generator_at_start), as_few=isinstance(estimates, FewFitsEstimates)
     )
     return MetricEstimates(
         estimates, final, RowsAddedToTest(point, table, n, moved), undefined, bias
