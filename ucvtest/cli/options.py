@@ -38,8 +38,8 @@ DataArgument = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="Text separated by commas, semicolons or tabs, also compressed (gz, bz2, xz), or "
-        "parquet; - reads the standard input.",
+        help="Text separated by commas, semicolons, tabs or bars, also compressed (gz, bz2, xz), "
+        "JSON lines, Excel, parquet or feather; - reads the standard input.",
     ),
 ]
 TargetOption = Annotated[str, typer.Option(help="Column to predict; all others are features.")]
