@@ -370,6 +370,18 @@ class HypothesisTest(ABC):
             refuse_groups(question.clusters)
         self.question = question
 
+    def __repr__(self) -> str:
+        names = [repr(name) for name in self.question.learner_names]
+        asked = f"metric={self.question.metric.reported_name!r:.40}, n_obs={self.question.n_obs}"
+        n_fits = self.planned_fits
+        fits = "as many fits as its options say" if n_fits is None else f"{n_fits} fits"
+        return f"<{type(self).__name__}({', '.join(names)}, {asked}): fit() makes {fits}>"
+
+    @property
+    def planned_fits(self) -> int | None:
+        """Model fits that `fit` is going to make; None where its options decide."""
+        return 0 if self.question.observed is not None else None
+
     def asking(self, question: Question) -> Self:
         """The same test, with the same options, of another question about the same sample."""
         test = copy.copy(self)
