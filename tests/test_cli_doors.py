@@ -618,4 +618,4 @@ def test_seconds_and_checkpoints(
     outcome = run(*table, "--test", "ustatistic", "--n-pairs", "401")
     assert "is of another call: tests differs" in outcome.stderr
     outcome = run(*start[:6], "--checkpoint", str(path))
-    assert "--checkpoint is for several tests (--tests) or learners" in outcome.stderr
+    assert "--checkpoint keeps results of several tests (--tests) or pairs of" in outcome.stderr

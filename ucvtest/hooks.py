@@ -123,12 +123,12 @@ def replace_logging(hook: LoggingHook) -> None:
 
 def _put(logs_to: str, hooks: tuple[FitHook, ...]) -> None:
     with _changing:
-        others = (
+        other_hooks = (
             hook
             for hook in _hooks
             if not (isinstance(hook, LoggingHook) and hook.logs_to == logs_to)
         )
-        _hooks[:] = [*others, *hooks]
+        _hooks[:] = [*other_hooks, *hooks]
 
 
 def installed_hooks() -> tuple[FitHook, ...]:
@@ -194,5 +194,7 @@ def announce_outcome(question: Any, outcome: Any) -> None:
             _warn(hook, "on a finished outcome", error, "the outcome itself is complete")
 
 
-def _warn(hook: FitHook, when: str, error: Exception, rest: str) -> None:
-    warn_caller(f"{type(hook).__name__} failed {when} ({type(error).__name__}: {error}); {rest}")
+def _warn(hook: FitHook, occasion: str, error: Exception, consequence: str) -> None:
+    warn_caller(
+        f"{type(hook).__name__} failed {occasion} ({type(error).__name__}: {error}); {consequence}"
+    )

@@ -86,7 +86,7 @@ def prediction_losses(*, y: Any, predictions: Any, arguments: Any, remarks: Any)
 
     Parameters
     ----------
-    y : R vector or NULL
+    y : R vector, R list of time and event, or NULL
     predictions : R list
     arguments : R list
         Further arguments of `Losses.from_predictions`.
@@ -196,7 +196,11 @@ def score_losses(*, scores: Any, arguments: Any) -> Any:
 def _of_predictions(y: Any, predictions: Any, arguments: dict[str, Any]) -> uv.Losses:
     import rpy2.rinterface as ri
 
-    response = None if y is ri.NULL else vector(y)
+    response: Any = None
+    if isinstance(y, ri.ListSexpVector):
+        response = uv.survival(*map(vector, y))
+    elif y is not ri.NULL:
+        response = vector(y)
     return uv.Losses.from_predictions(response, vectors_of(predictions), **arguments)
 
 
@@ -346,7 +350,6 @@ def advise(**arguments: Any) -> Any:
             "promises": found.promises,
             "n_fits": found.evidence.n_fits,
             "reasons": [in_r(reason) for reason in found.reasons],
-            "runners_up": [each.in_words for each in found.runners_up],
         }
     )
 

@@ -104,6 +104,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+",
         'name one, as in \'f1["ill"]\', or an average, as in "f1_macro"',
     ),
+    (r"\buv\.survival\(", "Surv("),
     (r"\buv\.learners\.(\w+)\(\)", r'"\1"'),
     (r"\buv\.learners\.(\w+)\(([\d.]+)\)", r'"\1:\2"'),
     (r"\buv\.(?:\w+\.)?(?P<name>[A-Za-z_]\w*)(?P<call>\()?", _function),

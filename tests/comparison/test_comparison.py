@@ -890,6 +890,24 @@ class TestMaxFits:
         of_folds = found.results["corrected_t", "1", "2"].n_fits
         assert found.results["ustatistic", "1", "2"].n_fits <= 80 - of_folds
 
+    @pytest.mark.parametrize("correction", ["holm", "simultaneous"])
+    def test_settings_name_what_each_test_gets_and_that_repeats_it(self, correction):
+        tests, options = ["ustatistic"], {"rng": 0, "correction": correction}
+        if correction == "holm":
+            tests = ["corrected_t", "ustatistic"]
+        found = uv.compare(X, Y, _trees(3), tests, max_fits=200, **options)
+        number = 198 if correction == "simultaneous" else (200 - 30) // 3 // 2 * 2
+        assert found.settings["tests"]["ustatistic"] == f"ustatistic(max_fits={number})"
+        again = uv.TestSpec("ustatistic", fit={"max_fits": number})
+        again = uv.compare(X, Y, _trees(3), again, **options).of_test("ustatistic")
+        for pair, result in found.of_test("ustatistic").items():
+            assert (again[pair].estimate, again[pair].pvalue) == (result.estimate, result.pvalue)
+
+    def test_settings_name_no_bound_of_draws_that_are_counted(self):
+        counted = uv.TestSpec("ustatistic", fit={"n_pairs": 5})
+        found = uv.compare(X, Y, _trees(2), counted, max_fits=400, rng=0)
+        assert found.settings["tests"] == {"ustatistic": "ustatistic(n_pairs=5)"}
+
     @pytest.mark.parametrize(
         ("options", "message"),
         [

@@ -409,7 +409,17 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "Losses.from_sklearn": (
         uv.Losses.from_sklearn,
-        {"results": {"a": SKLEARN}, "n_obs": 24, "score": "accuracy", "test_score": "test_score"},
+        {
+            "results": {"a": SKLEARN},
+            "n_obs": 24,
+            "score": "accuracy",
+            "test_score": "test_score",
+            "cv": None,
+            "y": None,
+            "groups": None,
+            "pos_label": None,
+            "greater_is_better": None,
+        },
     ),
 }
 

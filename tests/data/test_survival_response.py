@@ -53,7 +53,7 @@ def test_they_are_immutable_taken_apart_and_kept():
 
 
 REFUSED = [
-    (([1, 2], [1, 2]), "event holds 1 and 2, as some data of R .*: pass event == 2"),
+    (([1, 2], [1, 2]), "event holds 1 and 2, as some data of R .*: make it 0 and 1, as event == 2"),
     (([1, 2], [2, 2]), "event holds 1 and 2"),
     (([1, 2], [0, 0]), "event is 0 everywhere, so that all times are censored"),
     (([1, 2], ["dead", "alive"]), "event must hold 1 .* got 'dead', 'alive': pass a comparison"),

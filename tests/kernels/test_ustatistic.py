@@ -26,7 +26,7 @@ from ucvtest.kernels.ustatistic.control_variate import (
 )
 from ucvtest.kernels.ustatistic.kappa import OverlapFit
 from ucvtest.kernels.ustatistic.monte_carlo_groups import groups_of
-from ucvtest.kernels.ustatistic.residuals import residual_sums
+from ucvtest.kernels.ustatistic.residuals import _residual_sums, residual_sums
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 
 Z = np.random.default_rng(1).normal(size=12)
@@ -498,8 +498,8 @@ def test_products_of_residuals_ask_for_all_digits():
     d, sets = np.zeros((2, 1, 4, 9), dtype=np.int8), np.zeros((2, 1, 4, 9), dtype=bool)
     fits = tuple(np.zeros(shape, dtype=np.float32) for shape in (2, (2, 9), (2, 9)))
     with jax.enable_x64(True):
-        traced = residual_sums.__wrapped__.trace(
-            d, d, sets, sets, np.ones((2, 1, 4)), fits, 3, 0, pair_effects=True
+        traced = _residual_sums.__wrapped__.trace(
+            d, d, sets, sets, np.ones((2, 1, 4)), fits, 9, 3, 0, pair_effects=True
         )
         text = str(traced.jaxpr)
     assert text.count("dot_general[") == text.count("precision=(Precision.HIGHEST, ") > 0

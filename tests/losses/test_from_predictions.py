@@ -227,7 +227,7 @@ def test_bool_and_categorical_labels_are_labels():
     [
         (
             {"rules": A},
-            "predictions must map names to columns, or be a DataFrame of pandas, got ndarray",
+            "predictions must map names to columns, or be a DataFrame, got ndarray",
         ),
         ({"rules": {}}, "predictions is empty: pass at least one"),
         ({"rules": {1: A}}, "predictions has the key 1: names must be different strings"),

@@ -139,7 +139,7 @@ def test_frames_are_taken_and_one_learner_has_an_interval():
     [
         (
             {"scores": [1, 2]},
-            "fold_scores must map names to columns, or be a DataFrame of pandas, got list",
+            "fold_scores must map names to columns, or be a DataFrame, got list",
         ),
         ({"scores": {}}, "fold_scores is empty: pass at least one"),
         ({"scores": {2: [1.0]}}, "fold_scores has the key 2: names must be different strings"),

@@ -464,7 +464,11 @@ def scikit_learns(**changes):
             r"results\['a'\] has no indices: pass return_indices=True",
         ),
         ({"a": [1.0, 2.0]}, {}, r"results\['a'\] has no indices"),
-        ({"a": scikit_learns()}, {"score": "r2"}, "score='r2' is unknown: use one of accuracy,"),
+        (
+            {"a": scikit_learns()},
+            {"score": "strange"},
+            "score='strange' does not say what is better: pass greater_is_better=True",
+        ),
         ({"a": scikit_learns()}, {"test_score": "x"}, r"has no x: pass test_score="),
         (
             {"a": scikit_learns(test_score=np.array([0.5, np.nan]))},

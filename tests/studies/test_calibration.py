@@ -43,6 +43,10 @@ from ucvtest.learners.adapters.coerce import as_learner
 GUARD_SAMPLES = range(10_000, 10_060)
 """None of those that the packaged table was made from."""
 
+NOT_IN_THE_EARLIER_RUN = {("error", "ustatistic_jackknife")}
+"""What the study has come to test since the run whose counts some rows of the table still are: one
+learner alone by the jackknife. The page on calibration says so."""
+
 
 def make_problem(rng, learners, *, size=300, loss="zero_one", p=3, auc=False):
     X = rng.normal(size=(size, p))
@@ -552,8 +556,12 @@ def _beside_the_table(name, n_obs, groups, numbers):
     found = cells_of(problem, rows, known)
     keys = ["target", "procedure"]
     both = found.merge(table, on=keys, suffixes=("", "_kept"))
-    assert len(both) == len(found)
-    return len(found), min(_pvalue(row) for row in both.to_dict("records"))
+    absent = set(found[keys].itertuples(index=False, name=None)).difference(
+        table[keys].itertuples(index=False, name=None)
+    )
+    assert absent <= NOT_IN_THE_EARLIER_RUN
+    assert len(both) == len(found) - len(absent)
+    return len(both), min(_pvalue(row) for row in both.to_dict("records"))
 
 
 def _pvalue(row):

@@ -84,8 +84,6 @@ class Advice(ByValue):
         Arguments of its constructor, and of `fit`.
     evidence : Evidence
         What the calibration table says of it, at the largest budget studied that can be afforded.
-    runners_up : tuple of Evidence
-        The same test with the larger budgets that were studied.
     reasons : tuple of str
     """
 
@@ -100,7 +98,6 @@ class Advice(ByValue):
     settings: Mapping[str, Any]
     options: Mapping[str, Any]
     evidence: Evidence
-    runners_up: tuple[Evidence, ...]
     reasons: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -241,19 +238,19 @@ def advise_from(
     rungs = _rungs(cells, about)
     if not rungs:
         raise ValueError(f"n={n} is too few observations for any test of this kind")
-    affordable = [each for each in rungs if each.n_fits <= n_fits]
-    best = affordable[-1] if affordable else rungs[0]
-    procedure = PROCEDURES[best.procedure]
-    least = best.n_fits if about == "rules" else 2 * LEAST_ROUNDS * n_learners
-    if n_fits < least:
+    affordable = [rung for rung in rungs if rung.n_fits <= n_fits]
+    best_affordable = affordable[-1] if affordable else rungs[0]
+    procedure = PROCEDURES[best_affordable.procedure]
+    least_fits = best_affordable.n_fits if about == "rules" else 2 * LEAST_ROUNDS * n_learners
+    if n_fits < least_fits:
         raise ValueError(
-            f"n_fits={n_fits} is too few for any test of this kind: use at least {least}"
+            f"n_fits={n_fits} is too few for any test of this kind: use at least {least_fits}"
         )
     settings = procedure.settings(n)
     if procedure.takes_loss and loss != "zero_one":
         settings["loss"] = loss
-    more = rungs[rungs.index(best) + 1 :]
-    doubts = _doubts(best, procedure, n, n_fits)
+    costlier = rungs[rungs.index(best_affordable) + 1 :]
+    doubts = _doubts(best_affordable, procedure, n, n_fits)
     return Advice(
         n_obs=n,
         n_fits=n_fits,
@@ -265,12 +262,11 @@ def advise_from(
         test=procedure.test,
         settings=settings,
         options=procedure.options if about == "rules" else _options(metric, n_fits),
-        evidence=best,
-        runners_up=tuple(more),
+        evidence=best_affordable,
         reasons=(
-            *_reasons(cells, best, procedure, more),
+            *_reasons(cells, best_affordable, procedure, costlier),
             *((OUT_OF_FOLD,) if about == "rules" and metric.ranks_pairs else ()),
-            *_weak(cells, best),
+            *_weak(cells, best_affordable),
             *doubts,
         ),
     )
@@ -336,15 +332,15 @@ class _Cells:
     def of(cls, table: "pd.DataFrame", metric: Metric, n_obs: int, n_learners: int) -> "_Cells":
         """Those with the same loss, or of fewer than three problems with all like it."""
         auc = metric.ranks_pairs
-        kept = table["target"].to_numpy() == ("difference" if n_learners == 2 else "error")
+        selected = table["target"].to_numpy() == ("difference" if n_learners == 2 else "error")
         if not auc:
             losses = table["loss"].to_numpy()
-            same = losses == metric.name
-            if not metric.counts_errors and len(set(table["problem"][same])) < FEWEST_PROBLEMS:
-                same = np.isin(losses, [name for name in {*losses} if _may_have_tails(name)])
-            kept &= same
+            has_loss = losses == metric.name
+            if not metric.counts_errors and len(set(table["problem"][has_loss])) < FEWEST_PROBLEMS:
+                has_loss = np.isin(losses, [name for name in {*losses} if _may_have_tails(name)])
+            selected &= has_loss
         by_name: dict[str, list[Any]] = {}
-        for cell in table[kept].itertuples(index=False):
+        for cell in table[selected].itertuples(index=False):
             if cell.answered:
                 by_name.setdefault(str(cell.procedure), []).append(cell)
         return cls(by_name, metric, n_obs, n_learners)
@@ -371,9 +367,9 @@ class _Cells:
             answered[cell.problem] += cell.answered
             covered[cell.problem] += cell.covered
         coverage = {name: covered[name] / count for name, count in answered.items()}
-        worst = min(coverage, key=lambda name: coverage[name])
+        worst_problem = min(coverage, key=lambda name: coverage[name])
         nulls = [(cell.rejected, cell.tested) for cell in cells if cell.equal]
-        rejected, tested = (sum(each) for each in zip(*nulls, strict=True)) if nulls else (0, 0)
+        rejected, tested = (sum(counts) for counts in zip(*nulls, strict=True)) if nulls else (0, 0)
         sizes = tuple(sorted({int(cell.n_obs) for cell in cells}))
         reference = self.near(REFERENCE[self.metric.ranks_pairs])
         return Evidence(
@@ -384,8 +380,8 @@ class _Cells:
             n_problems=len(coverage),
             n_samples=sum(answered.values()),
             coverage=sum(coverage.values()) / len(coverage),
-            lowest_coverage=coverage[worst],
-            worst=worst,
+            lowest_coverage=coverage[worst_problem],
+            worst=worst_problem,
             size=rejected / tested if tested else math.nan,
             width=relative_width(cells, reference),
             expected_width=self._expected_width(cells),
@@ -408,17 +404,17 @@ def _may_have_tails(name: str) -> bool:
 
 
 def _weak_cells(cells: list[Any]) -> tuple[WeakCell, ...]:
-    found = [
-        WeakCell(str(cell.problem), int(cell.n_obs), share, int(cell.answered))
+    weak_cells = [
+        WeakCell(str(cell.problem), int(cell.n_obs), coverage, int(cell.answered))
         for cell in cells
-        if cell.answered >= FEWEST_SAMPLES and (share := cell.covered / cell.answered) < WEAK
+        if cell.answered >= FEWEST_SAMPLES and (coverage := cell.covered / cell.answered) < WEAK
     ]
-    return tuple(sorted(found, key=lambda cell: cell.coverage))
+    return tuple(sorted(weak_cells, key=lambda cell: cell.coverage))
 
 
-def relative_width(cells: Sequence[Any], others: Sequence[Any]) -> float:
+def relative_width(cells: Sequence[Any], baseline_cells: Sequence[Any]) -> float:
     """Widths over those of other cells with the same problem and size, geometric mean."""
-    widths = {(cell.problem, cell.n_obs): cell.width for cell in others}
+    widths = {(cell.problem, cell.n_obs): cell.width for cell in baseline_cells}
     ratios = [
         cell.width / widths[cell.problem, cell.n_obs]
         for cell in cells
@@ -431,74 +427,84 @@ def relative_width(cells: Sequence[Any], others: Sequence[Any]) -> float:
 
 
 def _reasons(
-    cells: _Cells, best: Evidence, procedure: Procedure, more: Sequence[Evidence]
+    cells: _Cells, recommended: Evidence, procedure: Procedure, costlier: Sequence[Evidence]
 ) -> list[str]:
-    at = " and ".join(map(str, best.sizes))
-    what = "the difference of two learners" if cells.n_learners == 2 else "one learner"
+    sizes_text = " and ".join(map(str, recommended.sizes))
+    estimand_words = "the difference of two learners" if cells.n_learners == 2 else "one learner"
     if procedure.about == "rules":
-        estimand = f"It is about the rules learnt from {best.learn_size} of your observations."
+        estimand = (
+            f"It is about the rules learnt from {recommended.learn_size} of your observations."
+        )
     else:
-        estimand = f"It is about {what} with learning sets of {best.learn_size}."
+        estimand = f"It is about {estimand_words} with learning sets of {recommended.learn_size}."
     listed = [
-        f"With {_fits(best, cells)}, on {best.n_problems} problems with n = {at}, its 95% "
-        f"intervals contained the true value in {best.coverage:.1%} of the samples on average, "
-        f"{best.lowest_coverage:.1%} in the worst problem ({best.worst}); {best.n_samples} "
-        "samples.",
+        f"With {_fits(recommended, cells)}, on {recommended.n_problems} problems with n = "
+        f"{sizes_text}, its 95% intervals contained the true value in {recommended.coverage:.1%} "
+        f"of the samples on average, {recommended.lowest_coverage:.1%} in the worst problem "
+        f"({recommended.worst}); {recommended.n_samples} samples.",
         estimand,
     ]
-    if math.isfinite(best.expected_width):
-        listed.append(f"Expect 95% intervals of about {best.expected_width:.2g} from end to end.")
-    if math.isfinite(best.width) and abs(best.width - 1) >= 0.005:
-        word = "narrower" if best.width < 1 else "wider"
+    if math.isfinite(recommended.expected_width):
         listed.append(
-            f"Its intervals are {abs(best.width - 1):.0%} {word} than those of the corrected t "
-            "test."
+            f"Expect 95% intervals of about {recommended.expected_width:.2g} from end to end."
         )
-    if more:
-        at_best = cells.near(best.procedure)
+    if math.isfinite(recommended.width) and abs(recommended.width - 1) >= 0.005:
+        comparative = "narrower" if recommended.width < 1 else "wider"
+        listed.append(
+            f"Its intervals are {abs(recommended.width - 1):.0%} {comparative} than those of the "
+            "corrected t test."
+        )
+    if costlier:
+        at_best = cells.near(recommended.procedure)
         gained = [
-            f"{ratio:.2f} times as long with {_fits(each, cells)}"
-            for each in more[:2]
-            if math.isfinite(ratio := relative_width(cells.near(each.procedure), at_best))
+            f"{ratio:.2f} times as long with {_fits(alternative, cells)}"
+            for alternative in costlier[:2]
+            if math.isfinite(ratio := relative_width(cells.near(alternative.procedure), at_best))
         ]
         if gained:
             listed.append(f"With more fits intervals would be shorter: {', '.join(gained)}.")
     return listed
 
 
-def _fits(one: Evidence, cells: _Cells) -> str:
-    of_each = one.n_fits // cells.n_learners
-    words = "1 fit" if of_each == 1 else f"{of_each} fits"
-    return f"{words} of each learner" if cells.n_learners == 2 else words
+def _fits(evidence: Evidence, cells: _Cells) -> str:
+    of_each = evidence.n_fits // cells.n_learners
+    fits_text = "1 fit" if of_each == 1 else f"{of_each} fits"
+    return f"{fits_text} of each learner" if cells.n_learners == 2 else fits_text
 
 
-def _weak(cells: _Cells, best: Evidence) -> list[str]:
+def _weak(cells: _Cells, recommended: Evidence) -> list[str]:
     """The cells that are below 90%, and what does better."""
     listed = []
-    if best.weak:
-        named = "; ".join(map(str, best.weak[:WEAK_CELLS]))
-        others = len(best.weak) - WEAK_CELLS
-        more = f"; and {others} more" if others > 0 else ""
-        listed.append(f"Weak: fewer than 90% of the intervals were right in {named}{more}.")
+    if recommended.weak:
+        named_cells = "; ".join(map(str, recommended.weak[:WEAK_CELLS]))
+        n_unnamed = len(recommended.weak) - WEAK_CELLS
+        more_text = f"; and {n_unnamed} more" if n_unnamed > 0 else ""
+        listed.append(
+            f"Weak: fewer than 90% of the intervals were right in {named_cells}{more_text}."
+        )
     metric = cells.metric
-    if best.weak and cells.n_learners == 2 and not (metric.counts_errors or metric.ranks_pairs):
+    if (
+        recommended.weak
+        and cells.n_learners == 2
+        and not (metric.counts_errors or metric.ranks_pairs)
+    ):
         listed.append(
             "Differences of losses with tails fall short; ratios (contrast='ratio') do better."
         )
     return listed
 
 
-def _doubts(best: Evidence, procedure: Procedure, n: int, n_fits: int) -> list[str]:
+def _doubts(recommended: Evidence, procedure: Procedure, n: int, n_fits: int) -> list[str]:
     """Why nothing can be promised."""
     doubts = []
-    if not best.within:
-        at = " to ".join(map(str, sorted({best.sizes[0], best.sizes[-1]})))
-        doubts.append(f"It was studied with n = {at} next to this sample size.")
-    if n_fits < best.n_fits:
-        doubts.append(f"The fewest fits that were studied are {best.n_fits}.")
-    if best.n_problems < FEWEST_PROBLEMS:
-        doubts.append(f"Only {best.n_problems} problems of this kind were studied.")
-    if best.coverage < LEAST_MEAN:
+    if not recommended.within:
+        sizes_text = " to ".join(map(str, sorted({recommended.sizes[0], recommended.sizes[-1]})))
+        doubts.append(f"It was studied with n = {sizes_text} next to this sample size.")
+    if n_fits < recommended.n_fits:
+        doubts.append(f"The fewest fits that were studied are {recommended.n_fits}.")
+    if recommended.n_problems < FEWEST_PROBLEMS:
+        doubts.append(f"Only {recommended.n_problems} problems of this kind were studied.")
+    if recommended.coverage < LEAST_MEAN:
         doubts.append(f"Its intervals were right in fewer than {LEAST_MEAN:.0%} of the samples.")
     if procedure.overlaps(n):
         doubts.append(

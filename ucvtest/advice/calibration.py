@@ -148,5 +148,7 @@ def _table() -> "pd.DataFrame":
 def _losses_of_problems() -> "pd.DataFrame":
     import pandas as pd
 
-    known = calibration_settings()["problems"]
-    return pd.DataFrame([{"problem": name, "loss": each["loss"]} for name, each in known.items()])
+    problems = calibration_settings()["problems"]
+    return pd.DataFrame(
+        [{"problem": name, "loss": problem["loss"]} for name, problem in problems.items()]
+    )

@@ -79,8 +79,10 @@ class Procedure:
     @property
     def not_zero_one(self) -> bool:
         """Whether it is for losses of numbers or probabilities."""
-        found = (self.arguments.get("contrast"), self.options.get("interval"))
-        return found[0] == "ratio" or str(found[1]).startswith("hall")
+        contrast_and_interval = (self.arguments.get("contrast"), self.options.get("interval"))
+        return contrast_and_interval[0] == "ratio" or str(contrast_and_interval[1]).startswith(
+            "hall"
+        )
 
     @property
     def zero_one(self) -> bool:
@@ -94,19 +96,19 @@ class Procedure:
     @property
     def takes_loss(self) -> bool:
         """Whether the class has an argument for the loss, beside what the settings say."""
-        named = inspect.signature(self.cls.__init__).parameters
-        return "loss" in named and not self.auc and not self.zero_one
+        parameters = inspect.signature(self.cls.__init__).parameters
+        return "loss" in parameters and not self.auc and not self.zero_one
 
     def settings(self, n_obs: int) -> dict[str, Any]:
         """Arguments of the constructor, beside data, learners and loss."""
-        found = dict(self.arguments)
+        arguments = dict(self.arguments)
         if self.design is not None:
-            found["design"] = self.design
+            arguments["design"] = self.design
         if self.learn_share is not None:
-            found["learn_size"] = _LEARN_SIZES[self.learn_share](n_obs)
-        if self.auc and "metric" not in found:
-            found["loss"] = "auc"
-        return found
+            arguments["learn_size"] = _LEARN_SIZES[self.learn_share](n_obs)
+        if self.auc and "metric" not in arguments:
+            arguments["loss"] = "auc"
+        return arguments
 
     def fits(self, n_obs: int) -> bool:
         """Whether a sample is large enough for the design."""

@@ -33,5 +33,5 @@ def advise(
     with one_line_errors(advise):
         import ucvtest as uv
 
-        found = uv.advise(n, fits, loss=loss, learners=learners, goal=goal, about=about)
-        typer.echo(in_options(str(found), OF_COMPARE))
+        advice = uv.advise(n, fits, loss=loss, learners=learners, goal=goal, about=about)
+        typer.echo(in_options(str(advice), OF_COMPARE))

@@ -29,11 +29,15 @@ def learners() -> None:
     """List the learners that the options --learner and --other know."""
     from ucvtest import learners as factories
     from ucvtest.learners.adapters.coerce import SHORT_NAMES, usage
+    from ucvtest.learners.adapters.named import DEFAULTS, meaning
 
     for name in SHORT_NAMES:
-        said = (getattr(factories, name).__doc__ or "").strip().partition("\n")[0]
+        first_line = (getattr(factories, name).__doc__ or "").strip().partition("\n")[0]
         written = usage(getattr(factories, name)).removeprefix("write '").removesuffix("'")
-        typer.echo(f"{written}\n    {said}")
+        typer.echo(f"{written}\n    {first_line}")
+    typer.echo("\nWithout arguments, scikit-learn's estimators with their defaults:")
+    for name in DEFAULTS:
+        typer.echo(f"{name}\n    {meaning(name)}")
 
 
 def tests() -> None:
@@ -41,8 +45,8 @@ def tests() -> None:
     from ucvtest.methods.registry import TESTS
 
     for name, cls in TESTS.items():
-        said = " ".join((cls.__doc__ or "").strip().partition("\n\n")[0].split())
-        typer.echo(f"{name}{'' if cls.valid else ' (not valid)'}\n    {said}")
+        first_paragraph = " ".join((cls.__doc__ or "").strip().partition("\n\n")[0].split())
+        typer.echo(f"{name}{'' if cls.valid else ' (not valid)'}\n    {first_paragraph}")
 
 
 def example(

@@ -27,8 +27,8 @@ def main() -> None:
     app(prog_name="ucvtest")
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         from ucvtest import __version__
 
         typer.echo(f"ucvtest {__version__}")

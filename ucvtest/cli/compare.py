@@ -246,9 +246,9 @@ def compare(
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(compare):
         check_options(alpha, plot, json)
-        alone = other is None and null_value is None
-        check_margin(margin, alpha, contrast, alone=alone)
-        own = {
+        is_single = other is None and null_value is None
+        check_margin(margin, alpha, contrast, is_single=is_single)
+        ustatistic_options = {
             "--learn-size": parse_sizes(learn_size),
             "--variance": variance,
             "--interval": interval,
@@ -256,21 +256,21 @@ def compare(
             "--tol": tol,
             "--max-fits": max_fits,
         }
-        given = {"--loss": loss, "--scoring": scoring, "--metric": metric}
-        named_twice = [option for option, name in given.items() if name]
+        metric_options = {"--loss": loss, "--scoring": scoring, "--metric": metric}
+        named_twice = [option for option, name in metric_options.items() if name]
         if len(named_twice) > 1:
             raise ValueError(f"{' and '.join(named_twice)} exclude each other: pass one of them")
         several = metric is not None and len(metric) > 1
         if several and other is None:
             raise ValueError("several --metric are for learners that are compared: add --other")
         of_one_learner = is_of_one_learner(test)
-        named = {} if of_one_learner else named_tests(test, tests, own)
+        specs_by_label = {} if of_one_learner else named_tests(test, tests, ustatistic_options)
         if margin is not None:
-            check_margin_of([test] if of_one_learner else named)
+            check_margin_of([test] if of_one_learner else specs_by_label)
         sizes = (folds, repeats, splits, test_fraction, stratify)
-        named = with_designs(named, dict(zip(DESIGN_OPTIONS, sizes, strict=True)))
+        specs_by_label = with_designs(specs_by_label, dict(zip(DESIGN_OPTIONS, sizes, strict=True)))
         if contrast == "ratio":
-            named = of_ratios(named, learners=1 + len(other or []))
+            specs_by_label = of_ratios(specs_by_label, learners=1 + len(other or []))
         X, y, labels = read(
             data,
             target,
@@ -287,33 +287,38 @@ def compare(
         if mlflow:
             uv.autolog()
         learners = [learner, *(other or [])]
-        asked = chosen_loss(loss, scoring, metric[0] if metric and not several else None)
-        common: dict[str, Any] = {
-            **({"metric": metric} if several else {"loss": asked}),
+        metric_or_loss = chosen_loss(loss, scoring, metric[0] if metric and not several else None)
+        shared_arguments: dict[str, Any] = {
+            **({"metric": metric} if several else {"loss": metric_or_loss}),
             "alternative": alternative,
             "pos_label": as_label(pos_label, y),
         }
         if contrast != "difference":
-            common["contrast"] = contrast
+            shared_arguments["contrast"] = contrast
         if missing != "raise":
-            common["missing"] = missing
+            shared_arguments["missing"] = missing
         if groups is not None:
-            common |= {"groups": labels, "group_weight": group_weight}
+            shared_arguments |= {"groups": labels, "group_weight": group_weight}
         elif group_weight != "group":
             raise ValueError("--group-weight has no use without --groups")
         as_table = several or tests is not None or len(learners) > 2 or _are_paths(learners)
         check_together(as_table, learners, null_value, correction, baseline)
-        outcome: TestResult | Comparison
+        result_or_comparison: TestResult | Comparison
         if checkpoint is not None and not as_table:
-            raise ValueError("--checkpoint is for several tests (--tests) or learners")
+            raise ValueError(
+                "--checkpoint keeps results of several tests (--tests) or pairs of learners, and "
+                "this is one test of learners that the shell fits many at a time: leave it out"
+            )
         if of_one_learner:
-            outcome = _run_alone(test, X, y, learners, common, seed, max_seconds)
+            result_or_comparison = _run_alone(
+                test, X, y, learners, shared_arguments, seed, max_seconds
+            )
         elif as_table:
             adjusted = None if correction == "none" else correction
-            chosen = named or RECOMMENDED
-            outcome = uv.compare(
-                *(X, y, learners, chosen),
-                **common,
+            chosen_tests = specs_by_label or RECOMMENDED
+            result_or_comparison = uv.compare(
+                *(X, y, learners, chosen_tests),
+                **shared_arguments,
                 correction=adjusted,
                 baseline=baseline,
                 rng=seed,
@@ -321,8 +326,12 @@ def compare(
                 checkpoint=checkpoint,
             )
         else:
-            outcome = _run_test(named, X, y, learners, null_value, common, seed, max_seconds)
-        report(outcome, alpha, plot, json, margin, quiet=quiet, methods_text=methods_text)
+            result_or_comparison = _run_test(
+                specs_by_label, X, y, learners, null_value, shared_arguments, seed, max_seconds
+            )
+        report(
+            result_or_comparison, alpha, plot, json, margin, quiet=quiet, methods_text=methods_text
+        )
 
 
 def _run_alone(
@@ -330,7 +339,7 @@ def _run_alone(
     X: "pd.DataFrame",
     y: Any,
     learners: Sequence[str],
-    common: dict[str, Any],
+    shared_arguments: dict[str, Any],
     seed: int,
     max_seconds: float | None,
 ) -> "TestResult":
@@ -340,17 +349,17 @@ def _run_alone(
 
     if len(learners) > 1:
         raise ValueError(f"--test {test} is about one learner: leave out --other")
-    if common["alternative"] != "two-sided":
+    if shared_arguments["alternative"] != "two-sided":
         raise ValueError(f"--alternative has no use for --test {test}, which has one of its own")
     cls: Any = TESTS[test]
-    loss = common.pop("loss")
-    shared = {name: value for name, value in common.items() if name != "alternative"}
+    loss = shared_arguments.pop("loss")
+    shared = {name: value for name, value in shared_arguments.items() if name != "alternative"}
     if cls.only_loss is None:
         shared["loss"] = loss
     elif loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
         raise ValueError(f"--test {test} is about the AUC: leave out --loss and --metric")
-    found: TestResult = cls(X, y, *learners, **shared).fit(rng=seed, max_seconds=max_seconds)
-    return found
+    result: TestResult = cls(X, y, *learners, **shared).fit(rng=seed, max_seconds=max_seconds)
+    return result
 
 
 def _are_paths(learners: Sequence[str]) -> bool:
@@ -361,28 +370,28 @@ def _are_paths(learners: Sequence[str]) -> bool:
 
 
 def _run_test(
-    named: "dict[str, TestSpec]",
+    specs_by_label: "dict[str, TestSpec]",
     X: "pd.DataFrame",
     y: Any,
     learners: Sequence[str],
     null_value: float | None,
-    common: dict[str, Any],
+    shared_arguments: dict[str, Any],
     seed: int,
     max_seconds: float | None,
 ) -> "TestResult":
-    """One test of one learner or two; `common` holds the arguments that all tests understand."""
+    """One test of one learner or two; all tests understand `shared_arguments`."""
     from ucvtest.common.execution import Execution
     from ucvtest.comparison.budget import affordable_within
     from ucvtest.comparison.default import recommended
     from ucvtest.data.rows import Reported
     from ucvtest.evaluation.problem import Problem
 
-    shared = dict(common)
-    asked = shared.pop("loss")
-    own = {"contrast": shared.pop("contrast")} if "contrast" in shared else {}
-    if null_value is None and own.get("contrast") == "ratio":
+    shared = dict(shared_arguments)
+    metric_or_loss = shared.pop("loss")
+    class_arguments = {"contrast": shared.pop("contrast")} if "contrast" in shared else {}
+    if null_value is None and class_arguments.get("contrast") == "ratio":
         null_value = 1.0
-    default, spec = None, next(iter(named.values()), None)
+    default, spec = None, next(iter(specs_by_label.values()), None)
     if spec is None:
         affordable = None
         if max_seconds is not None:
@@ -394,16 +403,18 @@ def _run_test(
         def problem() -> Problem:
             # The test that is made then warns of what is striking about the rows.
             return Problem.of_loss_or_auc(
-                Reported(X), y, list(learners), asked, several_classes=True, **of_rows
+                Reported(X), y, list(learners), metric_or_loss, several_classes=True, **of_rows
             )
 
-        default = recommended(problem, len(learners), asked, affordable=affordable)
+        default = recommended(problem, len(learners), metric_or_loss, affordable=affordable)
         spec = default.spec
     fit = dict(spec.fit)
     if max_seconds is not None and (default is None or default.advice is None):
         fit["max_seconds"] = max_seconds
     cls: Any = spec.cls
-    question = cls.question_of(X, y, *learners, null_value=null_value, loss=asked, **shared)
-    made = cls.about(question, **own, **spec.constructor)
-    result: TestResult = made.fit(**fit, rng=seed)
+    question = cls.question_of(
+        X, y, *learners, null_value=null_value, loss=metric_or_loss, **shared
+    )
+    hypothesis_test = cls.about(question, **class_arguments, **spec.constructor)
+    result: TestResult = hypothesis_test.fit(**fit, rng=seed)
     return default.noted(result) if default else result

@@ -66,7 +66,9 @@ class NamesOptions(TyperCommand):
         except USAGE_ERROR as error:
             name = str(getattr(error, "option_name", "")).lstrip("-").replace("-", "_")
             option = f"--{ALIASES.get(name)}"
-            if hasattr(error, "possibilities") and any(option in each.opts for each in self.params):
+            if hasattr(error, "possibilities") and any(
+                option in parameter.opts for parameter in self.params
+            ):
                 error.possibilities = [option]
             raise
 
@@ -92,9 +94,9 @@ def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
             raise typer.Exit(0) from None
         except (ValueError, OSError, ImportError, MissingPlatformError) as error:
             frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-            own = frames[-1].f_globals.get("__name__", "").startswith(HERE)
-            text = str(error) if own else in_options(str(error), options)
-            typer.echo(f"Error: {' '.join(text.split())}", err=True)
+            is_own_error = frames[-1].f_globals.get("__name__", "").startswith(HERE)
+            error_text = str(error) if is_own_error else in_options(str(error), options)
+            typer.echo(f"Error: {' '.join(error_text.split())}", err=True)
             raise typer.Exit(2) from None
 
 
@@ -119,16 +121,20 @@ def show_warning(message: Warning | str) -> None:
 
 def _options_of(command: Callable[..., None]) -> dict[str, str]:
     """The options of a command by the names of its parameters."""
-    known = signature(command).parameters.values()
-    found = {
-        each.name: "--" + each.name.replace("_", "-")
-        for each in known
-        if any(isinstance(part, OptionInfo) for part in each.annotation.__metadata__)
+    parameters = signature(command).parameters.values()
+    option_names = {
+        parameter.name: "--" + parameter.name.replace("_", "-")
+        for parameter in parameters
+        if any(
+            isinstance(annotation, OptionInfo) for annotation in parameter.annotation.__metadata__
+        )
     }
-    return {name: found[option] for name, option in ALIASES.items() if option in found} | found
+    return {
+        name: option_names[option] for name, option in ALIASES.items() if option in option_names
+    } | option_names
 
 
-def in_options(text: str, options: dict[str, str]) -> str:
+def in_options(message: str, options: dict[str, str]) -> str:
     """A message with options in the place of arguments, which are the keys; all else stays.
 
     Examples
@@ -140,30 +146,32 @@ def in_options(text: str, options: dict[str, str]) -> str:
     """
     for argument, remedy in REMEDIES.items():
         if argument not in options:
-            text = remedy.sub("", text)
-    for said, short in METRICS:
-        text = said.sub(short, text)
+            message = remedy.sub("", message)
+    for pattern_of_metric, short in METRICS:
+        message = pattern_of_metric.sub(short, message)
     if "test" in options:
-        text = TEST_CLASS.sub(_test_option, text)
+        message = TEST_CLASS.sub(_test_option, message)
     quoted = r"'[^']*'(?:(?:, | or |, or )'[^']*')*"
     value = rf"=(?P<value>{quoted}|\([^()]*\)|[^\s,;:()]+)"
     name = f"(?:{_alternatives(options)})"
     # Names of one word are words of prose as well, but for subjects: "difference and width must".
     subject = rf"(?:{name}(?:, | and | or ))*{name}(?= must\b| exclude each other| out\b)"
-    long = rf"(?:{_alternatives(each for each in options if '_' in each)})\b(?!=)"
+    long = (
+        rf"(?:{_alternatives(option_name for option_name in options if '_' in option_name)})\b(?!=)"
+    )
     bare = rf"(?P<bare>{name})=(?=[\s,;:.)]|$)"
     pattern = (
         rf"(?<![\w.'-])(?:(?P<name>{name}){value}|{bare}|(?P<subject>{subject})|(?P<long>{long}))"
     )
 
-    def option(found: re.Match[str]) -> str:
-        if found["value"]:
-            return f"{options[found['name']]} {_option_value(found['value'])}"
-        if found["bare"]:
-            return options[found["bare"]]
-        return re.sub(rf"\b{name}\b", lambda each: options[each[0]], found[0])
+    def option(match: re.Match[str]) -> str:
+        if match["value"]:
+            return f"{options[match['name']]} {_option_value(match['value'])}"
+        if match["bare"]:
+            return options[match["bare"]]
+        return re.sub(rf"\b{name}\b", lambda each: options[each[0]], match[0])
 
-    return re.sub(pattern, option, text)
+    return re.sub(pattern, option, message)
 
 
 def _alternatives(names: Iterable[str]) -> str:
@@ -177,8 +185,8 @@ def _option_value(value: str) -> str:
     return value.replace("'", "")
 
 
-def _test_option(found: re.Match[str]) -> str:
+def _test_option(match: re.Match[str]) -> str:
     from ucvtest.methods import registry
 
     names = {cls.__name__: name for name, cls in registry.tests_that_compare().items()}
-    return f"--test {names[found[1]]}" if found[1] in names else found[0]
+    return f"--test {names[match[1]]}" if match[1] in names else match[0]

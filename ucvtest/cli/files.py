@@ -28,11 +28,11 @@ def read(
         raise ValueError(f"--drop {target}: that is the target")
     if groups == target:
         raise ValueError(f"--groups {groups}: that is the target")
-    named = [] if groups is None else [groups]
-    options = {"--target": [target], "--drop": drop, "--groups": named}
-    wanted = [(key, name) for key, names in options.items() for name in names]
-    table = read_table(path, wanted, sep)
-    features = table.drop(columns=[target, *drop, *named])
+    group_columns = [] if groups is None else [groups]
+    options = {"--target": [target], "--drop": drop, "--groups": group_columns}
+    option_columns = [(key, name) for key, names in options.items() for name in names]
+    table = read_table(path, option_columns, sep)
+    features = table.drop(columns=[target, *drop, *group_columns])
     if not gaps:
         _check_complete(features)
     if one_hot:
@@ -42,8 +42,19 @@ def read(
     return features, table[target].to_numpy(), labels
 
 
+def truth(table: "pd.DataFrame", target: str | None, event: str | None) -> Any:
+    """What was to be predicted: a column, or survival times; None where there is none."""
+    if target is None:
+        return None
+    if event is None:
+        return table[target]
+    from ucvtest.data.survival_response import survival
+
+    return survival(table[target], table[event])
+
+
 def read_table(
-    path: Path, wanted: Sequence[tuple[str, str]], sep: str | None = None
+    path: Path, option_columns: Sequence[tuple[str, str]], sep: str | None = None
 ) -> "pd.DataFrame":
     """A file that must have the columns that options name."""
     from ucvtest.data import files
@@ -52,7 +63,7 @@ def read_table(
     if separator is not None and len(separator) != 1:
         raise ValueError(f"--sep must be one character, or tab, got {sep!r}")
     table = files.read_table(path, separator)
-    for option, name in wanted:
+    for option, name in option_columns:
         if name not in table.columns:
             raise ValueError(
                 f"{option} {name}: no such column in {path}, which has {_listed(table.columns)}"
@@ -106,10 +117,14 @@ def _check_features(features: "pd.DataFrame", path: Path) -> None:
 
 
 def _listed(names: Any) -> str:
-    shown = ", ".join(str(name) for name in names[:MAX_NAMES])
-    return shown if len(names) <= MAX_NAMES else f"{shown} and {len(names) - MAX_NAMES} more"
+    first_names = ", ".join(str(name) for name in names[:MAX_NAMES])
+    return (
+        first_names
+        if len(names) <= MAX_NAMES
+        else f"{first_names} and {len(names) - MAX_NAMES} more"
+    )
 
 
-def as_label(text: str | None, response: Any) -> Any:
-    """The label that is written like `text`; labels read from a file may be numbers."""
-    return next((label for label in response if str(label) == text), text)
+def as_label(label_text: str | None, response: Any) -> Any:
+    """The label that is written like `label_text`; labels read from a file may be numbers."""
+    return next((label for label in response if str(label) == label_text), label_text)

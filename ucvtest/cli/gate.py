@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ucvtest.cli.errors import in_options, one_line_errors, show_warning, to_reader
-from ucvtest.cli.files import as_label, read_table
+from ucvtest.cli.files import as_label, read_table, truth
 from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
+    EventOption,
     MetricOption,
     PositiveOption,
     RuleLossName,
     SepOption,
     TruthOption,
+    check_event,
     check_margin,
     check_options,
     check_truth,
@@ -54,6 +56,7 @@ def gate(
         ),
     ] = "zero_one",
     metric: MetricOption = None,
+    event: EventOption = None,
     pos_label: PositiveOption = None,
     sep: SepOption = None,
     alpha: Annotated[float, typer.Option(help="Level of the one-sided test.")] = 0.05,
@@ -75,6 +78,8 @@ def gate(
     Examples:
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.02
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.05 --metric mcc
+      ucvtest gate holdout.csv --target days --event died --scores new,old --margin 0.05 \\
+          --metric harrell
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(gate):
         check_options(alpha, None, None if json == STDOUT else json)
@@ -82,7 +87,7 @@ def gate(
         names = [name.strip() for name in scores.split(",")]
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
-        result = _run_test(data, target, names, (loss, metric), pos_label, sep)
+        result = _run_test(data, (target, event), names, (loss, metric), pos_label, sep)
         judged = result.noninferiority(margin, alpha=alpha)
 
         from ucvtest.inference.positive_class import is_turned_note
@@ -96,36 +101,43 @@ def gate(
 
 def _run_test(
     data: Path,
-    target: str | None,
+    of_truth: tuple[str | None, str | None],
     names: list[str],
-    asked: tuple[RuleLossName, str | None],
+    loss_and_metric: tuple[RuleLossName, str | None],
     pos_label: str | None,
     sep: str | None,
 ) -> "TestResult":
-    """The test of the first rule against the second; `asked` are --loss and --metric."""
-    loss, metric = asked
+    """The test of the first rule against the second.
+
+    `of_truth` are --target and --event, `loss_and_metric` --loss and --metric.
+    """
+    (target, event), (loss, metric) = of_truth, loss_and_metric
     check_truth(target, loss, metric)
-    wanted = [("--scores", name) for name in names]
-    table = read_table(data, wanted if target is None else [("--target", target), *wanted], sep)
+    check_event(event, target, metric)
+    columns = (("--target", target), ("--event", event), *(("--scores", name) for name in names))
+    option_columns = [(option, name) for option, name in columns if name is not None]
+    table = read_table(data, option_columns, sep)
 
     import ucvtest as uv
 
-    y = None if target is None else table[target].to_numpy()
+    y = truth(table, target, event)
     predictions = {name: table[name].to_numpy() for name in names}
     if loss == "correct":
         if pos_label is not None:
             raise ValueError("--pos-label has no use with --loss correct: leave it out")
         losses = uv.Losses.from_correct(predictions)
     else:
-        label = pos_label if pos_label is None or y is None else as_label(pos_label, y)
+        label = pos_label
+        if pos_label is not None and target is not None:
+            label = as_label(pos_label, table[target].to_numpy())
         losses = uv.Losses.from_predictions(
             y, predictions, loss=loss, metric=metric, pos_label=label
         )
     test: Any = uv.HoldOutTest
-    found = losses.in_losses.metric
-    if found.ranks_pairs:
+    metric_of_losses = losses.in_losses.metric
+    if metric_of_losses.ranks_pairs:
         test = uv.DeLongTest
-    elif found.counts_errors:
+    elif metric_of_losses.counts_errors:
         test = uv.McNemarTest
     result: TestResult = test.from_losses(losses, *names).fit()
     return result
@@ -135,13 +147,13 @@ def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | No
     from ucvtest import __version__
 
     values = {**judged.to_dict(), "n_obs": result.n_obs, "ucvtest": __version__}
-    text = json_module.dumps(values, allow_nan=False, indent=2)
+    json_text = json_module.dumps(values, allow_nan=False, indent=2)
     if json == STDOUT:
-        typer.echo(text)
+        typer.echo(json_text)
         return
     if json is not None:
         # Before anything is printed, as the reader may leave.
-        write_whole(json, text + "\n")
+        write_whole(json, json_text + "\n")
     typer.echo(textwrap.fill(judged.verdict, width()) + "\n")
     typer.echo(judged.summary(with_verdict=False).as_text())
     if json is not None:

@@ -49,6 +49,14 @@ TruthOption = Annotated[
         help="Column with what was to be predicted; none for --loss correct and --loss score."
     ),
 ]
+EventOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column with 1 for an event and 0 for a censored time, for metrics of survival: the "
+        "target is then the time, and predictions are risks.",
+    ),
+]
 SepOption = Annotated[
     str | None,
     typer.Option(help="What separates columns: one character, or tab. [default: found]"),
@@ -109,7 +117,8 @@ MetricOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="In the place of --loss what is no mean of one: f1, f1_macro, 'fbeta(2)', mcc, "
-        "balanced_accuracy, r2 and others, as in Python.",
+        "balanced_accuracy, r2 and others, as in Python; with --event harrell, uno, 'auc(365)' or "
+        "'brier(365)'.",
     ),
 ]
 MetricsOption = Annotated[
@@ -184,23 +193,43 @@ def check_truth(target: str | None, loss: RuleLossName, metric: str | None = Non
         )
 
 
+def check_event(event: str | None, target: str | None, metric: str | None) -> None:
+    """Refuse a column of events that nothing is said about, and a survival metric without one."""
+    from ucvtest.metrics.named import named_smooth_metric
+
+    found = None if metric is None else named_smooth_metric(metric)
+    about_times = found is not None and found.of_survival
+    if event is None and about_times:
+        raise ValueError(
+            f"--event is missing: --metric {metric} is about survival times, so name the column "
+            "with 1 for an event and 0 for a censored time"
+        )
+    if event is not None and not about_times:
+        raise ValueError(
+            "--event is for metrics of survival times: pass --metric harrell, uno, 'auc(365)' or "
+            "'brier(365)'"
+        )
+    if event is not None and event == target:
+        raise ValueError(f"--event {event}: that is the target, which is the time")
+
+
 def check_margin(
     margin: float | None,
     alpha: float,
     contrast: ContrastName = "difference",
     *,
-    alone: bool = False,
+    is_single: bool = False,
 ) -> None:
-    """Refuse a margin that means nothing; `alone`: one learner and nothing to compare it with."""
+    """Refuse a margin that means nothing; `is_single`: one learner, compared with nothing."""
     if margin is None:
         return
-    least = 1 if contrast == "ratio" else 0
-    if not least < margin < float("inf"):
-        units = " with --contrast ratio" if least else ""
-        raise ValueError(f"--margin must be above {least}{units}, got {margin}")
+    least_margin = 1 if contrast == "ratio" else 0
+    if not least_margin < margin < float("inf"):
+        units = " with --contrast ratio" if least_margin else ""
+        raise ValueError(f"--margin must be above {least_margin}{units}, got {margin}")
     if not alpha < 0.5:
         raise ValueError(f"--alpha must be below 0.5 with --margin, got {alpha}: use 0.05")
-    if alone:
+    if is_single:
         raise ValueError("--margin compares with something: add --other, or --null-value")
 
 
@@ -208,11 +237,11 @@ def check_margin_of(tests: Iterable[str]) -> None:
     """Refuse a margin, before anything is fitted, where no test can say whether it is kept."""
     from ucvtest.methods.registry import TESTS
 
-    asked = list(tests)
-    reasons = [TESTS[name].without_interval if name in TESTS else "" for name in asked]
-    if asked and all(reasons):
+    test_names = list(tests)
+    reasons = [TESTS[name].without_interval if name in TESTS else "" for name in test_names]
+    if test_names and all(reasons):
         raise ValueError(
-            f"--margin needs an interval, and the test {asked[0]} {reasons[0]}: use another "
+            f"--margin needs an interval, and the test {test_names[0]} {reasons[0]}: use another "
             "--test, such as ustatistic"
         )
 
@@ -226,60 +255,73 @@ def is_of_one_learner(test: str) -> bool:
     return test in TESTS and not TESTS[test].compares
 
 
-def named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str, TestSpec]":
-    """The tests by name, none for the recommended one; `own` holds the values of `OWN_OPTIONS`."""
+def named_tests(
+    test: str, tests: str | None, option_values: dict[str, Any]
+) -> "dict[str, TestSpec]":
+    """The tests by name, none for the recommended one; `option_values` are those of `OWN_OPTIONS`."""
     from ucvtest.comparison.specs import TestSpec, as_specs
 
     if test and tests is not None:
         raise ValueError("--test and --tests exclude each other: list all in --tests")
-    given = [option for option, value in own.items() if value != OWN_OPTIONS[option][2]]
+    used_options = [
+        option for option, value in option_values.items() if value != OWN_OPTIONS[option][2]
+    ]
     # Options of one test name it.
-    listed = test or ("ustatistic" if given and tests is None else tests or RECOMMENDED)
+    listed = test or ("ustatistic" if used_options and tests is None else tests or RECOMMENDED)
     if listed == RECOMMENDED:
-        chosen: dict[str, TestSpec] = {}
+        specs_by_label: dict[str, TestSpec] = {}
     else:
-        chosen = as_specs([name.strip() for name in listed.split(",")])
-    if given and "ustatistic" not in chosen:
-        raise ValueError(f"{given[0]} belongs to the test ustatistic, which is not run")
-    parts: dict[str, dict[str, Any]] = {"constructor": {}, "fit": {}}
-    for option in given:
-        part, name, _ = OWN_OPTIONS[option]
-        parts[part][name] = own[option]
+        specs_by_label = as_specs([name.strip() for name in listed.split(",")])
+    if used_options and "ustatistic" not in specs_by_label:
+        raise ValueError(f"{used_options[0]} belongs to the test ustatistic, which is not run")
+    arguments_by_place: dict[str, dict[str, Any]] = {"constructor": {}, "fit": {}}
+    for option in used_options:
+        constructor_or_fit, name, _ = OWN_OPTIONS[option]
+        arguments_by_place[constructor_or_fit][name] = option_values[option]
     return {
-        label: TestSpec("ustatistic", **parts) if label == "ustatistic" else spec
-        for label, spec in chosen.items()
+        label: TestSpec("ustatistic", **arguments_by_place) if label == "ustatistic" else spec
+        for label, spec in specs_by_label.items()
     }
 
 
-def with_designs(named: "dict[str, TestSpec]", given: Mapping[str, Any]) -> "dict[str, TestSpec]":
+def with_designs(
+    specs_by_label: "dict[str, TestSpec]", design_sizes: Mapping[str, Any]
+) -> "dict[str, TestSpec]":
     """The tests with designs that have the sizes that options name."""
-    given = {option: value for option, value in given.items() if value is not None}
-    if not given:
-        return named
-    if not named:
-        raise ValueError(f"{next(iter(given))} needs the name of a test: add --test")
-    return {label: _with_design(label, spec, given) for label, spec in named.items()}
+    design_sizes = {option: value for option, value in design_sizes.items() if value is not None}
+    if not design_sizes:
+        return specs_by_label
+    if not specs_by_label:
+        raise ValueError(f"{next(iter(design_sizes))} needs the name of a test: add --test")
+    return {
+        label: _with_design(label, spec, design_sizes) for label, spec in specs_by_label.items()
+    }
 
 
-def _with_design(label: str, spec: "TestSpec", given: Mapping[str, Any]) -> "TestSpec":
+def _with_design(label: str, spec: "TestSpec", design_sizes: Mapping[str, Any]) -> "TestSpec":
     from ucvtest.comparison.specs import TestSpec
 
     design = getattr(spec.cls, "default_design", None)
     if design is None:
-        known = {*inspect.signature(spec.cls.__init__).parameters, *_fit_options(spec)}
+        known_names = {*inspect.signature(spec.cls.__init__).parameters, *_fit_options(spec)}
     else:
-        known = {each.name for each in dataclasses.fields(design)}
-    for option in given:
-        if DESIGN_OPTIONS[option] not in known:
-            has = [each for each, name in DESIGN_OPTIONS.items() if name in known]
+        known_names = {design_field.name for design_field in dataclasses.fields(design)}
+    for option in design_sizes:
+        if DESIGN_OPTIONS[option] not in known_names:
+            has = [
+                option_name for option_name, name in DESIGN_OPTIONS.items() if name in known_names
+            ]
             raise ValueError(
                 f"{option} has no use for the test {label}: it has "
                 f"{', '.join(has) or 'no such option'}"
             )
-    sizes = {DESIGN_OPTIONS[option]: value for option, value in given.items()}
+    sizes = {DESIGN_OPTIONS[option]: value for option, value in design_sizes.items()}
     if design is None:
-        own = TestSpec.of(spec.test, sizes)
-        constructor, fit = {**spec.constructor, **own.constructor}, {**spec.fit, **own.fit}
+        sized_spec = TestSpec.of(spec.test, sizes)
+        constructor, fit = (
+            {**spec.constructor, **sized_spec.constructor},
+            {**spec.fit, **sized_spec.fit},
+        )
         return TestSpec(spec.test, constructor, fit)
     return dataclasses.replace(
         spec, constructor={**spec.constructor, "design": dataclasses.replace(design, **sizes)}
@@ -291,16 +333,16 @@ def _fit_options(spec: "TestSpec") -> tuple[str, ...]:
     return tuple(inspect.signature(fit).parameters)
 
 
-def of_ratios(named: "dict[str, TestSpec]", learners: int) -> "dict[str, TestSpec]":
+def of_ratios(specs_by_label: "dict[str, TestSpec]", learners: int) -> "dict[str, TestSpec]":
     """The tests that can be about ratios: by default the only one."""
     from ucvtest.comparison.specs import as_specs
 
     if learners == 1:
         raise ValueError("--contrast ratio compares learners: name another in --other")
-    for label, spec in named.items():
+    for label, spec in specs_by_label.items():
         if "ratio" not in spec.cls.contrasts:
             raise ValueError(f"--contrast ratio is for the test ustatistic, not for {label}")
-    return named or as_specs("ustatistic")
+    return specs_by_label or as_specs("ustatistic")
 
 
 def parse_pairs(pairs: str) -> Any:

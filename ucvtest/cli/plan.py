@@ -92,7 +92,7 @@ def plan(
 
         import ucvtest as uv
 
-        found = uv.plan(
+        sample_plan = uv.plan(
             X,
             y,
             learner,
@@ -109,16 +109,16 @@ def plan(
             pos_label=as_label(pos_label, y),
             rng=seed,
         )
-        text = json_module.dumps(found.to_dict(), allow_nan=False, indent=2)
+        json_text = json_module.dumps(sample_plan.to_dict(), allow_nan=False, indent=2)
         if json == STDOUT:
-            typer.echo(text)
+            typer.echo(json_text)
         else:
-            typer.echo(textwrap.fill(found.verdict, line_width()) + "\n")
-            typer.echo(found.summary(with_verdict=False).as_text())
+            typer.echo(textwrap.fill(sample_plan.verdict, line_width()) + "\n")
+            typer.echo(sample_plan.summary(with_verdict=False).as_text())
         if json is not None and json != STDOUT:
-            write_whole(json, text + "\n")
+            write_whole(json, json_text + "\n")
             typer.echo(f"Plan: {json}")
         if plot is not None:
-            found.save_plot(plot)
+            sample_plan.save_plot(plot)
             if json != STDOUT:
                 typer.echo(f"Plot: {plot}")

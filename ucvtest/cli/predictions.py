@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ucvtest.cli.errors import one_line_errors
-from ucvtest.cli.files import as_label, read_table
+from ucvtest.cli.files import as_label, read_table, truth
 from ucvtest.cli.options import (
     AlphaOption,
     AlternativeName,
     CorrectionName,
     DataArgument,
+    EventOption,
     JsonOption,
     MethodsTextOption,
     MetricOption,
@@ -21,6 +22,7 @@ from ucvtest.cli.options import (
     RuleLossName,
     SepOption,
     TruthOption,
+    check_event,
     check_options,
     check_truth,
 )
@@ -47,6 +49,7 @@ def predictions(
         ),
     ] = "zero_one",
     metric: MetricOption = None,
+    event: EventOption = None,
     pos_label: PositiveOption = None,
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
@@ -102,51 +105,52 @@ def predictions(
       ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc \\
           --pos-label yes
       ucvtest predictions holdout.csv --target died --scores new,old --metric f1 --pos-label yes
+      ucvtest predictions holdout.csv --target days --event died --scores new,old --metric uno
       ucvtest predictions answers.csv --scores model --loss correct --groups question
       ucvtest predictions folds.csv --target died --scores p_new,p_old --loss auc --fold fold
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
         check_options(alpha, plot, json)
         names = [name.strip() for name in scores.split(",")]
-        more = {"groups": groups, "weight": weight, "fold": fold}
-        losses = _losses(data, target, names, (loss, metric), pos_label, sep, more)
+        row_columns = {"event": event, "groups": groups, "weight": weight, "fold": fold}
+        losses = _losses(data, target, names, (loss, metric), pos_label, sep, row_columns)
 
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
 
         of_folds = fold is not None
-        chosen = test or _default_test(losses, len(names), of_folds=of_folds)
+        test_name = test or _default_test(losses, len(names), of_folds=of_folds)
         admitted = {
-            name: each
-            for name, each in TESTS.items()
-            if each.of_fixed_rules or (of_folds and each.takes_losses)
+            name: test_class
+            for name, test_class in TESTS.items()
+            if test_class.of_fixed_rules or (of_folds and test_class.takes_losses)
         }
-        cls: Any = admitted.get(chosen)
+        cls: Any = admitted.get(test_name)
         if cls is None:
             whom = "out-of-fold predictions" if of_folds else "fixed rules"
             raise ValueError(
-                f"--test {chosen} is none for {whom}: use one of {', '.join(admitted)}"
+                f"--test {test_name} is none for {whom}: use one of {', '.join(admitted)}"
             )
         if len(names) > 2:
             if null_value is not None:
                 raise ValueError("--null-value is for one test of one or two rules")
             adjusted = None if correction == "none" else correction
-            outcome: Any = uv.compare_losses(
+            result_or_comparison: Any = uv.compare_losses(
                 losses,
-                chosen,
+                test_name,
                 alternative=alternative,
                 correction=adjusted,
                 group_weight=group_weight,
             )
         else:
-            outcome = cls.from_losses(
+            result_or_comparison = cls.from_losses(
                 losses,
                 *names,
                 null_value=null_value,
                 alternative=alternative,
                 group_weight=group_weight,
             ).fit()
-        report(outcome, alpha, plot, json, quiet=quiet, methods_text=methods_text)
+        report(result_or_comparison, alpha, plot, json, quiet=quiet, methods_text=methods_text)
 
 
 def _default_test(losses: "Losses", n_rules: int, *, of_folds: bool) -> str:
@@ -166,38 +170,47 @@ def _losses(
     data: Path,
     target: str | None,
     names: list[str],
-    asked: tuple[RuleLossName, str | None],
+    loss_and_metric: tuple[RuleLossName, str | None],
     pos_label: str | None,
     sep: str | None,
-    more: dict[str, str | None],
+    row_columns: dict[str, str | None],
 ) -> "Losses":
-    """The losses; `asked` are --loss and --metric, `more` columns by the names of their options."""
+    """The losses by --loss and --metric; `row_columns` are columns by the names of options."""
     if not all(names) or len(set(names)) < len(names):
         raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
     if target in names:
         raise ValueError(f"--scores {target}: that is the target")
-    loss, metric = asked
+    loss, metric = loss_and_metric
     check_truth(target, loss, metric)
-    if more["fold"] is not None and more["fold"] in (target, *names):
-        what = "what was to be predicted" if more["fold"] == target else "a prediction"
-        raise ValueError(f"--fold {more['fold']}: that is {what}")
-    wanted = [("--scores", name) for name in names]
-    wanted = wanted if target is None else [("--target", target), *wanted]
-    wanted += [(f"--{option}", name) for option, name in more.items() if name is not None]
-    table = read_table(data, wanted, sep)
+    check_event(row_columns["event"], target, metric)
+    if row_columns["fold"] is not None and row_columns["fold"] in (target, *names):
+        column_words = (
+            "what was to be predicted" if row_columns["fold"] == target else "a prediction"
+        )
+        raise ValueError(f"--fold {row_columns['fold']}: that is {column_words}")
+    option_columns = [("--scores", name) for name in names]
+    option_columns = option_columns if target is None else [("--target", target), *option_columns]
+    option_columns += [
+        (f"--{option}", name) for option, name in row_columns.items() if name is not None
+    ]
+    table = read_table(data, option_columns, sep)
 
     import ucvtest as uv
 
-    groups, weight, fold = (None if name is None else table[name] for name in more.values())
+    groups, weight, fold = (
+        None if row_columns[option] is None else table[row_columns[option]]
+        for option in ("groups", "weight", "fold")
+    )
     rules = {name: table[name] for name in names}
     if loss == "correct":
-        others = {"--weight": weight, "--fold": fold, "--pos-label": pos_label}
-        for option, given in others.items():
-            if given is not None:
+        loss_arguments = {"--weight": weight, "--fold": fold, "--pos-label": pos_label}
+        for option, column_or_label in loss_arguments.items():
+            if column_or_label is not None:
                 raise ValueError(f"{option} has no use with --loss correct: leave it out")
         return uv.Losses.from_correct(rules, groups=groups)
-    y = None if target is None else table[target]
-    label = pos_label if pos_label is None or y is None else as_label(pos_label, y.to_numpy())
+    y, label = truth(table, target, row_columns["event"]), pos_label
+    if pos_label is not None and target is not None:
+        label = as_label(pos_label, table[target].to_numpy())
     return uv.Losses.from_predictions(
         *(y, rules),
         loss=loss,

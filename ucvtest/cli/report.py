@@ -31,7 +31,7 @@ def width() -> int:
 
 
 def report(
-    outcome: "TestResult | Comparison",
+    result_or_comparison: "TestResult | Comparison",
     alpha: float,
     plot: Path | None,
     json: Path | None,
@@ -44,25 +44,29 @@ def report(
 
     The exit status is 1 where a test could not be carried out.
     """
-    margin_results = {} if margin is None else _noninferiority_of(outcome, margin, alpha)
+    margin_results = (
+        {} if margin is None else _noninferiority_of(result_or_comparison, margin, alpha)
+    )
     if plot is not None:
-        outcome.save_plot(plot, alpha=alpha)
+        result_or_comparison.save_plot(plot, alpha=alpha)
     if json is not None:
-        text = _as_json(outcome, margin_results, alpha)
+        json_text = _as_json(result_or_comparison, margin_results, alpha)
         if json == STDOUT:
-            typer.echo(text)
+            typer.echo(json_text)
         else:
-            write_whole(json, text + "\n")
+            write_whole(json, json_text + "\n")
     if json != STDOUT:
-        _print(outcome, alpha, margin_results, {"Result": json, "Plot": plot}, quiet=quiet)
+        _print(
+            result_or_comparison, alpha, margin_results, {"Result": json, "Plot": plot}, quiet=quiet
+        )
         if methods_text:
-            _print_methods(outcome)
-    if not _has_result(outcome):
+            _print_methods(result_or_comparison)
+    if not _has_result(result_or_comparison):
         raise typer.Exit(1)
 
 
 def _print(
-    outcome: "TestResult | Comparison",
+    result_or_comparison: "TestResult | Comparison",
     alpha: float,
     margin_results: "Mapping[str, NoninferiorityResult | str]",
     written: Mapping[str, Path | None],
@@ -70,69 +74,73 @@ def _print(
     quiet: bool,
 ) -> None:
     # The verdict comes first, and need not be said again below the tables.
-    typer.echo(textwrap.fill(_verdict(outcome, alpha), width()) + "\n")
-    for name, answer in margin_results.items():
-        text = answer if isinstance(answer, str) else answer.verdict
-        typer.echo(textwrap.fill(f"{name}: {text}" if name else text, width()) + "\n")
+    typer.echo(textwrap.fill(_verdict(result_or_comparison, alpha), width()) + "\n")
+    for name, margin_result in margin_results.items():
+        margin_verdict = margin_result if isinstance(margin_result, str) else margin_result.verdict
+        typer.echo(
+            textwrap.fill(f"{name}: {margin_verdict}" if name else margin_verdict, width()) + "\n"
+        )
     if quiet:
         return
-    typer.echo(outcome.summary(alpha, with_verdict=False).as_text())
+    typer.echo(result_or_comparison.summary(alpha, with_verdict=False).as_text())
     for name, path in written.items():
         if path is not None:
             typer.echo(f"{name}: {path}")
 
 
-def _print_methods(outcome: "TestResult | Comparison") -> None:
+def _print_methods(result_or_comparison: "TestResult | Comparison") -> None:
     """A paragraph for each result, and the references of all."""
     from ucvtest.results.citations import cite
 
     typer.echo("\nMethods\n")
-    for result in _results_of(outcome):
+    for result in _results_of(result_or_comparison):
         typer.echo(textwrap.fill(result.methods_text(), width()) + "\n")
     typer.echo("References\n")
-    for line in cite(outcome).text.splitlines():
+    for line in cite(result_or_comparison).text.splitlines():
         typer.echo(textwrap.fill(line, width(), subsequent_indent="  ", break_on_hyphens=False))
 
 
-def _has_result(outcome: "TestResult | Comparison") -> bool:
-    return all(each.status == "ok" for each in _results_of(outcome))
+def _has_result(result_or_comparison: "TestResult | Comparison") -> bool:
+    return all(result.status == "ok" for result in _results_of(result_or_comparison))
 
 
-def _results_of(outcome: "TestResult | Comparison") -> "Iterable[TestResult]":
-    results: Mapping[Any, TestResult] = getattr(outcome, "results", {"": outcome})
+def _results_of(result_or_comparison: "TestResult | Comparison") -> "Iterable[TestResult]":
+    results: Mapping[Any, TestResult] = getattr(
+        result_or_comparison, "results", {"": result_or_comparison}
+    )
     return results.values()
 
 
-def _verdict(outcome: "TestResult | Comparison", alpha: float) -> str:
+def _verdict(result_or_comparison: "TestResult | Comparison", alpha: float) -> str:
     from ucvtest.comparison import summary
     from ucvtest.results import wording
     from ucvtest.results.result import TestResult
 
-    if isinstance(outcome, TestResult):
-        return wording.verdict(outcome, alpha)
-    return summary.verdict(outcome, alpha)
+    if isinstance(result_or_comparison, TestResult):
+        return wording.verdict(result_or_comparison, alpha)
+    return summary.verdict(result_or_comparison, alpha)
 
 
 def _noninferiority_of(
-    outcome: "TestResult | Comparison", margin: float, alpha: float
+    result_or_comparison: "TestResult | Comparison", margin: float, alpha: float
 ) -> "dict[str, NoninferiorityResult | str]":
     """Noninferiority of every test and pair that can tell it; of others, why they cannot."""
     from ucvtest.results.result import TestResult
 
-    if isinstance(outcome, TestResult):
-        return {"": outcome.noninferiority(margin, alpha=alpha)}
-    found: dict[str, NoninferiorityResult | str] = {}
-    for (test, first, second), result in outcome.results.items():
+    if isinstance(result_or_comparison, TestResult):
+        return {"": result_or_comparison.noninferiority(margin, alpha=alpha)}
+    answers: dict[str, NoninferiorityResult | str] = {}
+    for (test, first, second), result in result_or_comparison.results.items():
         name = f"{test}, {first} and {second}"
         try:
-            found[name] = result.noninferiority(margin, alpha=alpha)
+            answers[name] = result.noninferiority(margin, alpha=alpha)
         except ValueError as error:
-            found[name] = in_options(str(error), {"test": "--test"})
-    return found
+            answers[name] = in_options(str(error), {"test": "--test"})
+    return answers
 
 
 def _as_json(
-    outcome: "TestResult | Comparison",
+    result_or_comparison: "TestResult | Comparison",
     margin_results: "Mapping[str, NoninferiorityResult | str]",
     alpha: float,
 ) -> str:
@@ -140,19 +148,23 @@ def _as_json(
     from ucvtest import __version__
     from ucvtest.results.result import TestResult
 
-    values: dict[str, Any] = outcome.to_dict()
-    values |= {"verdict": _verdict(outcome, alpha), "alpha": alpha, "ucvtest": __version__}
-    if isinstance(outcome, TestResult):
-        values["methods_text"] = outcome.methods_text()
+    values: dict[str, Any] = result_or_comparison.to_dict()
+    values |= {
+        "verdict": _verdict(result_or_comparison, alpha),
+        "alpha": alpha,
+        "ucvtest": __version__,
+    }
+    if isinstance(result_or_comparison, TestResult):
+        values["methods_text"] = result_or_comparison.methods_text()
         with warnings.catch_warnings():
             # Where there is no interval, the verdict says why.
             warnings.simplefilter("ignore", UcvtestWarning)
-            limits = outcome.conf_int(alpha)
-        values["conf_int"] = [each if math.isfinite(each) else None for each in limits]
-    found = {
-        name: each if isinstance(each, str) else each.to_dict()
-        for name, each in margin_results.items()
+            limits = result_or_comparison.conf_int(alpha)
+        values["conf_int"] = [limit if math.isfinite(limit) else None for limit in limits]
+    margin_answers = {
+        name: margin_result if isinstance(margin_result, str) else margin_result.to_dict()
+        for name, margin_result in margin_results.items()
     }
-    if found:
-        values["noninferiority"] = found.get("", found)
+    if margin_answers:
+        values["noninferiority"] = margin_answers.get("", margin_answers)
     return json_module.dumps(values, allow_nan=False, indent=2)

@@ -74,7 +74,7 @@ def select(
         from ucvtest import __version__
 
         label = None if pos_label is None else as_label(pos_label, y)
-        found = uv.select_model(
+        selection = uv.select_model(
             X,
             y,
             learner,
@@ -88,25 +88,27 @@ def select(
             missing=missing,
             max_seconds=max_seconds,
         )
-        best = found.names[found.choices[criterion]]
+        chosen_name = selection.names[selection.choices[criterion]]
         if plot is not None:
             from ucvtest.results.axes import write_figure
 
-            figure: Any = found.plot().figure
+            figure: Any = selection.plot().figure
             write_figure(figure, plot)
         values = {
-            "best": best,
+            "best": chosen_name,
             "criterion": criterion,
-            "table": json_module.loads(found.table.to_json(orient="records", double_precision=15)),
+            "table": json_module.loads(
+                selection.table.to_json(orient="records", double_precision=15)
+            ),
             "ucvtest": __version__,
         }
-        text = json_module.dumps(values, indent=2)
+        json_text = json_module.dumps(values, indent=2)
         if json == STDOUT:
-            typer.echo(text)
+            typer.echo(json_text)
             return
-        typer.echo(textwrap.fill(f"Chosen by {criterion}: {best}", width()))
+        typer.echo(textwrap.fill(f"Chosen by {criterion}: {chosen_name}", width()))
         if not quiet:
-            typer.echo(f"\n{found}")
+            typer.echo(f"\n{selection}")
         if json is not None:
-            write_whole(json, text + "\n")
+            write_whole(json, json_text + "\n")
             typer.echo(f"Result: {json}")

@@ -36,10 +36,12 @@ def flush(
         sent = flush_spool(spool_dir)
     for run_id, key in sent:
         typer.echo(f"Sent: {key} to run {run_id}")
-    kept = [item.message for item in caught if issubclass(item.category, UcvtestWarning)]
-    for message in kept:
+    kept_messages = [
+        warning.message for warning in caught if issubclass(warning.category, UcvtestWarning)
+    ]
+    for message in kept_messages:
         show_warning(message)
-    if not sent and not kept:
+    if not sent and not kept_messages:
         typer.echo("Nothing to send.")
-    if kept:
+    if kept_messages:
         raise typer.Exit(1)

@@ -107,8 +107,8 @@ def light_code_bounds(n_errors: int, n: int, weight: int) -> CodeBounds:
     w = min(weight, n - weight)
     # From short to long, so that the recursion is never deep.
     for length in range(2, n):
-        for each in range(max(1, w - (n - length)), min(w, length // 2) + 1):
-            _upper(n_errors, length, each)
+        for part_weight in range(max(1, w - (n - length)), min(w, length // 2) + 1):
+            _upper(n_errors, length, part_weight)
     upper, upper_source = _upper(n_errors, n, w)
     lower, lower_source = _lower(n_errors, n, w)
     return CodeBounds(lower, upper, lower_source, upper_source)
@@ -230,9 +230,9 @@ def _known_by_size() -> dict[tuple[int, int], dict[str, str]]:
     return {(int(row["n"]), int(row["w"])): row for row in known_code_sizes()}
 
 
-def _known(side: str, n: int, w: int) -> list[tuple[int, str]]:
+def _known(bound_kind: str, n: int, w: int) -> list[tuple[int, str]]:
     row = _known_by_size().get((n, w))
-    return [] if row is None else [(int(row[side]), row[f"{side}_source"])]
+    return [] if row is None else [(int(row[bound_kind]), row[f"{bound_kind}_source"])]
 
 
 def _triples(n: int) -> int:

@@ -64,22 +64,22 @@ class LightCode:
     n_errors: int
 
     def __post_init__(self) -> None:
-        given = as_array("words", self.words)
-        if given.ndim != 2 or not given.size:
-            raise ValueError(f"words must have shape (L, n), got {given.shape}")
-        if not np.isin(given, (0, 1)).all():
+        user_words = as_array("words", self.words)
+        if user_words.ndim != 2 or not user_words.size:
+            raise ValueError(f"words must have shape (L, n), got {user_words.shape}")
+        if not np.isin(user_words, (0, 1)).all():
             raise ValueError("words must hold 0 and 1 only")
         at_least("n_errors", self.n_errors, 0)
-        words = np.array(given, dtype=bool)
-        weights = words.sum(axis=1)
+        codewords = np.array(user_words, dtype=bool)
+        weights = codewords.sum(axis=1)
         if len(set(weights.tolist())) > 1:
             raise ValueError(f"words must have one weight, got {sorted(set(weights.tolist()))}")
-        if len(np.unique(words, axis=0)) < len(words):
+        if len(np.unique(codewords, axis=0)) < len(codewords):
             raise ValueError("words holds a word twice")
         weight = int(weights[0])
-        _check_exchanges(len(words), words.shape[1], weight)
-        words.flags.writeable = False
-        object.__setattr__(self, "words", words)
+        _check_exchanges(len(codewords), codewords.shape[1], weight)
+        codewords.flags.writeable = False
+        object.__setattr__(self, "words", codewords)
         self.arcs  # noqa: B018  (raises where there is no light orientation)
 
     def __len__(self) -> int:
@@ -134,10 +134,10 @@ def residue_class_code(n_errors: int, n: int, weight: int) -> LightCode:
     if 4 * n_errors > n:
         raise ValueError(f"n_errors must lie between 0 and n/4 = {n / 4:g}, got {n_errors}")
     modulus = n - 2 * n_errors
-    words = _all_words(n, weight)
-    best = int(np.argmax(residue_class_sizes(n, weight, modulus)))
-    sums = (words * np.arange(1, n + 1)).sum(axis=1) % modulus
-    return LightCode(words[sums == best], n_errors)
+    codewords = _all_words(n, weight)
+    largest_class = int(np.argmax(residue_class_sizes(n, weight, modulus)))
+    sums = (codewords * np.arange(1, n + 1)).sum(axis=1) % modulus
+    return LightCode(codewords[sums == largest_class], n_errors)
 
 
 def cyclic_code(n_errors: int, n: int) -> LightCode:
@@ -182,11 +182,11 @@ def cyclic_code(n_errors: int, n: int) -> LightCode:
     elif per_position % 2:
         pairs += [(i, i + n // 2) for i in range(n // 2)]
     pairs += [(i, (i + distance) % n) for distance in distances for i in range(n)]
-    words = np.zeros((len(pairs), n), dtype=bool)
+    codewords = np.zeros((len(pairs), n), dtype=bool)
     for row, pair in enumerate(pairs):
-        words[row, list(pair)] = True
+        codewords[row, list(pair)] = True
     # No word has more neighbours than 2n, whatever else is allowed.
-    return LightCode(words, min(n_errors, 2 * n))
+    return LightCode(codewords, min(n_errors, 2 * n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,15 +235,15 @@ class AdversarialLearner:
                 f"the code has length {n}: it needs {n} different observations, two of them held "
                 f"out, and got {len(rows)}"
             )
-        place = np.empty(n, dtype=int)
-        place[np.lexsort(rows.T[::-1])] = np.arange(n)
-        word = np.zeros(n, dtype=bool)
-        word[place[: n - 2]] = labels == max(labels.tolist())
+        canonical_rank = np.empty(n, dtype=int)
+        canonical_rank[np.lexsort(rows.T[::-1])] = np.arange(n)
+        codeword = np.zeros(n, dtype=bool)
+        codeword[canonical_rank[: n - 2]] = labels == max(labels.tolist())
         scores = np.zeros(2)
         number = []
         for held_out in (n - 2, n - 1):
-            candidate = word.copy()
-            candidate[place[held_out]] = True
+            candidate = codeword.copy()
+            candidate[canonical_rank[held_out]] = True
             number.append(self._numbers.get(candidate.tobytes()))
         first, second = number
         if first is None and second is None:
@@ -256,7 +256,7 @@ class AdversarialLearner:
 
     @cached_property
     def _numbers(self) -> dict[bytes, int]:
-        return {word.tobytes(): number for number, word in enumerate(self.code.words)}
+        return {codeword.tobytes(): number for number, codeword in enumerate(self.code.words)}
 
     @cached_property
     def _arcs(self) -> set[tuple[int, int]]:
@@ -324,8 +324,8 @@ class RandomLearner:
         rows, tested, labels = _checked_rows(X_train, y_train, X_test)
         learnt = np.column_stack([rows, labels])
         order = np.lexsort(tested.T[::-1])
-        text = learnt[np.lexsort(learnt.T[::-1])].tobytes() + tested[order].tobytes()
-        digest = hashlib.blake2b(text, key=str(self.seed).encode(), digest_size=8).digest()
+        hashed_rows = learnt[np.lexsort(learnt.T[::-1])].tobytes() + tested[order].tobytes()
+        digest = hashlib.blake2b(hashed_rows, key=str(self.seed).encode(), digest_size=8).digest()
         scores = np.empty(len(tested))
         scores[order] = np.random.default_rng(int.from_bytes(digest)).random(len(tested))
         return scores
@@ -347,23 +347,23 @@ def _all_words(n: int, weight: int) -> np.ndarray:
             "smaller n"
         )
     positions = np.array(list(islice(combinations(range(n), weight), n_words)))
-    words = np.zeros((n_words, n), dtype=bool)
-    np.put_along_axis(words, positions, True, axis=1)
-    return words
+    codewords = np.zeros((n_words, n), dtype=bool)
+    np.put_along_axis(codewords, positions, True, axis=1)
+    return codewords
 
 
-def _neighbours(words: np.ndarray) -> np.ndarray:
+def _neighbours(codewords: np.ndarray) -> np.ndarray:
     """Pairs of words (E, 2) that differ by one transposition."""
-    numbers = {word.tobytes(): number for number, word in enumerate(words)}
+    numbers = {codeword.tobytes(): number for number, codeword in enumerate(codewords)}
     edges = []
-    for number, word in enumerate(words):
-        other = word.copy()
-        for i in np.flatnonzero(word):
-            for j in np.flatnonzero(~word):
+    for number, codeword in enumerate(codewords):
+        other = codeword.copy()
+        for i in np.flatnonzero(codeword):
+            for j in np.flatnonzero(~codeword):
                 other[i], other[j] = False, True
-                found = numbers.get(other.tobytes(), -1)
-                if found > number:
-                    edges.append((number, found))
+                neighbour = numbers.get(other.tobytes(), -1)
+                if neighbour > number:
+                    edges.append((number, neighbour))
                 other[i], other[j] = True, False
     return np.array(edges, dtype=int).reshape(-1, 2)
 
@@ -375,22 +375,22 @@ def _light_orientation(edges: np.ndarray, n_words: int, n_errors: int) -> np.nda
 
     n_edges = len(edges)
     source, sink = n_edges + n_words, n_edges + n_words + 1
-    edge, word = np.arange(n_edges), n_edges + np.arange(n_words)
-    tails = np.concatenate([np.full(n_edges, source), edge, edge, word])
+    edge, word_node = np.arange(n_edges), n_edges + np.arange(n_words)
+    tails = np.concatenate([np.full(n_edges, source), edge, edge, word_node])
     heads = np.concatenate(
         [edge, n_edges + edges[:, 0], n_edges + edges[:, 1], np.full(n_words, sink)]
     )
     capacity = np.concatenate([np.ones(3 * n_edges), np.full(n_words, n_errors)]).astype(np.int32)
     graph = coo_array((capacity, (tails, heads)), shape=(sink + 1, sink + 1)).tocsr()
-    found = maximum_flow(graph, source, sink)
-    if found.flow_value < n_edges:
+    max_flow = maximum_flow(graph, source, sink)
+    if max_flow.flow_value < n_edges:
         raise ValueError(
             f"words form no {n_errors}-light code: {n_edges} pairs of them are neighbours, and "
-            f"only {found.flow_value} can be directed"
+            f"only {max_flow.flow_value} can be directed"
         )
     # The word that an edge's unit of flow goes to is the one that the arc leaves.
-    flow = found.flow.tocoo()
-    used = (flow.row < n_edges) & (flow.data > 0)
+    flow = max_flow.flow.tocoo()
+    used_arcs = (flow.row < n_edges) & (flow.data > 0)
     leaves = np.empty(n_edges, dtype=int)
-    leaves[flow.row[used]] = flow.col[used] - n_edges
+    leaves[flow.row[used_arcs]] = flow.col[used_arcs] - n_edges
     return np.column_stack([leaves, edges.sum(axis=1) - leaves])

@@ -130,19 +130,19 @@ def critical_values(
     if as_integer("n_simulations", simulations) < 1:
         raise ValueError(f"n_simulations must be positive, got {simulations}")
     # The classes can change places, so one of each pair of sizes is enough.
-    found: dict[tuple[int, int], int] = {}
+    values_by_sizes: dict[tuple[int, int], int] = {}
     with progress_bar(progress, "critical values", "value") as bar:
         for a, b in ((a, b) for b in rows for a in columns):
             key = (min(a, b), max(a, b))
-            if key not in found:
-                found[key] = _critical_value(method, alpha, *key, simulations, generator)
+            if key not in values_by_sizes:
+                values_by_sizes[key] = _critical_value(method, alpha, *key, simulations, generator)
             bar.update()
     if not isinstance(n0, Iterable) and not isinstance(n1, Iterable):
-        return found[min(columns + rows), max(columns + rows)]
+        return values_by_sizes[min(columns + rows), max(columns + rows)]
     import pandas as pd
 
     return pd.DataFrame(
-        [[found[min(a, b), max(a, b)] for a in columns] for b in rows],
+        [[values_by_sizes[min(a, b), max(a, b)] for a in columns] for b in rows],
         index=pd.Index(rows, name="n1"),
         columns=pd.Index(columns, name="n0"),
     )
@@ -207,8 +207,8 @@ def plot_critical_values(table: "pd.DataFrame", ax: "Axes | None" = None) -> "Ax
             f"table must be one of critical_values, got {type(table).__name__}: pass it sequences "
             "of sizes"
         )
-    shown = table.mask(table < 0).to_numpy(dtype=float)
-    ax = heat_map(shown, table.columns.tolist(), table.index.tolist(), ax)
+    masked_values = table.mask(table < 0).to_numpy(dtype=float)
+    ax = heat_map(masked_values, table.columns.tolist(), table.index.tolist(), ax)
     ax.set_xlabel("negative observations")
     ax.set_ylabel("positive observations")
     return ax
@@ -217,11 +217,11 @@ def plot_critical_values(table: "pd.DataFrame", ax: "Axes | None" = None) -> "Ax
 def _sizes(name: str, sizes: int | Iterable[int]) -> list[int]:
     # An array without dimensions says that it can be iterated over.
     several = isinstance(sizes, Iterable) and bool(getattr(sizes, "ndim", True))
-    each: list[Any] = list(sizes) if isinstance(sizes, Iterable) and several else [sizes]
-    found = [as_integer(name, size) for size in each]
-    if not found or min(found) < 1:
-        raise ValueError(f"{name} must hold positive integers, got {found}")
-    return found
+    requested: list[Any] = list(sizes) if isinstance(sizes, Iterable) and several else [sizes]
+    integers = [as_integer(name, size) for size in requested]
+    if not integers or min(integers) < 1:
+        raise ValueError(f"{name} must hold positive integers, got {integers}")
+    return integers
 
 
 def _critical_value(
@@ -263,5 +263,5 @@ def _rejects(n_errors: int, alpha: float, n: int, weight: int) -> bool:
 
 def _graham_sloane(alpha: float, n: int, weight: int) -> int:
     """The largest W <= n/4 with 1/(n - 2W) <= alpha."""
-    allowed = [w for w in range(n // 4 + 1) if Fraction(1, n - 2 * w) <= Fraction(str(alpha))]
-    return max(allowed, default=-1)
+    light_weights = [w for w in range(n // 4 + 1) if Fraction(1, n - 2 * w) <= Fraction(str(alpha))]
+    return max(light_weights, default=-1)

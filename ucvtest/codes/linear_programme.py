@@ -65,17 +65,17 @@ def delsarte_bound(n_errors: int, n: int, weight: int) -> int:
 @cache
 def _delsarte_bound(n_errors: int, n: int, w: int) -> int:
     scheme = _johnson_scheme(n, w)
-    found = _solve_programme(n_errors, scheme)
-    dual = _exact_dual(scheme, found)
+    solution = _solve_programme(n_errors, scheme)
+    dual = _exact_dual(scheme, solution)
     if dual is None:
-        dual = [Fraction(round(y * 2**BINARY_DIGITS), 2**BINARY_DIGITS) for y in found.dual]
+        dual = [Fraction(round(y * 2**BINARY_DIGITS), 2**BINARY_DIGITS) for y in solution.dual]
     return min(comb(n, w), _certified(n_errors, scheme, dual))
 
 
 def code_size(n_errors: int, n: int, weight: int) -> tuple[int, int, int]:
     """W, n and w as Python's own integers, which do not overflow as NumPy's do."""
-    given = {"n_errors": n_errors, "n": n, "weight": weight}
-    n_errors, n, weight = (as_integer(name, value) for name, value in given.items())
+    arguments = {"n_errors": n_errors, "n": n, "weight": weight}
+    n_errors, n, weight = (as_integer(name, value) for name, value in arguments.items())
     if n_errors < 0 or not 0 < weight < n:
         raise ValueError(
             f"n_errors must not be negative and weight lie between 1 and n - 1, got n_errors = "
@@ -143,7 +143,7 @@ def _solve_programme(n_errors: int, scheme: _Scheme) -> _Solution:
     matrix = rows[:, None] * _ratios(scheme)[1:, 1:] * columns
     upper = np.full(len(v), np.inf)
     upper[0] = 2 * n_errors / columns[0]
-    found = linprog(
+    optimum = linprog(
         -columns,
         A_ub=-matrix,
         b_ub=rows,
@@ -151,11 +151,11 @@ def _solve_programme(n_errors: int, scheme: _Scheme) -> _Solution:
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if found.status != 0:
+    if optimum.status != 0:
         # Every dual that is made feasible bounds the programme; this one is the trivial bound.
         none = np.zeros(len(v), dtype=bool)
         return _Solution(np.zeros(len(v)), none, none)
-    dual, primal = np.maximum(-found.ineqlin.marginals, 0.0), found.x
+    dual, primal = np.maximum(-optimum.ineqlin.marginals, 0.0), optimum.x
     positive = primal > RELATIVE_ZERO * primal.max()
     positive &= primal < upper * (1 - RELATIVE_ZERO)
     return _Solution(dual * rows, dual > RELATIVE_ZERO * dual.max(), positive)
@@ -167,9 +167,9 @@ def _ratios(scheme: _Scheme) -> np.ndarray:
     return np.array([[value / valency for value in row] for row, valency in pairs]).T
 
 
-def _exact_dual(scheme: _Scheme, found: _Solution) -> list[Fraction] | None:
+def _exact_dual(scheme: _Scheme, numerical: _Solution) -> list[Fraction] | None:
     """The dual solution in fractions, from the constraints that bind; None if they do not fit."""
-    columns, rows = np.flatnonzero(found.binding), np.flatnonzero(found.positive)
+    columns, rows = np.flatnonzero(numerical.binding), np.flatnonzero(numerical.positive)
     if len(rows) != len(columns) or not len(rows):
         return None
     system = [
@@ -180,7 +180,7 @@ def _exact_dual(scheme: _Scheme, found: _Solution) -> list[Fraction] | None:
     solution = _solved(system)
     if solution is None or min(solution) < 0:
         return None
-    exact = [Fraction(0)] * len(found.dual)
+    exact = [Fraction(0)] * len(numerical.dual)
     for k, value in zip(columns, solution, strict=True):
         exact[k] = value
     return exact
@@ -213,7 +213,10 @@ def _certified(n_errors: int, scheme: _Scheme, dual: list[Fraction]) -> int:
     """
     y = [max(value, Fraction(0)) for value in dual]
     sums = [
-        sum((value * each for value, each in zip(y, row[1:], strict=True)), Fraction(0))
+        sum(
+            (value * coefficient for value, coefficient in zip(y, row[1:], strict=True)),
+            Fraction(0),
+        )
         for row in scheme.eigenvalues
     ]
     repair = max(

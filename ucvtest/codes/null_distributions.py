@@ -64,8 +64,8 @@ def wilcoxon_null(n: int, weight: int) -> NullDistribution:
         shift = n - w + i
         shifted = counts[:-shift].copy() if shift < size else counts[:0]
         counts[shift:] = counts[shift:] - shifted
-        for start in range(i):
-            counts[start::i] = np.add.accumulate(counts[start::i])
+        for residue in range(i):
+            counts[residue::i] = np.add.accumulate(counts[residue::i])
     return NullDistribution(np.arange(size, dtype=float), counts, sampled=False)
 
 
@@ -123,9 +123,12 @@ def simulated_nulls(
         if setting.learner == "knn" and n - 2 < N_NEIGHBOURS:
             continue
         size = max(1, CELLS_PER_BATCH // n**2)
-        sizes = (min(size, n_simulations - start) for start in range(0, n_simulations, size))
-        parts = [sample_errors(setting.learner, setting.draw(rng, each, n), n1) for each in sizes]
-        nulls[setting.name] = NullDistribution.of(np.concatenate(parts), sampled=True)
+        sizes = (min(size, n_simulations - n_done) for n_done in range(0, n_simulations, size))
+        error_batches = [
+            sample_errors(setting.learner, setting.draw(rng, n_samples, n), n1)
+            for n_samples in sizes
+        ]
+        nulls[setting.name] = NullDistribution.of(np.concatenate(error_batches), sampled=True)
     return nulls
 
 
@@ -152,8 +155,12 @@ def _ridge_errors(X: np.ndarray, n1: int) -> np.ndarray:
     gram = np.swapaxes(centred, 1, 2) @ centred + RIDGE_PENALTY * np.eye(X.shape[2])
     hat = 1.0 / n + centred @ np.linalg.solve(gram, np.swapaxes(centred, 1, 2))
     residual = (np.arange(n) < n1) - hat[:, :, :n1].sum(axis=2)
-    left = 1.0 - np.diagonal(hat, axis1=1, axis2=2)
-    of_pair, first, second = hat[:, :n1, n1:], left[:, :n1, None], left[:, None, n1:]
+    one_minus_leverage = 1.0 - np.diagonal(hat, axis1=1, axis2=2)
+    of_pair, first, second = (
+        hat[:, :n1, n1:],
+        one_minus_leverage[:, :n1, None],
+        one_minus_leverage[:, None, n1:],
+    )
     lost = (second - of_pair) * residual[:, :n1, None] - (first - of_pair) * residual[:, None, n1:]
     # Continuous features: no ties.
     return (lost > first * second - of_pair**2).sum(axis=(1, 2)).astype(float)
@@ -165,9 +172,9 @@ def _neighbour_errors(X: np.ndarray, n1: int) -> np.ndarray:
     square = (X**2).sum(axis=2)
     distance = square[:, :, None] + square[:, None] - 2 * X @ np.swapaxes(X, 1, 2)
     distance[:, np.arange(n), np.arange(n)] = np.inf
-    few = np.argpartition(distance, N_NEIGHBOURS, axis=2)[:, :, : N_NEIGHBOURS + 1]
-    order = np.argsort(np.take_along_axis(distance, few, axis=2), axis=2)
-    nearest = np.take_along_axis(few, order, axis=2)
+    candidates = np.argpartition(distance, N_NEIGHBOURS, axis=2)[:, :, : N_NEIGHBOURS + 1]
+    order = np.argsort(np.take_along_axis(distance, candidates, axis=2), axis=2)
+    nearest = np.take_along_axis(candidates, order, axis=2)
     positive = nearest < n1
     votes = positive[:, :, :N_NEIGHBOURS].sum(axis=2)
     near = np.zeros((n_samples, n, n), dtype=bool)

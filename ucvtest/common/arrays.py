@@ -43,7 +43,7 @@ or both parts as two columns
     try:
         array = np.asarray(value)
     except ValueError as error:
-        raise ValueError(f"{name} cannot be made an array: {error}") from error
+        raise ValueError(f"{name} cannot be made an array: {error}") from None
     kinds = {array.dtype.kind, *_kinds_of_columns(value)}
     if kinds & {"m", "M"}:
         raise ValueError(NO_TIMES.format(name))
@@ -61,8 +61,8 @@ def as_numbers(name: str, value: Any) -> np.ndarray:
         numbers, or rows differ in length.
     """
     # An array of numbers, as most are, can hold nothing else.
-    plain = type(value) is np.ndarray and value.dtype.kind in "fiub"
-    array = value if plain else as_array(name, value)
+    is_plain_array = type(value) is np.ndarray and value.dtype.kind in "fiub"
+    array = value if is_plain_array else as_array(name, value)
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=float)
     other = other_than_numbers(array)
@@ -76,7 +76,7 @@ def as_numbers(name: str, value: Any) -> np.ndarray:
     try:
         return np.asarray(array, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must hold numbers: {error}") from error
+        raise ValueError(f"{name} must hold numbers: {error}") from None
 
 
 def check_whole(name: str, value: Any) -> None:
@@ -89,12 +89,14 @@ def check_whole(name: str, value: Any) -> None:
     n_masked = _count_masked(value)
     objects = isinstance(value, np.ndarray) and value.dtype == object
     types = _types_in(value) if objects else set()
-    if n_masked or any(issubclass(each, np.ma.MaskedArray) for each in types):
+    if n_masked or any(issubclass(array_type, np.ma.MaskedArray) for array_type in types):
         raise ValueError(
             f"{name} has {n_masked or 'some'} masked values, whose mask would be lost: drop these "
             "observations, or fill the values (.filled) before"
         )
-    if "c" in _kinds_of_columns(value) or any(issubclass(each, COMPLEX) for each in types):
+    if "c" in _kinds_of_columns(value) or any(
+        issubclass(array_type, COMPLEX) for array_type in types
+    ):
         raise ValueError(
             f"{name} holds complex numbers, whose imaginary part would be lost: pass the real "
             "part, or both parts as two columns"
@@ -105,9 +107,9 @@ def other_than_numbers(value: Any) -> str:
     """What else an array holds, of which NumPy makes numbers where it can; "" if nothing."""
     array = np.asarray(value)
     types = _types_in(array) if array.dtype == object else {array.dtype.type}
-    for kinds, words in ((TEXT, "strings"), (TIMES, "dates or times")):
-        if any(issubclass(each, kinds) for each in types):
-            return words
+    for kinds, type_words in ((TEXT, "strings"), (TIMES, "dates or times")):
+        if any(issubclass(array_type, kinds) for array_type in types):
+            return type_words
     return ""
 
 
@@ -116,7 +118,7 @@ def _count_masked(value: Any, depth: int = 2) -> int:
     if isinstance(value, np.ma.MaskedArray):
         return int(np.ma.getmaskarray(value).sum())
     if isinstance(value, (list, tuple)) and depth:
-        return sum(_count_masked(each, depth - 1) for each in value)
+        return sum(_count_masked(element, depth - 1) for element in value)
     return 0
 
 
@@ -127,4 +129,8 @@ def _types_in(array: np.ndarray) -> set[type]:
 def _kinds_of_columns(value: Any) -> set[str]:
     """Kinds of the types of an array or of the columns of a table; empty for anything else."""
     dtypes = getattr(value, "dtypes", getattr(value, "dtype", None))
-    return set() if dtypes is None else {getattr(each, "kind", "O") for each in np.ravel(dtypes)}
+    return (
+        set()
+        if dtypes is None
+        else {getattr(column_dtype, "kind", "O") for column_dtype in np.ravel(dtypes)}
+    )

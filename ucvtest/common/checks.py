@@ -61,22 +61,22 @@ def as_integer(name: str, value: Any) -> int:
     return int(value)
 
 
-def at_least(name: str, value: Any, least: int, remedy: str = "") -> int:
-    """The value as an int, refused below `least`."""
-    if not is_integer(value) or value < least:
+def at_least(name: str, value: Any, lower_limit: int, remedy: str = "") -> int:
+    """The value as an int, refused below `lower_limit`."""
+    if not is_integer(value) or value < lower_limit:
         as_integer(name, value)
-        more = f": {remedy}" if remedy else ""
-        raise ValueError(f"{name} must be at least {least}, got {value}{more}")
+        remedy_text = f": {remedy}" if remedy else ""
+        raise ValueError(f"{name} must be at least {lower_limit}, got {value}{remedy_text}")
     return int(value)
 
 
-def check_format_version(source: str, version: Any, known: int) -> None:
+def check_format_version(source: str, version: Any, known_version: int) -> None:
     """Refuse saved data of any format version but the one that is read."""
     if not is_integer(version) or version < 1:
         raise ValueError(f"{source} has no format version, got {version!r:.60}")
-    if version != known:
+    if version != known_version:
         raise ValueError(
-            f"{source} has format version {version}, this ucvtest reads version {known}: "
+            f"{source} has format version {version}, this ucvtest reads version {known_version}: "
             "upgrade ucvtest"
         )
 
@@ -105,9 +105,9 @@ def check_is_float(name: str, value: Any, example: str) -> None:
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Refuse anything but one of some words."""
-    known = tuple(choices)
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name}={value!r:.60} is unknown: use one of {', '.join(known)}")
+    known_choices = tuple(choices)
+    if not isinstance(value, str) or value not in known_choices:
+        raise ValueError(f"{name}={value!r:.60} is unknown: use one of {', '.join(known_choices)}")
 
 
 def check_switch(name: str, value: Any) -> None:
@@ -122,11 +122,11 @@ LARGEST = 1e70
 
 def check_size(name: str, values: np.ndarray) -> None:
     """Refuse numbers whose squares have no variance."""
-    most = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
-    if most > LARGEST:
+    largest_size = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    if largest_size > LARGEST:
         raise ValueError(
-            f"{name} holds a number of size {most:.3g}, and squares of numbers above {LARGEST:g} "
-            "have no variance: correct it, drop the observation, or use other units"
+            f"{name} holds a number of size {largest_size:.3g}, and squares of numbers above "
+            f"{LARGEST:g} have no variance: correct it, drop the observation, or use other units"
         )
 
 
@@ -142,7 +142,7 @@ def check_text(name: str, value: Any) -> None:
         )
 
 
-def check_options(function: Any, called: str, given: Iterable[str]) -> None:
+def check_options(user_callable: Any, called: str, user_options: Iterable[str]) -> None:
     """Refuse keywords that a function does not have, with the nearest that it has.
 
     Raises
@@ -150,17 +150,17 @@ def check_options(function: Any, called: str, given: Iterable[str]) -> None:
     TypeError
         As Python does.
     """
-    known = set(signature(function).parameters) - {"self", "cls"}
-    unknown = next((name for name in given if name not in known), None)
+    known_options = set(signature(user_callable).parameters) - {"self", "cls"}
+    unknown = next((name for name in user_options if name not in known_options), None)
     if unknown is None:
         return
-    near = get_close_matches(unknown, sorted(known), 1, 0.75)
+    near = get_close_matches(unknown, sorted(known_options), 1, 0.75)
     if unknown in ELSEWHERE:
         advice = ELSEWHERE[unknown]
     elif near:
         advice = f"did you mean {near[0]}?"
     else:
-        advice = f"it has {', '.join(sorted(known))}"
+        advice = f"it has {', '.join(sorted(known_options))}"
     raise TypeError(f"{called} has no option {unknown!r:.60}: {advice}")
 
 
@@ -172,31 +172,31 @@ ELSEWHERE = {
 """Options of other packages, and where their like is here."""
 
 
-def named_options(function: Callable[P, R]) -> Callable[P, R]:
+def named_options(wrapped_callable: Callable[P, R]) -> Callable[P, R]:
     """Say of unknown keywords and missing arguments which class or function they were for."""
-    known = signature(function)
+    wrapped_signature = signature(wrapped_callable)
 
-    @wraps(function)
+    @wraps(wrapped_callable)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            known.bind(*args, **kwargs)
+            wrapped_signature.bind(*args, **kwargs)
         except TypeError as error:
-            called = _called(function, args)
-            check_options(function, called, kwargs)
+            called = _called(wrapped_callable, args)
+            check_options(wrapped_callable, called, kwargs)
             raise TypeError(f"{called}: {error}") from None
-        return function(*args, **kwargs)
+        return wrapped_callable(*args, **kwargs)
 
     return checked
 
 
-def _called(function: Any, args: tuple[Any, ...]) -> str:
+def _called(user_callable: Any, args: tuple[Any, ...]) -> str:
     """A function as the user called it: with the class that it was called on."""
-    first = next(iter(signature(function).parameters), "")
+    first = next(iter(signature(user_callable).parameters), "")
     if not args or first not in ("self", "cls"):
-        return f"{function.__name__}()"
+        return f"{user_callable.__name__}()"
     kind = args[0] if isinstance(args[0], type) else type(args[0])
-    bare = function.__name__ == "__init__"
-    return f"{kind.__name__}()" if bare else f"{kind.__name__}.{function.__name__}()"
+    bare = user_callable.__name__ == "__init__"
+    return f"{kind.__name__}()" if bare else f"{kind.__name__}.{user_callable.__name__}()"
 
 
 def check_seconds(max_seconds: Any) -> None:

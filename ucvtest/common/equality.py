@@ -27,29 +27,33 @@ class ByValue:
         return _restored, (type(self), _thawed(_values(self)))
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other_value: Any) -> bool:
     """Whether two values are equal in all their parts; NaN is equal to NaN."""
-    if one is other:
+    if value is other_value:
         return True
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return _same_arrays(np.asarray(one), np.asarray(other))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, (float, np.floating)) and one != one:
-        return isinstance(other, (float, np.floating)) and bool(other != other)
-    if type(one) is type(other) and _is_opaque(one):
-        return same(_parts(one), _parts(other))
-    return bool(one == other)
+    if isinstance(value, np.ndarray) or isinstance(other_value, np.ndarray):
+        return _same_arrays(np.asarray(value), np.asarray(other_value))
+    if isinstance(value, Mapping) and isinstance(other_value, Mapping):
+        return value.keys() == other_value.keys() and all(
+            same(value[key], other_value[key]) for key in value
+        )
+    if isinstance(value, (list, tuple)) and isinstance(other_value, (list, tuple)):
+        return len(value) == len(other_value) and all(map(same, value, other_value))
+    if isinstance(value, (float, np.floating)) and value != value:
+        return isinstance(other_value, (float, np.floating)) and bool(other_value != other_value)
+    if type(value) is type(other_value) and _is_opaque(value):
+        return same(_parts(value), _parts(other_value))
+    return bool(value == other_value)
 
 
-def _same_arrays(one: np.ndarray, other: np.ndarray) -> bool:
-    if one.shape != other.shape:
+def _same_arrays(array: np.ndarray, other_array: np.ndarray) -> bool:
+    if array.shape != other_array.shape:
         return False
-    if one.dtype == object or other.dtype == object:
-        return same(one.ravel().tolist(), other.ravel().tolist())
-    return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc" and other.dtype.kind in "fc")
+    if array.dtype == object or other_array.dtype == object:
+        return same(array.ravel().tolist(), other_array.ravel().tolist())
+    return np.array_equal(
+        array, other_array, equal_nan=array.dtype.kind in "fc" and other_array.dtype.kind in "fc"
+    )
 
 
 def _is_opaque(value: Any) -> bool:
@@ -65,13 +69,13 @@ def _parts(value: Any) -> dict[str, Any]:
 
 
 def _values(value: Any) -> dict[str, Any]:
-    return {item.name: getattr(value, item.name) for item in fields(value)}
+    return {value_field.name: getattr(value, value_field.name) for value_field in fields(value)}
 
 
 def _thawed(value: Any) -> Any:
     """The value with plain dictionaries in the place of other mappings."""
     if isinstance(value, Mapping):
-        return {key: _thawed(item) for key, item in value.items()}
+        return {key: _thawed(element) for key, element in value.items()}
     if type(value) in (list, tuple):
         return type(value)(map(_thawed, value))
     return value

@@ -49,10 +49,10 @@ class SlowFitsWarning(UcvtestWarning):
 class Interrupted(KeyboardInterrupt):
     """An interrupt that keeps what was finished before it, as `results`."""
 
-    def __init__(self, results: Any, what: str) -> None:
+    def __init__(self, results: Any, results_words: str) -> None:
         self.results = results
         super().__init__(
-            f"interrupted; `except KeyboardInterrupt as stop: stop.results` has {what}"
+            f"interrupted; `except KeyboardInterrupt as stop: stop.results` has {results_words}"
         )
 
 
@@ -84,12 +84,12 @@ def warn_caller(message: str, category: type[Warning] = UcvtestWarning) -> None:
 
 
 @contextmanager
-def naming(what: str) -> Iterator[None]:
+def naming(subject: str) -> Iterator[None]:
     """Say of errors what they are about."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{what}: {error}") from error
+        raise ValueError(f"{subject}: {error}") from None
 
 
 def _package(frame: FrameType) -> str:

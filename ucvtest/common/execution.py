@@ -73,9 +73,9 @@ class _Lines:
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
-    def write(self, text: str) -> None:
+    def write(self, message: str) -> None:
         """Write the text, if there is any, as one line."""
-        line = text.strip("\r\n ")
+        line = message.strip("\r\n ")
         if line:
             self._stream.write(f"{line}\n")
 
@@ -90,8 +90,8 @@ def row_batches(
     """Rows, some at a time, so that memory stays bounded where each has so many cells."""
     size = max(1, most_cells // cells)
     size = size if most_rows is None else min(size, most_rows)
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
+    for first_row in range(0, n_rows, size):
+        yield slice(first_row, min(first_row + size, n_rows))
 
 
 @dataclass(eq=False)
@@ -144,27 +144,27 @@ class Execution:
     bar: Any = field(default_factory=NoBar)
     progress: Progress = field(default_factory=Progress)
 
-    def announce_total(self, more: int, *, at_most: bool = False) -> None:
+    def announce_total(self, n_fits: int, *, at_most: bool = False) -> None:
         """Set how many fits there will be, so that the time left can be told."""
         progress = self.progress
-        progress.total, progress.at_most = progress.n_fits + more, at_most
+        progress.total, progress.at_most = progress.n_fits + n_fits, at_most
         progress.foreseen = None
         if not at_most:
-            self.bar.total = self.bar.n + more
+            self.bar.total = self.bar.n + n_fits
 
-    def update_eta(self, more: int) -> None:
+    def update_eta(self, n_fits: int) -> None:
         """Show how many fits are left, as far as can be seen; no result depends on it."""
-        self.bar.total = self.bar.n + more
-        self.progress.foreseen = self.progress.n_fits + more
+        self.bar.total = self.bar.n + n_fits
+        self.progress.foreseen = self.progress.n_fits + n_fits
 
-    def show(self, answer: Callable[[], str]) -> None:
+    def show(self, answer_so_far: Callable[[], str]) -> None:
         """Show an answer so far, found no more often than the bar shows what is new."""
         if self.bar.disable:
             return
-        now = self.progress.clock()
-        if now - self.progress.shown >= max(self.bar.mininterval, SHOW_SECONDS):
-            self.progress.shown = now
-            self.bar.set_postfix_str(answer(), refresh=False)
+        clock_now = self.progress.clock()
+        if clock_now - self.progress.shown >= max(self.bar.mininterval, SHOW_SECONDS):
+            self.progress.shown = clock_now
+            self.bar.set_postfix_str(answer_so_far(), refresh=False)
 
     def count_fits(self, number: int) -> None:
         """Count the fits since the last time."""

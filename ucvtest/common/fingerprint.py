@@ -54,9 +54,9 @@ class _Parts:
             self._add_parts(value)
             self._inside.pop()
 
-    def _write(self, *words: str) -> None:
-        for word in words:
-            data = word.encode("utf-8", "surrogatepass")
+    def _write(self, *tokens: str) -> None:
+        for token in tokens:
+            data = token.encode("utf-8", "surrogatepass")
             # The length goes first, so that two words are never taken for one.
             self._digest.update(len(data).to_bytes(8, "little") + data)
 
@@ -69,11 +69,11 @@ class _Parts:
         if isinstance(value, np.ndarray):
             self._add_array(value)
         elif isinstance(value, Mapping):
-            self._add_all(each for item in value.items() for each in item)
+            self._add_all(key_or_value for item in value.items() for key_or_value in item)
         elif isinstance(value, (list, tuple)):
             self._add_all(value)
         elif isinstance(value, (set, frozenset)):
-            self._write(*sorted(fingerprint(each) for each in value))
+            self._write(*sorted(fingerprint(element) for element in value))
         elif isinstance(value, FunctionType):
             self._add_function(value)
         elif isinstance(value, type) and is_own(value.__module__):
@@ -84,16 +84,16 @@ class _Parts:
         else:
             self._add_all(_parts(value))
 
-    def _add_function(self, function: FunctionType) -> None:
-        if self._is_known(function):
+    def _add_function(self, python_function: FunctionType) -> None:
+        if self._is_known(python_function):
             return
-        cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
-        defaults = function.__defaults__, function.__kwdefaults__
-        self._add_all((function.__qualname__, function.__code__, *defaults, cells))
-        if is_own(function.__module__):
-            self._add_all(used_globals(function))
+        cells = tuple(cell.cell_contents for cell in python_function.__closure__ or ())
+        defaults = python_function.__defaults__, python_function.__kwdefaults__
+        self._add_all((python_function.__qualname__, python_function.__code__, *defaults, cells))
+        if is_own(python_function.__module__):
+            self._add_all(used_globals(python_function))
         else:
-            self._write(version_of_package(function.__module__))
+            self._write(version_of_package(python_function.__module__))
 
     def _add_class(self, cls: type) -> None:
         if not self._is_known(cls):
@@ -102,11 +102,11 @@ class _Parts:
 
     def _is_known(self, code: FunctionType | type) -> bool:
         """Whether a function or class was written before; then its number is."""
-        known = id(code) in self._code
+        was_written = id(code) in self._code
         self._write("code", str(self._code.setdefault(id(code), len(self._code))))
         # Another object must not come to its place in memory meanwhile.
         self._kept.append(code)
-        return known
+        return was_written
 
     def _add_all(self, values: Any) -> None:
         for value in values:
@@ -138,7 +138,9 @@ def _parts(value: Any) -> tuple[Any, ...]:
     if isinstance(value, np.random.RandomState):
         return (value.get_state(legacy=False),)
     if is_dataclass(value):
-        return tuple((item.name, getattr(value, item.name)) for item in fields(value))
+        return tuple(
+            (value_field.name, getattr(value, value_field.name)) for value_field in fields(value)
+        )
     if hasattr(value, "get_params"):
         return (value.get_params(deep=False),)
     if hasattr(value, "tocsr"):
@@ -155,4 +157,6 @@ def _columns(table: Any) -> tuple[Any, ...]:
     """A table of pandas, or one of its columns, by its values and their names."""
     if not hasattr(table, "items") or getattr(table, "ndim", 1) == 1:
         return str(table.dtype), table.to_numpy()
-    return tuple((str(name), str(each.dtype), each.to_numpy()) for name, each in table.items())
+    return tuple(
+        (str(name), str(column.dtype), column.to_numpy()) for name, column in table.items()
+    )

@@ -49,8 +49,8 @@ def count_devices() -> int:
     """How many devices share the work: all of this process, or the one that the user chose."""
     refuse_fork()
     _check_platform()
-    chosen = jax.config.jax_default_device  # type: ignore[attr-defined]
-    return jax.local_device_count() if chosen is None else 1
+    default_device = jax.config.jax_default_device  # type: ignore[attr-defined]
+    return jax.local_device_count() if default_device is None else 1
 
 
 def on_device(number: int) -> AbstractContextManager[Any]:
@@ -98,10 +98,10 @@ def _check_platform() -> None:
         jax.devices()
     except (RuntimeError, AssertionError) as error:
         # Where all platforms that were asked for are skipped, JAX asserts, and says nothing.
-        said = f"; JAX says: {error}" if str(error) else ""
+        jax_message = f"; JAX says: {error}" if str(error) else ""
         raise MissingPlatformError(
             f"JAX cannot start (JAX_PLATFORMS, or jax.config.jax_platforms, is "
-            f"{config.jax_platforms!r}): leave it out, or use 'cpu'{said}"
+            f"{config.jax_platforms!r}): leave it out, or use 'cpu'{jax_message}"
         ) from error
 
 
@@ -122,17 +122,17 @@ def to_device(tree: Any) -> Any:
         return jax.device_put(tree)
 
 
-def in_float64(function: Callable[P, Any]) -> Callable[P, Any]:
+def in_float64(jax_function: Callable[P, Any]) -> Callable[P, Any]:
     """Run a function that uses JAX in float64 and return its arrays as NumPy arrays.
 
     A JAX array that it stores somewhere instead of returning it keeps its 64 bits but must only be
     used inside another function decorated in the same way.
     """
 
-    @wraps(function)
+    @wraps(jax_function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
         refuse_fork()
         with _our_configuration():
-            return to_numpy(function(*args, **kwargs))
+            return to_numpy(jax_function(*args, **kwargs))
 
     return wrapper

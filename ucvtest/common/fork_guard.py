@@ -49,8 +49,10 @@ def _jax_has_started() -> bool:
     """Whether JAX has a backend, whose threads are running; asking starts none."""
     bridge = sys.modules.get("jax._src.xla_bridge")
     # No public function of JAX says so; without this one, what counts is our own use.
-    known = getattr(bridge, "backends_are_initialized", lambda: _started.process is not None)
-    return bool(known())
+    backends_initialized = getattr(
+        bridge, "backends_are_initialized", lambda: _started.process is not None
+    )
+    return bool(backends_initialized())
 
 
 def _mark_child() -> None:

@@ -39,11 +39,13 @@ def is_data(value: Any) -> bool:
     """Whether `content` can read a value."""
     if isinstance(value, type):
         return False
-    known = isinstance(value, (*FIXED, *CONTAINERS)) or is_dataclass(value)
-    return known or any(hasattr(type(value), name) for name in ARRAYS)
+    is_known_type = isinstance(value, (*FIXED, *CONTAINERS)) or is_dataclass(value)
+    return is_known_type or any(hasattr(type(value), name) for name in ARRAYS)
 
 
-def content(value: Any, is_known: Callable[[Any], bool], outer: tuple[int, ...] = ()) -> Any:
+def content(
+    value: Any, is_known: Callable[[Any], bool], enclosing_ids: tuple[int, ...] = ()
+) -> Any:
     """A value whose fingerprint goes by what it holds; `is_known` says what is taken as it is.
 
     Of a part that cannot be read the type counts, of a function or class of an installed package
@@ -52,30 +54,33 @@ def content(value: Any, is_known: Callable[[Any], bool], outer: tuple[int, ...] 
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if is_known(value):
         return value
-    if id(value) in outer:
+    if id(value) in enclosing_ids:
         # It contains itself.
-        return kind, len(outer) - outer.index(id(value))
+        return kind, len(enclosing_ids) - enclosing_ids.index(id(value))
     if isinstance(value, FIXED):
         return kind, repr(value)
 
-    def each(values: Iterable[Any]) -> tuple[Any, ...]:
-        return tuple(content(one, is_known, (*outer, id(value))) for one in values)
+    def content_of_each(values: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(content(element, is_known, (*enclosing_ids, id(value))) for element in values)
 
     if isinstance(value, (dict, MappingProxyType)):
-        return kind, each(value.keys()), each(value.values())
+        return kind, content_of_each(value.keys()), content_of_each(value.values())
     if isinstance(value, (list, tuple, deque)):
-        return kind, each(value)
+        return kind, content_of_each(value)
     if isinstance(value, (set, frozenset)):
-        return kind, frozenset(each(value))
+        return kind, frozenset(content_of_each(value))
     if isinstance(value, partial):
-        return kind, each((value.func, value.args, value.keywords))
+        return kind, content_of_each((value.func, value.args, value.keywords))
     if isinstance(value, SimpleNamespace):
-        return kind, each([vars(value)])
+        return kind, content_of_each([vars(value)])
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {item.name: getattr(value, item.name, None) for item in fields(value)}
-        return kind, each((parts, type(value)))
+        field_values = {
+            value_field.name: getattr(value, value_field.name, None)
+            for value_field in fields(value)
+        }
+        return kind, content_of_each((field_values, type(value)))
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
-        return kind, value.shape, each(value.ravel().tolist())
+        return kind, value.shape, content_of_each(value.ravel().tolist())
     return _array_or_name(value, kind)
 
 
@@ -97,28 +102,28 @@ def _array_or_name(value: Any, kind: str) -> Any:
 def changed_names(code: CodeType) -> set[str]:
     """Names of variables and attributes that code changes in place, such as D in ``D[k] = v``."""
     steps = list(dis.get_instructions(code))
-    found = set()
-    for place, step in enumerate(steps):
+    names = set()
+    for position, step in enumerate(steps):
         if step.opname in STORES:
             # ``D[k] += v`` keeps D lowest, and turns the stack before it stores.
-            turned = place > 0 and steps[place - 1].opname == "SWAP"
-            found |= _path(steps[:place], STORES[step.opname] + turned)
+            turned = position > 0 and steps[position - 1].opname == "SWAP"
+            names |= _path(steps[:position], STORES[step.opname] + turned)
         elif step.opname in ("LOAD_METHOD", "LOAD_ATTR") and step.argval in CHANGING:
-            found |= _path(steps[:place], 1)
+            names |= _path(steps[:position], 1)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            found |= changed_names(constant)
-    return found
+            names |= changed_names(constant)
+    return names
 
 
 def _path(steps: list[dis.Instruction], depth: int) -> set[str]:
     """Names by which code came to an object in the stack: a.b of ``a.b[k]``, whatever k is."""
-    found, above = set(), depth
+    names, above = set(), depth
     for step in reversed(steps):
-        before = above - dis.stack_effect(step.opcode, step.arg, jump=False)
+        depth_before = above - dis.stack_effect(step.opcode, step.arg, jump=False)
         if above == 1 and isinstance(step.argval, str) and step.opname.startswith("LOAD_"):
-            found.add(step.argval)
-        if before < 1:
+            names.add(step.argval)
+        if depth_before < 1:
             break
-        above = before
-    return found
+        above = depth_before
+    return names

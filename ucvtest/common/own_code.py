@@ -42,17 +42,17 @@ def version_of_package(name: Any) -> str:
     return str(getattr(sys.modules.get(root), "__version__", ""))
 
 
-def used_globals(function: FunctionType) -> Iterator[tuple[str, Any]]:
+def used_globals(python_function: FunctionType) -> Iterator[tuple[str, Any]]:
     """What a function reads of its own modules: functions, classes, estimators, constants, data.
 
     Left out are variables that a function writes, and data that it changes in place: they count or
     remember something, and differ from one call to the next.
     """
-    names, written = _names(function.__code__)
-    changed = changed_names(function.__code__)
+    names, written = _names(python_function.__code__)
+    changed = changed_names(python_function.__code__)
     for name in sorted(names):
-        if name in function.__globals__ and name not in written:
-            value = function.__globals__[name]
+        if name in python_function.__globals__ and name not in written:
+            value = python_function.__globals__[name]
             if isinstance(value, ModuleType):
                 if is_own(value.__name__):
                     yield from _of_module(value, names, changed)
@@ -62,19 +62,19 @@ def used_globals(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 def parts_of_class(cls: type) -> Iterator[tuple[str, Any]]:
     """Methods and constants of a class that is own, and of the own classes before it."""
-    for each in cls.__mro__:
-        if not is_own(each.__module__):
+    for base_class in cls.__mro__:
+        if not is_own(base_class.__module__):
             continue
-        members = {name: value for name, value in vars(each).items() if name not in MARKS}
+        members = {name: value for name, value in vars(base_class).items() if name not in MARKS}
         written, changed = set(), set()
         for value in members.values():
-            if isinstance(function := _function(value), FunctionType):
-                written |= _written_attributes(function.__code__)
-                changed |= changed_names(function.__code__)
+            if isinstance(method := _function(value), FunctionType):
+                written |= _written_attributes(method.__code__)
+                changed |= changed_names(method.__code__)
         for name, value in members.items():
-            function = _function(value)
-            if isinstance(function, FunctionType):
-                yield name, function
+            method = _function(value)
+            if isinstance(method, FunctionType):
+                yield name, method
             elif isinstance(value, property):
                 yield name, (value.fget, value.fset)
             elif name not in written:
@@ -86,8 +86,8 @@ def _of_module(module: ModuleType, names: set[str], changed: set[str]) -> Iterat
     for name in sorted(names):
         value = vars(module).get(name)
         if value is not None:
-            for _, seen in _seen(name, value, changed):
-                yield f"{module.__name__}.{name}", seen
+            for _, global_value in _seen(name, value, changed):
+                yield f"{module.__name__}.{name}", global_value
 
 
 def _seen(name: str, value: Any, changed: Container[str]) -> Iterator[tuple[str, Any]]:
@@ -109,9 +109,9 @@ def _is_code_or_constant(value: Any) -> bool:
     if isinstance(value, (ModuleType, BuiltinFunctionType)):
         return False
     # A function that was compiled, or is remembered; an estimator, which has parameters.
-    inner = getattr(value, "__wrapped__", None)
-    if isinstance(inner, FunctionType):
-        return is_own(inner.__module__)
+    wrapped_function = getattr(value, "__wrapped__", None)
+    if isinstance(wrapped_function, FunctionType):
+        return is_own(wrapped_function.__module__)
     return hasattr(type(value), "get_params")
 
 
@@ -128,15 +128,19 @@ def _names(code: CodeType) -> tuple[set[str], set[str]]:
             written.add(str(step.argval))
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            more = _names(constant)
-            read |= more[0]
-            written |= more[1]
+            nested_names = _names(constant)
+            read |= nested_names[0]
+            written |= nested_names[1]
     return read, written
 
 
 def _written_attributes(code: CodeType) -> set[str]:
-    found = {str(each.argval) for each in dis.get_instructions(code) if each.opname == "STORE_ATTR"}
+    attributes = {
+        str(instruction.argval)
+        for instruction in dis.get_instructions(code)
+        if instruction.opname == "STORE_ATTR"
+    }
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            found |= _written_attributes(constant)
-    return found
+            attributes |= _written_attributes(constant)
+    return attributes

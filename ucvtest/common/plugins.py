@@ -16,8 +16,8 @@ def mlflow_function(name: str) -> Callable[..., Any]:
     """The function of the plugin that logs to MLflow; an ImportError says what is missing."""
     try:
         for plugin in entry_points(group="ucvtest.loggers", name="mlflow"):
-            function: Callable[..., Any] = getattr(plugin.load(), name)
-            return function
+            plugin_function: Callable[..., Any] = getattr(plugin.load(), name)
+            return plugin_function
     except ImportError as error:
         raise ImportError(f"{name} needs MLflow: pip install 'ucvtest[mlflow]'") from error
     raise ImportError(

@@ -18,8 +18,8 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> None:
     OSError
         If the file cannot be written; the old one is as it was.
     """
-    with replacing(path) as beside:
-        beside.write_bytes(data.encode() if isinstance(data, str) else data)
+    with replacing(path) as temporary_path:
+        temporary_path.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
 @contextmanager
@@ -32,19 +32,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    beside = target.with_name(f".{target.stem[:100]}-{secrets.token_hex(6)}{target.suffix}")
+    temporary_path = target.with_name(f".{target.stem[:100]}-{secrets.token_hex(6)}{target.suffix}")
     try:
-        if not _made(beside):
+        if not _made(temporary_path):
             yield target
             return
         if target.exists():
-            os.chmod(beside, stat.S_IMODE(target.stat().st_mode))
-        yield beside
-        _to_disk(beside)
-        beside.replace(target)
+            os.chmod(temporary_path, stat.S_IMODE(target.stat().st_mode))
+        yield temporary_path
+        _to_disk(temporary_path)
+        temporary_path.replace(target)
     except BaseException as error:
         with suppress(OSError):
-            beside.unlink()
+            temporary_path.unlink()
         if isinstance(error, OSError):
             # Nobody knows the file beside.
             error.filename, error.filename2 = str(path), None

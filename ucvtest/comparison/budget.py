@@ -25,13 +25,13 @@ def affordable_of(max_fits: int, pairs: Sequence[Pair]) -> Affordable:
     """
 
     def affordable(problem: Problem, *, shared: bool) -> int:
-        n_learners, turns = len(problem.learners), 1 if shared else turns_of(pairs)
-        if max_fits // n_learners < FEWEST_OF_EACH * turns:
+        n_learners, n_turns = len(problem.learners), 1 if shared else turns_of(pairs)
+        if max_fits // n_learners < FEWEST_OF_EACH * n_turns:
             raise ValueError(
                 f"max_fits={max_fits} is too few for {n_learners} learners: use max_fits="
-                f"{FEWEST_OF_EACH * turns * n_learners} or more"
+                f"{FEWEST_OF_EACH * n_turns * n_learners} or more"
             )
-        return 2 * (max_fits // n_learners) // turns
+        return 2 * (max_fits // n_learners) // n_turns
 
     return affordable
 
@@ -44,12 +44,12 @@ def affordable_within(
     def affordable(problem: Problem, *, shared: bool) -> int:
         # Most tests learn from most of the sample, which takes longer than less.
         size = problem.sample.n_obs - problem.sample.n_obs // 10
-        found = _allowed(problem, size, max_seconds, execution, "fits")
-        n_learners, turns = len(problem.learners), 1 if shared else turns_of(pairs)
-        if found // n_learners < FEWEST_OF_EACH * turns:
-            needed = FEWEST_OF_EACH * turns * n_learners
-            raise too_few_seconds(max_seconds, found, needed, "the recommended test")
-        return 2 * (found // n_learners) // turns
+        n_fits = _allowed(problem, size, max_seconds, execution, "fits")
+        n_learners, n_turns = len(problem.learners), 1 if shared else turns_of(pairs)
+        if n_fits // n_learners < FEWEST_OF_EACH * n_turns:
+            least_fits = FEWEST_OF_EACH * n_turns * n_learners
+            raise too_few_seconds(max_seconds, n_fits, least_fits, "the recommended test")
+        return 2 * (n_fits // n_learners) // n_turns
 
     return affordable
 
@@ -65,12 +65,12 @@ def within_seconds(plan: Plan, max_seconds: float, execution: Execution) -> Plan
         If designs, and what other tests need at least, take longer.
     """
     problem, size = _largest(plan)
-    allowed = _allowed(problem, size, max_seconds, execution, "fits of named tests")
+    n_fits = _allowed(problem, size, max_seconds, execution, "fits of named tests")
 
-    def refused(needed: int, named: str) -> ValueError:
-        return too_few_seconds(max_seconds, allowed, needed, f"the comparison by {named}")
+    def too_few_fits(least_fits: int, test_names: str) -> ValueError:
+        return too_few_seconds(max_seconds, n_fits, least_fits, f"the comparison by {test_names}")
 
-    return _shared_out(plan, allowed, refused)
+    return _shared_out(plan, n_fits, too_few_fits)
 
 
 def within_fits(plan: Plan, max_fits: int) -> Plan:
@@ -82,37 +82,39 @@ def within_fits(plan: Plan, max_fits: int) -> Plan:
         If designs, and what other tests need at least, take more.
     """
 
-    def refused(needed: int, named: str) -> ValueError:
+    def too_few_fits(least_fits: int, test_names: str) -> ValueError:
         return ValueError(
-            f"max_fits={max_fits} is too few for {named}, which takes {needed} at least: use "
-            f"max_fits={needed} or more"
+            f"max_fits={max_fits} is too few for {test_names}, which takes {least_fits} at least: "
+            f"use max_fits={least_fits} or more"
         )
 
-    return _shared_out(plan, max_fits, refused)
+    return _shared_out(plan, max_fits, too_few_fits)
 
 
-def _shared_out(plan: Plan, allowed: int, refused: Callable[[int, str], ValueError]) -> Plan:
-    """The plan with so many fits of all learners; `refused` is told how many there must be."""
-    learners, turns = len(plan.asked.learners), turns_of(plan.asked.pairs)
+def _shared_out(plan: Plan, n_fits: int, too_few_fits: Callable[[int, str], ValueError]) -> Plan:
+    """The plan with so many fits of all learners; `too_few_fits` is told how many there must be."""
+    learners, n_turns = len(plan.asked.learners), turns_of(plan.asked.pairs)
     of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
-    least = {test.label: _least_rounds(test, turns) for test in plan.alone}
-    rounds, needed = allowed // learners, of_designs + sum(least.values())
-    if needed > rounds:
-        raise refused(needed * learners, ", ".join(plan.specs))
-    spare = (rounds - needed) // max(len(plan.alone), 1)
-    alone = (_within(test, least[test.label] + spare, turns) for test in plan.alone)
-    return plan.with_alone(tuple(alone))
+    least_rounds = {test.label: _least_rounds(test, n_turns) for test in plan.alone}
+    rounds, needed_rounds = n_fits // learners, of_designs + sum(least_rounds.values())
+    if needed_rounds > rounds:
+        raise too_few_fits(needed_rounds * learners, ", ".join(plan.specs))
+    spare_rounds = (rounds - needed_rounds) // max(len(plan.alone), 1)
+    own_set_tests = (
+        _within(test, least_rounds[test.label] + spare_rounds, n_turns) for test in plan.alone
+    )
+    return plan.with_alone(tuple(own_set_tests))
 
 
 def _allowed(
-    problem: Problem, size: int, max_seconds: float, execution: Execution, what: str
+    problem: Problem, size: int, max_seconds: float, execution: Execution, purpose: str
 ) -> int:
     """Fits of all learners, each to as many learning sets; a checkpoint knows the number."""
-    ready = problem.fitting(size)
-    with hooks.fitting(ready):
+    fitting_problem = problem.fitting(size)
+    with hooks.fitting(fitting_problem):
         return execution.progress.recall_or_decide(
-            f"{what} in {max_seconds:g} s",
-            lambda: fits_within(ready, size, max_seconds, execution),
+            f"{purpose} in {max_seconds:g} s",
+            lambda: fits_within(fitting_problem, size, max_seconds, execution),
         )
 
 
@@ -125,21 +127,30 @@ def _largest(plan: Plan) -> tuple[Problem, int]:
     return problem, min(problem.learnt_rows(max(sizes)), n_obs - 1)
 
 
-def _least_rounds(planned: PlannedTest, turns: int) -> int:
+def _least_rounds(planned: PlannedTest, n_turns: int) -> int:
     """Fits of each learner that a test takes at least."""
     with naming_test(planned.label):
         if planned.joint_run is not None:
             return int(planned.joint_run.least_fits_of_each)
         of_pairs = (test.least_fits(planned.options[pair]) for pair, test in planned.tests.items())
-        return turns * -(-max(of_pairs) // 2)
+        return n_turns * -(-max(of_pairs) // 2)
 
 
-def _within(planned: PlannedTest, rounds: int, turns: int) -> PlannedTest:
-    """A test with at most so many fits of each learner."""
-    if planned.joint_run is not None:
-        return replace(planned, joint_run=planned.joint_run.within(rounds))
-    most = 2 * (rounds // turns)
+def _within(planned: PlannedTest, rounds: int, n_turns: int) -> PlannedTest:
+    """A test with at most so many fits of each learner, and this number among its options."""
+    run = planned.joint_run
+    if run is not None:
+        bounded_run = run.within(rounds)
+        bounded_test = replace(planned, joint_run=bounded_run)
+        is_bounded = bounded_run.max_fits != run.max_fits
+        return bounded_test.naming(max_fits=bounded_run.max_fits) if is_bounded else bounded_test
+    most_fits = 2 * (rounds // n_turns)
     options = {
-        pair: test.within_fits(planned.options[pair], most) for pair, test in planned.tests.items()
+        pair: test.within_fits(planned.options[pair], most_fits)
+        for pair, test in planned.tests.items()
     }
-    return replace(planned, options=options)
+    bounded_test = replace(planned, options=options)
+    # Draws that are counted already are not bounded.
+    if options == planned.options:
+        return bounded_test
+    return bounded_test.naming(max_fits=next(iter(options.values())).max_fits)

@@ -56,7 +56,7 @@ from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.adapters.translated import remarks_of
-from ucvtest.learners.base import Learner
+from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
@@ -231,9 +231,9 @@ def compare(
     check_workers(n_jobs, batch_size)
     check_seconds(max_seconds)
     _check_max_fits(max_fits, max_seconds)
-    named = _several(learners)
-    kept = None if checkpoint is None else Checkpoint.open(checkpoint)
-    generator, seed = make_generator(rng if kept is None else kept.seed(rng))
+    learners_by_name = _several(learners)
+    saved = None if checkpoint is None else Checkpoint.open(checkpoint)
+    generator, seed = make_generator(rng if saved is None else saved.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
     families = families_of(loss, scoring, metric)
     _check_apart(families, max_seconds=max_seconds, max_fits=max_fits, checkpoint=checkpoint)
@@ -241,8 +241,8 @@ def compare(
     base = (alternative, pos_label, groups, group_weight, backend, contrast)
     questions = [
         ComparisonQuestion(
-            *(X, y, named, family.first, *base),
-            baseline=baseline_of(tuple(named), baseline),
+            *(X, y, learners_by_name, family.first, *base),
+            baseline=baseline_of(tuple(learners_by_name), baseline),
             simultaneous=correction == "simultaneous",
             others=family.others,
             several=is_several(metric),
@@ -250,10 +250,10 @@ def compare(
         for family in families
     ]
     tests = questions[0].on_splits(tests, cv, n_dropped)
-    with nullcontext() if kept is None else kept:
-        if kept is not None:
-            kept.begin(_asked(questions[0], tests, max_seconds, max_fits), named, seed)
-        execution = replace(Execution.of(seed, n_jobs, batch_size), progress=Progress(kept))
+    with nullcontext() if saved is None else saved:
+        if saved is not None:
+            saved.begin(_asked(questions[0], tests, max_seconds, max_fits), learners_by_name, seed)
+        execution = replace(Execution.of(seed, n_jobs, batch_size), progress=Progress(saved))
         # All are planned, and refused, before the first is fitted.
         plans = [
             _planned(question, tests, execution, max_seconds, max_fits) for question in questions
@@ -265,34 +265,40 @@ def compare(
         try:
             for run in runs:
                 run.results()
-        except KeyboardInterrupt as stop:
-            done = {
+        except KeyboardInterrupt as interruption:
+            finished_results = {
                 (label, *pair): result
                 for run in runs
                 for (label, pair), result in run.found.items()
             }
-            raise Interrupted(done, f"{len(done)} results by test and pair") from stop
-    found = {
+            raise Interrupted(
+                finished_results, f"{len(finished_results)} results by test and pair"
+            ) from interruption
+    results_by_key = {
         key: replace(result, notes=(*result.notes, *notes)) if notes else result
         for run in runs
         for key, result in run.found.items()
     }
-    joint = {label: each for run in runs for label, each in run.joint.items()}
-    together = {label: each for run in runs for label, each in run.together.items()}
+    joint = {label: joint_result for run in runs for label, joint_result in run.joint.items()}
+    joint_estimates = {
+        label: estimates for run in runs for label, estimates in run.together.items()
+    }
     metrics = names_of(metric) if is_several(metric) else ()
     labels = _labels(plans, metrics)
     results = {
-        (label, *pair): found[label, pair] for label in labels for pair in questions[0].pairs
+        (label, *pair): results_by_key[label, pair]
+        for label in labels
+        for pair in questions[0].pairs
     }
     comparison = Comparison(
-        learners=tuple(named),
+        learners=tuple(learners_by_name),
         results=results,
-        fits=tuple(each for run in runs for each in run.fits),
+        fits=tuple(design_fits for run in runs for design_fits in run.fits),
         correction=correction,
         elapsed=time.perf_counter() - started,
         settings=_settings(plans[0], correction, metrics),
         joint={label: joint[label] for label in labels if label in joint},
-        together={label: together[label] for label in labels if label in together},
+        together={label: joint_estimates[label] for label in labels if label in joint_estimates},
         across=_across(plans[0], metrics, results, runs),
     )
     hooks.announce_comparison(plans[0].first.first, comparison)
@@ -329,7 +335,7 @@ def _labels(plans: Sequence[Plan], metrics: Sequence[str]) -> list[str]:
         return list(specs)
     several = len(specs) > 1
     return [
-        metric_label(test, each, of_several_tests=several) for test in specs for each in metrics
+        metric_label(test, metric, of_several_tests=several) for test in specs for metric in metrics
     ]
 
 
@@ -342,24 +348,27 @@ def _across(
     """What joins the metrics of each test, where all intervals are to hold together."""
     if len(metrics) < 2 or not plan.asked.simultaneous:
         return {}
-    directions = {key: each for run in runs for key, each in run.directions.items()}
+    directions = {key: direction for run in runs for key, direction in run.directions.items()}
     several = len(plan.specs) > 1
-    found = {}
+    joint_by_test = {}
     for test in plan.specs:
-        labels = [metric_label(test, each, of_several_tests=several) for each in metrics]
-        of_test = {key: each for key, each in results.items() if key[0] in labels}
-        found[test] = across_metrics(of_test, directions)
-    return found
+        labels = [metric_label(test, metric, of_several_tests=several) for metric in metrics]
+        of_test = {key: result for key, result in results.items() if key[0] in labels}
+        joint_by_test[test] = across_metrics(of_test, directions)
+    return joint_by_test
 
 
-def _check_apart(families: Sequence[Family], **given: Any) -> None:
+def _check_apart(families: Sequence[Family], **arguments: Any) -> None:
     """Refuse bounds, and files, for metrics that are fitted by themselves."""
-    named = [name for name, value in given.items() if value is not None]
-    if len(families) > 1 and named:
-        first = [each if isinstance(each, str) else each.name for each in _firsts(families)]
+    argument_names = [name for name, value in arguments.items() if value is not None]
+    if len(families) > 1 and argument_names:
+        first = [
+            family_metric if isinstance(family_metric, str) else family_metric.name
+            for family_metric in _firsts(families)
+        ]
         raise ValueError(
-            f"{named[0]} is not for metrics that need fits of their own, as {first[0]} and "
-            f"{first[1]} do: call once for each, or leave {named[0]} out"
+            f"{argument_names[0]} is not for metrics that need fits of their own, as {first[0]} "
+            f"and {first[1]} do: call once for each, or leave {argument_names[0]} out"
         )
 
 
@@ -395,30 +404,30 @@ def _asked(
 
 def _several(learners: Any) -> dict[str, Learner]:
     """The learners by name: two at least."""
-    named = named_learners(learners)
-    if len(named) < 2:
+    learners_by_name = named_learners(learners)
+    if len(learners_by_name) < 2:
         raise ValueError(
-            f"learners has {len(named)} learner, and a comparison needs two: use a test class for "
-            "the error of one, such as uv.UStatisticTest(X, y, learner)"
+            f"learners has {len(learners_by_name)} learner, and a comparison needs two: use a test "
+            "class for the error of one, such as uv.UStatisticTest(X, y, learner)"
         )
-    return named
+    return learners_by_name
 
 
 def _settings(plan: Plan, correction: str | None, metrics: tuple[str, ...] = ()) -> dict[str, Any]:
     """All that is needed to repeat the comparison on the same data."""
-    asked, question = plan.asked, plan.first.question
+    request, question = plan.asked, plan.first.question
     return {
-        "learners": list(asked.learners),
+        "learners": list(request.learners),
         "tests": {label: spec.words for label, spec in plan.specs.items()},
         "loss": ", ".join(metrics) or question.metric.reported_name,
         **({"metrics": list(metrics)} if metrics else {}),
-        "alternative": asked.alternative,
+        "alternative": request.alternative,
         "correction": correction,
         "pos_label": plan.first.first.positive,
-        "backend": asked.backend,
-        **({} if question.clusters is None else {"group_weight": asked.group_weight}),
-        **({} if asked.contrast == "difference" else {"contrast": asked.contrast}),
-        **({} if asked.baseline is None else {"baseline": asked.baseline}),
+        "backend": request.backend,
+        **({} if question.clusters is None else {"group_weight": request.group_weight}),
+        **({} if request.contrast == "difference" else {"contrast": request.contrast}),
+        **({} if request.baseline is None else {"baseline": request.baseline}),
         "rng": plan.seed,
     }
 
@@ -437,8 +446,8 @@ class _Run:
     def results(self) -> None:
         """Find the results by test and pair, one after the other."""
         default = self.plan.default
-        asked = self.plan.asked
-        n_results = len(self.plan.specs) * len(asked.pairs) * (1 + len(asked.others))
+        request = self.plan.asked
+        n_results = len(self.plan.specs) * len(request.pairs) * (1 + len(request.others))
         for key, result in self._one_by_one():
             self.found[key] = result if default is None else default.noted(result)
             # The last one ends nothing else.
@@ -453,68 +462,72 @@ class _Run:
             yield from self._alone(test) if test.joint_run is None else self._jointly(test)
 
     def _execution(self, rng: np.random.Generator, bar: Any = None) -> Execution:
-        found = replace(self.execution, generator=rng)
-        return found if bar is None else replace(found, bar=bar)
+        execution = replace(self.execution, generator=rng)
+        return execution if bar is None else replace(execution, bar=bar)
 
     def _of_design(self, shared: SharedDesign) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of the tests that share a design, from its losses."""
         losses = self._losses(shared)
         for metric in (None, *self.plan.asked.others):
-            known = losses if metric is None else losses.about(metric)
-            yield from self._of_losses(shared, known)
+            metric_losses = losses if metric is None else losses.about(metric)
+            yield from self._of_losses(shared, metric_losses)
 
     def _of_losses(
         self, shared: SharedDesign, losses: Losses
     ) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of the tests that share a design, from losses by one metric."""
-        asked = self.plan.asked
+        request = self.plan.asked
         to_compare = LossesToCompare(
             losses,
-            asked.pairs,
-            asked.alternative,
+            request.pairs,
+            request.alternative,
             shared.problem.group_weight,
-            asked.contrast,
-            asked.simultaneous,
+            request.contrast,
+            request.simultaneous,
         )
         for planned in shared.tests:
             test = TestOnLosses(planned.label, planned.spec, to_compare, planned.fit_options)
             label, joint = self.plan.label(planned.label, losses.metric), test.joint()
             if joint is not None:
                 self.joint[label] = joint
-            results, together = test.results()
-            if together is not None:
-                self.together[label] = together
-            if asked.several and asked.simultaneous:
-                found = directions_of(
-                    losses, asked.pairs, of_rows=planned.spec.cls.takes_predictions
+            results, joint_estimates = test.results()
+            if joint_estimates is not None:
+                self.together[label] = joint_estimates
+            if request.several and request.simultaneous:
+                directions = directions_of(
+                    losses, request.pairs, of_rows=planned.spec.cls.takes_predictions
                 )
                 source = (id(self), planned.label)
-                self.directions |= {(label, *pair): (source, each) for pair, each in found.items()}
+                self.directions |= {
+                    (label, *pair): (source, direction) for pair, direction in directions.items()
+                }
             for pair, result in results.items():
                 notes = (*result.notes, *_data_notes(shared.problem, pair))
                 yield (label, pair), replace(result, notes=notes)
 
     def _losses(self, shared: SharedDesign) -> Losses:
         """All learners on one design."""
-        words, first = shared.design.words, shared.tests[0].first
-        settings = {"design": words, "rng": self.plan.seed}
-        with hooks.fitting(first), progress_bar(self.progress, words, "fit") as bar:
+        design_name, first = shared.design.words, shared.tests[0].first
+        settings = {"design": design_name, "rng": self.plan.seed}
+        with hooks.fitting(first), progress_bar(self.progress, design_name, "fit") as bar:
             losses = evaluate_problem(
                 *(shared.problem, shared.drawn, self._execution(shared.rng, bar), settings),
                 say_names=True,
             )
-        drawn, metrics = shared.drawn, (shared.problem.metric, *self.plan.asked.others)
+        design, metrics = shared.drawn, (shared.problem.metric, *self.plan.asked.others)
         labels = tuple(
             self.plan.label(test.label, metric) for test in shared.tests for metric in metrics
         )
-        self.fits.append(Fits(words, drawn.learn_sizes, drawn.n_resamples, losses.n_fits, labels))
+        self.fits.append(
+            Fits(design_name, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
+        )
         return losses
 
     def _jointly(self, test: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of a test that fits all learners together to its own learning sets."""
         question = test.question
         label = self.plan.label(test.label, question.metric)
-        ready = question.with_learners(self.plan.asked.learners).ready(question.learn_size)
+        all_learners = question.with_learners(self.plan.asked.learners).ready(question.learn_size)
         started = time.perf_counter()
         with (
             naming_test(test.label),
@@ -522,15 +535,15 @@ class _Run:
             progress_bar(self.progress, test.label, "fit") as bar,
         ):
             execution = self._execution(np.random.default_rng(self.plan.seed), bar)
-            results, self.together[label] = test.joint_run.fitted(ready.problem, execution)
-        one = next(iter(results.values()))
+            results, self.together[label] = test.joint_run.fitted(all_learners.problem, execution)
+        first_result = next(iter(results.values()))
         n_fits = sum(results[name].n_fits for name in self.together[label].learners)
-        size = one.settings.get("learn_size")
+        size = first_result.settings.get("learn_size")
         sizes = (size,) if isinstance(size, int) else ()
-        n_sets = n_fits // len(ready.learners)
+        n_sets = n_fits // len(all_learners.learners)
         self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
         for pair in self.plan.asked.pairs:
-            notes = (*results[pair].notes, *_data_notes(ready.problem, pair))
+            notes = (*results[pair].notes, *_data_notes(all_learners.problem, pair))
             changed = replace(results[pair], notes=notes, elapsed=time.perf_counter() - started)
             yield (label, pair), changed
 
@@ -545,22 +558,24 @@ class _Run:
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))
             yield (label, pair), replace(result, settings={**result.settings, **names})
-        known = tuple(sorted(size for size in sizes if isinstance(size, int)))
-        self.fits.append(Fits(OWN, known, None, n_fits, (label,)))
+        learn_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
+        self.fits.append(Fits(OWN, learn_sizes, None, n_fits, (label,)))
 
     def _kept(self, planned: PlannedTest, pair: Pair) -> TestResult:
         """The result of one pair: the one of the checkpoint, or a new one."""
-        kept, key = self.execution.progress.checkpoint, (planned.label, *pair)
-        found = None if kept is None else kept.result(key)
-        if found is not None:
-            return TestResult.from_dict(found)
+        checkpoint, key = self.execution.progress.checkpoint, (planned.label, *pair)
+        saved_result = None if checkpoint is None else checkpoint.result(key)
+        if saved_result is not None:
+            return TestResult.from_dict(saved_result)
         execution = self._execution(np.random.default_rng(self.plan.seed))
         result = planned.tests[pair].run(planned.options[pair], execution, self.progress)
-        if kept is not None and not was_interrupted(result):
-            kept.keep_result(key, result.to_dict())
+        if checkpoint is not None and not was_interrupted(result):
+            checkpoint.keep_result(key, result.to_dict())
         return result
 
 
 def _data_notes(problem: Problem, pair: Pair) -> list[str]:
     """Notes on the rows, and on the two learners."""
-    return [*sample_notes(problem.sample), *remarks_of(problem.learners[each] for each in pair)]
+    learners = [problem.learners[each] for each in pair]
+    sample = problem.sample
+    return [*sample_notes(sample), *notes_on_learners(learners, sample), *remarks_of(learners)]

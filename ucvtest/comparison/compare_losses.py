@@ -102,30 +102,30 @@ def compare_losses(
     if group_weight is None:
         group_weight = losses.usual_weight if grouped else "group"
     check_group_weight(group_weight, grouped=grouped)
-    asked = LossesToCompare(
+    request = LossesToCompare(
         losses,
         _pairs(losses, baseline),
         alternative,
         group_weight,
         simultaneous=correction == "simultaneous",
     )
-    specs = as_specs(tests) if tests is not None else _admitting(asked)
+    specs = as_specs(tests) if tests is not None else _admitting(request)
     planned = [
         _planned(
             _label(label, specs, name if is_several(metric) else None),
-            *(spec, replace(asked, losses=scored)),
+            *(spec, replace(request, losses=scored)),
         )
         for label, spec in specs.items()
         for name, scored in metrics.items()
     ]
     results: dict[tuple[str, str, str], TestResult] = {}
-    together = {}
+    joint_estimates = {}
     for test in planned:
-        found, joined = test.results()
-        results |= {(test.label, *pair): found[pair] for pair in asked.pairs}
+        pair_results, joined = test.results()
+        results |= {(test.label, *pair): pair_results[pair] for pair in request.pairs}
         if joined is not None:
-            together[test.label] = joined
-    settings = _settings(asked, specs, baseline, correction)
+            joint_estimates[test.label] = joined
+    settings = _settings(request, specs, baseline, correction)
     if is_several(metric):
         settings |= {"loss": ", ".join(metrics), "metrics": list(metrics)}
     comparison = Comparison(
@@ -135,11 +135,15 @@ def compare_losses(
         correction=correction,
         elapsed=time.perf_counter() - started,
         settings=settings,
-        joint={each.label: joint for each in planned if (joint := each.joint()) is not None},
-        together=together,
-        across=_across(specs, metrics, results, asked) if is_several(metric) else {},
+        joint={
+            planned_test.label: joint
+            for planned_test in planned
+            if (joint := planned_test.joint()) is not None
+        },
+        together=joint_estimates,
+        across=_across(specs, metrics, results, request) if is_several(metric) else {},
     )
-    hooks.announce_comparison(planned[0].of(*asked.pairs[0]), comparison)
+    hooks.announce_comparison(planned[0].of(*request.pairs[0]), comparison)
     return comparison
 
 
@@ -147,22 +151,22 @@ def _across(
     specs: Mapping[str, TestSpec],
     metrics: Mapping[str, Losses],
     results: Mapping[tuple[str, str, str], TestResult],
-    asked: LossesToCompare,
+    request: LossesToCompare,
 ) -> dict[str, JointStatistics]:
     """What joins the metrics of each test, where all intervals are to hold together."""
-    if len(metrics) < 2 or not asked.simultaneous:
+    if len(metrics) < 2 or not request.simultaneous:
         return {}
     joined = {}
     for test, spec in specs.items():
         labels = {name: _label(test, specs, name) for name in metrics}
         directions = {
-            (labels[name], *pair): (test, each)
+            (labels[name], *pair): (test, direction)
             for name, losses in metrics.items()
-            for pair, each in directions_of(
-                losses, asked.pairs, of_rows=spec.cls.takes_predictions
+            for pair, direction in directions_of(
+                losses, request.pairs, of_rows=spec.cls.takes_predictions
             ).items()
         }
-        of_test = {key: each for key, each in results.items() if key[0] in labels.values()}
+        of_test = {key: result for key, result in results.items() if key[0] in labels.values()}
         joined[test] = across_metrics(of_test, directions)
     return joined
 
@@ -171,9 +175,12 @@ def _scored_by(losses: Losses, metric: Any) -> dict[str, Losses]:
     """The losses, or the same predictions by each of the metrics that are named."""
     if metric is None:
         return {losses.loss: losses}
-    scored = [losses.about(each) for each in (metric if is_several(metric) else [metric])]
-    check_names([each.loss for each in scored])
-    return {each.loss: each for each in scored}
+    scored = [
+        losses.about(metric_choice)
+        for metric_choice in (metric if is_several(metric) else [metric])
+    ]
+    check_names([scored_losses.loss for scored_losses in scored])
+    return {scored_losses.loss: scored_losses for scored_losses in scored}
 
 
 def _label(test: str, specs: Mapping[str, TestSpec], metric: str | None) -> str:
@@ -183,18 +190,18 @@ def _label(test: str, specs: Mapping[str, TestSpec], metric: str | None) -> str:
     return metric_label(test, metric, of_several_tests=len(specs) > 1)
 
 
-def _planned(label: str, spec: TestSpec, asked: LossesToCompare) -> TestOnLosses:
+def _planned(label: str, spec: TestSpec, request: LossesToCompare) -> TestOnLosses:
     """The test, if it and its options can be used for every pair."""
-    planned = TestOnLosses(label, spec, asked, spec.fit)
+    planned = TestOnLosses(label, spec, request, spec.fit)
     with naming_test(label):
-        if asked.simultaneous:
+        if request.simultaneous:
             check_simultaneous(spec)
         if spec.constructor:
             raise ValueError(
                 f"{', '.join(spec.constructor)} has no use where losses are given, which decide "
                 "it: leave it out"
             )
-    for pair in asked.pairs:
+    for pair in request.pairs:
         test = planned.of(*pair)
         with naming_test(label):
             test.fit_options(**spec.fit)
@@ -211,25 +218,25 @@ def _pairs(losses: Losses, baseline: str | int | None) -> tuple[Pair, ...]:
     return pairs_of(names, None if baseline is None else names[losses.number_of(baseline)])
 
 
-def _admitting(asked: LossesToCompare) -> dict[str, TestSpec]:
+def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
     """All valid tests that admit the losses."""
-    found, reasons = {}, []
+    admitting, reasons = {}, []
     for name, cls in tests_that_compare().items():
         if not cls.valid:
             continue
         spec = TestSpec(name)
         try:
-            TestOnLosses(name, spec, asked, spec.fit).of(*asked.pairs[0])
-            if asked.simultaneous:
+            TestOnLosses(name, spec, request, spec.fit).of(*request.pairs[0])
+            if request.simultaneous:
                 with naming_test(name):
                     check_simultaneous(spec)
         except ValueError as error:
             reasons.append(str(error))
         else:
-            found[name] = spec
-    if not found:
+            admitting[name] = spec
+    if not admitting:
         raise ValueError(f"no test admits these losses: {'; '.join(reasons)}")
-    return found
+    return admitting
 
 
 def baseline_of(names: tuple[str, ...], baseline: Any) -> str | None:
@@ -245,26 +252,26 @@ def baseline_of(names: tuple[str, ...], baseline: Any) -> str | None:
 
 def _fits(losses: Losses, labels: tuple[str, ...]) -> Fits:
     design = losses.design
-    words = str(losses.settings.get("design", as_design(design).words))
+    design_name = str(losses.settings.get("design", as_design(design).words))
     if not design.learns:
-        return Fits(words, (), 0, 0, labels)
-    return Fits(words, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
+        return Fits(design_name, (), 0, 0, labels)
+    return Fits(design_name, design.learn_sizes, design.n_resamples, losses.n_fits, labels)
 
 
 def _settings(
-    asked: LossesToCompare,
+    request: LossesToCompare,
     specs: Mapping[str, TestSpec],
     baseline: str | int | None,
     correction: str | None,
 ) -> dict[str, Any]:
-    losses = asked.losses
-    grouped = {} if losses.groups is None else {"group_weight": asked.group_weight}
+    losses = request.losses
+    grouped = {} if losses.groups is None else {"group_weight": request.group_weight}
     return {
         **losses.settings,
         "learners": list(losses.learners),
         "tests": {label: spec.words for label, spec in specs.items()},
         "loss": losses.loss,
-        "alternative": asked.alternative,
+        "alternative": request.alternative,
         **grouped,
         "correction": correction,
         "baseline": None if baseline is None else losses.learners[losses.number_of(baseline)],

@@ -78,15 +78,15 @@ class Recommended:
     def note(self) -> str:
         """Why this test was run, and how to ask for more fits."""
         advice = self.advice
-        more = f" {MORE_FITS}" if self.first else ""
+        more_fits = f" {MORE_FITS}" if self.first else ""
         if advice is None:
-            return f"No test was named; {self.spec.name} can be about {self.loss}.{more}"
+            return f"No test was named; {self.spec.name} can be about {self.loss}.{more_fits}"
         cautions = [reason for reason in advice.reasons if reason.startswith(CAUTIONS)]
         learners = "one learner" if advice.n_learners == 1 else "two learners"
-        said = " ".join([advice.reasons[0], *cautions])
+        advice_text = " ".join([advice.reasons[0], *cautions])
         return (
             f"No test was named; this is what advise() recommends for {advice.n_obs} observations, "
-            f"{learners}, {self.loss} and up to {advice.n_fits} fits. {said}{more}"
+            f"{learners}, {self.loss} and up to {advice.n_fits} fits. {advice_text}{more_fits}"
         )
 
     def noted(self, result: TestResult) -> TestResult:
@@ -121,36 +121,38 @@ def recommended(
     metric, slow = problem.metric, _one_by_one(problem)
     auc, of_pair = metric.ranks_pairs, min(n_learners, 2)
     first = slow and affordable is None
-    few = {"max_fits": of_pair * FIRST_ANSWER} if first else {}
+    first_options = {"max_fits": of_pair * FIRST_ANSWER} if first else {}
     if auc and problem.sample.n_classes > 2:
         # Of quick learners enough for the variance of many fits.
-        most = max(
+        largest_budget = max(
             FITS_OF_OTHERS if slow else FITS_OF_JITTED, n_learners * FITS_FOR_EACH * problem.n_units
         )
-        spec = TestSpec(class_named("UStatisticTest"), fit=few or {"max_fits": most})
+        spec = TestSpec(
+            class_named("UStatisticTest"), fit=first_options or {"max_fits": largest_budget}
+        )
         return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes", first)
     fewest = _fewest_in_class(problem) if auc else FEWEST_IN_CLASS
     if fewest < FEWEST_IN_CLASS:
         return _of_few_in_class(fewest)
     if contrast == "ratio":
         return Recommended(
-            TestSpec("ustatistic", fit=few), None, f"ratios of {metric.plural}", first
+            TestSpec("ustatistic", fit=first_options), None, f"ratios of {metric.plural}", first
         )
     shared = slow and n_learners > 2 and metric.is_mean
-    usual = FITS_FOR_SEVERAL if several else FITS_OF_JITTED
-    budget = of_pair * FIRST_ANSWER if slow else usual
+    usual_fits = FITS_FOR_SEVERAL if several else FITS_OF_JITTED
+    budget = of_pair * FIRST_ANSWER if slow else usual_fits
     if affordable is not None:
         budget = affordable(problem, shared=shared)
     n_fits = min(budget, FITS_OF_JITTED)
     advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=of_pair)
-    words = "the AUC" if auc else "several metrics" if several else metric.plural
+    loss_in_words = "the AUC" if auc else "several metrics" if several else metric.plural
     if metric.linearised:
-        words = f"{words} (taken for {plural(LOSSES[_known(metric)].in_words)})"
+        loss_in_words = f"{loss_in_words} (taken for {plural(LOSSES[_known(metric)].in_words)})"
     if shared:
         spec = _shared_by_pairs(advice, budget)
     else:
         spec = _spec(advice, budget if affordable is not None else None)
-    return Recommended(spec, advice, words, first)
+    return Recommended(spec, advice, loss_in_words, first)
 
 
 def _known(metric: Metric) -> str:
@@ -165,7 +167,9 @@ def _known(metric: Metric) -> str:
 
 def _spec(advice: Advice, budget: int | None) -> TestSpec:
     """The test of the advice, with no more fits than a budget."""
-    constructor = {name: each for name, each in advice.settings.items() if name not in DECIDED}
+    constructor = {
+        name: setting for name, setting in advice.settings.items() if name not in DECIDED
+    }
     options = dict(advice.options)
     if budget is not None:
         options["max_fits"] = min(options.get("max_fits", budget), budget)
@@ -182,8 +186,8 @@ def _shared_by_pairs(advice: Advice, budget: int) -> TestSpec:
 def _of_few_in_class(fewest: int) -> Recommended:
     """The test for the AUC where a class is too small for tests that draw learning sets."""
     design = KFold(max(2, min(5, fewest)))
-    words = f"an AUC with so few observations of a class ({fewest})"
-    return Recommended(TestSpec("corrected_t", {"design": design}), None, words)
+    loss_in_words = f"an AUC with so few observations of a class ({fewest})"
+    return Recommended(TestSpec("corrected_t", {"design": design}), None, loss_in_words)
 
 
 def sets_for_several(
@@ -193,24 +197,24 @@ def sets_for_several(
 
     In the place of those that a test draws until one of them is known well enough.
     """
-    left = dict(options)
-    n_pairs, max_fits = left.pop("n_pairs", "auto"), left.pop("max_fits", None)
+    left_options = dict(options)
+    n_pairs, max_fits = left_options.pop("n_pairs", "auto"), left_options.pop("max_fits", None)
     problem = test.question.problem
     if n_pairs == "exact":
         raise ValueError("n_pairs='exact' is not for several metrics: call once for each")
-    if left.pop("tol", None) is not None:
+    if left_options.pop("tol", None) is not None:
         raise ValueError(
             "tol has no use with several metrics, which share learning sets: name "
             "their number by max_fits"
         )
     if n_pairs == "auto":
-        slow = _one_by_one(replace(problem, learners=learners))
+        slow = _one_by_one(problem.with_learners(learners))
         usual = FITS_OF_OTHERS if slow else FITS_FOR_SEVERAL
         n_pairs = max((max_fits or usual) // 4, LEAST_ROUNDS)
         # Predictions, and the design itself, are kept.
         of_each = 2 * problem.sample.n_obs * (2 + 8 * len(learners))
         n_pairs = min(n_pairs, max(MOST_BYTES // of_each, LEAST_ROUNDS))
-    return DisjointSets(test.learn_size, n_draws=n_pairs), left
+    return DisjointSets(test.learn_size, n_draws=n_pairs), left_options
 
 
 def bounded(problem: Problem) -> TestSpec:
@@ -238,11 +242,11 @@ def _fewest_in_class(problem: Problem) -> int:
 
 def _one_by_one(problem: Problem) -> bool:
     """Whether a learner is fitted to one learning set at a time."""
-    half = problem.sample.n_obs // 2
+    half_size = problem.sample.n_obs // 2
     # What was translated costs what its jitted learner costs.
     return any(
         isinstance(
-            choose_backend(learner, problem.backend, problem.sample, problem.output, half),
+            choose_backend(learner, problem.backend, problem.sample, problem.output, half_size),
             SplitLearner,
         )
         for learner in problem.learners.values()

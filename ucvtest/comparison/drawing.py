@@ -64,17 +64,17 @@ def plot_comparison(
     rows = _rows(comparison)
     # Before a figure is opened, because this refuses a level that is none.
     intervals = comparison.intervals(alpha)
-    ends = [NO_INTERVAL if row.key is None else intervals[row.key] for row in rows]
+    row_intervals = [NO_INTERVAL if row.key is None else intervals[row.key] for row in rows]
     ax = known_axes(ax, _size(rows))
-    same = next(row.result.same for row in rows if row.result is not None)
+    no_difference = next(row.result.same for row in rows if row.result is not None)
     if comparison.contrast == "ratio":
         use_ratio_axis(ax)
-    ax.axvline(same, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    ax.axvline(no_difference, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     estimates = [row.result.estimate for row in rows if row.result is not None]
-    frame_intervals(ax, [same, *estimates, *chain(*ends)], len(rows), margin=0.08)
-    for place, (row, interval) in enumerate(zip(rows, ends, strict=True)):
+    frame_intervals(ax, [no_difference, *estimates, *chain(*row_intervals)], len(rows), margin=0.08)
+    for row_number, (row, interval) in enumerate(zip(rows, row_intervals, strict=True)):
         if row.result is not None:
-            _draw(ax, row.result, interval, -place)
+            _draw(ax, row.result, interval, -row_number)
     _label(ax, comparison, rows, alpha)
     return ax
 
@@ -88,19 +88,19 @@ def save_comparison(
     kind: Kind | None = None,
 ) -> None:
     """Write the picture to a file, as `ucvtest.Comparison.save_plot` says."""
-    chosen = _kind(comparison, kind)
-    of_learners = chosen == "learners"
+    plot_kind = _kind(comparison, kind)
+    of_learners = plot_kind == "learners"
     size = _size(comparison.learners if of_learners else _rows(comparison))
-    save_figure(lambda ax: plot_comparison(comparison, ax, alpha, chosen), path, size, dpi)
+    save_figure(lambda ax: plot_comparison(comparison, ax, alpha, plot_kind), path, size, dpi)
 
 
 def _kind(comparison: ComparisonFields, kind: Any) -> Kind:
     """What is drawn: learners, where they were judged together by one test, else pairs."""
-    known = len(comparison.together) == 1
+    has_learners = len(comparison.together) == 1
     if kind is None:
-        return "learners" if known and len(comparison.learners) > 2 else "pairs"
+        return "learners" if has_learners and len(comparison.learners) > 2 else "pairs"
     check_choice("kind", kind, get_args(Kind))
-    if kind == "learners" and not known:
+    if kind == "learners" and not has_learners:
         raise ValueError(
             "kind='learners' needs one test with correction='simultaneous': use kind='pairs'"
         )
@@ -110,23 +110,23 @@ def _kind(comparison: ComparisonFields, kind: Any) -> Kind:
 def _plot_learners(comparison: ComparisonFields, ax: "Axes | None", alpha: float) -> "Axes":
     """What each learner reaches, the best one first, the best set in colour."""
     frame = comparison.learner_frame(alpha)
-    ends = list(zip(frame["conf_low"], frame["conf_high"], strict=True))
+    intervals = list(zip(frame["conf_low"], frame["conf_high"], strict=True))
     ax = known_axes(ax, _size(comparison.learners))
-    frame_intervals(ax, [*frame["estimate"], *chain(*ends)], len(frame), margin=0.08)
+    frame_intervals(ax, [*frame["estimate"], *chain(*intervals)], len(frame), margin=0.08)
     # Thinner where many lines share the picture.
     sizes = (2.0, 6.0, 5.5) if len(frame) <= MOST_LINES else (1.0, 2.0, 2.5)
-    for place, (estimate, kept) in enumerate(
+    for row_number, (estimate, in_best_set) in enumerate(
         zip(frame["estimate"].tolist(), frame["in_best_set"].tolist(), strict=True)
     ):
-        colour = CHOSEN if kept else OTHERS
-        draw_interval(ax, estimate, ends[place], -place, colour=colour, sizes=sizes)
+        colour = CHOSEN if in_best_set else OTHERS
+        draw_interval(ax, estimate, intervals[row_number], -row_number, colour=colour, sizes=sizes)
     label_intervals(ax, list(frame["learner"]))
     if len(frame) > MOST_LINES:
         ax.tick_params(axis="y", labelsize="xx-small")
-    own = next(iter(comparison.together.values())).own
-    words = next(iter(own.values())).estimand
-    told = f"{words}, {percent(1 - alpha)} intervals that hold together"
-    ax.set_xlabel(textwrap.fill(told, 56), **PLAIN)
+    learner_results = next(iter(comparison.together.values())).own
+    estimand = next(iter(learner_results.values())).estimand
+    axis_label = f"{estimand}, {percent(1 - alpha)} intervals that hold together"
+    ax.set_xlabel(textwrap.fill(axis_label, 56), **PLAIN)
     n_kept = int(frame["in_best_set"].sum())
     title = f"{len(frame)} learners, in colour the {n_kept} of the best set"
     ax.set_title(title, loc="left", fontsize="medium", pad=18, **PLAIN)
@@ -136,31 +136,37 @@ def _plot_learners(comparison: ComparisonFields, ax: "Axes | None", alpha: float
 def _rows(comparison: ComparisonFields) -> list[_Row]:
     """Tests for two learners; pairs for more, below the name of each of several tests."""
     if len(comparison.pairs) == 1:
-        return [_Row(label_of(key[0], each), each, key) for key, each in comparison.results.items()]
+        return [
+            _Row(label_of(key[0], result), result, key)
+            for key, result in comparison.results.items()
+        ]
     rows = []
     for test in comparison.tests:
-        found = {key: each for key, each in comparison.results.items() if key[0] == test}
-        heading = label_of(test, next(iter(found.values())))
+        test_results = {key: result for key, result in comparison.results.items() if key[0] == test}
+        heading = label_of(test, next(iter(test_results.values())))
         rows += [_Row(heading)] if len(comparison.tests) > 1 else []
-        rows += [_Row(pair_text(comparison, key[1:]), each, key) for key, each in found.items()]
+        rows += [
+            _Row(pair_text(comparison, key[1:]), result, key)
+            for key, result in test_results.items()
+        ]
     return rows
 
 
 def _size(rows: Sequence[Any]) -> tuple[float, float]:
-    few = min(len(rows), MOST_LINES)
-    return (7.2, 1.5 + 0.3 * few + 0.1 * (len(rows) - few))
+    n_full_rows = min(len(rows), MOST_LINES)
+    return (7.2, 1.5 + 0.3 * n_full_rows + 0.1 * (len(rows) - n_full_rows))
 
 
 def _draw(ax: "Axes", result: TestResult, interval: tuple[float, float], height: float) -> None:
-    known = not math.isnan(interval[0])
-    colour = CHOSEN if known else OTHERS
+    has_interval = not math.isnan(interval[0])
+    colour = CHOSEN if has_interval else OTHERS
     draw_interval(ax, result.estimate, interval, height, colour=colour, sizes=(2, 6, 5.5))
-    if not known:
-        text = "no interval" if math.isfinite(result.estimate) else "no estimate"
-        place = result.estimate if math.isfinite(result.estimate) else result.same
+    if not has_interval:
+        missing_text = "no interval" if math.isfinite(result.estimate) else "no estimate"
+        label_x = result.estimate if math.isfinite(result.estimate) else result.same
         ax.annotate(
-            text,
-            (place, height),
+            missing_text,
+            (label_x, height),
             xytext=(8, 0),
             textcoords="offset points",
             va="center",
@@ -176,13 +182,17 @@ def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha
             label.set_fontweight("bold")
     results = list(comparison.results.values())
     estimands = {result.estimand for result in results}
-    words = results[0].estimand
+    axis_label = results[0].estimand
     if len(estimands) > 1:
-        own = "each metric in its own units" if comparison.metrics else "each test's own estimand"
-        words = f"first minus second ({comparison.settings['loss']}), {own}"
+        units_text = (
+            "each metric in its own units" if comparison.metrics else "each test's own estimand"
+        )
+        axis_label = f"first minus second ({comparison.settings['loss']}), {units_text}"
     # Narrower than the picture, of which long labels on the left take up to a third.
-    how = " that hold together" if comparison.together or comparison.across else ""
-    ax.set_xlabel(textwrap.fill(f"{words}, {percent(1 - alpha)} intervals{how}", 56), **PLAIN)
+    joint_suffix = " that hold together" if comparison.together or comparison.across else ""
+    ax.set_xlabel(
+        textwrap.fill(f"{axis_label}, {percent(1 - alpha)} intervals{joint_suffix}", 56), **PLAIN
+    )
     several = len(comparison.pairs) > 1
     ratio = comparison.contrast == "ratio"
     kind, link = ("Ratios", " over ") if ratio else ("Differences", " minus ")

@@ -130,7 +130,7 @@ class ComparisonFields(Saved):
     @property
     def n_fits(self) -> int:
         """Model fits in all: what tests share is counted once."""
-        return sum(each.n_fits for each in self.fits)
+        return sum(design_fits.n_fits for design_fits in self.fits)
 
     # Kept: statsmodels collects garbage at each adjustment, which takes longer than all else.
     @cached_property
@@ -142,12 +142,12 @@ class ComparisonFields(Saved):
             if test in self.together:
                 values = self.together[test].adjusted(family)
             else:
-                pvalues = np.array([each.pvalue for each in family.values()])
+                pvalues = np.array([result.pvalue for result in family.values()])
                 values = _adjusted(pvalues, self.correction)
             adjusted |= {(test, *pair): p for pair, p in zip(family, values, strict=True)}
-        for each in self.across.values():
-            values = each.adjusted([self.results[key] for key in each.keys])
-            adjusted |= dict(zip(each.keys, values, strict=True))
+        for joint_statistics in self.across.values():
+            values = joint_statistics.adjusted([self.results[key] for key in joint_statistics.keys])
+            adjusted |= dict(zip(joint_statistics.keys, values, strict=True))
         return MappingProxyType({key: adjusted[key] for key in self.results})
 
     def of_test(self, test: str) -> dict[Pair, TestResult]:
@@ -159,7 +159,7 @@ class ComparisonFields(Saved):
             If there is no test of this label.
         """
         check_choice("test", test, self.tests)
-        return {key[1:]: each for key, each in self.results.items() if key[0] == test}
+        return {key[1:]: result for key, result in self.results.items() if key[0] == test}
 
     def intervals(self, alpha: float = 0.05) -> Mapping[tuple[str, str, str], tuple[float, float]]:
         """Intervals under the keys of `results`: simultaneous ones where these were asked for.
@@ -170,18 +170,22 @@ class ComparisonFields(Saved):
             One minus the confidence level: of each interval, or of all of a test's together.
         """
         check_alpha(alpha)
-        found: dict[tuple[str, str, str], tuple[float, float]] = {}
+        intervals_by_key: dict[tuple[str, str, str], tuple[float, float]] = {}
         for test in self.tests:
             family = self.of_test(test)
             if test in self.together:
                 values = self.together[test].intervals(family, alpha)
             else:
-                values = [quiet_interval(each, alpha) for each in family.values()]
-            found |= {(test, *pair): ends for pair, ends in zip(family, values, strict=True)}
-        for each in self.across.values():
-            values = each.intervals([self.results[key] for key in each.keys], alpha)
-            found |= dict(zip(each.keys, values, strict=True))
-        return {key: found[key] for key in self.results}
+                values = [quiet_interval(result, alpha) for result in family.values()]
+            intervals_by_key |= {
+                (test, *pair): interval for pair, interval in zip(family, values, strict=True)
+            }
+        for joint_statistics in self.across.values():
+            values = joint_statistics.intervals(
+                [self.results[key] for key in joint_statistics.keys], alpha
+            )
+            intervals_by_key |= dict(zip(joint_statistics.keys, values, strict=True))
+        return {key: intervals_by_key[key] for key in self.results}
 
     def best_set(self, alpha: float = 0.05, test: str | None = None) -> tuple[str, ...]:
         """The learners that may be the best one, after ``correction="simultaneous"``.
@@ -248,29 +252,33 @@ class ComparisonFields(Saved):
         check_alpha(alpha)
         joined = self._joined(test)
         low, high = zip(*joined.own_intervals(alpha), strict=True)
-        kept = joined.best_set(alpha)
+        best_set = joined.best_set(alpha)
         frame = pd.DataFrame(
             {
                 "learner": joined.learners,
                 "estimate": joined.estimates,
-                "se": [each.se for each in joined.own.values()],
+                "se": [result.se for result in joined.own.values()],
                 "conf_low": low,
                 "conf_high": high,
-                "in_best_set": [name in kept for name in joined.learners],
+                "in_best_set": [name in best_set for name in joined.learners],
             }
         )
         return frame.iloc[joined.order].reset_index(drop=True)
 
     def _joined(self, test: str | None) -> JointEstimates:
-        found = _labelled(self.together, test)
-        if len(found) != 1:
-            known = ", ".join(self.together)
+        labels = _labelled(self.together, test)
+        if len(labels) != 1:
+            joint_tests = ", ".join(self.together)
             raise ValueError(
-                f"{len(found)} tests with a joint covariance of the learners are of "
+                f"{len(labels)} tests with a joint covariance of the learners are of "
                 f"test={test!r:.60}: "
-                + (f"name one of {known}" if known else "pass correction='simultaneous'")
+                + (
+                    f"name one of {joint_tests}"
+                    if joint_tests
+                    else "pass correction='simultaneous'"
+                )
             )
-        return self.together[found[0]]
+        return self.together[labels[0]]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -292,23 +300,24 @@ class ComparisonFields(Saved):
         ValueError
             If there is none, or more than one.
         """
-        asked = (test, learner, other)
-        found = [
+        requested = (test, learner, other)
+        keys = [
             key
             for key in self.results
             if all(
-                each is None or (isinstance(each, str) and each == part)
-                for each, part in zip(asked, key, strict=True)
+                requested_part is None
+                or (isinstance(requested_part, str) and requested_part == key_part)
+                for requested_part, key_part in zip(requested, key, strict=True)
             )
         ]
-        if len(found) != 1:
+        if len(keys) != 1:
             raise ValueError(
-                f"{len(found)} results are of test={test!r:.60}, learner={learner!r:.60}, "
+                f"{len(keys)} results are of test={test!r:.60}, learner={learner!r:.60}, "
                 f"other={other!r:.60}: "
                 f"the tests are {', '.join(self.tests)}, and the pairs "
                 + ", ".join(f"{first!r} and {second!r}" for first, second in self.pairs)
             )
-        return self.results[found[0]]
+        return self.results[keys[0]]
 
     def joint_test(self, test: str | None = None) -> JointResult:
         """The test that all learners are equal, at once instead of in pairs.
@@ -325,14 +334,18 @@ class ComparisonFields(Saved):
         ValueError
             If there is none, or more than one.
         """
-        found = _labelled(self.joint, test)
-        if len(found) != 1:
-            known = ", ".join(self.joint)
+        labels = _labelled(self.joint, test)
+        if len(labels) != 1:
+            joint_tests = ", ".join(self.joint)
             raise ValueError(
-                f"{len(found)} joint tests are of test={test!r:.60}: "
-                + (f"name one of {known}" if known else "pass tests='delong' and loss='auc'")
+                f"{len(labels)} joint tests are of test={test!r:.60}: "
+                + (
+                    f"name one of {joint_tests}"
+                    if joint_tests
+                    else "pass tests='delong' and loss='auc'"
+                )
             )
-        return self.joint[found[0]]
+        return self.joint[labels[0]]
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """One row for each test and pair.
@@ -355,8 +368,8 @@ class ComparisonFields(Saved):
         for key, result in self.results.items():
             row = result.summary_frame(alpha)
             row.insert(list(row.columns).index("pvalue") + 1, "pvalue_adjusted", adjusted[key])
-            for place, name in enumerate(("test", "learner", "other")):
-                row.insert(place, name, key[place])
+            for column, name in enumerate(("test", "learner", "other")):
+                row.insert(column, name, key[column])
             if self.metrics:
                 row.insert(1, "metric", result.settings["loss"])
             low, high = intervals[key]
@@ -369,13 +382,13 @@ class ComparisonFields(Saved):
         return pd.DataFrame(
             [
                 {
-                    "design": each.design,
-                    "learn_size": " or ".join(map(str, each.learn_sizes)),
-                    "n_resamples": each.n_resamples,
-                    "n_fits": each.n_fits,
-                    "tests": ", ".join(each.tests),
+                    "design": design_fits.design,
+                    "learn_size": " or ".join(map(str, design_fits.learn_sizes)),
+                    "n_resamples": design_fits.n_resamples,
+                    "n_fits": design_fits.n_fits,
+                    "tests": ", ".join(design_fits.tests),
                 }
-                for each in self.fits
+                for design_fits in self.fits
             ]
         ).astype({"n_resamples": "Int64"})
 
@@ -390,8 +403,10 @@ class ComparisonFields(Saved):
             "correction": self.correction,
             "elapsed": to_plain(self.elapsed),
             "settings": to_plain(self.settings),
-            "joint": {test: each.to_dict() for test, each in self.joint.items()},
-            "together": {test: each.to_dict() for test, each in self.together.items()},
+            "joint": {test: joint_result.to_dict() for test, joint_result in self.joint.items()},
+            "together": {
+                test: joint_estimates.to_dict() for test, joint_estimates in self.together.items()
+            },
             **self._plain_across,
         }
 
@@ -400,7 +415,11 @@ class ComparisonFields(Saved):
         """Nothing of a comparison by one metric, whose files are as they were."""
         if not self.across:
             return {}
-        return {"across": {test: each.to_dict() for test, each in self.across.items()}}
+        return {
+            "across": {
+                test: joint_statistics.to_dict() for test, joint_statistics in self.across.items()
+            }
+        }
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -410,16 +429,21 @@ class ComparisonFields(Saved):
                 (row["test"], row["learner"], row["other"]): TestResult.from_dict(row["result"])
                 for row in data["results"]
             },
-            "fits": tuple(Fits(**each) for each in data["fits"]),
+            "fits": tuple(Fits(**fits_fields) for fits_fields in data["fits"]),
             "correction": data["correction"],
             "elapsed": from_plain(data["elapsed"]),
             "settings": from_plain(data["settings"]),
-            "joint": {test: JointResult.from_dict(each) for test, each in data["joint"].items()},
+            "joint": {
+                test: JointResult.from_dict(result_fields)
+                for test, result_fields in data["joint"].items()
+            },
             "together": {
-                test: JointEstimates.from_dict(each) for test, each in data["together"].items()
+                test: JointEstimates.from_dict(estimates_fields)
+                for test, estimates_fields in data["together"].items()
             },
             "across": {
-                test: JointStatistics.from_dict(each) for test, each in data["across"].items()
+                test: JointStatistics.from_dict(statistics_fields)
+                for test, statistics_fields in data["across"].items()
             },
         }
 
@@ -431,8 +455,8 @@ def _labelled(tests: Iterable[str], test: Any) -> list[str]:
 
 def check_correction(correction: Any) -> None:
     """Refuse what is no way to adjust p-values."""
-    known = isinstance(correction, str) and correction in get_args(Correction)
-    if correction is not None and not known:
+    is_correction = isinstance(correction, str) and correction in get_args(Correction)
+    if correction is not None and not is_correction:
         raise ValueError(
             f"correction={correction!r:.60} is unknown: use one of "
             f"{', '.join(get_args(Correction))}, or None"
@@ -444,5 +468,5 @@ def _adjusted(pvalues: np.ndarray, correction: str | None) -> list[float]:
     if correction is None or len(pvalues) == 1:
         return pvalues.tolist()
     missing = np.isnan(pvalues)
-    found = multipletests(np.where(missing, 1.0, pvalues), method=correction)[1]
-    return np.where(missing, math.nan, found).tolist()
+    adjusted = multipletests(np.where(missing, 1.0, pvalues), method=correction)[1]
+    return np.where(missing, math.nan, adjusted).tolist()

@@ -139,8 +139,8 @@ class ComparisonQuestion:
 class Questions:
     """Data and learners, validated once for each loss that tests are about."""
 
-    def __init__(self, asked: ComparisonQuestion) -> None:
-        self._asked = asked
+    def __init__(self, request: ComparisonQuestion) -> None:
+        self._asked = request
         self._known: list[DataQuestion] = []
 
     def about(self, loss: Any) -> DataQuestion:
@@ -154,32 +154,32 @@ class Questions:
 
     def test(self, spec: TestSpec, pair: Pair) -> HypothesisTest:
         """The test of one pair of learners."""
-        asked, cls = self._asked, spec.cls
-        if asked.contrast not in cls.contrasts:
+        request, cls = self._asked, spec.cls
+        if request.contrast not in cls.contrasts:
             raise ValueError(
-                f"{cls.method_name} tests no {asked.contrast}: use the test 'ustatistic', or "
+                f"{cls.method_name} tests no {request.contrast}: use the test 'ustatistic', or "
                 "contrast='difference'"
             )
-        own = dict(spec.own)
-        of_rows = {name: own.pop(name) for name in OF_ROWS if name in own}
-        loss = cls.only_loss if asked.loss is None else asked.loss
+        class_arguments = dict(spec.own)
+        of_rows = {name: class_arguments.pop(name) for name in OF_ROWS if name in class_arguments}
+        loss = cls.only_loss if request.loss is None else request.loss
         if of_rows:
             question = cls.question_of(
-                *(asked.X, asked.y, *(asked.learners[name] for name in pair)),
-                alternative=asked.alternative,
-                loss=asked.loss,
-                pos_label=asked.pos_label,
-                groups=asked.groups,
-                group_weight=asked.group_weight,
-                backend=asked.backend,
+                *(request.X, request.y, *(request.learners[name] for name in pair)),
+                alternative=request.alternative,
+                loss=request.loss,
+                pos_label=request.pos_label,
+                groups=request.groups,
+                group_weight=request.group_weight,
+                backend=request.backend,
                 **of_rows,
             )
         else:
             cls.check_loss(loss, paired=True)
             question = self.about(loss)
-        learners = {name: asked.learners[name] for name in pair}
+        learners = {name: request.learners[name] for name in pair}
         question = question.with_learners(learners)
-        return cls.about(question, **own_arguments(cls, asked.contrast), **own)
+        return cls.about(question, **own_arguments(cls, request.contrast), **class_arguments)
 
 
 def own_arguments(cls: type[HypothesisTest], contrast: Contrast) -> dict[str, Any]:
@@ -207,10 +207,12 @@ def turns_of(pairs: Sequence[Pair]) -> int:
 def check_simultaneous(spec: TestSpec) -> None:
     """Refuse a test that knows no joint covariance matrix of several learners."""
     if not spec.cls.judges_several:
-        known = ", ".join(name for name, cls in tests_that_compare().items() if cls.judges_several)
+        joint_tests = ", ".join(
+            name for name, cls in tests_that_compare().items() if cls.judges_several
+        )
         raise ValueError(
             f"correction='simultaneous' needs the joint covariance of the learners, which "
-            f"{spec.name} has not: use one of {known}, or correction='holm'"
+            f"{spec.name} has not: use one of {joint_tests}, or correction='holm'"
         )
 
 
@@ -233,30 +235,30 @@ class PlannedTest:
 
     @classmethod
     def of(
-        cls, label: str, spec: TestSpec, asked: ComparisonQuestion, questions: Questions
+        cls, label: str, spec: TestSpec, request: ComparisonQuestion, questions: Questions
     ) -> Self:
         """Make the tests; what they refuse is refused here."""
-        if asked.simultaneous:
+        if request.simultaneous:
             check_simultaneous(spec)
-        pairs = asked.pairs
+        pairs = request.pairs
         first = questions.test(spec, pairs[0])
         if spec.takes_losses:
             return cls(label, spec, {pairs[0]: first}, spec.constructor["design"], spec.fit, {})
-        design, rest = first.shared_design(spec.fit)
-        if design is None and asked.others:
-            design, rest = sets_for_several(first, rest, asked.learners)
-            spec = replace(spec, constructor={"design": design}, fit=rest)
+        design, other_options = first.shared_design(spec.fit)
+        if design is None and request.others:
+            design, other_options = sets_for_several(first, other_options, request.learners)
+            spec = replace(spec, constructor={"design": design}, fit=other_options)
         if design is not None:
-            return cls(label, spec, {pairs[0]: first}, design, rest, {})
+            return cls(label, spec, {pairs[0]: first}, design, other_options, {})
         question = _data_of(first)
         # Each learner is checked once, however many pairs it is in.
-        ready = question.with_learners(asked.learners).ready(question.learn_size)
+        all_learners = question.with_learners(request.learners).ready(question.learn_size)
         tests = {pairs[0]: first}
         for pair in pairs[1:]:
-            tests[pair] = first.asking(_about(ready, *pair))
-        options = {pair: test.fit_options(**rest) for pair, test in tests.items()}
-        joint_run = _joint_run(tests, ready, rest) if asked.simultaneous else None
-        return cls(label, spec, tests, None, rest, options, joint_run)
+            tests[pair] = first.asking(_about(all_learners, *pair))
+        options = {pair: test.fit_options(**other_options) for pair, test in tests.items()}
+        joint_run = _joint_run(tests, all_learners, other_options) if request.simultaneous else None
+        return cls(label, spec, tests, None, other_options, options, joint_run)
 
     @property
     def first(self) -> HypothesisTest:
@@ -268,10 +270,14 @@ class PlannedTest:
         """What the test of the first pair is asked."""
         return _data_of(self.first)
 
-    def check_losses(self, design: Design, others: Sequence[SmoothMetric] = ()) -> None:
+    def naming(self, **fit: Any) -> Self:
+        """The same test, with options of `fit` that a comparison has decided among its own."""
+        return replace(self, spec=replace(self.spec, fit={**self.spec.fit, **fit}))
+
+    def check_losses(self, design: Design, other_metrics: Sequence[SmoothMetric] = ()) -> None:
         """Refuse a design, and options of `fit`, before the losses are computed."""
         cls = self.spec.cls
-        for question in (self.question, *map(self.question.scored_by, others)):
+        for question in (self.question, *map(self.question.scored_by, other_metrics)):
             test = cls.about(question.on(design, by_rows=cls.sees_rows(question.metric)))
             test.fit_options(**self.fit_options)
 
@@ -288,14 +294,14 @@ def _about(question: DataQuestion, *names: str) -> DataQuestion:
 
 
 def _joint_run(
-    tests: Mapping[Pair, HypothesisTest], ready: DataQuestion, options: Mapping[str, Any]
+    tests: Mapping[Pair, HypothesisTest], all_learners: DataQuestion, options: Mapping[str, Any]
 ) -> Any:
     """One run for all tests and for each learner, ready, alone, of which nothing is tested."""
     first: Any = next(iter(tests.values()))
-    alone: dict[Any, Any] = {
-        name: first.asking(_about(ready, name).untested()) for name in ready.learners
+    single_learner_tests: dict[Any, Any] = {
+        name: first.asking(_about(all_learners, name).untested()) for name in all_learners.learners
     }
-    return first.joint_run({**alone, **tests}, tuple(ready.learners), options)
+    return first.joint_run({**single_learner_tests, **tests}, tuple(all_learners.learners), options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,49 +326,49 @@ class Plan:
     result is the one that the test gives by itself with this seed, whatever stands beside it.
     """
 
-    def __init__(self, asked: ComparisonQuestion, tests: Any, seed: int) -> None:
-        self.asked, self.seed = asked, seed
+    def __init__(self, request: ComparisonQuestion, tests: Any, seed: int) -> None:
+        self.asked, self.seed = request, seed
         self.default: Recommended | None = None
-        questions = Questions(asked)
+        questions = Questions(request)
         if isinstance(tests, str) and tests == RECOMMENDED:
             tests = self._recommended(questions)
-        self.specs = _with_designs(as_specs(tests), asked)
+        self.specs = _with_designs(as_specs(tests), request)
         planned = []
         for label, spec in self.specs.items():
             with naming_test(label):
-                planned.append(PlannedTest.of(label, spec, asked, questions))
+                planned.append(PlannedTest.of(label, spec, request, questions))
         self.specs = {test.label: test.spec for test in planned}
         _check_losses(planned)
         self.shared = tuple(self._shared(planned))
         self.alone = tuple(test for test in planned if test.design is None)
         for group in self.shared:
             for test in group.tests:
-                if test.fit_options or test.spec.takes_losses or asked.others:
+                if test.fit_options or test.spec.takes_losses or request.others:
                     with naming_test(test.label):
-                        test.check_losses(group.drawn, asked.others)
+                        test.check_losses(group.drawn, request.others)
 
     def _recommended(self, questions: Questions) -> Any:
         """The test that is run where none is named."""
-        asked = self.asked
-        if asked.simultaneous:
-            if asked.affordable is not None and asked.others:
-                most = asked.affordable(questions.about(asked.loss).problem, shared=True)
-                return TestSpec("ustatistic", fit={"max_fits": most})
-            if asked.affordable is not None or isinstance(asked.loss, SetScore):
+        request = self.asked
+        if request.simultaneous:
+            if request.affordable is not None and request.others:
+                most_fits = request.affordable(questions.about(request.loss).problem, shared=True)
+                return TestSpec("ustatistic", fit={"max_fits": most_fits})
+            if request.affordable is not None or isinstance(request.loss, SetScore):
                 return "ustatistic"
-            return bounded(questions.about(asked.loss).problem)
-        if asked.contrast == "ratio" and isinstance(asked.loss, SetScore):
+            return bounded(questions.about(request.loss).problem)
+        if request.contrast == "ratio" and isinstance(request.loss, SetScore):
             return "ustatistic"
         self.default = recommended(
-            lambda: questions.about(asked.loss).problem,
-            len(asked.learners),
-            asked.loss,
-            affordable=asked.affordable,
-            contrast=asked.contrast,
-            several=bool(asked.others),
+            lambda: questions.about(request.loss).problem,
+            len(request.learners),
+            request.loss,
+            affordable=request.affordable,
+            contrast=request.contrast,
+            several=bool(request.others),
         )
         spec = self.default.spec
-        if asked.others:
+        if request.others:
             # Learning sets that are shared are a number of them, however certain it makes.
             fit = {name: value for name, value in spec.fit.items() if name != "tol"}
             spec = replace(spec, fit=fit)
@@ -375,10 +381,11 @@ class Plan:
         several = len(self.specs) > 1
         return metric_label(test, metric.reported_name, of_several_tests=several)
 
-    def with_alone(self, alone: tuple[PlannedTest, ...]) -> Self:
+    def with_alone(self, own_set_tests: tuple[PlannedTest, ...]) -> Self:
         """The plan with other options of the tests that draw learning sets of their own."""
         plan = copy.copy(self)
-        plan.alone = alone
+        plan.alone = own_set_tests
+        plan.specs = {**self.specs, **{test.label: test.spec for test in own_set_tests}}
         return plan
 
     @property
@@ -397,34 +404,38 @@ class Plan:
             tests = tuple(test for test in planned if test.design == design)
             first, rng = tests[0], np.random.default_rng(self.seed)
             with naming_test(first.label):
-                drawn = draw_design(design, first.question.sample, len(learners), rng)
+                shared_design = draw_design(design, first.question.sample, len(learners), rng)
                 for test in tests:
-                    test.first.check_test_sets(drawn)
-                question = first.question.with_learners(learners).ready(drawn.learn_sizes[0])
-            yield SharedDesign(design, drawn, rng, question.problem, tests)
+                    test.first.check_test_sets(shared_design)
+                question = first.question.with_learners(learners).ready(
+                    shared_design.learn_sizes[0]
+                )
+            yield SharedDesign(design, shared_design, rng, question.problem, tests)
 
 
-def _with_designs(specs: Mapping[str, TestSpec], asked: ComparisonQuestion) -> dict[str, TestSpec]:
+def _with_designs(
+    specs: Mapping[str, TestSpec], request: ComparisonQuestion
+) -> dict[str, TestSpec]:
     """The tests with named designs for whatever names one, the same for the same splitter."""
-    known: list[tuple[Any, NamedDesign]] = []
-    found = {}
+    named_designs: list[tuple[Any, NamedDesign]] = []
+    specs_by_label = {}
     for label, spec in specs.items():
-        given = spec.constructor.get("design")
-        if given is not None:
-            designs = [design for raw, design in known if raw is given]
+        user_design = spec.constructor.get("design")
+        if user_design is not None:
+            designs = [design for raw, design in named_designs if raw is user_design]
             with naming_test(label):
-                design = designs[0] if designs else _as_design(given, asked)
-            known.append((given, design))
+                design = designs[0] if designs else _as_design(user_design, request)
+            named_designs.append((user_design, design))
             spec = replace(spec, constructor={**spec.constructor, "design": design})
-        found[label] = spec
-    return found
+        specs_by_label[label] = spec
+    return specs_by_label
 
 
-def _as_design(given: Any, asked: ComparisonQuestion) -> NamedDesign:
-    groups = as_groups(asked.groups, len(asked.y))
-    has_classes = isinstance(asked.loss, SetScore) and asked.has_classes
-    every = wants_every_class(asked.loss, has_classes=has_classes)
-    return as_design(given, asked.X, asked.y, auc=every, groups=groups)
+def _as_design(user_design: Any, request: ComparisonQuestion) -> NamedDesign:
+    groups = as_groups(request.groups, len(request.y))
+    has_classes = isinstance(request.loss, SetScore) and request.has_classes
+    every_class = wants_every_class(request.loss, has_classes=has_classes)
+    return as_design(user_design, request.X, request.y, auc=every_class, groups=groups)
 
 
 def _check_losses(planned: Sequence[PlannedTest]) -> None:

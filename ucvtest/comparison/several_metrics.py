@@ -54,29 +54,38 @@ def families_of(loss: Any, scoring: Any, metric: Any) -> tuple[Family, ...]:
     """
     if not is_several(metric):
         return (Family(chosen_loss(loss, scoring, metric)),)
-    all_chosen = [chosen_loss(loss, scoring, each) for each in metric]
-    names = [each if isinstance(each, str) else each.name for each in all_chosen]
+    all_chosen = [chosen_loss(loss, scoring, metric_choice) for metric_choice in metric]
+    names = [
+        metric_choice if isinstance(metric_choice, str) else metric_choice.name
+        for metric_choice in all_chosen
+    ]
     check_names(names)
-    found: dict[Any, list[Any]] = {}
-    for name, chosen in zip(names, all_chosen, strict=True):
-        smooth = isinstance(chosen, SmoothMetric)
-        found.setdefault((chosen.output, chosen.cut) if smooth else name, []).append(chosen)
-    return tuple(Family(first, tuple(others)) for first, *others in found.values())
+    by_predictions: dict[Any, list[Any]] = {}
+    for name, metric_or_loss in zip(names, all_chosen, strict=True):
+        smooth = isinstance(metric_or_loss, SmoothMetric)
+        by_predictions.setdefault(
+            (metric_or_loss.output, metric_or_loss.cut) if smooth else name, []
+        ).append(metric_or_loss)
+    return tuple(
+        Family(first, tuple(further_metrics)) for first, *further_metrics in by_predictions.values()
+    )
 
 
 def check_names(names: Sequence[str]) -> None:
     """Refuse a list of no metric, and one that names a metric twice."""
     if not names:
         raise ValueError("metric is an empty list: name one metric at least")
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise ValueError(f"metric names {twice[0]!r:.60} twice: name each once")
+    repeated_names = [name for position, name in enumerate(names) if name in names[:position]]
+    if repeated_names:
+        raise ValueError(f"metric names {repeated_names[0]!r:.60} twice: name each once")
 
 
 def names_of(metric: Sequence[Any]) -> tuple[str, ...]:
     """What results call several metrics, in the order in which they were named."""
-    chosen = [chosen_loss(None, None, each) for each in metric]
-    return tuple(as_metric(each, has_classes=True).reported_name for each in chosen)
+    metrics = [chosen_loss(None, None, metric_choice) for metric_choice in metric]
+    return tuple(
+        as_metric(metric_or_loss, has_classes=True).reported_name for metric_or_loss in metrics
+    )
 
 
 def metric_label(test: str, metric: str, *, of_several_tests: bool) -> str:
@@ -97,7 +106,7 @@ def directions_of(
     """
     if not (of_rows and losses.metric.linearised):
         return {}
-    found = {}
+    directions = {}
     for pair in pairs:
         values = losses.difference(*pair).values
         moved = values - values.mean()
@@ -106,8 +115,8 @@ def directions_of(
             moved = np.bincount(np.broadcast_to(losses.groups, testing.shape)[testing], moved)
         size = float(np.sqrt(moved @ moved))
         if size > 0 and math.isfinite(size):
-            found[pair] = moved / size
-    return found
+            directions[pair] = moved / size
+    return directions
 
 
 def across_metrics(
@@ -123,8 +132,11 @@ def across_metrics(
         for j, second in enumerate(keys[:i]):
             if first not in directions or second not in directions:
                 continue
-            (source, one), (other_source, other) = directions[first], directions[second]
+            (source, direction), (other_source, other_direction) = (
+                directions[first],
+                directions[second],
+            )
             if source == other_source:
-                correlation[i, j] = correlation[j, i] = float(one @ other)
-    known = [each.df for each in results.values() if not math.isnan(each.df)]
-    return JointStatistics(keys, correlation, min(known, default=math.inf))
+                correlation[i, j] = correlation[j, i] = float(direction @ other_direction)
+    finite_df = [result.df for result in results.values() if not math.isnan(result.df)]
+    return JointStatistics(keys, correlation, min(finite_df, default=math.inf))

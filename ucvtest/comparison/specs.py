@@ -65,8 +65,10 @@ class TestSpec(ByValue):
             object.__setattr__(self, name, MappingProxyType(dict(options)))
         cls = self.cls
         if self.takes_losses and len(self.constructor) > 1:
-            others = ", ".join(name for name in self.constructor if name != "design")
-            raise ValueError(f"{self.name} gets its learning sets from design: leave out {others}")
+            other_arguments = ", ".join(name for name in self.constructor if name != "design")
+            raise ValueError(
+                f"{self.name} gets its learning sets from design: leave out {other_arguments}"
+            )
         _check_options(self.name, self.own, cls.__init__, SHARED)
         # A comparison runs many tests at once; only their own methods know their options.
         _check_options(f"{self.name}.fit", self.fit, getattr(cls, "fit"), RUNTIME)  # noqa: B009
@@ -93,26 +95,28 @@ class TestSpec(ByValue):
         """
         if not isinstance(options, Mapping):
             raise ValueError(f"options must be a mapping of names to values, got {options!r:.60}")
-        known = inspect.signature(getattr(cls(test).cls, "fit")).parameters  # noqa: B009
-        fit = {name: value for name, value in options.items() if name in known}
-        rest = {name: value for name, value in options.items() if name not in known}
-        return cls(test, rest, fit)
+        fit_parameters = inspect.signature(getattr(cls(test).cls, "fit")).parameters  # noqa: B009
+        fit = {name: value for name, value in options.items() if name in fit_parameters}
+        constructor_options = {
+            name: value for name, value in options.items() if name not in fit_parameters
+        }
+        return cls(test, constructor_options, fit)
 
     @property
     def cls(self) -> type[HypothesisTest]:
         """The test class."""
-        known = tests_that_compare()
-        if isinstance(self.test, str) and self.test in known:
-            return known[self.test]
-        if isinstance(self.test, type) and self.test in known.values():
+        known_tests = tests_that_compare()
+        if isinstance(self.test, str) and self.test in known_tests:
+            return known_tests[self.test]
+        if isinstance(self.test, type) and self.test in known_tests.values():
             return self.test
         raise ValueError(_unknown(self.test))
 
     @property
     def takes_losses(self) -> bool:
         """Whether a test that would draw its own learning sets is given a design instead."""
-        known = inspect.signature(self.cls.__init__).parameters
-        return "design" in self.constructor and "design" not in known
+        parameters = inspect.signature(self.cls.__init__).parameters
+        return "design" in self.constructor and "design" not in parameters
 
     @property
     def own(self) -> Mapping[str, Any]:
@@ -136,18 +140,22 @@ class TestSpec(ByValue):
 
 
 def _check_options(
-    name: str, options: Mapping[str, Any], call: Any, decided: Sequence[str]
+    name: str, options: Mapping[str, Any], constructor_or_fit: Any, decided: Sequence[str]
 ) -> None:
-    known = [each for each in inspect.signature(call).parameters if each not in decided]
+    known_options = [
+        parameter
+        for parameter in inspect.signature(constructor_or_fit).parameters
+        if parameter not in decided
+    ]
     for option in options:
         if option in decided:
             raise ValueError(
                 f"{name} has no option {option!r} in a comparison, which decides it for all tests: "
                 "pass it to compare"
             )
-        if option not in known:
+        if option not in known_options:
             raise ValueError(
-                f"{name} has no option {option!r}: it has {', '.join(known) or 'none'}"
+                f"{name} has no option {option!r}: it has {', '.join(known_options) or 'none'}"
             )
 
 
@@ -163,13 +171,13 @@ def _unknown(test: Any) -> str:
 def as_specs(tests: Any) -> dict[str, TestSpec]:
     """Tests by the labels that tables show."""
     if isinstance(tests, Mapping):
-        named = {str(label): _as_spec(test) for label, test in tests.items()}
+        specs_by_label = {str(label): _as_spec(test) for label, test in tests.items()}
     else:
         listed = tests if isinstance(tests, (list, tuple)) else [tests]
-        named = _labeled([_as_spec(test) for test in listed])
-    if not named:
+        specs_by_label = _labeled([_as_spec(test) for test in listed])
+    if not specs_by_label:
         raise ValueError("tests is empty: name at least one, or use 'recommended'")
-    return named
+    return specs_by_label
 
 
 def _as_spec(test: Any) -> TestSpec:
@@ -179,10 +187,10 @@ def _as_spec(test: Any) -> TestSpec:
 def _labeled(specs: Sequence[TestSpec]) -> dict[str, TestSpec]:
     """The short names are the labels, numbered where a test comes several times."""
     counts = Counter(spec.name for spec in specs)
-    seen: Counter[str] = Counter()
-    named = {}
+    name_counts: Counter[str] = Counter()
+    specs_by_label = {}
     for spec in specs:
-        seen[spec.name] += 1
+        name_counts[spec.name] += 1
         again = counts[spec.name] > 1
-        named[f"{spec.name} ({seen[spec.name]})" if again else spec.name] = spec
-    return named
+        specs_by_label[f"{spec.name} ({name_counts[spec.name]})" if again else spec.name] = spec
+    return specs_by_label

@@ -54,20 +54,24 @@ def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
     level = f"{percent(alpha)} level"
     positive = _positive(comparison)
     if len(comparison.pairs) == 1:
-        together = ", p-values adjusted for all metrics," if comparison.across else ""
-        return f"At the {level}{together} {_of_two(comparison, alpha)}.{positive}"
+        adjustment_text = ", p-values adjusted for all metrics," if comparison.across else ""
+        return f"At the {level}{adjustment_text} {_of_two(comparison, alpha)}.{positive}"
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
-    found = (
+    test_verdicts = (
         f"{label} {_of_pairs(comparison, test, alpha)}{_best(comparison, test, alpha)}"
         for test, label in _labels(comparison)
     )
-    return f"At the {level}{adjusted} {'; '.join(found)}.{positive}"
+    return f"At the {level}{adjusted} {'; '.join(test_verdicts)}.{positive}"
 
 
 def _positive(comparison: ComparisonFields) -> str:
     """A sentence on the class that the estimates are about, where they depend on it."""
-    named = (result.diagnostics.get(POSITIVE_CLASS) for result in comparison.results.values())
-    label = next((each for each in named if each is not None), None)
+    positive_labels = (
+        result.diagnostics.get(POSITIVE_CLASS) for result in comparison.results.values()
+    )
+    label = next(
+        (label_of_class for label_of_class in positive_labels if label_of_class is not None), None
+    )
     return "" if label is None else f" The positive class is {label!r:.60}."
 
 
@@ -75,36 +79,42 @@ def _best(comparison: ComparisonFields, test: str, alpha: float) -> str:
     """A clause on the best set, where there is one."""
     if test not in comparison.together:
         return ""
-    kept, n_learners = comparison.best_set(alpha, test), len(comparison.learners)
-    if len(kept) == 1:
-        return f", and {kept[0]} is the best"
-    who = ", ".join(kept) if len(kept) <= MOST_NAMED else f"{len(kept)} of the {n_learners}"
+    best_set, n_learners = comparison.best_set(alpha, test), len(comparison.learners)
+    if len(best_set) == 1:
+        return f", and {best_set[0]} is the best"
+    who = (
+        ", ".join(best_set)
+        if len(best_set) <= MOST_NAMED
+        else f"{len(best_set)} of the {n_learners}"
+    )
     return f", and the best one is among {who}"
 
 
 def _labels(comparison: ComparisonFields) -> list[tuple[str, str]]:
     """The tests, and what they are called in words."""
-    labels = {test: label_of(test, each) for (test, *_), each in comparison.results.items()}
+    labels = {test: label_of(test, result) for (test, *_), result in comparison.results.items()}
     return list(labels.items())
 
 
 def _of_two(comparison: ComparisonFields, alpha: float) -> str:
-    found: dict[str, list[str]] = {}
+    tests_by_claim: dict[str, list[str]] = {}
     invalid = []
     for key, result in comparison.results.items():
         test, *pair = key
         pvalue = comparison.adjusted_pvalues[key] if comparison.across else result.pvalue
         finding = _finding(result, pvalue, pair, alpha)
         if _is_valid(result):
-            found.setdefault(finding, []).append(test)
+            tests_by_claim.setdefault(finding, []).append(test)
         else:
             invalid.append(f"{test}, which is not valid and not counted, {_verb(finding, 1)}")
-    n_tests = sum(map(len, found.values()))
+    n_tests = sum(map(len, tests_by_claim.values()))
     # What was found comes first.
-    ordered = sorted(found, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0)
+    ordered = sorted(
+        tests_by_claim, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0
+    )
     counted = [
-        f"{_share(comparison, len(found[claim]), n_tests)} {_verb(claim, len(found[claim]))} "
-        f"({', '.join(found[claim])})"
+        f"{_share(comparison, len(tests_by_claim[claim]), n_tests)} "
+        f"{_verb(claim, len(tests_by_claim[claim]))} ({', '.join(tests_by_claim[claim])})"
         for claim in ordered
     ]
     return "; ".join([*counted, *invalid])
@@ -124,16 +134,16 @@ def label_of(test: str, result: TestResult) -> str:
 
 
 def _share(comparison: ComparisonFields, count: int, total: int) -> str:
-    what = _noun(comparison)
+    row_noun = _noun(comparison)
     if count < total or total == 1:
-        return f"{count} of {total} {what}{'s' if total > 1 else ''}"
-    return f"all {total} {what}s"
+        return f"{count} of {total} {row_noun}{'s' if total > 1 else ''}"
+    return f"all {total} {row_noun}s"
 
 
 def _noun(comparison: ComparisonFields) -> str:
     """What rows are called by: the tests, or the metrics of one test."""
-    one = len(comparison.settings.get("tests", ())) == 1
-    return "metric" if comparison.metrics and one else "test"
+    is_one_test = len(comparison.settings.get("tests", ())) == 1
+    return "metric" if comparison.metrics and is_one_test else "test"
 
 
 def _verb(claim: str, count: int) -> str:
@@ -154,12 +164,14 @@ def _of_pairs(comparison: ComparisonFields, test: str, alpha: float) -> str:
     kinds = set(findings)
     if len(kinds) == 1 and not kinds.isdisjoint(NOTHING):
         return _verb(findings[0], 1)
-    claims = [each for each in findings if each not in NOTHING]
-    text = _verb(", ".join(claims) or NO_DIFFERENCE, 1)
+    claims = [finding for finding in findings if finding not in NOTHING]
+    pairs_text = _verb(", ".join(claims) or NO_DIFFERENCE, 1)
     missing = findings.count(NO_PVALUE)
     if not missing:
-        return text
-    return f"{text} ({'one pair has' if missing == 1 else f'{missing} pairs have'} no p-value)"
+        return pairs_text
+    return (
+        f"{pairs_text} ({'one pair has' if missing == 1 else f'{missing} pairs have'} no p-value)"
+    )
 
 
 def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: float) -> str:
@@ -168,11 +180,11 @@ def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: floa
         return PROBABILITIES
     if math.isnan(pvalue):
         return NO_PVALUE
-    sides = direction(result)
+    claims = direction(result)
     # At p = alpha exactly the test rejects, as everywhere.
-    if pvalue > alpha or sides is None:
+    if pvalue > alpha or claims is None:
         return NO_DIFFERENCE
-    winner = sides.below if is_below(result) else sides.above
+    winner = claims.below if is_below(result) else claims.above
     better, worse = pair if winner == "first" else pair[::-1]
     return f"{better} is better than {worse}"
 
@@ -186,8 +198,8 @@ def pair_text(comparison: ComparisonFields, pair: Sequence[str]) -> str:
 def _short(comparison: ComparisonFields, name: str) -> str:
     if len(name) <= NAME_LENGTH:
         return name
-    place = f"... ({comparison.learners.index(name) + 1})"
-    return name[: NAME_LENGTH - len(place)] + place
+    ellipsis = f"... ({comparison.learners.index(name) + 1})"
+    return name[: NAME_LENGTH - len(ellipsis)] + ellipsis
 
 
 def _listed(comparison: ComparisonFields) -> str:
@@ -195,7 +207,7 @@ def _listed(comparison: ComparisonFields) -> str:
     names = comparison.learners
     if max(map(len, names)) <= NAME_LENGTH or len(comparison.pairs) == 1:
         return ", ".join(names)
-    return ", ".join(f"({place}) {name}" for place, name in enumerate(names, start=1))
+    return ", ".join(f"({number}) {name}" for number, name in enumerate(names, start=1))
 
 
 class ComparisonSummary(GridSummary):
@@ -218,22 +230,24 @@ class ComparisonSummary(GridSummary):
     def as_markdown(self) -> str:
         """Verdict, tables, fits and notes as Markdown."""
         comparison = self._comparison
-        words, facts = _words(comparison), _facts(comparison)
-        parts = [
+        statement_rows, fact_rows = _words(comparison), _facts(comparison)
+        sections = [
             f"## {escape_markdown(_title(comparison))}",
             f"**{escape_markdown(self._verdict)}**",
         ]
         for grid in _main_grids(comparison, self._alpha):
-            parts += [f"### {escape_markdown(grid.title)}"] if grid.title else []
-            parts.append(grid.markdown())
-        parts.append(
+            sections += [f"### {escape_markdown(grid.title)}"] if grid.title else []
+            sections.append(grid.markdown())
+        sections.append(
             Grid(
-                [list(pair) for pair in [*words[1:], *facts]], list(words[0]), aligns="l"
+                [list(pair) for pair in [*statement_rows[1:], *fact_rows]],
+                list(statement_rows[0]),
+                aligns="l",
             ).markdown()
         )
         notes = [*_fit_lines(comparison), *_notes(comparison)]
-        parts += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
-        return "\n\n".join(parts) + "\n"
+        sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
+        return "\n\n".join(sections) + "\n"
 
     def _closing(self, width: int, *, with_verdict: bool) -> list[str]:
         comparison = self._comparison
@@ -249,17 +263,19 @@ class ComparisonSummary(GridSummary):
 
 def _title(comparison: ComparisonFields) -> str:
     n_learners, n_tests = len(comparison.learners), len(comparison.tests)
-    what = _noun(comparison)
-    return f"Comparison of {n_learners} learners by {n_tests} {what}{'s' if n_tests > 1 else ''}"
+    row_noun = _noun(comparison)
+    return (
+        f"Comparison of {n_learners} learners by {n_tests} {row_noun}{'s' if n_tests > 1 else ''}"
+    )
 
 
 def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
-    words = [("Learners", _listed(comparison))]
+    statements = [("Learners", _listed(comparison))]
     if len(comparison.pairs) == 1:
         ratio = comparison.contrast == "ratio"
         link = "over that of the second" if ratio else "minus the second"
-        what = "the loss of the first learner" if ratio else "the first learner"
-        words.append(("Estimates", f"{what} {link}"))
+        compared_text = "the loss of the first learner" if ratio else "the first learner"
+        statements.append(("Estimates", f"{compared_text} {link}"))
     estimands: dict[str, list[str]] = {}
     for (test, _, _), result in comparison.results.items():
         tests = estimands.setdefault(result.estimand, [])
@@ -267,24 +283,28 @@ def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
             tests.append(test)
     for estimand, tests in estimands.items():
         added = f" ({', '.join(tests)})" if len(estimands) > 1 else ""
-        words.append(("Estimand", f"{estimand}{added}"))
+        statements.append(("Estimand", f"{estimand}{added}"))
     for (test, *pair), result in comparison.results.items():
-        where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(comparison, pair)}"
+        test_and_pair = (
+            test if len(comparison.pairs) == 1 else f"{test}, {pair_text(comparison, pair)}"
+        )
         if result.posterior is not None:
-            found = posterior_in_words(result, result.posterior)
-            words.append(("Posterior", f"{where}: {found}"))
+            posterior_text = posterior_in_words(result, result.posterior)
+            statements.append(("Posterior", f"{test_and_pair}: {posterior_text}"))
         if result.status != "ok":
-            words.append(("STATUS", f"{where}: {result.status}"))
+            statements.append(("STATUS", f"{test_and_pair}: {result.status}"))
     if len(comparison.pairs) > 1:
         # Of two learners it says what their test says.
         for test, joint in comparison.joint.items():
-            words.append(("Joint test", f"{test}, all {joint.estimand} equal: {joint.in_words}"))
-    return words
+            statements.append(
+                ("Joint test", f"{test}, all {joint.estimand} equal: {joint.in_words}")
+            )
+    return statements
 
 
 def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
     loss = comparison.settings.get("loss")
-    facts = [
+    fact_rows = [
         ("Observations", str(comparison.n_obs)),
         ("Model fits in all", str(comparison.n_fits)),
         (_loss_or_score(comparison), str(loss)),
@@ -292,24 +312,24 @@ def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
         ("Seconds", f"{comparison.elapsed:.2f}"),
     ]
     if len(comparison.pairs) > 1 or comparison.across:
-        facts.append(("Correction", comparison.correction or "none"))
+        fact_rows.append(("Correction", comparison.correction or "none"))
     if _noun(comparison) == "metric":
-        facts.append(("Test", next(iter(comparison.settings["tests"]))))
-    return facts
+        fact_rows.append(("Test", next(iter(comparison.settings["tests"]))))
+    return fact_rows
 
 
 def _loss_or_score(comparison: ComparisonFields) -> str:
     """What the metric is called."""
     if comparison.metrics:
         return f"Metric{'s' if len(comparison.metrics) > 1 else ''}"
-    scores = {each.better for each in comparison.results.values()} == {"higher"}
+    scores = {result.better for result in comparison.results.values()} == {"higher"}
     return "Score" if scores and known_metric(comparison.settings.get("loss")) is None else "Loss"
 
 
 def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
     """One table of tests for two learners; one table of pairs for each test of more."""
     if len(comparison.pairs) == 1:
-        names = [label_of(test, each) for (test, *_), each in comparison.results.items()]
+        names = [label_of(test, result) for (test, *_), result in comparison.results.items()]
         return [_grid(comparison, list(comparison.results), names, alpha)]
     grids = []
     for test in comparison.tests:
@@ -327,18 +347,18 @@ def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
 def _learner_grid(comparison: ComparisonFields, test: str, alpha: float) -> Grid:
     """What each learner reaches alone, the best ones first, those of the best set marked."""
     frame = comparison.learner_frame(alpha, test)
-    shown = frame.head(MOST_ROWS)
-    numbers = shown[["estimate", "se", "conf_low", "conf_high"]].to_numpy()
+    first_rows = frame.head(MOST_ROWS)
+    numbers = first_rows[["estimate", "se", "conf_low", "conf_high"]].to_numpy()
     units, level = decimals_of(numbers.ravel().tolist()), percent(1 - alpha)
     names = [
-        f"{_short(comparison, name)}{' *' if kept else ''}"
-        for name, kept in zip(shown["learner"], shown["in_best_set"], strict=True)
+        f"{_short(comparison, name)}{' *' if in_best_set else ''}"
+        for name, in_best_set in zip(first_rows["learner"], first_rows["in_best_set"], strict=True)
     ]
     headings = ["", "estimate", "std err", f"{level} low", f"{level} high"]
     columns = [number_column(column, units) for column in numbers.T.tolist()]
     rows = [list(cells) for cells in zip(names, *columns, strict=True)]
-    n_kept, more = int(frame["in_best_set"].sum()), len(frame) - len(shown)
-    title = f"{test}: learners (* best set of {n_kept}{f'; {more} more' if more else ''})"
+    n_kept, n_hidden = int(frame["in_best_set"].sum()), len(frame) - len(first_rows)
+    title = f"{test}: learners (* best set of {n_kept}{f'; {n_hidden} more' if n_hidden else ''})"
     return Grid(rows, headings, title=title)
 
 
@@ -352,7 +372,9 @@ def _grid(
     results = [comparison.results[key] for key in keys]
     intervals = comparison.intervals(alpha)
     lows, highs = zip(*(intervals[key] for key in keys), strict=True)
-    estimates, errors = ([getattr(each, name) for each in results] for name in ("estimate", "se"))
+    estimates, errors = (
+        [getattr(test_result, name) for test_result in results] for name in ("estimate", "se")
+    )
     units = decimals_of([*estimates, *errors, *lows, *highs])
     level = percent(1 - alpha)
     columns = {
@@ -378,16 +400,19 @@ def _grid(
 
 def _letter(comparison: ComparisonFields, test: str) -> str:
     """The letter of what was fitted for a test."""
-    places = (place for place, fits in enumerate(comparison.fits) if test in fits.tests)
+    places = (position for position, fits in enumerate(comparison.fits) if test in fits.tests)
     return _letters(next(places))
 
 
-def _letters(place: int) -> str:
-    return ascii_uppercase[place % 26] * (place // 26 + 1)
+def _letters(position: int) -> str:
+    return ascii_uppercase[position % 26] * (position // 26 + 1)
 
 
 def _fit_lines(comparison: ComparisonFields) -> list[str]:
-    return [f"{_letters(place)}: {_of_fits(each)}" for place, each in enumerate(comparison.fits)]
+    return [
+        f"{_letters(position)}: {_of_fits(design_fits)}"
+        for position, design_fits in enumerate(comparison.fits)
+    ]
 
 
 def _of_fits(fits: Fits) -> str:
@@ -413,7 +438,7 @@ def _notes(comparison: ComparisonFields) -> list[str]:
         )
     notes.extend(_direction_note(comparison))
     if len(comparison.pairs) > 1:
-        how = (
+        adjustment_text = (
             f"adjusted ({comparison.correction}) for the {len(comparison.pairs)} pairs of learners "
             f"within each {_noun(comparison)}"
             if comparison.correction
@@ -422,7 +447,7 @@ def _notes(comparison: ComparisonFields) -> list[str]:
         if comparison.together:
             notes.extend(_simultaneous_notes(comparison))
         else:
-            notes.append(f"p-values are {how}; intervals are not.")
+            notes.append(f"p-values are {adjustment_text}; intervals are not.")
     elif comparison.across:
         notes.extend(_notes_across(comparison))
     of_tests: dict[str, list[str]] = {}
@@ -456,11 +481,12 @@ def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
     if comparison.across:
         return _notes_across(comparison)
     errors = {
-        test: each.critical(comparison.of_test(test), 0.05)
-        for test, each in comparison.together.items()
+        test: joint_estimates.critical(comparison.of_test(test), 0.05)
+        for test, joint_estimates in comparison.together.items()
     }
     quantiles = ", ".join(
-        f"{one.value:.3g} (Monte-Carlo standard error {one.mc_se:.1g})" for one in errors.values()
+        f"{critical_value.value:.3g} (Monte-Carlo standard error {critical_value.mc_se:.1g})"
+        for critical_value in errors.values()
     )
     return [
         "Intervals hold together: the largest studentised error of all differences exceeds "
@@ -476,7 +502,8 @@ def _notes_across(comparison: ComparisonFields) -> list[str]:
     """What intervals and p-values of several metrics together are."""
     alternative = next(iter(comparison.results.values())).alternative
     quantiles = ", ".join(
-        f"{each.critical(alternative, 0.05).value:.3g}" for each in comparison.across.values()
+        f"{joint_statistics.critical(alternative, 0.05).value:.3g}"
+        for joint_statistics in comparison.across.values()
     )
     notes = [
         "The intervals of all metrics hold together: the largest studentised error exceeds "
@@ -490,15 +517,21 @@ def _notes_across(comparison: ComparisonFields) -> list[str]:
 
 
 def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:
-    """What a test notes of every pair, and that there is more."""
-    lists = [
+    """What a test notes of every pair, or of every one of a learner, and that there is more."""
+    by_pair = {
         # The list of fits says more.
-        [note for note in result.notes if not is_reuse_note(note)]
-        for (each, _, _), result in comparison.results.items()
+        tuple(pair): [note for note in result.notes if not is_reuse_note(note)]
+        for (each, *pair), result in comparison.results.items()
         if each == test
-    ]
+    }
+    lists = list(by_pair.values())
     first, *others = lists
     common = [note for note in first if all(note in notes for notes in others)]
-    if any(len(notes) > len(common) for notes in lists):
+    for learner in comparison.learners:
+        # Such as which estimator its name stands for.
+        own = [notes for pair, notes in by_pair.items() if learner in pair]
+        named = (note for note in own[0] if note.startswith(f'"{learner}" '))
+        common += [note for note in named if note not in common and all(note in x for x in own)]
+    if any(set(notes) - set(common) for notes in lists):
         common.append("Further notes on single pairs are in their own summaries.")
     return common

@@ -46,15 +46,15 @@ class TestOnLosses:
     def of(self, *names: str) -> HypothesisTest:
         """The test of one learner, or of a pair; refused if it does not admit the losses."""
         cls: Any = self.spec.cls
-        asked = self.asked
+        request = self.asked
         with naming_test(self.label):
             if not cls.takes_losses:
-                return cls.from_losses(asked.losses, *names)
-            own = own_arguments(cls, asked.contrast)
-            if asked.losses.groups is not None:
-                own["group_weight"] = asked.group_weight
+                return cls.from_losses(request.losses, *names)
+            class_arguments = own_arguments(cls, request.contrast)
+            if request.losses.groups is not None:
+                class_arguments["group_weight"] = request.group_weight
             test: HypothesisTest = cls.from_losses(
-                asked.losses, *names, alternative=asked.alternative, **own
+                request.losses, *names, alternative=request.alternative, **class_arguments
             )
             return test
 
@@ -63,20 +63,20 @@ class TestOnLosses:
         tests = {pair: self.of(*pair) for pair in self.asked.pairs}
         with naming_test(self.label):
             if not self.asked.simultaneous:
-                found = {
+                results_by_pair = {
                     pair: test.run(test.fit_options(**self.fit_options), test.question.execution())
                     for pair, test in tests.items()
                 }
-                return found, None
-            alone: dict[Any, HypothesisTest] = {}
+                return results_by_pair, None
+            single_learner_tests: dict[Any, HypothesisTest] = {}
             for name in self.asked.losses.learners:
                 test = self.of(name)
-                alone[name] = test.asking(test.question.untested())
+                single_learner_tests[name] = test.asking(test.question.untested())
             cls = self.spec.cls
-            results, together = cls.simultaneous_results(
-                {**alone, **tests}, self.asked.losses.in_losses, self.fit_options
+            results, joint_estimates = cls.simultaneous_results(
+                {**single_learner_tests, **tests}, self.asked.losses.in_losses, self.fit_options
             )
-            return {pair: results[pair] for pair in tests}, together
+            return {pair: results[pair] for pair in tests}, joint_estimates
 
     def joint(self) -> JointResult | None:
         """The test of all learners at once, where there is one."""

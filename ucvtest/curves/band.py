@@ -67,8 +67,8 @@ class Band:
     high_all: np.ndarray
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            object.__setattr__(self, item.name, freeze(getattr(self, item.name)))
+        for band_field in fields(self):
+            object.__setattr__(self, band_field.name, freeze(getattr(self, band_field.name)))
 
 
 def bands_of(
@@ -90,12 +90,12 @@ def bands_of(
         Of the draws of the largest error.
     """
     df = cells.n_units - 1.0
-    quantities = [_Quantity(each, cells) for each in points.values()]
+    quantities = [_Quantity(quantity_points, cells) for quantity_points in points.values()]
     moved = [quantity.moved(1.0) for quantity in quantities]
     student = ReferenceDistribution(df).isf(alpha / 2)
     largest = _largest([values for _, values, _ in moved], cells, df, alpha, seed)
     added = max(1.0, as_normal(largest, df) ** 2 / 4)
-    found = []
+    bands = []
     for name, quantity, (centre, _, variance) in zip(points, quantities, moved, strict=True):
         low, high = quantity.interval(centre, student * np.sqrt(variance))
         centre, _, variance = quantity.moved(added)
@@ -106,8 +106,8 @@ def bands_of(
             low_all=np.minimum(low_all, low),
             high_all=np.maximum(high_all, high),
         )
-        found.append(band)
-    return found
+        bands.append(band)
+    return bands
 
 
 def _largest(values: list[np.ndarray], cells: Cells, df: float, alpha: float, seed: int) -> float:
@@ -115,11 +115,11 @@ def _largest(values: list[np.ndarray], cells: Cells, df: float, alpha: float, se
     stacked = np.vstack(values)
     covariance = stacked @ cells.covariance @ stacked.T
     variance = covariance.diagonal()
-    known = variance > NO_VARIANCE
-    if not known.any():
+    has_variance = variance > NO_VARIANCE
+    if not has_variance.any():
         return ReferenceDistribution(df).isf(alpha / 2)
-    scale = np.sqrt(variance[known])
-    correlation = covariance[np.ix_(known, known)] / np.outer(scale, scale)
+    scale = np.sqrt(variance[has_variance])
+    correlation = covariance[np.ix_(has_variance, has_variance)] / np.outer(scale, scale)
     return MultivariateT(correlation, df, seed, N_DRAWS).critical(alpha).value
 
 
@@ -128,11 +128,13 @@ class _Quantity:
 
     def __init__(self, points: tuple[Points, ...], cells: Cells) -> None:
         self.points, self.cells = points, cells
-        ratios = [_ratio(each, cells) for each in points]
+        ratios = [_ratio(learner_points, cells) for learner_points in points]
         self.estimate = _less([estimate for estimate, _ in ratios])
         self.values = _less([values for _, values in ratios])
         self.se = np.sqrt(_variances(self.values, cells.covariance))
-        self.n_deciding = np.min([each.denominator @ cells.counts for each in points], axis=0)
+        self.n_deciding = np.min(
+            [learner_points.denominator @ cells.counts for learner_points in points], axis=0
+        )
         self.n = self._effective_size()
 
     def _effective_size(self) -> np.ndarray:
@@ -140,10 +142,10 @@ class _Quantity:
         cells = self.cells
         if not cells.clustered:
             return np.full(len(self.estimate), float(cells.n_obs))
-        alone = _variances(self.values, cells.independent)
-        known = self.se > 0
+        independent_variance = _variances(self.values, cells.independent)
+        has_error = self.se > 0
         size = np.full(len(self.estimate), float(cells.n_units))
-        size[known] = cells.n_obs * alone[known] / self.se[known] ** 2
+        size[has_error] = cells.n_obs * independent_variance[has_error] / self.se[has_error] ** 2
         return np.clip(size, 1, cells.n_obs)
 
     def moved(self, added: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -153,28 +155,39 @@ class _Quantity:
         half as many in each margin.
         """
         shares = self.cells.counts / self.cells.n_obs
-        one = len(self.points) == 1
-        each = added if one else added / 2
-        parts = [_with_added(points, shares, self.n, each) for points in self.points]
-        centre, values = _less([part[0] for part in parts]), _less([part[1] for part in parts])
-        if one:
-            squares = added * (parts[0][2] ** 2).sum(axis=1)
+        is_single = len(self.points) == 1
+        added_each = added if is_single else added / 2
+        points_by_learner = [
+            _with_added(points, shares, self.n, added_each) for points in self.points
+        ]
+        centre, values = (
+            _less([moved_points[0] for moved_points in points_by_learner]),
+            _less([moved_points[1] for moved_points in points_by_learner]),
+        )
+        if is_single:
+            squares = added * (points_by_learner[0][2] ** 2).sum(axis=1)
         else:
             # Both predictions of a positive, and of a negative, in all four ways.
-            first, second = (part[2].reshape(-1, 2, 2) for part in parts)
-            ways = first[:, :, :, None] - second[:, :, None, :]
-            squares = added / 4 * (ways**2).sum(axis=(1, 2, 3))
+            first, second = (
+                moved_points[2].reshape(-1, 2, 2) for moved_points in points_by_learner
+            )
+            added_differences = first[:, :, :, None] - second[:, :, None, :]
+            squares = added / 4 * (added_differences**2).sum(axis=(1, 2, 3))
         spread = self.n**2 * _variances(values, self.cells.covariance)
         spread += self.n * (values @ shares) ** 2 + squares
-        return centre, values, spread / (self.n + 4 * each) ** 2
+        return centre, values, spread / (self.n + 4 * added_each) ** 2
 
-    def interval(self, centre: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, centre: np.ndarray, half_width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The interval around moved points, within what the quantity can be."""
-        first, *others = self.points
+        first, *other_learners = self.points
         # The second can be 1 at most, and its own least at least.
-        least = first.least - len(others)
-        most = 1 - sum((each.least for each in others), np.zeros(len(centre)))
-        return np.maximum(centre - half, least), np.minimum(centre + half, most)
+        smallest_value = first.least - len(other_learners)
+        largest_value = 1 - sum(
+            (other_points.least for other_points in other_learners), np.zeros(len(centre))
+        )
+        return np.maximum(centre - half_width, smallest_value), np.minimum(
+            centre + half_width, largest_value
+        )
 
 
 def _ratio(points: Points, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
@@ -182,31 +195,35 @@ def _ratio(points: Points, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
     below = points.denominator @ cells.counts
     below = np.where(below > 0, below, np.nan)
     # Of counts, which are exact: others divide the same integers.
-    found = points.numerator @ cells.counts / below
-    values = points.numerator - found[:, None] * points.denominator
-    return found, cells.n_obs * values / below[:, None]
+    ratios = points.numerator @ cells.counts / below
+    values = points.numerator - ratios[:, None] * points.denominator
+    return ratios, cells.n_obs * values / below[:, None]
 
 
 def _with_added(
-    points: Points, shares: np.ndarray, n: np.ndarray, each: float
+    points: Points, shares: np.ndarray, n: np.ndarray, added_each: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ratios, and influence values of cells and of the four added, `each` times each."""
+    """Ratios, and influence values of cells and of the four added, `added_each` times each."""
     above, below = (
-        (n * (weights @ shares) + each * added.sum(axis=1)) / (n + 4 * each)
+        (n * (weights @ shares) + added_each * added.sum(axis=1)) / (n + 4 * added_each)
         for weights, added in (
             (points.numerator, points.added_numerator),
             (points.denominator, points.added_denominator),
         )
     )
-    found = above / below
-    values = (points.numerator - found[:, None] * points.denominator) / below[:, None]
-    added = (points.added_numerator - found[:, None] * points.added_denominator) / below[:, None]
-    return found, values, added
+    ratios = above / below
+    values = (points.numerator - ratios[:, None] * points.denominator) / below[:, None]
+    added = (points.added_numerator - ratios[:, None] * points.added_denominator) / below[:, None]
+    return ratios, values, added
 
 
-def _less(parts: list[np.ndarray]) -> np.ndarray:
+def _less(minuend_and_subtrahend: list[np.ndarray]) -> np.ndarray:
     """The first, less the second where there is one."""
-    return parts[0] if len(parts) == 1 else parts[0] - parts[1]
+    return (
+        minuend_and_subtrahend[0]
+        if len(minuend_and_subtrahend) == 1
+        else minuend_and_subtrahend[0] - minuend_and_subtrahend[1]
+    )
 
 
 def _variances(values: np.ndarray, covariance: np.ndarray) -> np.ndarray:

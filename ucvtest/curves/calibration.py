@@ -100,7 +100,12 @@ def calibration(
     edges = _edges(bins, inputs.scores)
     places = np.searchsorted(edges[1:-1], inputs.scores)
     n_bins = len(edges) - 1
-    means = np.array([_means(*each, n_bins) for each in zip(places, inputs.scores, strict=True)])
+    means = np.array(
+        [
+            _means(*bins_and_scores, n_bins)
+            for bins_and_scores in zip(places, inputs.scores, strict=True)
+        ]
+    )
     curve = compute_curve(
         *("calibration", inputs),
         places=places,
@@ -121,8 +126,10 @@ def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
         if n_bins > MOST_POINTS:
             raise ValueError(f"bins must be at most {MOST_POINTS}, got {bins}")
         # Computed as scikit-learn does, because rounding decides on which side predictions lie.
-        found: np.ndarray = np.unique(np.percentile(scores, 100 * np.linspace(0, 1, n_bins + 1)))
-        return found if len(found) > 1 else np.array([0.0, 1.0])
+        bin_edges: np.ndarray = np.unique(
+            np.percentile(scores, 100 * np.linspace(0, 1, n_bins + 1))
+        )
+        return bin_edges if len(bin_edges) > 1 else np.array([0.0, 1.0])
     edges = as_numbers("bins", bins)
     rises = edges.ndim == 1 and len(edges) > 1 and (np.diff(edges) > 0).all()
     if not rises or not edges[0] <= scores.min() or not scores.max() <= edges[-1]:

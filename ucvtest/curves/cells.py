@@ -72,8 +72,8 @@ def count_cells(places: np.ndarray, n_cells: int, groups: Groups | None) -> Cell
 
 def _count(places: np.ndarray, units: np.ndarray, n_units: int, n_cells: int) -> csr_array:
     """How many rows of each unit are in each cell (G, m)."""
-    where = (np.tile(units, len(places)), places.ravel())
-    return csr_array((np.ones(places.size), where), shape=(n_units, n_cells))
+    unit_and_cell = (np.tile(units, len(places)), places.ravel())
+    return csr_array((np.ones(places.size), unit_and_cell), shape=(n_units, n_cells))
 
 
 def _covariance(table: csr_array, sizes: np.ndarray) -> np.ndarray:

@@ -60,21 +60,28 @@ def compute_curve(
     # Of each learner first the negatives of all places, then the positives.
     index = 2 * np.arange(n_learners)[:, None] + inputs.positive
     cells = count_cells(index * n_places + places, 2 * n_learners * n_places, inputs.groups)
-    rules = {name: (flagged, place) for place, name in enumerate(inputs.learners)}
-    rules |= {name: (each, 0) for name, each in (references or {}).items() if name not in rules}
-    points = {
-        name: {each.name: points_of(each, rows, place, n_learners) for each in quantities}
-        for name, (rows, place) in rules.items()
+    rules = {name: (flagged, learner_index) for learner_index, name in enumerate(inputs.learners)}
+    rules |= {
+        name: (rule_rows, 0) for name, rule_rows in (references or {}).items() if name not in rules
     }
-    common = (cells, inputs.alpha, inputs.seed)
+    points = {
+        name: {
+            quantity.name: points_of(quantity, rows, learner_index, n_learners)
+            for quantity in quantities
+        }
+        for name, (rows, learner_index) in rules.items()
+    }
+    band_arguments = (cells, inputs.alpha, inputs.seed)
     bands: list[Band] = []
-    for name, (_, place) in rules.items():
-        single = {quantity: (each,) for quantity, each in points[name].items()}
-        bands += bands_of(name, single, x[place], *common)
+    for name, (_, learner_index) in rules.items():
+        single = {
+            quantity: (quantity_points,) for quantity, quantity_points in points[name].items()
+        }
+        bands += bands_of(name, single, x[learner_index], *band_arguments)
     if differences and n_learners == 2:
         first, second = (points[name] for name in inputs.learners)
-        both = {quantity: (first[quantity], second[quantity]) for quantity in first}
-        bands += bands_of(DIFFERENCE, both, x[0], *common)
+        pair_points = {quantity: (first[quantity], second[quantity]) for quantity in first}
+        bands += bands_of(DIFFERENCE, pair_points, x[0], *band_arguments)
     return Curve(
         kind,
         inputs.learners,
@@ -86,7 +93,7 @@ def compute_curve(
 
 
 def _settings(inputs: Inputs) -> dict[str, Any]:
-    found = {
+    curve_settings = {
         "n_obs": len(inputs.positive),
         "n_positive": int(inputs.positive.sum()),
         "n_groups": None if inputs.groups is None else inputs.groups.n_groups,
@@ -94,7 +101,7 @@ def _settings(inputs: Inputs) -> dict[str, Any]:
         "pos_label": inputs.pos_label,
         "seed": inputs.seed,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in curve_settings.items() if value is not None}
 
 
 def _of_rules(inputs: Inputs, estimand: str) -> str:
@@ -106,12 +113,16 @@ def _of_rules(inputs: Inputs, estimand: str) -> str:
 
 def _coverage(inputs: Inputs, x_name: str) -> Iterator[str]:
     binned = x_name != "threshold"
-    one, every = ("in one bin", "in all bins") if binned else ("at one threshold", "at all of them")
-    yield (
-        f"low and high contain the true value of one quantity {one}, fixed before looking at the "
-        f"curve, with {percent(1 - inputs.alpha)} confidence."
+    pointwise_words, simultaneous_words = (
+        ("in one bin", "in all bins") if binned else ("at one threshold", "at all of them")
     )
-    yield f"low_all and high_all do so for all quantities of a learner {every} at once."
+    yield (
+        f"low and high contain the true value of one quantity {pointwise_words}, fixed before "
+        f"looking at the curve, with {percent(1 - inputs.alpha)} confidence."
+    )
+    yield (
+        f"low_all and high_all do so for all quantities of a learner {simultaneous_words} at once."
+    )
 
 
 def _cautions(inputs: Inputs) -> Iterator[str]:

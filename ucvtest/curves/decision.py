@@ -103,10 +103,10 @@ def decision(
     )
     grid = THRESHOLDS if thresholds is None else as_thresholds(thresholds, low=0.0, high=1.0)
     odds = grid / (1 - grid)
-    nothing = np.zeros(len(grid))
+    zeros = np.zeros(len(grid))
     benefit = Quantity(
         "net benefit",
-        np.stack([nothing + 1, nothing, -odds, nothing], axis=1),
+        np.stack([zeros + 1, zeros, -odds, zeros], axis=1),
         (1, 1, 1, 1),
         least=-odds,
     )

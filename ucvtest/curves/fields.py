@@ -41,21 +41,26 @@ class CurveFields(Saved):
         ValueError
             If there is none.
         """
-        for each in self.bands:
-            if learner in (None, each.learner) and quantity in (None, each.quantity):
-                return each
-        known = ", ".join(f"{each.learner} ({each.quantity})" for each in self.bands)
+        for band in self.bands:
+            if learner in (None, band.learner) and quantity in (None, band.quantity):
+                return band
+        band_names = ", ".join(f"{band.learner} ({band.quantity})" for band in self.bands)
         raise ValueError(
             f"there is no band with learner={learner!r:.60} and quantity={quantity!r:.60}: this "
-            f"curve has {known}"
+            f"curve has {band_names}"
         )
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         values = super()._values(data)
         bands = tuple(
-            Band(**{item.name: from_plain(each[item.name]) for item in fields(Band)})
-            for each in data["bands"]
+            Band(
+                **{
+                    band_field.name: from_plain(band_fields[band_field.name])
+                    for band_field in fields(Band)
+                }
+            )
+            for band_fields in data["bands"]
         )
         return values | {
             "bands": bands,

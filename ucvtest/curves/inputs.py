@@ -78,7 +78,7 @@ def read_inputs(
         )
     except ValueError as error:
         # What is asked for is not called a loss here.
-        raise ValueError(str(error).replace("loss='auc'", "a curve")) from error
+        raise ValueError(str(error).replace("loss='auc'", "a curve")) from None
     if len(losses.learners) > MOST_LEARNERS:
         raise ValueError(
             f"predictions holds {len(losses.learners)} rules: a curve shows one rule, or two and "
@@ -123,12 +123,14 @@ def _by_row(losses: Losses) -> np.ndarray:
             "fold has several repeats of the cross-validation: pass fold and predictions of one of "
             "them, as a curve counts each row once"
         )
-    found = np.empty((len(losses.learners), len(rows)))
-    found[:, rows] = losses.known_values
-    return found
+    scores_by_row = np.empty((len(losses.learners), len(rows)))
+    scores_by_row[:, rows] = losses.known_values
+    return scores_by_row
 
 
-def as_thresholds(given: Any, *, low: float = -np.inf, high: float = np.inf) -> np.ndarray:
+def as_thresholds(
+    user_thresholds: Any, *, low: float = -np.inf, high: float = np.inf
+) -> np.ndarray:
     """Thresholds that a user names, in ascending order, each once.
 
     Raises
@@ -136,16 +138,16 @@ def as_thresholds(given: Any, *, low: float = -np.inf, high: float = np.inf) -> 
     ValueError
         If there are none, or not all lie strictly between `low` and `high`.
     """
-    found = np.unique(np.atleast_1d(as_numbers("thresholds", given)))
-    if found.size and (low < found).all() and (found < high).all():
-        return found
+    thresholds = np.unique(np.atleast_1d(as_numbers("thresholds", user_thresholds)))
+    if thresholds.size and (low < thresholds).all() and (thresholds < high).all():
+        return thresholds
     between = "finite numbers" if np.isinf(high) else f"numbers above {low:g} and below {high:g}"
-    raise ValueError(f"thresholds must hold {between}, got {given!r:.60}")
+    raise ValueError(f"thresholds must hold {between}, got {user_thresholds!r:.60}")
 
 
 def distinct_scores(scores: np.ndarray) -> np.ndarray:
     """All scores that occur, or as many of them as a curve has points."""
-    found = np.unique(scores)
-    if len(found) <= MOST_POINTS:
-        return found
-    return found[np.linspace(0, len(found) - 1, MOST_POINTS).round().astype(int)]
+    distinct = np.unique(scores)
+    if len(distinct) <= MOST_POINTS:
+        return distinct
+    return distinct[np.linspace(0, len(distinct) - 1, MOST_POINTS).round().astype(int)]

@@ -33,7 +33,7 @@ def draw(ax: "Axes", curve: CurveFields, kind: str) -> "Axes":
         return ax
     if curve.kind == "decision":
         # Treating all is worth less and less: what matters is above zero, and a little below.
-        tops = [each.high_all.max() for each in curve.bands if each.learner in curve.learners]
+        tops = [band.high_all.max() for band in curve.bands if band.learner in curve.learners]
         ax.set_ylim(-0.3 * max(tops), 1.05 * max(tops))
     else:
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
@@ -44,9 +44,9 @@ def picture_of(curve: CurveFields, kind: str) -> Picture:
     """The curve, or the difference of two, as layers."""
     make = _differences if kind == DIFFERENCE else _KINDS[curve.kind]
     xlabel, ylabel, layers = make(curve)
-    what = " minus ".join(curve.learners) if kind == DIFFERENCE else TITLES[curve.kind]
+    picture_title = " minus ".join(curve.learners) if kind == DIFFERENCE else TITLES[curve.kind]
     level = percent(1 - curve.alpha)
-    title = f"{what}; {level}: areas for all points at once, bars for one"
+    title = f"{picture_title}; {level}: areas for all points at once, bars for one"
     # One learner's area must not hide the line of the other.
     layers.sort(key=lambda layer: layer.mark != "area")
     return Picture(xlabel, ylabel, tuple(layers), title)
@@ -59,20 +59,22 @@ def _roc(curve: CurveFields) -> tuple[str, str, list[Layer]]:
         # From the highest threshold to the lowest, as the curve rises.
         y, x = _reversed(sensitivity), _mirrored(_reversed(specificity))
         layers += _region(*_staircase(x, y), role)
-        right, up = (np.r_[0, each["estimate"], 1] for each in (x, y))
-        layers += [Layer("line", right, up, name, role), *_bars(x, y, role, across=True)]
+        right, up = (np.r_[0, band_ends["estimate"], 1] for band_ends in (x, y))
+        layers += [Layer("line", right, up, name, role), *_bars(x, y, role, horizontal=True)]
     return "1 - specificity", "sensitivity", layers
 
 
 def _precision_recall(curve: CurveFields) -> tuple[str, str, list[Layer]]:
-    share = curve.settings["n_positive"] / curve.settings["n_obs"]
-    layers = [Layer("broken", (0, 1), (share, share), "share of positives", "null")]
+    positive_rate = curve.settings["n_positive"] / curve.settings["n_obs"]
+    layers = [Layer("broken", (0, 1), (positive_rate, positive_rate), "share of positives", "null")]
     for name, role in zip(curve.learners, ROLES, strict=False):
-        y, x = (_reversed(curve.band(name, each)) for each in ("precision", "recall"))
+        y, x = (_reversed(curve.band(name, quantity)) for quantity in ("precision", "recall"))
         layers += _region(*_outline(x, y), role)
-        known = ~np.isnan(y["estimate"])
-        layers.append(Layer("line", x["estimate"][known], y["estimate"][known], name, role))
-        layers += _bars(x, y, role, across=True)
+        has_estimate = ~np.isnan(y["estimate"])
+        layers.append(
+            Layer("line", x["estimate"][has_estimate], y["estimate"][has_estimate], name, role)
+        )
+        layers += _bars(x, y, role, horizontal=True)
     return "recall", "precision", layers
 
 
@@ -80,8 +82,11 @@ def _calibration(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     layers = [Layer("broken", (0, 1), (0, 1), "calibrated", "null")]
     for name, role in zip(curve.learners, ROLES, strict=False):
         band = curve.band(name)
-        known = ~np.isnan(band.estimate)
-        x, y = {"estimate": band.x[known]}, {key: each[known] for key, each in _ends(band).items()}
+        has_estimate = ~np.isnan(band.estimate)
+        x, y = (
+            {"estimate": band.x[has_estimate]},
+            {key: band_ends[has_estimate] for key, band_ends in _ends(band).items()},
+        )
         layers += _region(_there_and_back(x["estimate"]), _around(y), role)
         layers.append(Layer("points", x["estimate"], y["estimate"], name, role))
         layers += _bars(x, y, role)
@@ -109,8 +114,11 @@ def _differences(curve: CurveFields) -> tuple[str, str, list[Layer]]:
 
 def _along(band: Band, name: str, role: Role) -> list[Layer]:
     """A band over its grid: the area for all points, bars for one."""
-    known = ~np.isnan(band.estimate)
-    x, y = {"estimate": band.x[known]}, {key: each[known] for key, each in _ends(band).items()}
+    has_estimate = ~np.isnan(band.estimate)
+    x, y = (
+        {"estimate": band.x[has_estimate]},
+        {key: band_ends[has_estimate] for key, band_ends in _ends(band).items()},
+    )
     area = _region(_there_and_back(x["estimate"]), _around(y), role)
     line = Layer("line", x["estimate"], y["estimate"], name, role)
     return [*area, line, *_bars(x, y, role)]
@@ -133,13 +141,13 @@ def _ends(band: Band) -> Ends:
 
 
 def _reversed(band: Band) -> Ends:
-    return {name: each[::-1] for name, each in _ends(band).items()}
+    return {name: band_ends[::-1] for name, band_ends in _ends(band).items()}
 
 
-def _mirrored(ends: Ends) -> Ends:
+def _mirrored(band_ends: Ends) -> Ends:
     """One minus all of it: what was low is high."""
     swapped = {"low": "high", "high": "low", "low_all": "high_all", "high_all": "low_all"}
-    return {name: 1 - ends[swapped.get(name, name)] for name in ends}
+    return {name: 1 - band_ends[swapped.get(name, name)] for name in band_ends}
 
 
 def _there_and_back(x: np.ndarray) -> np.ndarray:
@@ -156,16 +164,16 @@ def _region(x: np.ndarray, y: np.ndarray, role: Role) -> Iterator[Layer]:
         yield Layer("area", x, y, role=role)
 
 
-def _bars(x: Ends, y: Ends, role: Role, *, across: bool = False) -> Iterator[Layer]:
-    """Intervals of single points: upright, and `across` where x is estimated too."""
+def _bars(x: Ends, y: Ends, role: Role, *, horizontal: bool = False) -> Iterator[Layer]:
+    """Intervals of single points: upright, and `horizontal` where x is estimated too."""
     n_points = len(y["estimate"])
-    shown = np.linspace(0, n_points - 1, min(n_points, MOST_BARS + 2)).round().astype(int)
-    for k in shown if n_points <= MOST_BARS else shown[1:-1]:
-        at = x["estimate"][k], y["estimate"][k]
-        if np.isfinite(at).all():
-            yield Layer("line", (at[0], at[0]), (y["low"][k], y["high"][k]), role=role)
-            if across:
-                yield Layer("line", (x["low"][k], x["high"][k]), (at[1], at[1]), role=role)
+    shown_points = np.linspace(0, n_points - 1, min(n_points, MOST_BARS + 2)).round().astype(int)
+    for k in shown_points if n_points <= MOST_BARS else shown_points[1:-1]:
+        point = x["estimate"][k], y["estimate"][k]
+        if np.isfinite(point).all():
+            yield Layer("line", (point[0], point[0]), (y["low"][k], y["high"][k]), role=role)
+            if horizontal:
+                yield Layer("line", (x["low"][k], x["high"][k]), (point[1], point[1]), role=role)
 
 
 def _staircase(x: Ends, y: Ends) -> tuple[np.ndarray, np.ndarray]:
@@ -173,21 +181,27 @@ def _staircase(x: Ends, y: Ends) -> tuple[np.ndarray, np.ndarray]:
 
     Between two points it lies to the right of the first and below the second, whatever it does.
     """
-    low_x, low_y = (np.maximum.accumulate(np.r_[0, each["low_all"], 1]) for each in (x, y))
+    low_x, low_y = (
+        np.maximum.accumulate(np.r_[0, band_ends["low_all"], 1]) for band_ends in (x, y)
+    )
     high_x, high_y = (
-        np.minimum.accumulate(np.r_[0, each["high_all"], 1][::-1])[::-1] for each in (x, y)
+        np.minimum.accumulate(np.r_[0, band_ends["high_all"], 1][::-1])[::-1]
+        for band_ends in (x, y)
     )
     above = np.repeat(low_x, 2)[:-1], np.repeat(high_y, 2)[1:]
     below = np.repeat(high_x, 2)[1:], np.repeat(low_y, 2)[:-1]
-    outline = [np.concatenate([one, other[::-1]]) for one, other in zip(above, below, strict=True)]
+    outline = [
+        np.concatenate([upper_left, other[::-1]])
+        for upper_left, other in zip(above, below, strict=True)
+    ]
     return outline[0], outline[1]
 
 
 def _outline(x: Ends, y: Ends) -> tuple[np.ndarray, np.ndarray]:
     """The outline of all rectangles together, which overlap."""
-    at = np.linspace(0, 1, FINE)
-    inside = (x["low_all"][:, None] <= at) & (at <= x["high_all"][:, None])
-    reached = inside.any(axis=0)
-    low = np.where(inside, y["low_all"][:, None], np.inf).min(axis=0)[reached]
-    high = np.where(inside, y["high_all"][:, None], -np.inf).max(axis=0)[reached]
-    return _there_and_back(at[reached]), np.concatenate([low, high[::-1]])
+    grid = np.linspace(0, 1, FINE)
+    inside = (x["low_all"][:, None] <= grid) & (grid <= x["high_all"][:, None])
+    in_some_rectangle = inside.any(axis=0)
+    low = np.where(inside, y["low_all"][:, None], np.inf).min(axis=0)[in_some_rectangle]
+    high = np.where(inside, y["high_all"][:, None], -np.inf).max(axis=0)[in_some_rectangle]
+    return _there_and_back(grid[in_some_rectangle]), np.concatenate([low, high[::-1]])

@@ -56,7 +56,9 @@ class Points:
     least: np.ndarray
 
 
-def points_of(quantity: Quantity, flagged: np.ndarray, place: int, n_learners: int) -> Points:
+def points_of(
+    quantity: Quantity, flagged: np.ndarray, learner_index: int, n_learners: int
+) -> Points:
     """A quantity of one of the learners.
 
     Parameters
@@ -71,15 +73,18 @@ def points_of(quantity: Quantity, flagged: np.ndarray, place: int, n_learners: i
     no, none = 1 - yes, np.zeros(yes.shape)
     # True positives, false negatives, false positives, true negatives: (4, K, 2 B).
     confusion = np.stack(
-        [np.hstack(each) for each in ((none, yes), (none, no), (yes, none), (no, none))]
+        [
+            np.hstack(confusion_cells)
+            for confusion_cells in ((none, yes), (none, no), (yes, none), (no, none))
+        ]
     )
     added = tuple(
         np.broadcast_to(np.asarray(weights, dtype=float), (len(yes), 4))
         for weights in (quantity.numerator, quantity.denominator)
     )
     counts = np.zeros((2, len(yes), n_learners, confusion.shape[2]))
-    for whole, weights in zip(counts, added, strict=True):
-        whole[:, place] = np.einsum("kc,ckm->km", weights, confusion)
+    for learner_counts, weights in zip(counts, added, strict=True):
+        learner_counts[:, learner_index] = np.einsum("kc,ckm->km", weights, confusion)
     numerator, denominator = counts.reshape(2, len(yes), -1)
-    least = np.broadcast_to(np.asarray(quantity.least, dtype=float), len(yes))
-    return Points(numerator, denominator, added[0], added[1], least)
+    lower_limits = np.broadcast_to(np.asarray(quantity.least, dtype=float), len(yes))
+    return Points(numerator, denominator, added[0], added[1], lower_limits)

@@ -54,9 +54,10 @@ class Curve(CurveFields):
 
         names = {"x": self.settings["x"].replace(" ", "_")}
         columns = [
-            {item.name: getattr(each, item.name) for item in fields(each)} for each in self.bands
+            {band_field.name: getattr(band, band_field.name) for band_field in fields(band)}
+            for band in self.bands
         ]
-        tables = [pd.DataFrame(each).rename(columns=names) for each in columns]
+        tables = [pd.DataFrame(band_columns).rename(columns=names) for band_columns in columns]
         return pd.concat(tables, ignore_index=True)
 
     @property
@@ -75,8 +76,8 @@ class Curve(CurveFields):
     @property
     def plot_kinds(self) -> tuple[str, ...]:
         """The pictures that `plot` can draw, its default first."""
-        both = any(each.learner == DIFFERENCE for each in self.bands)
-        return ("curve", DIFFERENCE) if both else ("curve",)
+        has_difference = any(band.learner == DIFFERENCE for band in self.bands)
+        return ("curve", DIFFERENCE) if has_difference else ("curve",)
 
     def plot(self, ax: "Axes | None" = None, *, kind: str | None = None) -> "Axes":
         """Draw the curve: areas for all points at once, bars for one point.
@@ -101,8 +102,8 @@ class Curve(CurveFields):
         from ucvtest.results.axes import save_figure
         from ucvtest.results.drawing import PICTURE_SIZE
 
-        known = self._known_kind(kind)
-        save_figure(lambda ax: draw(ax, self, known), path, PICTURE_SIZE, dpi)
+        plot_kind = self._known_kind(kind)
+        save_figure(lambda ax: draw(ax, self, plot_kind), path, PICTURE_SIZE, dpi)
 
     def _known_kind(self, kind: str | None) -> str:
         kinds = self.plot_kinds

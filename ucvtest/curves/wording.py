@@ -33,28 +33,29 @@ def verdict(curve: CurveFields) -> str:
     if not differences:
         return ""
     first, second = curve.learners
-    found = []
+    findings = []
     for band in differences:
-        for name, beyond in ((first, band.low_all > 0), (second, band.high_all < 0)):
-            if beyond.any():
-                where = band.x[beyond]
-                found.append(
-                    f"{name} has the larger {band.quantity} at {int(beyond.sum())} of "
-                    f"{len(beyond)} thresholds, from {where.min():.4g} to {where.max():.4g}"
+        for name, is_significant in ((first, band.low_all > 0), (second, band.high_all < 0)):
+            if is_significant.any():
+                thresholds = band.x[is_significant]
+                findings.append(
+                    f"{name} has the larger {band.quantity} at {int(is_significant.sum())} of "
+                    f"{len(is_significant)} thresholds, from {thresholds.min():.4g} to "
+                    f"{thresholds.max():.4g}"
                 )
-    if not found:
+    if not findings:
         names = " or ".join(each.quantity for each in differences)
         return (
             f"No evidence at the {percent(curve.alpha)} level that {first} and {second} differ in "
             f"{names} at any threshold."
         )
-    return f"At the {percent(curve.alpha)} level, over all thresholds: {'; '.join(found)}."
+    return f"At the {percent(curve.alpha)} level, over all thresholds: {'; '.join(findings)}."
 
 
 def summary(curve: CurveFields) -> GridSummary:
     """Tables of what is estimated, and of some points of each band."""
     settings, title = curve.settings, TITLES[curve.kind]
-    facts = [
+    fact_rows = [
         ("Rows", str(settings["n_obs"])),
         ("Positive", str(settings["n_positive"])),
         ("Level", percent(1 - curve.alpha)),
@@ -62,21 +63,21 @@ def summary(curve: CurveFields) -> GridSummary:
     ]
     for name, label in (("n_groups", "Clusters"), ("n_folds", "Folds"), ("pos_label", "Class")):
         if name in settings:
-            facts.append((label, str(settings[name])))
-    words = [("Estimand", settings["estimand"])]
+            fact_rows.append((label, str(settings[name])))
+    statements = [("Estimand", settings["estimand"])]
     grids = [
-        Grid(wrapped_rows(words), aligns="l", title=title),
-        Grid(in_two_columns(facts), aligns="rlr"),
-        *(_points(each, settings["x"]) for each in curve.bands),
+        Grid(wrapped_rows(statements), aligns="l", title=title),
+        Grid(in_two_columns(fact_rows), aligns="rlr"),
+        *(_points(band, settings["x"]) for band in curve.bands),
     ]
-    found = GridSummary()
-    found.fill(grids, lambda width: _closing(curve, width))
-    return found
+    grid_summary = GridSummary()
+    grid_summary.fill(grids, lambda width: _closing(curve, width))
+    return grid_summary
 
 
 def _points(band: Band, x_name: str) -> Grid:
     """Some points, evenly spaced on the grid."""
-    shown = np.unique(np.linspace(0, len(band.x) - 1, MOST_ROWS).round().astype(int))
+    shown_points = np.unique(np.linspace(0, len(band.x) - 1, MOST_ROWS).round().astype(int))
     columns = {
         "estimate": band.estimate,
         "std err": band.se,
@@ -85,17 +86,20 @@ def _points(band: Band, x_name: str) -> Grid:
         "low all": band.low_all,
         "high all": band.high_all,
     }
-    cells = [number_column([float(value) for value in each[shown]], 3) for each in columns.values()]
-    counts = [f"{value:.0f}" for value in band.n[shown]]
-    places = number_column([float(value) for value in band.x[shown]])
+    cells = [
+        number_column([float(value) for value in band_column[shown_points]], 3)
+        for band_column in columns.values()
+    ]
+    counts = [f"{value:.0f}" for value in band.n[shown_points]]
+    places = number_column([float(value) for value in band.x[shown_points]])
     rows = [list(row) for row in zip(places, counts, *cells, strict=True)]
     title = f"{band.learner}: {band.quantity} by {x_name}"
     return Grid(rows, [x_name, "n", *columns], title=title)
 
 
 def _closing(curve: CurveFields, width: int) -> list[str]:
-    said = verdict(curve)
-    lines = [*hanging(f"Verdict: {said}", width), ""] if said else []
+    verdict_text = verdict(curve)
+    lines = [*hanging(f"Verdict: {verdict_text}", width), ""] if verdict_text else []
     lines.append("Notes:")
     for index, note in enumerate(curve.notes, start=1):
         lines += hanging(f"[{index}] {note}", width)

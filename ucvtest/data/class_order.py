@@ -33,8 +33,8 @@ NAMED_TABLE = "pass a DataFrame with columns, and rows of costs, named by the la
 
 
 def check_order(
-    what: str,
-    used: Sequence[Any],
+    table_name: str,
+    used_order: Sequence[Any],
     declared: Sequence[Any],
     positive: Any,
     remedy: str = NAMED_TABLE,
@@ -43,9 +43,9 @@ def check_order(
 
     Parameters
     ----------
-    what : str
+    table_name : str
         The array, for the message: "predictions['a']", "loss".
-    used : sequence
+    used_order : sequence
         The classes in the order in which the array would be taken.
     declared : sequence
         The labels in the order of the categories; empty where nothing is declared.
@@ -61,21 +61,21 @@ def check_order(
     """
     expected = [label for label in declared if label != positive]
     expected += [label for label in declared if label == positive]
-    if not expected or expected == list(used):
+    if not expected or expected == list(used_order):
         return
     raise ValueError(
-        f"{what} has no names for the classes, and y declares them in the order "
-        f"{listed_labels(expected)}, where {listed_labels(used)} is the order without a "
+        f"{table_name} has no names for the classes, and y declares them in the order "
+        f"{listed_labels(expected)}, where {listed_labels(used_order)} is the order without a "
         f"declaration: {remedy}"
     )
 
 
-def names_classes(given: Any, classes: Any) -> bool:
+def names_classes(user_table: Any, classes: Any) -> bool:
     """Whether it is a table with as many columns as classes, which then are named by these."""
-    return hasattr(given, "columns") and len(given.columns) == len(classes)
+    return hasattr(user_table, "columns") and len(user_table.columns) == len(classes)
 
 
-def by_class(what: str, table: Any, classes: Any) -> Any:
+def by_class(table_name: str, table: Any, classes: Any) -> Any:
     """The columns of a table that are named by the classes, in the order of these.
 
     Raises
@@ -83,19 +83,19 @@ def by_class(what: str, table: Any, classes: Any) -> Any:
     ValueError
         If their names are not the classes.
     """
-    known = [plain_label(label) for label in classes]
+    class_labels = [plain_label(label) for label in classes]
     names = {str(column): column for column in table.columns}
-    if sorted(names) != sorted(map(str, known)) or len(table.columns) != len(known):
+    if sorted(names) != sorted(map(str, class_labels)) or len(table.columns) != len(class_labels):
         raise ValueError(
-            f"{what} has columns {listed_labels(table.columns)}: name them by the labels of y, "
-            f"{listed_labels(known)}"
+            f"{table_name} has columns {listed_labels(table.columns)}: name them by the labels of "
+            f"y, {listed_labels(class_labels)}"
         )
-    return table[[names[str(label)] for label in known]].to_numpy()
+    return table[[names[str(label)] for label in class_labels]].to_numpy()
 
 
-def order_note(what: str, classes: Iterable[Any]) -> str:
+def order_note(column_words: str, classes: Iterable[Any]) -> str:
     """The note on the order that was used."""
-    return f"{what} stand for the classes {listed_labels(classes)}, in this order."
+    return f"{column_words} stand for the classes {listed_labels(classes)}, in this order."
 
 
 def order_setting(name: str, classes: Iterable[Any]) -> dict[str, list[Any]]:
@@ -106,11 +106,17 @@ def order_setting(name: str, classes: Iterable[Any]) -> dict[str, list[Any]]:
 
 def order_notes(settings: Mapping[str, Any]) -> list[str]:
     """The notes on orders that losses were made with."""
-    named = {COST_ORDER: COSTS, COLUMN_ORDER: COLUMNS}
-    return [order_note(what, settings[name]) for name, what in named.items() if name in settings]
+    ordered_columns = {COST_ORDER: COSTS, COLUMN_ORDER: COLUMNS}
+    return [
+        order_note(column_words, settings[name])
+        for name, column_words in ordered_columns.items()
+        if name in settings
+    ]
 
 
-def listed_labels(labels: Iterable[Any], shown: int = 20) -> str:
+def listed_labels(labels: Iterable[Any], n_shown: int = 20) -> str:
     """Labels in their order, as messages and notes show them."""
-    known = [f"{plain_label(label)!r:.30}" for label in np.asarray(list(labels), dtype=object)]
-    return ", ".join(known[:shown]) + (", ..." if len(known) > shown else "")
+    label_texts = [
+        f"{plain_label(label)!r:.30}" for label in np.asarray(list(labels), dtype=object)
+    ]
+    return ", ".join(label_texts[:n_shown]) + (", ..." if len(label_texts) > n_shown else "")

@@ -41,19 +41,19 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
     """
     if str(source) != STDIN and Path(source).is_dir():
         raise ValueError(f"{Path(source)} is a folder: name a file")
-    content = sys.stdin.buffer.read() if str(source) == STDIN else Path(source).read_bytes()
+    file_bytes = sys.stdin.buffer.read() if str(source) == STDIN else Path(source).read_bytes()
     name = "standard input" if str(source) == STDIN else str(source)
     for magic, module in COMPRESSED.items():
-        if content.startswith(magic):
+        if file_bytes.startswith(magic):
             try:
-                content = module.decompress(content)
+                file_bytes = module.decompress(file_bytes)
             except (OSError, EOFError, lzma.LZMAError) as error:
-                raise ValueError(f"{name} is damaged: {error}") from error
+                raise ValueError(f"{name} is damaged: {error}") from None
             break
-    if content.startswith(b"PAR1"):
-        table = _parquet(content, name)
+    if file_bytes.startswith(b"PAR1"):
+        table = _parquet(file_bytes, name)
     else:
-        table = _delimited(_decoded(content, name), sep, name)
+        table = _delimited(_decoded(file_bytes, name), sep, name)
     if not len(table):
         raise ValueError(f"{name} has a header and no rows")
     return table
@@ -74,40 +74,44 @@ def without_row_numbers(table: "pd.DataFrame") -> "pd.DataFrame":
     return table.drop(columns=nameless)
 
 
-def _parquet(content: bytes, name: str) -> "pd.DataFrame":
+def _parquet(file_bytes: bytes, name: str) -> "pd.DataFrame":
     import pandas as pd
 
     if find_spec("pyarrow") is None and find_spec("fastparquet") is None:
         raise ImportError(f"{name} is a parquet file, which needs pyarrow: pip install pyarrow")
     try:
-        return pd.read_parquet(io.BytesIO(content))
+        return pd.read_parquet(io.BytesIO(file_bytes))
     except Exception as error:  # each of the libraries has errors of its own
-        raise ValueError(f"{name} is a damaged parquet file: {error}") from error
+        raise ValueError(f"{name} is a damaged parquet file: {error}") from None
 
 
-def _decoded(content: bytes, name: str) -> str:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", errors="replace")
-    if content.startswith(b"PK\x03\x04"):
+def _decoded(file_bytes: bytes, name: str) -> str:
+    if file_bytes.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return file_bytes.decode("utf-16", errors="replace")
+    if file_bytes.startswith(b"PK\x03\x04"):
         raise ValueError(f"{name} is a spreadsheet or an archive: save the table as CSV")
-    if b"\0" in content:
+    if b"\0" in file_bytes:
         raise ValueError(f"{name} is no text and no parquet file: save the table as CSV")
     try:
-        return content.decode("utf-8-sig")
+        return file_bytes.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return content.decode("latin-1")
+        return file_bytes.decode("latin-1")
 
 
-def _delimited(text: str, sep: str | None, name: str) -> "pd.DataFrame":
+def _delimited(table_text: str, sep: str | None, name: str) -> "pd.DataFrame":
     import pandas as pd
 
-    separator = _separator_of(text) if sep is None else sep
+    separator = _separator_of(table_text) if sep is None else sep
 
     def read(decimal: str) -> "pd.DataFrame":
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
-                io.StringIO(text), sep=separator, index_col=False, decimal=decimal, low_memory=False
+                io.StringIO(table_text),
+                sep=separator,
+                index_col=False,
+                decimal=decimal,
+                low_memory=False,
             )
 
     try:
@@ -116,12 +120,12 @@ def _delimited(text: str, sep: str | None, name: str) -> "pd.DataFrame":
     except pd.errors.ParserWarning:
         raise ValueError(f"{name} has rows with more values than its header has names") from None
     except ValueError as error:  # what pandas raises names no file
-        raise ValueError(f"{name}: {error}") from error
+        raise ValueError(f"{name}: {error}") from None
 
 
-def _separator_of(text: str) -> str:
+def _separator_of(table_text: str) -> str:
     """The separator that is most frequent in the header, outside of quotes."""
-    header = next((line for line in text.splitlines() if line.strip()), "")
+    header = next((line for line in table_text.splitlines() if line.strip()), "")
     outside = "".join(header.split('"')[::2])
     return max(SEPARATORS, key=outside.count)
 
@@ -129,8 +133,8 @@ def _separator_of(text: str) -> str:
 def _has_decimal_commas(table: "pd.DataFrame") -> bool:
     texts = (column.dropna() for _, column in table.select_dtypes(exclude="number").items())
     return any(
-        len(each) > 0
-        and each.astype(str).str.fullmatch(DECIMAL_COMMA).all()
-        and each.astype(str).str.contains(",").any()
-        for each in texts
+        len(text_column) > 0
+        and text_column.astype(str).str.fullmatch(DECIMAL_COMMA).all()
+        and text_column.astype(str).str.contains(",").any()
+        for text_column in texts
     )

@@ -49,15 +49,17 @@ def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.Da
         meets missing values, or has a response that is neither a column nor one numeric expression.
     """
     _check_types(formula, data)
-    left, separator, right = formula.partition("~")
-    response = left.strip()
+    left_side, separator, right_side = formula.partition("~")
+    response = left_side.strip()
     if not separator or not response:
         raise ValueError(f"formula={formula!r} has no left-hand side: write 'response ~ terms'")
     column = response.strip("`")
     # A dot stands for all other columns, so the response must not be among them.
-    others = data.drop(columns=column, errors="ignore") if "." in right else data
+    other_columns = data.drop(columns=column, errors="ignore") if "." in right_side else data
     # With the intercept, so that factors lose their reference level; only then without it.
-    features = _model_matrix(right, others, formula).drop(columns="Intercept", errors="ignore")
+    features = _model_matrix(right_side, other_columns, formula).drop(
+        columns="Intercept", errors="ignore"
+    )
     if not features.shape[1]:
         raise ValueError(f"formula={formula!r} has no features: write 'response ~ terms'")
     if column in data.columns:
@@ -80,8 +82,8 @@ def _check_types(formula: Any, data: Any) -> None:
     if not isinstance(data, pd.DataFrame):
         raise ValueError(f"data must be a pandas DataFrame, got {type(data).__name__}")
     if not data.columns.is_unique:
-        twice = data.columns[data.columns.duplicated()][0]
-        raise ValueError(f"data has more than one column {twice!r}: rename them")
+        repeated_name = data.columns[data.columns.duplicated()][0]
+        raise ValueError(f"data has more than one column {repeated_name!r}: rename them")
 
 
 def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFrame":
@@ -98,7 +100,7 @@ def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFra
         # formulaic repeats the formula in colour below its first line.
         reason, *_ = str(error).split("\n")
         remedy = " Drop or impute missing values first." if "null values" in reason else ""
-        raise ValueError(f"formula={formula!r} cannot be used: {reason}{remedy}") from error
+        raise ValueError(f"formula={formula!r} cannot be used: {reason}{remedy}") from None
 
 
 def _check_terms(terms: str, names: list[Any]) -> None:
@@ -108,23 +110,23 @@ def _check_terms(terms: str, names: list[Any]) -> None:
     columns = [name for name in names if isinstance(name, str)]
     counted = []
     for token in tokenize(terms):
-        text, kind = token.token, token.kind.value
+        token_text, kind = token.token, token.kind.value
         if kind == "name":
-            _check_column(text, columns)
+            _check_column(token_text, columns)
         elif kind == "python":
-            _check_code(text, columns)
+            _check_code(token_text, columns)
         elif kind == "value":
-            if text != "." and not re.fullmatch(r"\d+\.?\d*|\.\d+", text):
-                raise ValueError(f"{text} is no number.")
-        elif text not in ("(", ")", "in") and not re.fullmatch(r"[-+*/:^]+", text):
-            raise ValueError(f"the operator {text!r} is not known: use + - * / : ^ and %in%.")
-        if text == "." or kind == "name":
-            _check_names(names if text == "." else [text])
-        operand = str(len(columns)) if text == "." else text if kind == "value" else "1"
+            if token_text != "." and not re.fullmatch(r"\d+\.?\d*|\.\d+", token_text):
+                raise ValueError(f"{token_text} is no number.")
+        elif token_text not in ("(", ")", "in") and not re.fullmatch(r"[-+*/:^]+", token_text):
+            raise ValueError(f"the operator {token_text!r} is not known: use + - * / : ^ and %in%.")
+        if token_text == "." or kind == "name":
+            _check_names(names if token_text == "." else [token_text])
+        operand = str(len(columns)) if token_text == "." else token_text if kind == "value" else "1"
         is_operator = kind in ("operator", "context")
-        counted.append(OPERATORS.get(text, text) if is_operator else operand)
+        counted.append(OPERATORS.get(token_text, token_text) if is_operator else operand)
     # Sums may be as long as they like, longer than Python can read.
-    sums = not any(set(part) & set("*/:^@") for part in counted)
+    sums = not any(set(term) & set("*/:^@") for term in counted)
     n_terms = 1 if sums else _count_terms(_parsed(" ".join(counted), terms))
     if n_terms > MAX_TERMS:
         raise ValueError(
@@ -143,11 +145,11 @@ def _check_names(names: list[Any]) -> None:
             raise ValueError(f"the column {name!r} would be taken for the intercept: rename it.")
 
 
-def _parsed(code: str, shown: str) -> ast.expr:
+def _parsed(code: str, user_code: str) -> ast.expr:
     try:
         return ast.parse(code.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{shown.strip()!r} cannot be read.") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError(f"{user_code.strip()!r} cannot be read.") from None
 
 
 def _count_terms(node: ast.AST) -> float:
@@ -156,11 +158,11 @@ def _count_terms(node: ast.AST) -> float:
         return _count_terms(node.operand)
     if not isinstance(node, ast.BinOp):
         return float(getattr(node, "value", 1)) or 1.0
-    left, right = _count_terms(node.left), _count_terms(node.right)
+    left_terms, right_terms = _count_terms(node.left), _count_terms(node.right)
     if isinstance(node.op, ast.Pow):
-        return left ** min(right, MAX_NUMBER) if right <= MAX_NUMBER else np.inf
-    products = left * right if isinstance(node.op, (ast.Mult, ast.MatMult)) else 0
-    return left + right + products
+        return left_terms ** min(right_terms, MAX_NUMBER) if right_terms <= MAX_NUMBER else np.inf
+    products = left_terms * right_terms if isinstance(node.op, (ast.Mult, ast.MatMult)) else 0
+    return left_terms + right_terms + products
 
 
 def _check_code(code: str, columns: list[str]) -> None:
@@ -219,24 +221,33 @@ def _check_call(node: ast.Call, columns: list[str]) -> None:
         _check_option(name, option)
 
 
-def _check_option(function: str, node: ast.expr) -> None:
+def _check_option(function_name: str, node: ast.expr) -> None:
     """Refuse an option that is no constant, or list of constants, of a reasonable size."""
-    parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
-    bare = [part.operand if isinstance(part, ast.UnaryOp) else part for part in parts]
-    if not all(isinstance(part, ast.Constant) for part in bare):
-        raise ValueError(f"{ast.unparse(node)!r} in {function} must be a number or a string.")
+    constants = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
+    bare = [
+        constant.operand if isinstance(constant, ast.UnaryOp) else constant
+        for constant in constants
+    ]
+    if not all(isinstance(constant, ast.Constant) for constant in bare):
+        raise ValueError(f"{ast.unparse(node)!r} in {function_name} must be a number or a string.")
     size = getattr(node, "value", None)
-    if function in ("poly", "bs", "cs") and type(size) is int and size > MAX_NUMBER:
-        raise ValueError(f"{ast.unparse(node)} in {function} is too large: at most {MAX_NUMBER}.")
+    if function_name in ("poly", "bs", "cs") and type(size) is int and size > MAX_NUMBER:
+        raise ValueError(
+            f"{ast.unparse(node)} in {function_name} is too large: at most {MAX_NUMBER}."
+        )
 
 
 def _check_power(node: ast.BinOp) -> None:
     """Refuse powers of numbers alone, and to large numbers: 9**9**9**9 takes for ever."""
     if not isinstance(node.op, ast.Pow):
         return
-    if not any(isinstance(part, ast.Name) for part in ast.walk(node)):
+    if not any(isinstance(syntax_node, ast.Name) for syntax_node in ast.walk(node)):
         raise ValueError(f"{ast.unparse(node)!r} has no column: write the number itself.")
-    exponents = [part.value for part in ast.walk(node.right) if isinstance(part, ast.Constant)]
+    exponents = [
+        syntax_node.value
+        for syntax_node in ast.walk(node.right)
+        if isinstance(syntax_node, ast.Constant)
+    ]
     if any(isinstance(value, int) and value > MAX_NUMBER for value in exponents):
         raise ValueError(f"{ast.unparse(node)!r} has an exponent above {MAX_NUMBER}.")
 

@@ -69,18 +69,18 @@ class Groups:
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Sums over the observations of each group: of (..., n), (..., G)."""
         order = self._order
-        together = values if order is None else values[..., order]
+        ordered_values = values if order is None else values[..., order]
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
-        return np.add.reduceat(together, starts, axis=-1, dtype=float)
+        return np.add.reduceat(ordered_values, starts, axis=-1, dtype=float)
 
     def common(self, name: str, values: np.ndarray) -> np.ndarray:
         """What the observations of each group have in common, (..., G); refused if they differ."""
-        found = values[..., self.first]
-        if (found[..., self.index] != values).any():
+        group_values = values[..., self.first]
+        if (group_values[..., self.index] != values).any():
             raise ValueError(
                 f"{name} divides a group: learn from all of its rows, or test all of them"
             )
-        return found
+        return group_values
 
     @cached_property
     def _order(self) -> np.ndarray | None:
@@ -90,15 +90,15 @@ class Groups:
 
     def classes(self, class_index: np.ndarray) -> np.ndarray | None:
         """The class of each group (G,), from those of observations; None if one has several."""
-        own = class_index[self.first]
-        return own if bool((own[self.index] == class_index).all()) else None
+        group_class = class_index[self.first]
+        return group_class if bool((group_class[self.index] == class_index).all()) else None
 
     def check_classes(self, class_index: np.ndarray, labels: Sequence[Any]) -> None:
         """Refuse classes that are in one group only; `labels` are the names of the classes."""
         for k, label in enumerate(labels):
-            found = np.unique(self.index[class_index == k])
-            if len(found) == 1:
-                name = self.labels.tolist()[found[0]]
+            groups_of_class = np.unique(self.index[class_index == k])
+            if len(groups_of_class) == 1:
+                name = self.labels.tolist()[groups_of_class[0]]
                 raise ValueError(
                     f"class {label!r} is in one group only ({name!r}), which is either learnt from "
                     "or tested: it must be in two at least; merge it with another class, or leave "
@@ -164,8 +164,12 @@ class Clusters:
 
     def values(self, rows: np.ndarray) -> np.ndarray:
         """The kernel of each cluster (G,), from losses of rows (n,); its mean is the estimate."""
-        found = self.sums(rows)
-        return found if self.offset is None else found + found.mean() * self.offset
+        cluster_sums = self.sums(rows)
+        return (
+            cluster_sums
+            if self.offset is None
+            else cluster_sums + cluster_sums.mean() * self.offset
+        )
 
     @property
     def range_factor(self) -> float:
@@ -219,44 +223,44 @@ def as_groups(groups: Any, n_obs: int) -> Groups | None:
     """
     if groups is None:
         return None
-    given = as_array("groups", groups)
-    if given.ndim == 2 and given.shape[1] == 1:
-        given = given[:, 0]
-    if given.shape != (n_obs,):
+    group_labels = as_array("groups", groups)
+    if group_labels.ndim == 2 and group_labels.shape[1] == 1:
+        group_labels = group_labels[:, 0]
+    if group_labels.shape != (n_obs,):
         raise ValueError(
-            f"groups must name a group for each of {n_obs} rows, got shape {given.shape}"
+            f"groups must name a group for each of {n_obs} rows, got shape {group_labels.shape}"
         )
-    names = given.tolist()
+    names = group_labels.tolist()
     n_missing = sum(map(_is_missing, names))
     if n_missing:
         raise ValueError(f"groups has {n_missing} missing values: drop these observations")
-    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    if len(place) < 2:
+    group_number = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    if len(group_number) < 2:
         raise ValueError(f"groups names one group only ({names[0]!r}): at least two are needed")
-    index = np.array([place[name] for name in names])
-    return Groups(given[np.unique(index, return_index=True)[1]], index)
+    index = np.array([group_number[name] for name in names])
+    return Groups(group_labels[np.unique(index, return_index=True)[1]], index)
 
 
 def check_known_groups(groups: Any, n: int, *, units: str = "rows") -> None:
     """Refuse anything but `Groups` of as many rows, or as many groups."""
-    known = isinstance(groups, Groups)
+    are_groups = isinstance(groups, Groups)
     number = getattr(groups, "n_obs" if units == "rows" else "n_groups", None)
-    if not known or number != n:
-        got = f"those of {number}" if known else f"{groups!r:.60}"
+    if not are_groups or number != n:
+        problem = f"those of {number}" if are_groups else f"{groups!r:.60}"
         raise ValueError(
-            f"groups must be the Groups of {n} {units}, got {got}: make them of one label for each "
-            "row by ucvtest.data.groups.as_groups(labels, n_obs)"
+            f"groups must be the Groups of {n} {units}, got {problem}: make them of one label for "
+            "each row by ucvtest.data.groups.as_groups(labels, n_obs)"
         )
 
 
-def refuse_groups(groups: Any, what: str = "the test") -> None:
+def refuse_groups(groups: Any, refusing_test: str = "the test") -> None:
     """Refuse groups where observations are taken to be independent.
 
     Parameters
     ----------
     groups : object
         None is admitted.
-    what : str
+    refusing_test : str
         What assumes it.
 
     Raises
@@ -266,8 +270,8 @@ def refuse_groups(groups: Any, what: str = "the test") -> None:
     """
     if groups is not None:
         raise ValueError(
-            f"groups= is not supported: {what} assumes independent observations, and several rows "
-            "of one patient are not; keep one row for each, or average them"
+            f"groups= is not supported: {refusing_test} assumes independent observations, and "
+            "several rows of one patient are not; keep one row for each, or average them"
         )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ucvtest.common.arrays import check_whole
 from ucvtest.common.checks import check_choice
+from ucvtest.data.frames import own_columns
 from ucvtest.data.survival_times import SurvivalTimes
 
 __all__ = ["Missing", "complete_rows", "dropped_note"]
@@ -17,20 +18,22 @@ MISSING: tuple[Missing, ...] = ("raise", "drop")
 def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, Any, Any, int]:
     """Features, response and groups without observations that lack a value, and their number.
 
-    With "raise" everything stays as it is; what cannot be used is refused later.
+    Tables of other packages become those of pandas, and columns of X that `y` and `groups` name are
+    taken out of it. With "raise" all rows stay; what cannot be used is refused later.
     """
     check_choice("missing", missing, MISSING)
+    X, y, groups = own_columns(X, y, groups)
     if missing == "raise":
         return X, y, groups, 0
-    named = {"X": X, "y": y, "groups": groups}
-    parts = [part for part in named.values() if part is not None]
-    for name, part in named.items():
-        known = part is None or hasattr(part, "toarray") or isinstance(part, SurvivalTimes)
-        if not known:
+    arguments = {"X": X, "y": y, "groups": groups}
+    tables = [table for table in arguments.values() if table is not None]
+    for name, table in arguments.items():
+        is_whole = hasattr(table, "toarray") or isinstance(table, SurvivalTimes)
+        if table is not None and not is_whole:
             # What is under a mask must not come out where rows are taken.
-            check_whole(name, part)
-    gaps = [_gaps(part) for part in parts]
-    if len({len(each) for each in gaps}) > 1:
+            check_whole(name, table)
+    gaps = [_gaps(table) for table in tables]
+    if len({len(has_gap) for has_gap in gaps}) > 1:
         # Lengths that do not match are refused later, with both of them.
         return X, y, groups, 0
     complete = ~np.any(gaps, axis=0)
@@ -39,7 +42,7 @@ def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, A
         raise ValueError("every observation has a missing value: impute them, or drop columns")
     if not n_dropped:
         return X, y, groups, 0
-    X, y, groups = (None if part is None else _rows(part, complete) for part in (X, y, groups))
+    X, y, groups = (None if table is None else _rows(table, complete) for table in (X, y, groups))
     return X, y, groups, n_dropped
 
 
@@ -47,35 +50,39 @@ def dropped_note(n_dropped: int) -> list[str]:
     """What is said of them."""
     if not n_dropped:
         return []
-    one = n_dropped == 1
-    left_out = "1 observation has" if one else f"{n_dropped} observations have"
-    return [f"{left_out} missing values and {'was' if one else 'were'} left out (missing='drop')."]
+    is_single = n_dropped == 1
+    left_out = "1 observation has" if is_single else f"{n_dropped} observations have"
+    return [
+        f"{left_out} missing values and {'was' if is_single else 'were'} left out (missing='drop')."
+    ]
 
 
-def _gaps(part: Any) -> np.ndarray:
+def _gaps(table: Any) -> np.ndarray:
     """Which rows lack a value."""
     import pandas as pd
 
-    if isinstance(part, SurvivalTimes):
-        return np.zeros(len(part), dtype=bool)
-    if hasattr(part, "toarray"):
-        part = part.tocoo()
-        found = np.zeros(part.shape[0], dtype=bool)
-        found[part.coords[0][np.isnan(part.data)]] = True
-        return found
+    if isinstance(table, SurvivalTimes):
+        return np.zeros(len(table), dtype=bool)
+    if hasattr(table, "toarray"):
+        table = table.tocoo()
+        has_gap = np.zeros(table.shape[0], dtype=bool)
+        has_gap[table.coords[0][np.isnan(table.data)]] = True
+        return has_gap
     lacking: Any = np.atleast_1d(
-        np.asarray(pd.isna(part if hasattr(part, "isna") else np.asarray(part)))
+        np.asarray(pd.isna(table if hasattr(table, "isna") else np.asarray(table)))
     )
-    found = lacking.reshape(len(lacking), -1).any(axis=1)
-    return np.asarray(found, dtype=bool)
+    has_gap = lacking.reshape(len(lacking), -1).any(axis=1)
+    return np.asarray(has_gap, dtype=bool)
 
 
-def _rows(part: Any, kept: np.ndarray) -> Any:
-    if isinstance(part, SurvivalTimes):
-        return part.take(kept)
-    if hasattr(part, "iloc"):
-        return part.iloc[np.flatnonzero(kept)]
-    if hasattr(part, "toarray"):
-        return part.tocsr()[np.flatnonzero(kept)]
+def _rows(table: Any, is_complete: np.ndarray) -> Any:
+    if isinstance(table, SurvivalTimes):
+        return table.take(is_complete)
+    if hasattr(table, "iloc"):
+        return table.iloc[np.flatnonzero(is_complete)]
+    if hasattr(table, "toarray"):
+        return table.tocsr()[np.flatnonzero(is_complete)]
     # An ordered categorical keeps its order.
-    return np.asarray(part)[kept] if isinstance(part, (list, tuple)) else part[kept]
+    if not hasattr(table, "categories") and not isinstance(table, np.ndarray):
+        table = np.asarray(table)
+    return table[is_complete]

@@ -38,7 +38,7 @@ def says_positive(classes: Any) -> bool:
     return all(isinstance(label, (bool, int, float)) for label in labels) and set(labels) in TELLING
 
 
-def check_positive(classes: Any, pos_label: Any, what: str) -> None:
+def check_positive(classes: Any, pos_label: Any, ranking_text: str) -> None:
     """Refuse to guess which of two classes a score or a probability is about.
 
     Parameters
@@ -47,7 +47,7 @@ def check_positive(classes: Any, pos_label: Any, what: str) -> None:
         Of other numbers of classes nothing is asked here.
     pos_label
         The positive class, where it is named.
-    what : str
+    ranking_text : str
         What came in, for the message: "predictions['a'] holds", "learner f returns".
 
     Raises
@@ -59,15 +59,16 @@ def check_positive(classes: Any, pos_label: Any, what: str) -> None:
         return
     first, second = (plain_label(label) for label in classes)
     raise ValueError(
-        f"pos_label is missing: {what} a score or a probability of one class, and the labels "
-        f"{first!r:.60} and {second!r:.60} do not say of which; pass pos_label={second!r:.60} if "
-        f"high values mean {second!r:.60}, or pos_label={first!r:.60} if they mean {first!r:.60}"
+        f"pos_label is missing: {ranking_text} a score or a probability of one class, and the "
+        f"labels {first!r:.60} and {second!r:.60} do not say of which; pass "
+        f"pos_label={second!r:.60} if high values mean {second!r:.60}, or pos_label={first!r:.60} "
+        f"if they mean {first!r:.60}"
     )
 
 
-def check_positive_of_metric(classes: Any, name: str, *, named: bool) -> None:
+def check_positive_of_metric(classes: Any, name: str, *, is_named: bool) -> None:
     """Refuse to guess which of two classes the metric of that name is about."""
-    if named or says_positive(classes):
+    if is_named or says_positive(classes):
         return
     first, second = map(json_label, classes)
     raise ValueError(
@@ -94,5 +95,5 @@ def plain_label(label: Any) -> Any:
 
 def json_label(label: Any) -> Any:
     """A label as settings have it: a value that JSON knows, or text."""
-    plain = plain_label(label)
-    return plain if isinstance(plain, (bool, int, float, str)) else str(plain)
+    python_label = plain_label(label)
+    return python_label if isinstance(python_label, (bool, int, float, str)) else str(python_label)

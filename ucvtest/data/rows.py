@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Remark", "Reported", "remarks_on"]
+__all__ = ["Remark", "Reported", "coded", "remarks_on"]
 
 FEWEST_PAIRS = 3
 TIMES_EXPECTED = 10
@@ -50,19 +50,22 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
     >>> [remark.warns for remark in remarks_on(np.repeat(noise, 2, axis=0))]
     [True]
     """
-    columns, numeric = _coded(features)
+    columns, numeric = coded(features)
     numbering = _row_numbers(columns, numeric)
     names = getattr(features, "columns", None)
     numbers = {
-        place: str(place) if names is None else repr(names[place])
-        for place in np.flatnonzero(numbering).tolist()
+        column_index: str(column_index) if names is None else repr(names[column_index])
+        for column_index in np.flatnonzero(numbering).tolist()
     }
     # A number of its own makes a copy no other observation.
     repeated = _repeated_rows(columns[:, ~numbering], list(numbers.values()))
-    return (*repeated, *(_says_number(name, columns[:, at]) for at, name in numbers.items()))
+    return (
+        *repeated,
+        *(_says_number(name, columns[:, position]) for position, name in numbers.items()),
+    )
 
 
-def _coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
+def coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
     """The features as numbers, which are equal where values are, and which columns had numbers."""
     frame = not isinstance(features, np.ndarray)
     dtypes = list(features.dtypes) if frame else [features.dtype]
@@ -76,15 +79,15 @@ def _coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
 
     table = features if frame else pd.DataFrame(features)
     columns = np.empty(table.shape)
-    for place in range(table.shape[1]):
-        column = table.iloc[:, place]
+    for column_index in range(table.shape[1]):
+        column = table.iloc[:, column_index]
         try:
-            columns[:, place] = _in_order(column)
+            columns[:, column_index] = _in_order(column)
         except TypeError:
-            columns[:, place] = range(len(table))  # no hash: taken to be distinct
+            columns[:, column_index] = range(len(table))  # no hash: taken to be distinct
     numeric = np.broadcast_to(numeric, table.shape[1])
-    for place in np.flatnonzero(numeric).tolist():
-        columns[:, place] = np.asarray(table.iloc[:, place], dtype=float)
+    for column_index in np.flatnonzero(numeric).tolist():
+        columns[:, column_index] = np.asarray(table.iloc[:, column_index], dtype=float)
     return columns, numeric
 
 
@@ -101,7 +104,7 @@ def _in_order(column: Any) -> np.ndarray:
         return pd.factorize(column)[0]
 
 
-def _repeated_rows(columns: np.ndarray, without: list[str]) -> list[Remark]:
+def _repeated_rows(columns: np.ndarray, left_out_columns: list[str]) -> list[Remark]:
     n_obs = len(columns)
     if columns.shape[1] == 0:
         return []
@@ -119,34 +122,38 @@ def _repeated_rows(columns: np.ndarray, without: list[str]) -> list[Remark]:
         expected = comb(n_obs, 2) * _share_of_own(columns, shares, pairs)
     if pairs <= TIMES_EXPECTED * (expected + 1):
         return []
-    but_for = f", leaving out column {', '.join(without)}" if without else ""
-    text = (
+    but_for = f", leaving out column {', '.join(left_out_columns)}" if left_out_columns else ""
+    remark_text = (
         f"X has {pairs} pairs of identical rows{but_for}, where {expected:.2g} would be expected "
         "by chance. Several rows of one unit, such as a patient, are not independent: what is "
         "learnt is tested on copies of itself, and errors and p-values come out too small. Say "
         "which rows are of one unit (groups=), or keep one row for each."
     )
-    return [Remark(text, max(map(len, values)) > MANY_VALUES)]
+    return [Remark(remark_text, max(map(len, values)) > MANY_VALUES)]
 
 
 def _share_of_own(columns: np.ndarray, shares: np.ndarray, pairs: int) -> float:
     """The share of pairs equal by chance, where columns derived from earlier ones add nothing."""
     n_pairs = comb(len(columns), 2)
-    value_index = np.column_stack([np.unique(each, return_inverse=True)[1] for each in columns.T])
-    own = np.ones(len(shares), dtype=bool)
-    share = 1.0
-    for place in range(len(shares)):
-        if not own[place]:
+    value_index = np.column_stack(
+        [np.unique(column, return_inverse=True)[1] for column in columns.T]
+    )
+    adds_information = np.ones(len(shares), dtype=bool)
+    chance_share = 1.0
+    for column_index in range(len(shares)):
+        if not adds_information[column_index]:
             continue
-        share *= shares[place]
+        chance_share *= shares[column_index]
         # Further columns only lower it: with many of them, most need not be compared.
-        if pairs > TIMES_EXPECTED * (n_pairs * share + 1):
+        if pairs > TIMES_EXPECTED * (n_pairs * chance_share + 1):
             break
-        own[place + 1 :] &= ~_derived(value_index[:, place], value_index[:, place + 1 :])
-    return float(np.exp(np.log(shares[own]).sum()))
+        adds_information[column_index + 1 :] &= ~_derived(
+            value_index[:, column_index], value_index[:, column_index + 1 :]
+        )
+    return float(np.exp(np.log(shares[adds_information]).sum()))
 
 
-def _derived(value_index: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _derived(value_index: np.ndarray, other_columns: np.ndarray) -> np.ndarray:
     """Which of some columns are copies of one, or smooth functions of it such as its square.
 
     Where units repeat, every column is a function of any other that tells the units apart: so a
@@ -154,30 +161,36 @@ def _derived(value_index: np.ndarray, others: np.ndarray) -> np.ndarray:
     """
     order = np.argsort(value_index, kind="stable")
     starts = np.diff(value_index[order], prepend=-1) != 0
-    ranked = others[order]
-    found = ((np.diff(ranked, axis=0) == 0) | starts[1:, None]).all(axis=0)
-    for place in np.flatnonzero(found):
-        steps = np.diff(ranked[starts, place])
+    ranked = other_columns[order]
+    is_derived = ((np.diff(ranked, axis=0) == 0) | starts[1:, None]).all(axis=0)
+    for column_index in np.flatnonzero(is_derived):
+        steps = np.diff(ranked[starts, column_index])
         steps = np.sign(steps[steps != 0])
-        found[place] = np.count_nonzero(np.diff(steps)) <= min(MOST_TURNS, starts.sum() // 6)
-    return found
+        is_derived[column_index] = np.count_nonzero(np.diff(steps)) <= min(
+            MOST_TURNS, starts.sum() // 6
+        )
+    return is_derived
 
 
 def _row_numbers(columns: np.ndarray, numeric: np.ndarray) -> np.ndarray:
     """Which columns hold consecutive whole numbers, each once."""
     n_obs = len(columns)
     with np.errstate(invalid="ignore"):
-        found = numeric & (columns.max(axis=0) - columns.min(axis=0) == n_obs - 1) & (n_obs > 1)
-    for place in np.flatnonzero(found):
-        column = np.sort(columns[:, place])
-        found[place] = (np.diff(column) == 1).all() and column[0] == np.rint(column[0])
-    return found
+        numbers_rows = (
+            numeric & (columns.max(axis=0) - columns.min(axis=0) == n_obs - 1) & (n_obs > 1)
+        )
+    for column_index in np.flatnonzero(numbers_rows):
+        column = np.sort(columns[:, column_index])
+        numbers_rows[column_index] = (np.diff(column) == 1).all() and column[0] == np.rint(
+            column[0]
+        )
+    return numbers_rows
 
 
 def _says_number(name: str, column: np.ndarray) -> Remark:
-    text = (
+    remark_text = (
         f"Column {name} of X numbers the rows: its values are {column.min():.0f} to "
         f"{column.max():.0f}, each once. Where rows are sorted, it tells the response; leave it "
         "out unless it was measured."
     )
-    return Remark(text, warns=False)
+    return Remark(remark_text, warns=False)

@@ -11,6 +11,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.common.checks import check_size, check_text
 from ucvtest.data.groups import Groups, as_groups
+from ucvtest.data.leaks import leaks_of
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import check_positive
 from ucvtest.data.rows import Remark, remarks_on
@@ -42,7 +43,8 @@ class Sample:
 
     Parameters
     ----------
-    features : ndarray, DataFrame or sparse matrix, shape (n, p); or texts, shape (n,)
+    features : ndarray, DataFrame or sparse matrix, shape (n, p) or (n, ...); or texts and other
+        objects, shape (n,)
         As the user gave them: scikit-learn pipelines accept more than a matrix can hold.
     response : ndarray, shape (n,)
         As the user gave it; survival times as the structured array that scikit-survival reads.
@@ -118,20 +120,20 @@ class Sample:
             )
         try:
             matrix = np.ascontiguousarray(self.features, dtype=float)
-        except (TypeError, ValueError) as error:
-            which = ", ".join(self._other_columns())
+        except (TypeError, ValueError):
+            column_texts = ", ".join(self._other_columns())
             raise ValueError(
-                f"X has columns that are not numeric ({which}), which {learner} cannot use: "
+                f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
                 "encode them, drop or impute missing values, or pass a scikit-learn pipeline as "
                 "the learner"
-            ) from error
-        bad = ~np.isfinite(matrix)
-        if bad.any():
-            row, column = map(int, np.argwhere(bad)[0])
+            ) from None
+        is_not_finite = ~np.isfinite(matrix)
+        if is_not_finite.any():
+            row, column = map(int, np.argwhere(is_not_finite)[0])
             raise ValueError(
                 f"X holds {matrix[row, column]} at row {row}, column {self._named(column)} "
-                f"({bad.sum()} such values in all), which {learner} cannot use: drop or impute "
-                "them, or pass a scikit-learn pipeline that imputes as the learner"
+                f"({is_not_finite.sum()} such values in all), which {learner} cannot use: drop or "
+                "impute them, or pass a scikit-learn pipeline that imputes as the learner"
             )
         check_size("X", matrix)
         # Kept where the cached property looks for it.
@@ -140,22 +142,27 @@ class Sample:
 
     def _named(self, column: int) -> str:
         """A column by its name, or by its place where it has none."""
-        named = _is_pandas(self.features, "DataFrame")
-        return repr(self.features.columns[column]) if named else str(column)
+        has_names = _is_pandas(self.features, "DataFrame")
+        return repr(self.features.columns[column]) if has_names else str(column)
 
     def _other_columns(self) -> list[str]:
         """What columns hold that cannot be made numbers, column by column."""
         import pandas as pd
 
-        found = []
-        for place, (_, column) in enumerate(pd.DataFrame(self.features).items()):
-            others = {type(each) for each in column.dropna() if not isinstance(each, Real)}
-            words = ["periods" if each is pd.Period else each.__name__ for each in others]
+        column_texts = []
+        for column_index, (_, column) in enumerate(pd.DataFrame(self.features).items()):
+            other_types = {type(cell) for cell in column.dropna() if not isinstance(cell, Real)}
+            type_names = [
+                "periods" if cell_type is pd.Period else cell_type.__name__
+                for cell_type in other_types
+            ]
             if column.isna().any():
-                words.append("missing values")
-            if words:
-                found.append(f"{self._named(place)} holds {', '.join(sorted(words))}")
-        return found
+                type_names.append("missing values")
+            if type_names:
+                column_texts.append(
+                    f"{self._named(column_index)} holds {', '.join(sorted(type_names))}"
+                )
+        return column_texts
 
     def check_numeric(self, learner: str = "this learner") -> None:
         """Refuse columns of strings, dates or times, also where they could become numbers.
@@ -167,19 +174,30 @@ class Sample:
         if hasattr(self.features, "toarray"):
             return
         if self.features.ndim == 1:
+            what = "texts" if _holds_texts(self.features) else "sequences or other objects"
             raise ValueError(
-                f"X holds texts, which {learner} cannot use: pass a scikit-learn pipeline that "
+                f"X holds {what}, which {learner} cannot use: pass a scikit-learn pipeline that "
                 "begins with a vectorizer, such as TfidfVectorizer, as the learner"
             )
-        if _is_pandas(self.features, "DataFrame"):
-            found = {repr(name): other_than_numbers(each) for name, each in self.features.items()}
-        else:
-            found = {"X": other_than_numbers(self.features)}
-        found = {name: other for name, other in found.items() if other}
-        if found:
-            which = ", ".join(f"{name} holds {other}" for name, other in found.items())
+        if self.features.ndim > 2:
             raise ValueError(
-                f"X has columns that are not numeric ({which}), which {learner} cannot use: "
+                f"X has shape {self.features.shape}, and {learner} needs a row of features for "
+                "each observation, (n, p): pass X.reshape(len(X), -1), or an estimator that takes "
+                "such arrays as the learner"
+            )
+        if _is_pandas(self.features, "DataFrame"):
+            other_columns = {
+                repr(name): other_than_numbers(column) for name, column in self.features.items()
+            }
+        else:
+            other_columns = {"X": other_than_numbers(self.features)}
+        other_columns = {name: other for name, other in other_columns.items() if other}
+        if other_columns:
+            column_texts = ", ".join(
+                f"{name} holds {other}" for name, other in other_columns.items()
+            )
+            raise ValueError(
+                f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
                 "encode them, or pass a scikit-learn pipeline as the learner"
             )
 
@@ -205,7 +223,13 @@ class Sample:
     def remarks(self) -> tuple[Remark, ...]:
         """What is striking about the rows, where they are taken to be independent."""
         known = self.groups is not None or not self.is_table
-        return () if known else remarks_on(self.features)
+        about_rows = () if known else remarks_on(self.features)
+        return (*about_rows, *self._leaks) if self.is_table else about_rows
+
+    @property
+    def _leaks(self) -> tuple[Remark, ...]:
+        """Features that determine the response."""
+        return leaks_of(self.features, self.response, self.class_index)
 
     @property
     def is_table(self) -> bool:
@@ -246,7 +270,7 @@ def as_column(name: str, value: Any) -> np.ndarray:
     if array.dtype == object and array.ndim == 1:
         import pandas as pd
 
-        for label in {each for each in array.tolist() if isinstance(each, str)}:
+        for label in {label_text for label_text in array.tolist() if isinstance(label_text, str)}:
             check_text("y: the label", label)
         inferred = pd.Series(array).infer_objects().to_numpy()
         return inferred if inferred.dtype.kind in "iuf" else array
@@ -352,11 +376,12 @@ def make_sample(
         features = X.tocsr(copy=True)
     elif _holds_texts(X):
         features = X.copy() if hasattr(X, "iloc") else np.array(X, dtype=object)
+    elif _holds_sequences(X):
+        features = np.empty(len(X), dtype=object)
+        features[:] = list(X)
     else:
         features = np.array(as_array("X", X), order="C")
-    if features.ndim == 1 and _holds_texts(features):
-        pass
-    elif features.ndim != 2:
+    if features.ndim < 2 and not (_holds_texts(features) or _holds_sequences(features)):
         raise ValueError(
             f"X must have two dimensions (observations, features), got {features.ndim}: "
             "use X.reshape(-1, 1) for a single feature"
@@ -383,22 +408,22 @@ def make_sample(
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None, clusters)
     classes, class_index = code_labels(y, pos_label)
-    named = pos_label is not None
+    has_positive_label = pos_label is not None
     return Sample(
         *(features, response, classes, class_index, clusters),
-        positive_named=named,
+        positive_named=has_positive_label,
         declared=declared_order(y),
     )
 
 
 def _refuse_other_rows(X: Any, y: Any, groups: Any) -> None:
     """Refuse names of rows that differ: also those of `y` and `groups` where X has none."""
-    for (first, reference), (name, given) in (
+    for (first, reference), (name, user_rows) in (
         (("X", X), ("y", y)),
         (("X", X), ("groups", groups)),
         (("y", y), ("groups", groups)),
     ):
-        difference = difference_of_indices(reference, given)
+        difference = difference_of_indices(reference, user_rows)
         if difference:
             raise ValueError(
                 f"{first} and {name} have {difference}, but rows are matched by place: pass "
@@ -410,10 +435,26 @@ def _refuse_other_rows(X: Any, y: Any, groups: Any) -> None:
 def _holds_texts(X: Any) -> bool:
     """Whether it is a list, array or Series of texts, one for each observation."""
     if isinstance(X, (list, tuple)):
-        return bool(X) and all(isinstance(each, str) for each in X)
+        return bool(X) and all(isinstance(cell, str) for cell in X)
     if not (isinstance(X, np.ndarray) or _is_pandas(X, "Series")) or X.ndim != 1:
         return False
-    return len(X) > 0 and all(isinstance(each, str) for each in X)
+    return len(X) > 0 and all(isinstance(cell, str) for cell in X)
+
+
+def _holds_sequences(X: Any) -> bool:
+    """Whether it is a list or array of objects with lengths of their own, such as sequences."""
+    if isinstance(X, np.ndarray) and (X.dtype != object or X.ndim != 1):
+        return False
+    if not isinstance(X, (list, tuple, np.ndarray)) or not len(X):
+        return False
+    if not all(isinstance(each, (list, tuple, np.ndarray)) for each in X):
+        return False
+    return isinstance(X, np.ndarray) or len({np.shape(_outer(each)) for each in X}) > 1
+
+
+def _outer(sequence: Any) -> Any:
+    """What has the shape of a sequence: itself, or its length where it holds others."""
+    return sequence if isinstance(sequence, np.ndarray) else range(len(sequence))
 
 
 def code_labels(
@@ -472,9 +513,9 @@ def difference_of_indices(X: Any, other: Any) -> str:
     return difference_of_names(X.index, other.index)
 
 
-def has_index(given: Any) -> bool:
+def has_index(user_value: Any) -> bool:
     """Whether rows have names, as in pandas."""
-    return _is_pandas(given, "DataFrame", "Series")
+    return _is_pandas(user_value, "DataFrame", "Series")
 
 
 def difference_of_names(names: Any, other: Any) -> str:
@@ -482,10 +523,10 @@ def difference_of_names(names: Any, other: Any) -> str:
     if names.equals(other):
         return ""
     try:
-        same = names.sort_values().equals(other.sort_values())
+        same_names = names.sort_values().equals(other.sort_values())
     except TypeError:
-        same = False
-    return "the same index in another order" if same else "different indices"
+        same_names = False
+    return "the same index in another order" if same_names else "different indices"
 
 
 def _is_categorical(y: Any) -> bool:
@@ -521,8 +562,8 @@ def _code(
 ) -> tuple[np.ndarray, np.ndarray]:
     try:
         classes, class_index = np.unique(response, return_inverse=True)
-    except TypeError as error:
-        raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
+    except TypeError:
+        raise ValueError("y mixes labels of types that cannot be sorted: use one type") from None
     for label in classes.tolist():
         check_text("y: the label", label)
     if len(classes) < least_classes:
@@ -542,10 +583,10 @@ def _positive_last(classes: np.ndarray, places: np.ndarray, pos_label: Any) -> n
     single = isinstance(pos_label, (str, bytes)) or not hasattr(pos_label, "__len__")
     # Nor do records, such as times with events, compare with anything else.
     single &= classes.dtype.names is None
-    found = classes[places] == pos_label if single else np.zeros(len(places), bool)
-    if np.sum(found) != 1:
+    is_positive = classes[places] == pos_label if single else np.zeros(len(places), bool)
+    if np.sum(is_positive) != 1:
         raise ValueError(f"pos_label={pos_label!r:.60} is none of the labels {_listed(classes)}")
-    return np.concatenate([places[~found], places[found]])
+    return np.concatenate([places[~is_positive], places[is_positive]])
 
 
 def _listed(values: np.ndarray) -> str:

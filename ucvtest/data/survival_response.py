@@ -154,7 +154,8 @@ def _events(event: Any) -> np.ndarray:
         return np.asarray(given == 1)
     if set(different) <= {1, 2}:
         raise ValueError(
-            "event holds 1 and 2, as some data of R have it, where 2 is the event: pass event == 2"
+            "event holds 1 and 2, as some data of R have it, where 2 is the event: make it 0 and "
+            "1, as event == 2 does"
         )
     listed = ", ".join(f"{value!r:.30}" for value in different[:5])
     raise ValueError(

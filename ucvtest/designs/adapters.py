@@ -109,7 +109,7 @@ class _Splitter(NamedDesign):
         except (ValueError, TypeError, StopIteration) as error:
             lacking = self.groups is None and "groups" in str(error)
             reason = GROUPED if lacking else error
-            raise ValueError(f"design {self.words} cannot be used: {reason}") from error
+            raise ValueError(f"design {self.words} cannot be used: {reason}") from None
 
 
 def as_design(
@@ -177,9 +177,9 @@ def design_or_cv(
         If both are given, `cv` is none of scikit-learn's, or splits name rows by their numbers
         where rows have been left out.
     """
-    chosen = _design_of(design, cv, response, groups, has_classes=has_classes)
-    refuse_row_numbers(chosen, n_dropped)
-    return chosen
+    design_or_scheme = _design_of(design, cv, response, groups, has_classes=has_classes)
+    refuse_row_numbers(design_or_scheme, n_dropped)
+    return design_or_scheme
 
 
 def refuse_row_numbers(design: Any, n_dropped: int) -> None:

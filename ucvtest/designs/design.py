@@ -37,8 +37,8 @@ class Design:
     def __post_init__(self) -> None:
         for name in ("learning", "testing"):
             matrix = getattr(self, name)
-            known = isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf"
-            if not known or matrix.ndim != 2:
+            is_numeric = isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf"
+            if not is_numeric or matrix.ndim != 2:
                 raise ValueError(
                     f"{name} must be an array of bool of shape (R, n), got {matrix!r:.60}: "
                     "Design.checked makes one of other matrices"
@@ -108,7 +108,7 @@ class Design:
         ]
         if not rows:
             raise ValueError("the design has no splits: pass at least one")
-        learning, testing = (np.array(side) for side in zip(*rows, strict=True))
+        learning, testing = (np.array(row_numbers) for row_numbers in zip(*rows, strict=True))
         return cls.checked(learning, testing)
 
     @classmethod
@@ -130,13 +130,13 @@ class Design:
                 "learning and testing must have the same shape (R, n) with R >= 1, got "
                 f"{learning.shape} and {testing.shape}"
             )
-        for problem, bad in (
+        for problem, faulty_splits in (
             ("learns from nothing", ~learning.any(axis=1) & (len(learning) > 1)),
             ("tests nothing", ~testing.any(axis=1)),
             ("tests observations that it learns from", (learning & testing).any(axis=1)),
         ):
-            if bad.any():
-                raise ValueError(f"split {int(bad.argmax())} of the design {problem}")
+            if faulty_splits.any():
+                raise ValueError(f"split {int(faulty_splits.argmax())} of the design {problem}")
         return cls(learning, testing)
 
     def of_groups(self, groups: Groups) -> "Design":
@@ -183,8 +183,8 @@ def learn_size(sizes: tuple[int, ...]) -> int | str:
 
 def folds_in_words(n_folds: int, n_repeats: int) -> str:
     """What (repeated) K-fold cross-validation is called."""
-    words = f"{n_folds}-fold cross-validation"
-    return words if n_repeats == 1 else f"{words}, {n_repeats} times"
+    cv_name = f"{n_folds}-fold cross-validation"
+    return cv_name if n_repeats == 1 else f"{cv_name}, {n_repeats} times"
 
 
 def _pairs(splits: Any) -> list[Any]:
@@ -192,8 +192,8 @@ def _pairs(splits: Any) -> list[Any]:
     listed = isinstance(splits, Iterable) and getattr(splits, "ndim", 1) > 0
     pairs = list(splits) if listed else [splits]
     if not all(
-        isinstance(each, (Sequence, np.ndarray)) and getattr(each, "ndim", 1) and len(each) == 2
-        for each in pairs
+        isinstance(split, (Sequence, np.ndarray)) and getattr(split, "ndim", 1) and len(split) == 2
+        for split in pairs
     ):
         raise ValueError(
             "splits must be pairs (learning, testing) of row numbers, as scikit-learn's split() "
@@ -209,8 +209,8 @@ def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
     if numbers.dtype == bool and numbers.shape == row.shape:
         return numbers
     # Negative numbers would count from the end, and so hide a mistake.
-    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu"
-    if numbers.size and not (whole and numbers.min() >= 0 and numbers.max() < n_obs):
+    are_row_numbers = numbers.ndim == 1 and numbers.dtype.kind in "iu"
+    if numbers.size and not (are_row_numbers and numbers.min() >= 0 and numbers.max() < n_obs):
         raise ValueError(
             f"split {split} of the design must hold row numbers from 0 to {n_obs - 1} "
             f"(n_obs = {n_obs})"
@@ -222,7 +222,7 @@ def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
 def _zero_one_matrix(name: str, matrix: Any) -> np.ndarray:
     array = as_array(name, matrix)
     # Truth values need no look, which would take several times their memory.
-    known = array.dtype == bool
-    if array.ndim != 2 or not (known or np.isin(array, (0, 1)).all()):
+    is_boolean = array.dtype == bool
+    if array.ndim != 2 or not (is_boolean or np.isin(array, (0, 1)).all()):
         raise ValueError(f"{name} must be a 0/1 matrix of shape (R, n), got shape {array.shape}")
     return array.astype(bool)

@@ -37,13 +37,13 @@ def draw_orders(rng: np.random.Generator, n_draws: int, n_obs: int) -> np.ndarra
     return rng.permuted(np.tile(np.arange(n_obs), (n_draws, 1)), axis=1)
 
 
-def learning_sets(orders: np.ndarray, start: int, size: int) -> np.ndarray:
+def learning_sets(orders: np.ndarray, first_position: int, size: int) -> np.ndarray:
     """The learning sets (R, n) of some consecutive places of random orders, uniformly distributed.
 
     Sets from places that do not overlap are disjoint.
     """
     learning = np.zeros(orders.shape, dtype=bool)
-    np.put_along_axis(learning, orders[:, start : start + size], True, axis=1)
+    np.put_along_axis(learning, orders[:, first_position : first_position + size], True, axis=1)
     return learning
 
 
@@ -119,13 +119,13 @@ def class_shares(strata: np.ndarray, size: int) -> np.ndarray:
     """
     counts = np.bincount(strata)
     exact = counts * size / len(strata)
-    least, most = np.minimum(1, counts - 1), np.maximum(counts - 1, 0)
-    shares = np.clip(np.floor(exact), least, most).astype(int)
+    smallest_share, largest_share = np.minimum(1, counts - 1), np.maximum(counts - 1, 0)
+    shares = np.clip(np.floor(exact), smallest_share, largest_share).astype(int)
     while shares.sum() != size:
         # One more where most is missing, or one less where there is most too many.
         step = 1 if shares.sum() < size else -1
         free = shares < counts if step > 0 else shares > 0
-        inside = free & (shares + step >= least) & (shares + step <= most)
+        inside = free & (shares + step >= smallest_share) & (shares + step <= largest_share)
         lacking = np.where(inside if inside.any() else free, step * (exact - shares), -np.inf)
         shares[lacking.argmax()] += step
     return shares
@@ -140,14 +140,14 @@ def draw_from_halves(
     each uniformly distributed over all pairs of disjoint sets.
     """
     middle = n_obs // 2
-    sides = tuple(np.empty((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
+    halves = tuple(np.empty((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
     # A few draws at a time: new memory costs more than the numbers in it. With a single set to a
     # draw, most of it is for the random numbers of the halves.
     for rows in row_batches(n_draws, max(n_sets, 4) * n_obs, CELLS_PER_STEP):
         in_half = _random_subsets(rng, rows.stop - rows.start, n_obs, middle)
-        _draw_subsets(rng, in_half, learn_size, sides[0][rows])
-        _draw_subsets(rng, ~in_half, learn_size, sides[1][rows])
-    return sides[0], sides[1]
+        _draw_subsets(rng, in_half, learn_size, halves[0][rows])
+        _draw_subsets(rng, ~in_half, learn_size, halves[1][rows])
+    return halves[0], halves[1]
 
 
 def _draw_subsets(
@@ -157,25 +157,25 @@ def _draw_subsets(
     members = _numbers(is_member)
     n_members = members.shape[1]
     # Drawn are the members of a subset or those that it leaves out, whichever are fewer.
-    most = 2 * size > n_members
-    n_drawn = n_members - size if most else size
-    subsets[...] = is_member[:, None] if most else False
+    draws_rest = 2 * size > n_members
+    n_drawn = n_members - size if draws_rest else size
+    subsets[...] = is_member[:, None] if draws_rest else False
     shape = subsets.shape[:2]
     marks = subsets.reshape(-1)
     first_mark = np.arange(0, len(marks), subsets.shape[2]).reshape(shape)
     if MANY * n_drawn > n_members:
-        drawn = _random_members(rng, members[:, None], n_drawn, (*shape, n_members))
-        marks[first_mark[..., None] + drawn] = not most
+        drawn_members = _random_members(rng, members[:, None], n_drawn, (*shape, n_members))
+        marks[first_mark[..., None] + drawn_members] = not draws_rest
         return
     first_member = np.arange(0, members.size, n_members)[:, None]
     # Robert Floyd's algorithm: draw one of the members up to `last`, or take the last itself if
     # that one was drawn before.
     for last in range(n_members - n_drawn, n_members):
-        place = first_member + rng.integers(last + 1, size=shape)
-        drawn = first_mark + members.reshape(-1)[place]
-        repeated = np.nonzero(marks[drawn] != most)
-        drawn[repeated] = first_mark[repeated] + members[repeated[0], last]
-        marks[drawn] = not most
+        member_index = first_member + rng.integers(last + 1, size=shape)
+        drawn_members = first_mark + members.reshape(-1)[member_index]
+        repeated = np.nonzero(marks[drawn_members] != draws_rest)
+        drawn_members[repeated] = first_mark[repeated] + members[repeated[0], last]
+        marks[drawn_members] = not draws_rest
 
 
 def _numbers(is_member: np.ndarray) -> np.ndarray:
@@ -217,9 +217,11 @@ def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray
     """The second sets with one random observation exchanged for one of the disjoint first sets."""
     rows = np.arange(len(first))
     exchanged = second.copy()
-    for sets, new in ((second, False), (first, True)):
+    for sets, becomes_member in ((second, False), (first, True)):
         members = _numbers(sets)
-        exchanged[rows, members[rows, rng.integers(members.shape[1], size=len(rows))]] = new
+        exchanged[rows, members[rows, rng.integers(members.shape[1], size=len(rows))]] = (
+            becomes_member
+        )
     return exchanged
 
 

@@ -49,11 +49,11 @@ class LeavePairOut:
         groups : ignored
         """
         positive = self._positive(y)
-        everything = np.arange(len(positive))
+        row_numbers = np.arange(len(positive))
         for first in np.flatnonzero(positive):
             for second in np.flatnonzero(~positive):
                 tested = np.sort([first, second])
-                yield np.delete(everything, tested), tested
+                yield np.delete(row_numbers, tested), tested
 
     @staticmethod
     def _positive(y: Any) -> np.ndarray:

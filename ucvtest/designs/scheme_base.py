@@ -169,22 +169,22 @@ class StratifiedDesign(OfUnits):
 def check_stratify(stratify: Any) -> None:
     """Refuse what does not say whether to keep the classes in proportion."""
     # An array would be compared element by element.
-    known = isinstance(stratify, (int, np.bool_)) and stratify in (False, True)
-    if stratify is not None and not known:
+    is_switch = isinstance(stratify, (int, np.bool_)) and stratify in (False, True)
+    if stratify is not None and not is_switch:
         raise ValueError(f"stratify must be True, False or None, got {stratify!r:.60}")
 
 
 def _as_strata(strata: Any, n_obs: int) -> np.ndarray:
     """Numbers of classes, one for each observation."""
-    found = as_array("strata", strata)
+    class_numbers = as_array("strata", strata)
     # Not above n, or counting the members of each class would take memory without end.
-    known = found.shape == (n_obs,) and found.dtype.kind in "iu"
-    if not known or not 0 <= found.min() <= found.max() < n_obs:
+    is_integer_column = class_numbers.shape == (n_obs,) and class_numbers.dtype.kind in "iu"
+    if not is_integer_column or not 0 <= class_numbers.min() <= class_numbers.max() < n_obs:
         raise ValueError(
             f"strata must be the classes of {n_obs} observations as integers from 0, got "
             f"{strata!r:.60}: use numpy.unique(y, return_inverse=True)[1]"
         )
-    return found
+    return class_numbers
 
 
 def _check_generator(rng: Any) -> None:

@@ -268,8 +268,8 @@ class SplitHalves(StratifiedDesign):
     ) -> Design:
         """Draw the splits of the whole sample, then those of the halves."""
         size = number_tested(n_obs, self.test_fraction)
-        whole = _splits(n_obs, self.n_splits, size, rng, strata)
-        learning, testing = [whole.learning], [whole.testing]
+        full_splits = _splits(n_obs, self.n_splits, size, rng, strata)
+        learning, testing = [full_splits.learning], [full_splits.testing]
         for order in draw_orders(rng, self.n_bisections, n_obs):
             # With an odd number of observations, one is in neither half.
             even = order[: 2 * (n_obs // 2)]
@@ -279,11 +279,14 @@ class SplitHalves(StratifiedDesign):
                 halves = [dealt[::2], dealt[1::2]]
             for members in halves:
                 classes = None if strata is None else strata[members]
-                part = _splits(len(members), self.n_splits, size, rng, classes)
-                for kept, found in ((learning, part.learning), (testing, part.testing)):
+                half_splits = _splits(len(members), self.n_splits, size, rng, classes)
+                for matrices, half_rows in (
+                    (learning, half_splits.learning),
+                    (testing, half_splits.testing),
+                ):
                     rows = np.zeros((self.n_splits, n_obs), dtype=bool)
-                    rows[:, members] = found
-                    kept.append(rows)
+                    rows[:, members] = half_rows
+                    matrices.append(rows)
         return Design(np.concatenate(learning), np.concatenate(testing))
 
 
@@ -406,8 +409,8 @@ class DisjointSets(OfUnits):
 
     def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the halves and the learning sets."""
-        sides = draw_from_halves(rng, self.n_draws, self.n_sets, n_obs, self.learn_size)
-        return Design.leave_rest_out(np.stack(sides, axis=1).reshape(-1, n_obs))
+        halves = draw_from_halves(rng, self.n_draws, self.n_sets, n_obs, self.learn_size)
+        return Design.leave_rest_out(np.stack(halves, axis=1).reshape(-1, n_obs))
 
 
 def _splits(
@@ -418,17 +421,19 @@ def _splits(
     strata: np.ndarray | None = None,
 ) -> Design:
     testing = np.zeros((n_splits, n_obs), dtype=bool)
-    taken = np.arange(test_size)
+    test_positions = np.arange(test_size)
     if strata is not None:
         # Class after class, the first ones of each.
         starts = np.concatenate([[0], np.cumsum(np.bincount(strata))[:-1]])
         shares = class_shares(strata, test_size)
-        taken = np.concatenate([a + np.arange(k) for a, k in zip(starts, shares, strict=True)])
+        test_positions = np.concatenate(
+            [a + np.arange(k) for a, k in zip(starts, shares, strict=True)]
+        )
     for rows in row_batches(n_splits, n_obs, DRAW_CELLS):
-        part = testing[rows]
-        orders = draw_orders(rng, len(part), n_obs)
+        stratum_testing = testing[rows]
+        orders = draw_orders(rng, len(stratum_testing), n_obs)
         orders = orders if strata is None else by_class(orders, strata)
-        np.put_along_axis(part, orders[:, taken], True, axis=1)
+        np.put_along_axis(stratum_testing, orders[:, test_positions], True, axis=1)
     return Design(~testing, testing)
 
 

@@ -153,16 +153,18 @@ def halves_of(design: Design) -> tuple[int, int]:
         If the design is something else.
     """
     _reason_not_complements(design)
-    used = design.learning | design.testing
-    n_splits = int(used.all(axis=1).sum())
-    n_parts, rest = divmod(len(used), n_splits) if n_splits else (0, 1)
-    if rest == 0 and n_parts >= 3 and n_parts % 2 == 1:
-        parts = used.reshape(n_parts, n_splits, -1)
-        halves = parts[1:, 0].reshape(-1, 2, design.n_obs)
-        same = bool((parts == parts[:, :1]).all()) and bool(parts[0].all())
+    used_rows = design.learning | design.testing
+    n_splits = int(used_rows.all(axis=1).sum())
+    n_parts, remainder = divmod(len(used_rows), n_splits) if n_splits else (0, 1)
+    if remainder == 0 and n_parts >= 3 and n_parts % 2 == 1:
+        used_by_part = used_rows.reshape(n_parts, n_splits, -1)
+        halves = used_by_part[1:, 0].reshape(-1, 2, design.n_obs)
+        splits_alike = bool((used_by_part == used_by_part[:, :1]).all()) and bool(
+            used_by_part[0].all()
+        )
         disjoint = not (halves[:, 0] & halves[:, 1]).any()
         equal = (halves.sum(axis=2) == design.n_obs // 2).all() and len(design.test_sizes) == 1
-        if same and disjoint and equal:
+        if splits_alike and disjoint and equal:
             return n_splits, n_parts // 2
     raise ValueError(
         "the design does not split the sample and its halves: use uv.designs.SplitHalves, whose "

@@ -19,9 +19,13 @@ class WithinClasses(Shape):
     members: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(cls, members: Sequence[np.ndarray], learn_sizes: Sequence[int], **more: Any) -> Self:
-        """From the observations of each class; `more` are the fields of a subclass."""
-        return cls(tuple(map(len, members)), tuple(learn_sizes), members=tuple(members), **more)
+    def of(
+        cls, members: Sequence[np.ndarray], learn_sizes: Sequence[int], **subclass_fields: Any
+    ) -> Self:
+        """From the observations of each class; `subclass_fields` are the fields of a subclass."""
+        return cls(
+            tuple(map(len, members)), tuple(learn_sizes), members=tuple(members), **subclass_fields
+        )
 
     def drawn(self, rng: np.random.Generator, n_pairs: int) -> np.ndarray:
         """Pairs of random learning sets (2 n_pairs, n), disjoint where they can be.
@@ -43,11 +47,17 @@ class WithinClasses(Shape):
 
     def every(self, n_rows: int) -> Iterator[np.ndarray]:
         """All learning sets, some rows at a time."""
-        whole = [np.concatenate(list(all_learning_sets(n, g, 4096))) for n, g in self.by_class]
-        places = np.indices([len(each) for each in whole]).reshape(len(whole), -1).T
-        for start in range(0, len(places), n_rows):
-            rows = places[start : start + n_rows]
+        sets_by_class = [
+            np.concatenate(list(all_learning_sets(n, g, 4096))) for n, g in self.by_class
+        ]
+        places = (
+            np.indices([len(class_sets) for class_sets in sets_by_class])
+            .reshape(len(sets_by_class), -1)
+            .T
+        )
+        for first_row in range(0, len(places), n_rows):
+            rows = places[first_row : first_row + n_rows]
             learning = np.zeros((len(rows), self.n_obs), dtype=bool)
-            for members, sets, place in zip(self.members, whole, rows.T, strict=True):
-                learning[:, members] = sets[place]
+            for members, sets, set_index in zip(self.members, sets_by_class, rows.T, strict=True):
+                learning[:, members] = sets[set_index]
             yield learning

@@ -119,8 +119,8 @@ class TranslatedBatch:
             if len(rows):
                 # What comes from JAX is read-only.
                 values = values.copy()
-                found = self._original.predict(fits.rows(rows), device)
-                values[rows], failed = found.values, found.failed
+                refitted = self._original.predict(fits.rows(rows), device)
+                values[rows], failed = refitted.values, refitted.failed
         return Predictions(values, ties, failed)
 
 

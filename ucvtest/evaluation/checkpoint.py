@@ -103,7 +103,9 @@ class Checkpoint:
         """Whether something is kept already."""
         return self._header is not None
 
-    def begin(self, asked: Mapping[str, Any], learners: Mapping[str, Learner], seed: int) -> None:
+    def begin(
+        self, question: Mapping[str, Any], learners: Mapping[str, Learner], seed: int
+    ) -> None:
         """Say what is asked; predictions of another call are refused.
 
         Raises
@@ -113,7 +115,7 @@ class Checkpoint:
         """
         self._names = [(learner, name) for name, learner in learners.items()]
         self._seed = seed
-        described = {"learners": list(learners.items()), **asked, "rng": seed}
+        described = {"learners": list(learners.items()), **question, "rng": seed}
         self._asked = {name: _described(value) for name, value in described.items()}
         self._asked |= {f"version of {name}": _version(name) for name in PACKAGES}
         if self._header is not None:
@@ -148,23 +150,29 @@ class Checkpoint:
                 "on from there"
             )
 
-    def _refuse_another_call(self, known: Mapping[str, Any]) -> None:
-        differing = [name for name in {**known, **self._asked} if self._differs(name, known)]
+    def _refuse_another_call(self, saved_question: Mapping[str, Any]) -> None:
+        differing = [
+            name
+            for name in {**saved_question, **self._asked}
+            if self._differs(name, saved_question)
+        ]
         if differing:
-            differences = "; ".join(self._difference_text(name, known) for name in differing)
+            differences = "; ".join(
+                self._difference_text(name, saved_question) for name in differing
+            )
             raise ValueError(
                 f"checkpoint {self.path} is of another call: {differences}. Pass what was passed "
                 "then, or name another file"
             )
 
-    def _differs(self, name: str, known: Mapping[str, Any]) -> bool:
-        return bool(known.get(name) != self._asked.get(name))
+    def _differs(self, name: str, saved_question: Mapping[str, Any]) -> bool:
+        return bool(saved_question.get(name) != self._asked.get(name))
 
-    def _difference_text(self, name: str, known: Mapping[str, Any]) -> str:
-        before, now = known.get(name), self._asked.get(name)
-        if isinstance(before, dict) or isinstance(now, dict):
+    def _difference_text(self, name: str, saved_question: Mapping[str, Any]) -> str:
+        saved_value, asked_value = saved_question.get(name), self._asked.get(name)
+        if isinstance(saved_value, dict) or isinstance(asked_value, dict):
             return f"{name} differs"
-        return f"{name} was {before!r:.60}, now {now!r:.60}"
+        return f"{name} was {saved_value!r:.60}, now {asked_value!r:.60}"
 
     def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that was decided by the clock: the one of the first call."""
@@ -187,12 +195,12 @@ class Checkpoint:
         """Write the predictions that are known, and return the numbers of the other fits."""
         missing = []
         for row, key in enumerate(self._keys(learner, output, fits)):
-            known = self._values.get(key)
-            if known is None:
+            saved_predictions = self._values.get(key)
+            if saved_predictions is None:
                 missing.append(row)
             else:
                 tested = values[row][fits.testing[row]]
-                values[row, fits.testing[row]] = known.reshape(tested.shape)
+                values[row, fits.testing[row]] = saved_predictions.reshape(tested.shape)
         return np.array(missing, dtype=int)
 
     def add_predictions(
@@ -206,13 +214,15 @@ class Checkpoint:
         self._append(
             {
                 "fits": keys,
-                "sizes": [len(each) for each in tested],
+                "sizes": [len(rows_of_fit) for rows_of_fit in tested],
                 "values": base64.b64encode(packed).decode("ascii"),
             }
         )
 
     def _keys(self, learner: Learner, output: Output, fits: FitRequests) -> Iterator[str]:
-        name = next((name for each, name in self._names if each is learner), learner.name)
+        name = next(
+            (name for named_learner, name in self._names if named_learner is learner), learner.name
+        )
         for row in range(len(fits)):
             digest = blake2b(f"{name}\0{output}\0{fits.seeds[row]}".encode(), digest_size=16)
             learning = fits.learning if fits.common else fits.learning[row]
@@ -260,15 +270,15 @@ def open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
     return Checkpoint.open(checkpoint)
 
 
-def _sealed(values: Mapping[str, Any], before: str) -> tuple[bytes, str]:
-    """A line with the check sum of it and of all before it, whose sum is `before`; the sum."""
+def _sealed(values: Mapping[str, Any], previous_sum: str) -> tuple[bytes, str]:
+    """A line with the sum of it and of all before it, whose sum is `previous_sum`; the sum."""
     body = json.dumps(values, allow_nan=False).encode()
-    found = _sum_of(body, before)
-    return SEAL + found.encode() + BEHIND_SUM + body[1:] + b"\n", found
+    check_sum = _sum_of(body, previous_sum)
+    return SEAL + check_sum.encode() + BEHIND_SUM + body[1:] + b"\n", check_sum
 
 
-def _sum_of(body: bytes, before: str) -> str:
-    return blake2b(before.encode() + body, digest_size=SUM_DIGITS // 2).hexdigest()
+def _sum_of(body: bytes, previous_sum: str) -> str:
+    return blake2b(previous_sum.encode() + body, digest_size=SUM_DIGITS // 2).hexdigest()
 
 
 def _read(path: Path) -> tuple[list[dict[str, Any]], int, int]:
@@ -290,10 +300,10 @@ def _read(path: Path) -> tuple[list[dict[str, Any]], int, int]:
 
 def _check_sum(raw: bytes, lines: Sequence[Mapping[str, Any]]) -> None:
     """Refuse a line that is another one than was written, or not in its place."""
-    before = lines[-2]["sum"] if len(lines) > 1 else ""
+    previous_sum = lines[-2]["sum"] if len(lines) > 1 else ""
     digits = slice(len(SEAL), len(SEAL) + SUM_DIGITS)
     body = b"{" + raw[digits.stop + len(BEHIND_SUM) : -1]
-    if not raw.startswith(SEAL) or raw[digits].decode() != _sum_of(body, before):
+    if not raw.startswith(SEAL) or raw[digits].decode() != _sum_of(body, previous_sum):
         raise ValueError(
             f"line {len(lines)} does not have its check sum: it was changed after it was written"
         )
@@ -310,12 +320,17 @@ def _check_header(header: Any) -> None:
 
 def _unpacked(line: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Predictions by fit; no more memory is taken than the sizes say."""
-    ends = np.cumsum([0, *line["sizes"]])
-    data = zlib.decompressobj().decompress(base64.b64decode(line["values"]), 8 * int(ends[-1]) + 1)
+    fit_ends = np.cumsum([0, *line["sizes"]])
+    data = zlib.decompressobj().decompress(
+        base64.b64decode(line["values"]), 8 * int(fit_ends[-1]) + 1
+    )
     values = np.frombuffer(data, "<f8")
-    if len(values) != ends[-1]:
+    if len(values) != fit_ends[-1]:
         raise ValueError("it was changed")
-    return {key: values[ends[place] : ends[place + 1]] for place, key in enumerate(line["fits"])}
+    return {
+        key: values[fit_ends[fit_index] : fit_ends[fit_index + 1]]
+        for fit_index, key in enumerate(line["fits"])
+    }
 
 
 def _described(value: Any) -> Any:

@@ -38,12 +38,12 @@ class ChunkedFits:
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
-        execution, kept = self._execution, self._execution.progress.checkpoint
+        execution, checkpoint = self._execution, self._execution.progress.checkpoint
         values = np.full(self._batch.shape(fits.testing), np.nan)
         missing = np.arange(len(fits))
         failed: dict[int, Exception] = {}
-        if kept is not None:
-            missing = kept.fill_known(values, self._batch.learner, self._batch.output, fits)
+        if checkpoint is not None:
+            missing = checkpoint.fill_known(values, self._batch.learner, self._batch.output, fits)
             execution.count_fits(len(fits) - len(missing))
         if len(missing):
             with self._batch.workers() as workers:
@@ -63,27 +63,27 @@ class ChunkedFits:
         Returns why fits have failed, by the number of the split.
         """
         failed: dict[int, Exception] = {}
-        execution, kept = self._execution, self._execution.progress.checkpoint
+        execution, checkpoint = self._execution, self._execution.progress.checkpoint
         self._chunk_size = max(self._chunk_size, self.n_workers)
-        start = 0
-        while start < len(missing):
-            left = len(missing) - start
-            size = -(-left // max(1, round(left / self._chunk_size)))
-            rows = missing[start : start + size]
-            part = fits.rows(rows)
-            before = execution.progress.clock()
-            found = self._batch.predict(part, device, workers)
-            values[rows] = found.values
-            failed.update(found.failed)
-            seconds = execution.progress.clock() - before
-            whole = ~np.isin(part.splits, list(found.failed))
-            if kept is not None and whole.any():
-                kept.add_predictions(
-                    *(values[rows[whole]], self._batch.learner, self._batch.output),
-                    part.rows(np.flatnonzero(whole)),
+        first_row = 0
+        while first_row < len(missing):
+            n_left = len(missing) - first_row
+            size = -(-n_left // max(1, round(n_left / self._chunk_size)))
+            rows = missing[first_row : first_row + size]
+            chunk = fits.rows(rows)
+            clock_before = execution.progress.clock()
+            predictions = self._batch.predict(chunk, device, workers)
+            values[rows] = predictions.values
+            failed.update(predictions.failed)
+            seconds = execution.progress.clock() - clock_before
+            has_fitted = ~np.isin(chunk.splits, list(predictions.failed))
+            if checkpoint is not None and has_fitted.any():
+                checkpoint.add_predictions(
+                    *(values[rows[has_fitted]], self._batch.learner, self._batch.output),
+                    chunk.rows(np.flatnonzero(has_fitted)),
                 )
             execution.count_fits(len(rows))
-            start += len(rows)
+            first_row += len(rows)
             # What starts workers, imports or compiles says little of the others, unless it is long.
             if self._batch.workers_were_ready or is_long(seconds):
                 self._pace.add(seconds, len(rows))

@@ -145,20 +145,20 @@ def evaluate(
     array([0.31, 0.33])
     """
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
-    asked = chosen_loss(loss, scoring, metric)
+    metric_or_loss = chosen_loss(loss, scoring, metric)
     problem = Problem.of_loss_or_auc(
         X,
         y,
         learners,
-        asked,
+        metric_or_loss,
         pos_label=pos_label,
         groups=groups,
         backend=backend,
     )
     sample = problem.sample
-    given = None if cv is not None and is_integer(design) and design == FOLDS else design
-    chosen = design_or_cv(
-        given,
+    user_design = None if cv is not None and is_integer(design) and design == FOLDS else design
+    design_or_scheme = design_or_cv(
+        user_design,
         cv,
         sample.response,
         has_classes=sample.n_classes > 0,
@@ -166,42 +166,59 @@ def evaluate(
         groups=sample.groups,
     )
     plan = as_design(
-        chosen,
+        design_or_scheme,
         sample.features,
         sample.response,
         auc=problem.metric.needs_every_class,
         groups=problem.given_groups,
     )
     check_seconds(max_seconds)
-    kept = None if checkpoint is None else open_checkpoint(checkpoint, rng)
-    execution = Execution.of(rng if kept is None else kept.seed(rng), n_jobs, batch_size)
+    saved_fits = None if checkpoint is None else open_checkpoint(checkpoint, rng)
+    execution = Execution.of(
+        rng if saved_fits is None else saved_fits.seed(rng), n_jobs, batch_size
+    )
     n_learners = len(problem.learners)
-    drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
-    ready = problem.fitting(drawn.learn_sizes[0])
-    warn_of_learners(ready.learners.values())
+    drawn_design = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
+    fitting_problem = problem.fitting(drawn_design.learn_sizes[0])
+    warn_of_learners(fitting_problem.learners.values())
     settings = {"design": plan.words, "rng": execution.seed}
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
-    execution = replace(execution, progress=Progress(kept), max_seconds=max_seconds)
-    with nullcontext() if kept is None else kept:
-        if kept is not None:
-            asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
-            asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
-            kept.begin(asked, problem.learners, execution.seed or 0)
-        refuse_seconds(ready, drawn, execution)
-        with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
+    execution = replace(execution, progress=Progress(saved_fits), max_seconds=max_seconds)
+    with nullcontext() if saved_fits is None else saved_fits:
+        if saved_fits is not None:
+            metric_or_loss = {
+                "call": "evaluate",
+                "X": X,
+                "y": y,
+                "loss": metric_or_loss,
+                "groups": groups,
+            }
+            metric_or_loss |= {
+                "pos_label": pos_label,
+                "backend": backend,
+                "design": (plan.words, drawn_design),
+            }
+            saved_fits.begin(metric_or_loss, problem.learners, execution.seed or 0)
+        refuse_seconds(fitting_problem, drawn_design, execution)
+        with hooks.fitting(fitting_problem), progress_bar(progress, "evaluate", "fit") as bar:
             execution = replace(execution, bar=bar)
-            return evaluate_problem(ready, drawn, execution, settings, say_names=True)
+            return evaluate_problem(
+                fitting_problem, drawn_design, execution, settings, say_names=True
+            )
 
 
 def refuse_seconds(problem: Problem, design: Design, execution: Execution) -> None:
     """Refuse a design that takes longer than there is time; one that has begun is finished."""
-    n_learners, needed = len(problem.learners), len(problem.learners) * design.n_resamples
+    n_learners, needed_fits = len(problem.learners), len(problem.learners) * design.n_resamples
     check_fits(
         problem,
         design.learn_sizes[-1],
-        needed,
+        needed_fits,
         execution,
-        why=f"the design has {needed} ({design.n_resamples} learning sets, {n_learners} learners)",
+        reason=(
+            f"the design has {needed_fits} ({design.n_resamples} learning sets, {n_learners} "
+            "learners)"
+        ),
         remedy="fewer learning sets",
     )
 
@@ -228,10 +245,10 @@ def draw_design(
     return design
 
 
-def _refuse_bytes(needed: int, plan: NamedDesign, max_bytes: int) -> None:
-    if needed > max_bytes:
+def _refuse_bytes(needed_bytes: int, plan: NamedDesign, max_bytes: int) -> None:
+    if needed_bytes > max_bytes:
         raise ValueError(
-            f"design ({plan.words}) and its losses take {needed / 1e9:.3g} GB of memory, and "
+            f"design ({plan.words}) and its losses take {needed_bytes / 1e9:.3g} GB of memory, and "
             f"max_bytes allows {max_bytes / 1e9:.3g} GB: use fewer resamples, or uv.evaluate with "
             "a larger max_bytes"
         )
@@ -255,31 +272,35 @@ def evaluate_problem(
     of_sets = problem.metric.per_test_set
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())
     columns = (len(problem.times),) if len(problem.times) > 1 else ()
-    kept = np.empty((len(problem.learners), n_kept, *columns))
+    learner_values = np.empty((len(problem.learners), n_kept, *columns))
     counts: dict[str, dict[str, int]] = {}
     execution.announce_total(len(problem.learners) * design.n_resamples)
 
     def losses() -> Losses:
         """Of the learners that are done."""
-        done = replace(problem, learners={name: problem.learners[name] for name in counts})
+        evaluated_problem = replace(
+            problem, learners={name: problem.learners[name] for name in counts}
+        )
         seconds = time.perf_counter() - started
-        return _losses(done, design, kept[: len(counts)], counts, settings, seconds)
+        return _losses(
+            evaluated_problem, design, learner_values[: len(counts)], counts, settings, seconds
+        )
 
     try:
-        for (name, learner), row in zip(problem.learners.items(), kept, strict=True):
+        for (name, learner), row in zip(problem.learners.items(), learner_values, strict=True):
             with naming(repr(name)) if say_names and name != learner.name else nullcontext():
                 counts[name] = _evaluate_learner(row, problem, learner, design, seeds, execution)
-    except KeyboardInterrupt as stop:
+    except KeyboardInterrupt as interruption:
         if not counts:
             raise
-        raise Interrupted(losses(), f"the losses of {', '.join(counts)}") from stop
+        raise Interrupted(losses(), f"the losses of {', '.join(counts)}") from interruption
     return losses()
 
 
 def _losses(
     problem: Problem,
     design: Design,
-    kept: np.ndarray,
+    learner_values: np.ndarray,
     counts: dict[str, dict[str, int]],
     settings: Mapping[str, Any],
     elapsed: float,
@@ -287,23 +308,26 @@ def _losses(
     """The losses of learners, from the values kept of each."""
     sample, metric = problem.sample, problem.metric
     if isinstance(metric, SmoothMetric):
-        return _of_predictions(problem, metric, design, kept, counts, settings, elapsed)
-    means, greater = resample_values(kept, design, metric, sample.target), metric.greater_is_better
+        return _of_predictions(problem, metric, design, learner_values, counts, settings, elapsed)
+    means, greater = (
+        resample_values(learner_values, design, metric, sample.target),
+        metric.greater_is_better,
+    )
     settings = dict(settings)
     if metric.units is not None:
         means, greater = metric.units.of(means), metric.units.greater_is_better
         if not greater:
             settings[COST_OF_ERRORS] = metric.units.slope
         # In place: a second table would double the memory.
-        kept *= metric.units.slope
-        kept += metric.units.intercept
-    kept.flags.writeable = False
+        learner_values *= metric.units.slope
+        learner_values += metric.units.intercept
+    learner_values.flags.writeable = False
     return Losses(
         design=design,
         learners=tuple(problem.learners),
         loss=metric.reported_name,
         means=means,
-        values=None if metric.per_test_set else kept,
+        values=None if metric.per_test_set else learner_values,
         target=sample.target,
         in_words=metric.in_words,
         bounds=metric.reported_bounds if metric.is_mean else None,
@@ -324,20 +348,20 @@ def _of_predictions(
     problem: Problem,
     metric: SmoothMetric,
     design: Design,
-    kept: np.ndarray,
+    learner_predictions: np.ndarray,
     counts: dict[str, dict[str, int]],
     settings: Mapping[str, Any],
     elapsed: float,
 ) -> Losses:
     """The linearised values of a function of means, with the predictions that it is made of."""
     sample = problem.sample
-    kept.flags.writeable = False
+    learner_predictions.flags.writeable = False
     labels = None if sample.classes is None else [*map(json_label, sample.classes)]
     settings = {**settings, **kept_classes(labels)}
     backends = {name: learner.backend for name, learner in problem.learners.items()}
     return Losses.of_predictions(
         metric,
-        predictions=kept,
+        predictions=learner_predictions,
         design=design,
         learners=tuple(problem.learners),
         target=sample.target,
@@ -361,14 +385,16 @@ def _evaluate_learner(
     evaluator = Evaluator.run_by(execution, problem.sample, learner, problem.output)
     places = np.concatenate([[0], np.cumsum(design.testing.sum(axis=1))])
     ties: Counter[str] = Counter()
-    most = execution.batch_size
-    for rows in row_batches(design.n_resamples, design.n_obs, BATCH_NUMBERS, most):
-        part = design.rows(rows)
-        found = evaluator.predict(part.learning, part.testing, seeds[rows])
-        kept = problem.metric.kept(problem.sample, found.values, part.testing, rows.start)
+    batch_size = execution.batch_size
+    for rows in row_batches(design.n_resamples, design.n_obs, BATCH_NUMBERS, batch_size):
+        batch_design = design.rows(rows)
+        predictions = evaluator.predict(batch_design.learning, batch_design.testing, seeds[rows])
+        scored_rows = problem.metric.kept(
+            problem.sample, predictions.values, batch_design.testing, rows.start
+        )
         if problem.metric.per_test_set:
-            row[rows] = kept
+            row[rows] = scored_rows
         else:
-            row[places[rows.start] : places[rows.stop]] = kept[part.testing]
-        ties.update(found.ties)
+            row[places[rows.start] : places[rows.stop]] = scored_rows[batch_design.testing]
+        ties.update(predictions.ties)
     return {"one_class_fits": evaluator.one_class_fits, **ties}

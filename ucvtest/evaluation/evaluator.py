@@ -101,8 +101,8 @@ class Evaluator:
         Sets are (R, n), with one seed (R,) for each fit. Errors name the learner and the split,
         counted from 0 over all calls.
         """
-        found = self.predict_all(learning, testing, seeds)
-        return _with_nan_where_untested(found, testing)
+        predictions = self.predict_all(learning, testing, seeds)
+        return _with_nan_where_untested(predictions, testing)
 
     def predict_all(
         self,
@@ -138,15 +138,15 @@ class Evaluator:
         undefined, which saves a pass where few are tested.
         """
         labels, members = self._usable_labels(labels)
-        everything = np.ones((1, self._sample.n_obs), dtype=bool)
-        learning = everything if learning is None else learning
-        tested = everything if testing is None else testing
+        all_observations = np.ones((1, self._sample.n_obs), dtype=bool)
+        learning = all_observations if learning is None else learning
+        tested = all_observations if testing is None else testing
         testing = np.broadcast_to(tested, labels.shape)
         single, label = self._single_classes(learning, members)
         # A vector, so that what is common cannot be mistaken for the set of a single fit.
         learning = learning[0] if len(learning) == 1 else learning
-        found = self._fit_several(learning, testing, seeds, labels, single, label)
-        return _with_nan_where_untested(found, tested) if blank else found
+        predictions = self._fit_several(learning, testing, seeds, labels, single, label)
+        return _with_nan_where_untested(predictions, tested) if blank else predictions
 
     def _usable_labels(self, labels: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         """The labels as numbers, and where each class is; one class for a real response."""
@@ -159,7 +159,7 @@ class Evaluator:
                 raise ValueError("labels must be finite numbers")
             return labels, [np.ones(labels.shape, dtype=bool)]
         members = [labels == label for label in range(n_classes)]
-        if sum(np.count_nonzero(each) for each in members) < labels.size:
+        if sum(np.count_nonzero(is_class_member) for is_class_member in members) < labels.size:
             raise ValueError(f"labels must be codes of classes, whole numbers 0 to {n_classes - 1}")
         return labels, members
 
@@ -183,21 +183,25 @@ class Evaluator:
             self._execution.count_fits(int(single.sum()))
         else:
             return self._fit(fits)
-        rest = ~single
-        fitted = self._fit(fits.rows(rest))
-        if fitted.values.ndim == 3 or self._by_class:
+        has_classes = ~single
+        fitted_predictions = self._fit(fits.rows(has_classes))
+        if fitted_predictions.values.ndim == 3 or self._by_class:
             label = (label[:, None] == np.arange(self._sample.n_classes)).astype(float)
-        values = np.repeat(label[:, None].astype(fitted.values.dtype), testing.shape[1], axis=1)
-        if rest.any():
-            values[rest] = fitted.values
-        return Predictions(values, fitted.ties, fitted.failed)
+        values = np.repeat(
+            label[:, None].astype(fitted_predictions.values.dtype), testing.shape[1], axis=1
+        )
+        if has_classes.any():
+            values[has_classes] = fitted_predictions.values
+        return Predictions(values, fitted_predictions.ties, fitted_predictions.failed)
 
     def _single_classes(
         self, learning: np.ndarray, members: list[np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Which learning sets have a single class, and what is then predicted."""
         if members is not None:
-            present = np.stack([(learning & each).any(axis=1) for each in members])
+            present = np.stack(
+                [(learning & class_members).any(axis=1) for class_members in members]
+            )
         else:
             present = self._present(learning)
         # Classes go first: along a short last axis every sum would take as long as a long one.
@@ -211,45 +215,47 @@ class Evaluator:
 
     def _present(self, learning: np.ndarray) -> np.ndarray:
         """Which classes are present in each learning set, (C, R); one for a real response."""
-        words = _bit_words(learning)
+        learning_words = _bit_words(learning)
         present = np.empty((self._members.shape[1], len(learning)), dtype=bool)
-        for members, found in zip(self._members.T, present, strict=True):
-            common = words[0] & members[0]
-            for word, member in zip(words[1:], members[1:], strict=True):
-                common |= word & member
-            np.not_equal(common, 0, out=found)
+        for members, is_present in zip(self._members.T, present, strict=True):
+            shared_bits = learning_words[0] & members[0]
+            for learning_word, member in zip(learning_words[1:], members[1:], strict=True):
+                shared_bits |= learning_word & member
+            np.not_equal(shared_bits, 0, out=is_present)
         return present
 
     def _fit(self, fits: FitRequests) -> Predictions:
-        most = self._batch.most_labelings if fits.common else self._batch.size
-        size = most or max(len(fits), 1)
+        labelings_or_rows = self._batch.most_labelings if fits.common else self._batch.size
+        size = labelings_or_rows or max(len(fits), 1)
         batches = [fits.rows(slice(i, i + size)) for i in range(0, len(fits), size)]
-        parts = []
+        batch_values = []
         ties: Counter[str] = Counter()
         failed: dict[int, Exception] = {}
-        found = _predict_on_devices(self._batch.predict, batches, self._batch.n_devices)
-        before = self._execution.progress.clock()
-        for batch, part in zip(batches, found, strict=True):
-            self._refuse_unusable(part.values, batch)
+        predictions_of_batches = _predict_on_devices(
+            self._batch.predict, batches, self._batch.n_devices
+        )
+        clock_before = self._execution.progress.clock()
+        for batch, batch_predictions in zip(batches, predictions_of_batches, strict=True):
+            self._refuse_unusable(batch_predictions.values, batch)
             if self.jitted:
-                before = self._count_jitted(len(batch), before)
-            parts.append(part.values)
-            ties.update(part.ties)
-            failed.update(part.failed)
-        values = np.concatenate(parts) if parts else np.zeros(fits.testing.shape)
+                clock_before = self._count_jitted(len(batch), clock_before)
+            batch_values.append(batch_predictions.values)
+            ties.update(batch_predictions.ties)
+            failed.update(batch_predictions.failed)
+        values = np.concatenate(batch_values) if batch_values else np.zeros(fits.testing.shape)
         return Predictions(values, ties, failed)
 
-    def _count_jitted(self, number: int, before: float) -> float:
+    def _count_jitted(self, number: int, clock_before: float) -> float:
         """Count fits that began at a time, announce the rest if it is long; the time now."""
         progress = self._execution.progress
-        now = progress.clock()
+        clock_now = progress.clock()
         self._execution.count_fits(number)
         # The first ones were compiled; several devices end together.
         if self._compiled and self._batch.n_devices < 2:
-            self._pace.add(now - before, number)
+            self._pace.add(clock_now - clock_before, number)
             announce_rest(progress, self._pace, self._learner.name, one_by_one=False)
         self._compiled = True
-        return now
+        return clock_now
 
     def _refuse_unusable(self, values: np.ndarray, fits: FitRequests) -> None:
         """Refuse predictions that the loss cannot score, naming the first split with one."""
@@ -263,14 +269,14 @@ class Evaluator:
             # Of the scores of an observation for several classes, one that cannot be used tells.
             values = np.where(np.isnan(values).any(axis=2), np.nan, _most_extreme(values))
         tested = np.where(fits.testing, values, 0.0)
-        bad = np.isnan(tested)
+        is_unusable = np.isnan(tested)
         if self._output in ("number", "probability", "event_probability"):
-            bad |= np.isinf(tested)
+            is_unusable |= np.isinf(tested)
         if self._output in ("probability", "event_probability"):
-            bad |= (tested < 0) | (tested > 1)
-        if not bad.any():
+            is_unusable |= (tested < 0) | (tested > 1)
+        if not is_unusable.any():
             return
-        row, column = np.argwhere(bad)[0]
+        row, column = np.argwhere(is_unusable)[0]
         learner = self._learner
         reason = f"this loss needs {_EXPECTED[self._output]}"
         raise ValueError(
@@ -302,8 +308,8 @@ def _predict_on_devices(
 
 def _most_extreme(values: np.ndarray) -> np.ndarray:
     """Of the numbers for several classes (R, n, C) the one that is farthest from 1/2, (R, n)."""
-    place = np.abs(values - 0.5).argmax(axis=2)
-    return np.take_along_axis(values, place[..., None], axis=2)[..., 0]
+    extreme_class = np.abs(values - 0.5).argmax(axis=2)
+    return np.take_along_axis(values, extreme_class[..., None], axis=2)[..., 0]
 
 
 def _bit_words(rows: np.ndarray) -> np.ndarray:

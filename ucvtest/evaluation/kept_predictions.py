@@ -37,8 +37,8 @@ Points = Sequence[WorkingPoint]
 
 def source_of(problem: Problem, execution: Execution) -> FittedLosses:
     """The losses of fits, or their predictions where the metric is a function of means."""
-    kept = isinstance(problem.metric, SmoothMetric)
-    return (KeptPredictions if kept else FittedLosses)(problem, execution)
+    keeps_predictions = isinstance(problem.metric, SmoothMetric)
+    return (KeptPredictions if keeps_predictions else FittedLosses)(problem, execution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,14 @@ class KeptRows:
 
     def rows(self, rows: slice) -> "KeptRows":
         """Some of them."""
-        failed = {row - rows.start: each for row, each in self.failed.items() if row in _in(rows)}
-        return KeptRows([each[rows] for each in self.predictions], failed)
+        failed = {
+            row - rows.start: failed_fits
+            for row, failed_fits in self.failed.items()
+            if row in _in(rows)
+        }
+        return KeptRows(
+            [learner_predictions[rows] for learner_predictions in self.predictions], failed
+        )
 
 
 class KeptPredictions(FittedLosses):
@@ -84,45 +90,54 @@ class KeptPredictions(FittedLosses):
     @property
     def means(self) -> list[np.ndarray]:
         """The means of the parts of each learner, pooled over everything tested."""
-        return [each.means for each in self._pooled]
+        return [pooled.means for pooled in self._pooled]
 
     @property
     def directions(self) -> list[np.ndarray | None]:
         """Those of the covariance of the parts of an observation, for the bias of each learner."""
-        return [each.directions for each in self._pooled]
+        return [pooled.directions for pooled in self._pooled]
 
     def at(self, points: Points) -> "ReplayedLosses":
         """The values at some point, of the same rows in the same order, from the first on."""
-        found = ReplayedLosses(self._kept, points, self._target, self._clusters)
-        found.paired, found.identical = self.paired, self.identical
-        found.ties, found.one_class_fits = self.ties, self.one_class_fits
-        found.offset, found.one_by_one = self.offset, self.one_by_one
-        return found
+        replayed = ReplayedLosses(self._kept, points, self._target, self._clusters)
+        replayed.paired, replayed.identical = self.paired, self.identical
+        replayed.ties, replayed.one_class_fits = self.ties, self.one_class_fits
+        replayed.offset, replayed.one_by_one = self.offset, self.one_by_one
+        return replayed
 
     def leave_out(self, rows: np.ndarray) -> None:
         """See `LossSource`."""
         testing = self._last_testing[rows]
-        for pooled, kept in zip(self._pooled, self._kept[-1].predictions, strict=True):
-            pooled.take_away(kept[rows], testing, row_by_row=self.one_by_one)
+        for pooled, learner_predictions in zip(
+            self._pooled, self._kept[-1].predictions, strict=True
+        ):
+            pooled.take_away(learner_predictions[rows], testing, row_by_row=self.one_by_one)
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         if predictions.dtype == np.int8 and isinstance(self.function, Cells):
             return np.where(testing, predictions, np.int8(0))
-        found = self._problem.metric.kept(self._problem.sample, predictions, testing)
+        scored_predictions = self._problem.metric.kept(self._problem.sample, predictions, testing)
         # Fits that have failed.
-        return np.where(np.isnan(found), 0.0, found)
+        return np.where(np.isnan(scored_predictions), 0.0, scored_predictions)
 
     def _as_losses(
-        self, found: list[np.ndarray], testing: np.ndarray, failed: dict[int, list[FailedFit]]
+        self, predictions: list[np.ndarray], testing: np.ndarray, failed: dict[int, list[FailedFit]]
     ) -> list[np.ndarray]:
-        kept = [self._in_brief(each) for each in found]
-        for pooled, each in zip(self._pooled, kept, strict=True):
-            pooled.add(each, testing, row_by_row=self.one_by_one)
-        self._kept.append(KeptRows(kept, failed))
+        brief_predictions = [
+            self._in_brief(learner_predictions) for learner_predictions in predictions
+        ]
+        for pooled, learner_predictions in zip(self._pooled, brief_predictions, strict=True):
+            pooled.add(learner_predictions, testing, row_by_row=self.one_by_one)
+        self._kept.append(KeptRows(brief_predictions, failed))
         self._last_testing = testing
         if not self._points:
-            self._points = [self._first_point(each, testing) for each in kept]
-        return _linearised(self._points, self._target, kept, testing, row_by_row=self.one_by_one)
+            self._points = [
+                self._first_point(learner_predictions, testing)
+                for learner_predictions in brief_predictions
+            ]
+        return _linearised(
+            self._points, self._target, brief_predictions, testing, row_by_row=self.one_by_one
+        )
 
     def _in_brief(self, predictions: np.ndarray) -> np.ndarray:
         """Numbers of classes in a byte each, unless ties are left open."""
@@ -147,15 +162,15 @@ class ReplayedLosses(LossSource):
 
     def __init__(
         self,
-        kept: Sequence[KeptRows],
+        kept_rows: Sequence[KeptRows],
         points: Points,
         target: np.ndarray,
         clusters: Clusters | None,
     ) -> None:
-        self._kept, self._points = kept, points
+        self._kept, self._points = kept_rows, points
         self._target, self._clusters = target, clusters
         self._part = self._row = 0
-        self.n_left = sum(map(len, kept))
+        self.n_left = sum(map(len, kept_rows))
         self.n_fits = 0
 
     def losses_for(
@@ -176,33 +191,40 @@ class ReplayedLosses(LossSource):
         self.n_left -= len(testing)
         if self._clusters is not None:
             testing = testing[:, self._clusters.groups.index]
-        found: list[list[np.ndarray]] = []
+        replayed_values: list[list[np.ndarray]] = []
         failed: dict[int, list[FailedFit]] = {}
-        done = 0
-        for part in self._next(len(testing)):
-            rows = testing[done : done + len(part)]
+        n_done = 0
+        for kept_rows in self._next(len(testing)):
+            rows = testing[n_done : n_done + len(kept_rows)]
             values = _linearised(
-                self._points, self._target, part.predictions, rows, row_by_row=self.one_by_one
+                self._points, self._target, kept_rows.predictions, rows, row_by_row=self.one_by_one
             )
-            found.append(values)
-            failed |= {done + row: errors for row, errors in part.failed.items()}
-            done += len(part)
+            replayed_values.append(values)
+            failed |= {n_done + row: errors for row, errors in kept_rows.failed.items()}
+            n_done += len(kept_rows)
         self.n_fits += len(self._points) * len(testing)
-        each = found[0]
-        if len(found) > 1:
-            each = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        losses = replayed_values[0]
+        if len(replayed_values) > 1:
+            losses = [
+                np.concatenate(learner_values)
+                for learner_values in zip(*replayed_values, strict=True)
+            ]
         clusters = self._clusters
-        return (each if clusters is None else [clusters.sums(one) for one in each]), failed
+        return (
+            losses
+            if clusters is None
+            else [clusters.sums(learner_losses) for learner_losses in losses]
+        ), failed
 
     def _next(self, number: int) -> Iterator[KeptRows]:
         """The next rows, part by part."""
         while number > 0:
-            part = self._kept[self._part]
-            stop = min(len(part), self._row + number)
-            yield part.rows(slice(self._row, stop))
-            number -= stop - self._row
-            self._row = stop
-            if stop == len(part):
+            kept_rows = self._kept[self._part]
+            last_row = min(len(kept_rows), self._row + number)
+            yield kept_rows.rows(slice(self._row, last_row))
+            number -= last_row - self._row
+            self._row = last_row
+            if last_row == len(kept_rows):
                 self._part, self._row = self._part + 1, 0
 
 
@@ -232,7 +254,10 @@ class GivenPredictions(PrecomputedLosses):
                 pools.append(pool.means)
             return pools
         target = self._rows.tested_target
-        return [self.function.means(target, each) for each in self._predictions]
+        return [
+            self.function.means(target, learner_predictions)
+            for learner_predictions in self._predictions
+        ]
 
     @property
     def directions(self) -> list[np.ndarray | None]:
@@ -240,21 +265,28 @@ class GivenPredictions(PrecomputedLosses):
         if isinstance(self.function, MetricOfSets):
             return [None for _ in self._predictions]
         target, function = self._rows.tested_target, self.function
-        return [directions_of_parts(function, target, each) for each in self._predictions]
+        return [
+            directions_of_parts(function, target, learner_predictions)
+            for learner_predictions in self._predictions
+        ]
 
     def at(self, points: Points) -> PrecomputedLosses:
         """The values at some point."""
         losses, design = self._rows.losses, self._rows.design
         values = np.concatenate(
             [
-                self._values(point, each)[None]
-                for point, each in zip(points, self._predictions, strict=True)
+                self._values(point, learner_predictions)[None]
+                for point, learner_predictions in zip(points, self._predictions, strict=True)
             ]
         )
         places = [self._rows.learner, self._rows.other]
         moved = replace(
             losses,
-            learners=tuple(losses.learners[place] for place in places if place is not None),
+            learners=tuple(
+                losses.learners[learner_index]
+                for learner_index in places
+                if learner_index is not None
+            ),
             loss="linearised",
             values=values,
             means=resample_means(values, design),
@@ -284,10 +316,12 @@ class GivenPredictions(PrecomputedLosses):
 
     @property
     def _predictions(self) -> list[np.ndarray]:
-        kept = self._rows.losses.predictions
-        assert kept is not None
+        all_predictions = self._rows.losses.predictions
+        assert all_predictions is not None
         places = (self._rows.learner, self._rows.other)
-        return [kept[place] for place in places if place is not None]
+        return [
+            all_predictions[learner_index] for learner_index in places if learner_index is not None
+        ]
 
 
 def _linearised(
@@ -300,8 +334,8 @@ def _linearised(
 ) -> list[np.ndarray]:
     """Linearised values (R, n) of each learner; 0 where nothing is tested."""
     return [
-        values_in_sets(point, target, each, testing, row_by_row=row_by_row)
-        for point, each in zip(points, predictions, strict=True)
+        values_in_sets(point, target, learner_predictions, testing, row_by_row=row_by_row)
+        for point, learner_predictions in zip(points, predictions, strict=True)
     ]
 
 

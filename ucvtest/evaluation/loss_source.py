@@ -59,13 +59,13 @@ class LossSource(ABC):
     def leave_out(self, rows: np.ndarray) -> None:  # noqa: B027  (nothing is pooled)
         """Be told which of the last rows are left out, as fits of their draws failed."""
 
-    def announce_total(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
+    def announce_total(self, n_fits: int) -> None:  # noqa: B027  (what is given takes no time)
         """Be told how many fits will be asked for, so that the time left can be told."""
 
-    def update_eta(self, more: int) -> None:  # noqa: B027
+    def update_eta(self, n_fits: int) -> None:  # noqa: B027
         """Be told how many they will be as far as can be seen, which progress bars show."""
 
-    def show(self, answer: Callable[[], str]) -> None:  # noqa: B027
+    def show(self, answer_so_far: Callable[[], str]) -> None:  # noqa: B027
         """Be told how to find the answer so far, which progress bars show."""
 
     @abstractmethod
@@ -103,23 +103,23 @@ class FittedLosses(LossSource):
             for learner in problem.learners.values()
         ]
         self._execution = execution
-        self.one_by_one = not all(each.jitted for each in self._evaluators)
-        self.n_workers = max(each.n_workers for each in self._evaluators)
+        self.one_by_one = not all(evaluator.jitted for evaluator in self._evaluators)
+        self.n_workers = max(evaluator.n_workers for evaluator in self._evaluators)
         self.ties = Counter()
         self.paired = self.identical = len(self._evaluators) == 2
         self.n_fits = self.one_class_fits = 0
 
-    def announce_total(self, more: int) -> None:
+    def announce_total(self, n_fits: int) -> None:
         """See `LossSource`."""
-        self._execution.announce_total(more)
+        self._execution.announce_total(n_fits)
 
-    def update_eta(self, more: int) -> None:
+    def update_eta(self, n_fits: int) -> None:
         """See `LossSource`."""
-        self._execution.update_eta(more)
+        self._execution.update_eta(n_fits)
 
-    def show(self, answer: Callable[[], str]) -> None:
+    def show(self, answer_so_far: Callable[[], str]) -> None:
         """See `LossSource`."""
-        self._execution.show(answer)
+        self._execution.show(answer_so_far)
 
     def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
@@ -137,7 +137,7 @@ class FittedLosses(LossSource):
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool
     ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
         failed: dict[int, list[FailedFit]] = {}
-        found, clusters, ties = [], self._clusters, Counter[str]()
+        learner_values, clusters, ties = [], self._clusters, Counter[str]()
         if clusters is not None:
             index = clusters.groups.index
             learning, testing = learning[:, index], testing[:, index]
@@ -147,64 +147,73 @@ class FittedLosses(LossSource):
             for split, error in predictions.failed.items():
                 assert isinstance(error, FailedFit)
                 failed.setdefault(split - first, []).append(error)
-            found.append(self._scored(predictions.values, testing))
+            learner_values.append(self._scored(predictions.values, testing))
             ties.update(predictions.ties)
         # An interrupt of one learner leaves nothing of the others behind.
         self.ties.update(ties)
         self.n_fits += len(learning) * len(self._evaluators)
-        self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
+        self.one_class_fits = sum(evaluator.one_class_fits for evaluator in self._evaluators)
         if self.identical:
             blank = not self._problem.metric.is_mean
-            self.identical = _agree(found[0], found[1], testing, blank=blank)
-        found = self._as_losses(found, testing, failed)
-        return (found if clusters is None else [clusters.sums(each) for each in found]), failed
+            self.identical = _agree(learner_values[0], learner_values[1], testing, blank=blank)
+        learner_values = self._as_losses(learner_values, testing, failed)
+        return (
+            learner_values
+            if clusters is None
+            else [clusters.sums(learner_losses) for learner_losses in learner_values]
+        ), failed
 
     def _as_losses(
-        self, found: list[np.ndarray], testing: np.ndarray, failed: dict[int, list[FailedFit]]
+        self,
+        learner_values: list[np.ndarray],
+        testing: np.ndarray,
+        failed: dict[int, list[FailedFit]],
     ) -> list[np.ndarray]:
         """What becomes of what each learner has scored."""
-        return found
+        return learner_values
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         metric, sample = self._problem.metric, self._problem.sample
         if metric.function is LOSSES["zero_one"].function and predictions.dtype == np.int8:
             # Counts of errors, in the small integers in which the labels came.
-            wrong = predictions != sample.target.astype(np.int8)
-            wrong &= testing
-            return wrong.view(np.int8)
+            is_error = predictions != sample.target.astype(np.int8)
+            is_error &= testing
+            return is_error.view(np.int8)
         return metric.kept(sample, predictions, testing)
 
 
 class PrecomputedLosses(LossSource):
     """Losses that exist, handed out in the order of their design's rows, or in `order`."""
 
-    def __init__(self, given: LossDifference, order: np.ndarray | None = None) -> None:
-        self._given, self._order = given, order
+    def __init__(self, difference: LossDifference, order: np.ndarray | None = None) -> None:
+        self._given, self._order = difference, order
         self._next = 0
-        sizes = given.design.testing.sum(axis=1)
+        sizes = difference.design.testing.sum(axis=1)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
-        self.ties = Counter(given.diagnostics)
+        self.ties = Counter(difference.diagnostics)
         self.one_class_fits = self.ties.pop("one_class_fits", 0)
-        self.paired, self.identical = given.paired, given.identical
-        self.n_fits = given.n_fits
+        self.paired, self.identical = difference.paired, difference.identical
+        self.n_fits = difference.n_fits
 
     def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`; what a row learns from and tests must be what the design says."""
         first, self._next = self._next, self._next + len(testing)
-        kept: slice | np.ndarray
+        value_rows: slice | np.ndarray
         if self._order is None:
-            kept = slice(self._starts[first], self._starts[self._next])
+            value_rows = slice(self._starts[first], self._starts[self._next])
         else:
             rows = self._order[first : self._next]
-            kept = np.concatenate([np.arange(self._starts[r], self._starts[r + 1]) for r in rows])
-        found = []
+            value_rows = np.concatenate(
+                [np.arange(self._starts[r], self._starts[r + 1]) for r in rows]
+            )
+        learner_losses = []
         for values_of_learner in self._given.each.values():
             values = np.zeros(testing.shape)
-            values[testing] = values_of_learner[kept]
-            found.append(values)
-        return found
+            values[testing] = values_of_learner[value_rows]
+            learner_losses.append(values)
+        return learner_losses
 
 
 class SeveralLosses(LossSource):
@@ -226,26 +235,30 @@ class SeveralLosses(LossSource):
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
-        found = [source.losses_for(learning, testing, seeds)[0] for source in self._sources]
-        for answer, losses in zip(self._answers, found, strict=True):
-            answer.update(losses[testing].astype(float).tobytes())
+        learner_losses = [
+            source.losses_for(learning, testing, seeds)[0] for source in self._sources
+        ]
+        for losses_digest, losses in zip(self._answers, learner_losses, strict=True):
+            losses_digest.update(losses[testing].astype(float).tobytes())
         self._count()
-        return found
+        return learner_losses
 
     def of(self, places: Sequence[int]) -> "SeveralLosses":
         """What went by of one or two of the learners."""
-        some = SeveralLosses([self._sources[k] for k in places])
-        some.paired = len(places) == 2
-        some.identical = some.paired and len({self._answers[k].digest() for k in places}) == 1
-        return some
+        selected = SeveralLosses([self._sources[k] for k in places])
+        selected.paired = len(places) == 2
+        selected.identical = (
+            selected.paired and len({self._answers[k].digest() for k in places}) == 1
+        )
+        return selected
 
     def _count(self) -> None:
-        self.n_fits = sum(each.n_fits for each in self._sources)
+        self.n_fits = sum(source.n_fits for source in self._sources)
         self.n_left = self._sources[0].n_left
-        self.one_class_fits = sum(each.one_class_fits for each in self._sources)
+        self.one_class_fits = sum(source.one_class_fits for source in self._sources)
         self.ties = Counter()
-        for each in self._sources:
-            self.ties.update(each.ties)
+        for source in self._sources:
+            self.ties.update(source.ties)
 
 
 def _agree(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:

@@ -71,16 +71,15 @@ class Problem:
         Warnings about rows are given, unless X is `Reported`. Groups of one row each are none.
         """
         weight = check_group_weight(group_weight, grouped=groups is not None)
-        named = named_learners(learners)
+        learners_by_name = named_learners(learners)
         metric: Metric
         if isinstance(loss, SurvivalMetric):
             y, as_classes, metric = _times_for(loss, y, pos_label), False, loss
-            named = {name: for_survival(each, loss.times) for name, each in named.items()}
         else:
             as_classes = taken_for_classes(
                 y,
                 output or output_of(loss),
-                regresses=any(map(is_regressor, named.values())),
+                regresses=any(map(is_regressor, learners_by_name.values())),
                 pos_label=pos_label,
             )
             if output is None:
@@ -91,8 +90,8 @@ class Problem:
                 raise ValueError(_labels_needed(metric))
         features = X.features if isinstance(X, Reported) else X
         sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label, groups=groups)
-        given = sample.groups
-        if given is not None and given.single:
+        clusters = sample.groups
+        if clusters is not None and clusters.single:
             sample, weight = replace(sample, groups=None), "group"
         by_class = metric.output == "score" or metric.per_test_set
         if sample.n_classes == 2 or (by_class and not metric.of_survival):
@@ -109,7 +108,8 @@ class Problem:
             check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
-        return cls(sample, named, metric, backend, weight, given)
+        found = cls(sample, {}, metric, backend, weight, clusters)
+        return found.with_learners(learners_by_name)
 
     @classmethod
     def of_loss_or_auc(
@@ -128,6 +128,16 @@ class Problem:
             check_two_classes(problem.sample)
         return problem
 
+    def with_learners(self, learners: Mapping[str, Learner]) -> Self:
+        """The same data and metric with other learners."""
+        return replace(self, learners={name: self._suited(x) for name, x in learners.items()})
+
+    def _suited(self, learner: Learner) -> Learner:
+        """The learner for this kind of response."""
+        if self.metric.of_survival:
+            return for_survival(learner, self.times)
+        return learner.for_sample(self.sample)
+
     def scored_by(self, metric: SmoothMetric) -> Self:
         """The same predictions of the same data, about another metric of them."""
         if not metric.of_survival:
@@ -136,8 +146,10 @@ class Problem:
 
     def fitting(self, learn_size: int) -> Self:
         """The problem with learners that can learn from so few, jitted where they can be."""
-        ready = {name: self.ready(each, learn_size) for name, each in self.learners.items()}
-        return replace(self, learners=ready)
+        fitting_learners = {
+            name: self.ready(learner, learn_size) for name, learner in self.learners.items()
+        }
+        return replace(self, learners=fitting_learners)
 
     def ready(self, learner: Learner, learn_size: int) -> Learner:
         """A learner as it is fitted: checked, a jitted one in the place of an estimator."""
@@ -181,7 +193,9 @@ class Problem:
         """Notes on the order in which arrays without names have the classes."""
         notes = [order_note(COSTS, self.cost_order)] if self.cost_order else []
         scores = self.output in ("score", "probability") and self.sample.n_classes > 2
-        if scores and any(isinstance(each, CallableLearner) for each in self.learners.values()):
+        if scores and any(
+            isinstance(learner, CallableLearner) for learner in self.learners.values()
+        ):
             labels = np.sort(np.asarray(self.sample.classes))
             notes.append(order_note("Columns of arrays that functions return", labels))
         return notes
@@ -231,7 +245,7 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
             f"metric={metric.name!r:.60} needs two classes, y has {len(classes)}: merge classes, "
             "name an average, such as 'f1_macro'"
         )
-    check_positive_of_metric(classes, metric.name, named=sample.positive_named)
+    check_positive_of_metric(classes, metric.name, is_named=sample.positive_named)
 
 
 def _check_classes_of_groups(sample: Sample) -> None:
@@ -264,22 +278,26 @@ def named_learners(learners: Any) -> dict[str, Learner]:
             if not isinstance(name, str) or not name.strip():
                 raise ValueError(f"learners has the key {name!r}: names must be strings with text")
             check_text("learners: the key", name)
-        named = {name: as_learner(learner) for name, learner in learners.items()}
-        if not named:
+        learners_by_name = {name: as_learner(learner) for name, learner in learners.items()}
+        if not learners_by_name:
             raise ValueError("learners is empty: pass at least one")
-        return named
+        return learners_by_name
     several = isinstance(learners, (list, tuple))
-    found = [each for one in (learners if several else [learners]) for each in as_learners(one)]
-    if not found:
+    all_learners = [
+        learner_part
+        for user_learner in (learners if several else [learners])
+        for learner_part in as_learners(user_learner)
+    ]
+    if not all_learners:
         raise ValueError("learners is empty: pass at least one")
-    named = {}
-    for learner in found:
+    learners_by_name = {}
+    for learner in all_learners:
         name, number = learner.name, 1
-        while name in named:
+        while name in learners_by_name:
             number += 1
             name = f"{learner.name} ({number})"
-        named[name] = learner
-    return named
+        learners_by_name[name] = learner
+    return learners_by_name
 
 
 def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "zero_one") -> None:

@@ -36,8 +36,8 @@ class Pace:
     @property
     def of_one(self) -> float | None:
         """Seconds of one fit; None as long as little is known."""
-        known = self.fits > 0 and self.seconds >= LONG_SECONDS / MEASURED
-        return self.seconds / self.fits if known else None
+        is_measured = self.fits > 0 and self.seconds >= LONG_SECONDS / MEASURED
+        return self.seconds / self.fits if is_measured else None
 
 
 def announce_rest(progress: Progress, pace: Pace, learner: str, *, one_by_one: bool) -> None:
@@ -46,20 +46,20 @@ def announce_rest(progress: Progress, pace: Pace, learner: str, *, one_by_one: b
     Where they are not done one by one, a bound that is far away says nothing: only numbers of fits
     count that are known, or foreseen.
     """
-    each = pace.of_one
-    if progress.duration_announced or each is None:
+    seconds_of_fit = pace.of_one
+    if progress.duration_announced or seconds_of_fit is None:
         return
     total, bounded = progress.total, progress.at_most
     if bounded and progress.foreseen is not None:
         total, bounded = progress.foreseen, False
     if total is None or (bounded and not one_by_one):
         return
-    left = total - progress.n_fits
+    n_left = total - progress.n_fits
     announce_duration(
         progress,
-        f"{'at most ' if bounded else ''}{left} fits are left, {duration_in_words(each)} each with "
-        f"{learner}",
-        left * each,
+        f"{'at most ' if bounded else ''}{n_left} fits are left, "
+        f"{duration_in_words(seconds_of_fit)} each with {learner}",
+        n_left * seconds_of_fit,
         f"{IN_TIME}{', ' + ONE_BY_ONE if one_by_one else ''}",
         at_most=bounded,
     )

@@ -79,7 +79,7 @@ def warm_up(trial: Callable[[int], object]) -> None:
 def rounds_within(
     trials: Iterable[Callable[[int], object]],
     max_seconds: float,
-    what: str,
+    round_name: str,
     clock: Callable[[], float] | None = None,
 ) -> int:
     """How often the seconds allow to do each of some things once; a trial does one so many times.
@@ -87,22 +87,22 @@ def rounds_within(
     Raises
     ------
     ValueError
-        If there is no time to do all of them twice; `what` says what once is.
+        If there is no time to do all of them twice; `round_name` says what once is.
     """
     clock = time.monotonic if clock is None else clock
-    start = clock()
+    clock_start = clock()
     pace = sum(_seconds_of_one(trial, max_seconds, clock) for trial in trials)
-    spent = clock() - start
+    spent = clock() - clock_start
     if pace > QUICK:
-        left = USED_BY_SLOW * max_seconds - spent
+        seconds_left = USED_BY_SLOW * max_seconds - spent
     else:
         # What took long was to compile, once for all: no reason to refuse.
-        left = max(USED_BY_QUICK * max_seconds - spent, LEAST * max_seconds)
-    number = int(left / pace) if pace > 0 else 10**9
+        seconds_left = max(USED_BY_QUICK * max_seconds - spent, LEAST * max_seconds)
+    number = int(seconds_left / pace) if pace > 0 else 10**9
     if number < 2:
         raise ValueError(
-            f"max_seconds={max_seconds:g} does not suffice: one {what} takes about {pace:.3g} s; "
-            "raise it, or use quicker learners"
+            f"max_seconds={max_seconds:g} does not suffice: one {round_name} takes about "
+            f"{pace:.3g} s; raise it, or use quicker learners"
         )
     return number
 
@@ -110,16 +110,16 @@ def rounds_within(
 def _seconds_of_one(
     trial: Callable[[int], object], max_seconds: float, clock: Callable[[], float]
 ) -> float:
-    size, tried = 2, 0
+    size, n_trials = 2, 0
     while True:
-        before = clock()
+        clock_before = clock()
         trial(size)
-        seconds = clock() - before
-        tried += 1
+        seconds = clock() - clock_before
+        n_trials += 1
         # The first call imports; what takes long even so need not be tried again.
-        if seconds >= TRIED * max_seconds or (tried > 1 and size >= MOST_TRIED):
+        if seconds >= TRIED * max_seconds or (n_trials > 1 and size >= MOST_TRIED):
             return seconds / size
-        size = size if tried == 1 else 2 * size
+        size = size if n_trials == 1 else 2 * size
 
 
 def decided_fits(
@@ -135,39 +135,42 @@ def decided_fits(
 def check_fits(
     problem: Problem,
     learn_size: int,
-    needed: int,
+    needed_fits: int,
     execution: Execution,
     *,
-    why: str,
+    reason: str,
     remedy: str,
 ) -> None:
     """Refuse fits that are needed all, where the seconds of the execution do not allow them.
 
     What a checkpoint has begun is finished.
     """
-    seconds, kept = execution.max_seconds, execution.progress.checkpoint
-    if seconds is None or (kept is not None and kept.begun):
+    seconds, checkpoint = execution.max_seconds, execution.progress.checkpoint
+    if seconds is None or (checkpoint is not None and checkpoint.begun):
         return
-    allowed = fits_within(problem, learn_size, seconds, execution)
-    if needed > allowed:
-        least = least_seconds(seconds, allowed, needed)
+    affordable_fits = fits_within(problem, learn_size, seconds, execution)
+    if needed_fits > affordable_fits:
+        least_time = least_seconds(seconds, affordable_fits, needed_fits)
         raise ValueError(
-            f"max_seconds={seconds:g} allows about {allowed} fits, and {why}: use {remedy}, "
-            f"quicker learners, n_jobs, or more seconds, {least:g} at least"
+            f"max_seconds={seconds:g} allows about {affordable_fits} fits, and {reason}: use "
+            f"{remedy}, quicker learners, n_jobs, or more seconds, {least_time:g} at least"
         )
 
 
-def too_few_seconds(seconds: float, allowed: int, needed: int, what: str) -> ValueError:
-    """The refusal of seconds that allow fewer fits than `what`, which is asked for, takes."""
-    least = least_seconds(seconds, allowed, needed)
+def too_few_seconds(
+    seconds: float, affordable_fits: int, needed_fits: int, purpose: str
+) -> ValueError:
+    """The refusal of seconds that allow fewer fits than `purpose`, which is asked for, takes."""
+    least_time = least_seconds(seconds, affordable_fits, needed_fits)
     return ValueError(
-        f"max_seconds={seconds:g} allows about {allowed} fits, and {what} takes {needed} at least: "
-        f"use quicker learners, n_jobs, or max_seconds={least:g} or more"
+        f"max_seconds={seconds:g} allows about {affordable_fits} fits, and {purpose} takes "
+        f"{needed_fits} at least: use quicker learners, n_jobs, or max_seconds={least_time:g} or "
+        "more"
     )
 
 
-def least_seconds(seconds: float, allowed: int, needed: int) -> float:
+def least_seconds(seconds: float, affordable_fits: int, needed_fits: int) -> float:
     """Seconds that allow as many fits as are needed, about, in two digits."""
-    least = SPARE * seconds * needed / max(allowed, 1)
-    unit = 10.0 ** (math.floor(math.log10(least)) - 1)
-    return math.ceil(least / unit) * unit
+    least_time = SPARE * seconds * needed_fits / max(affordable_fits, 1)
+    unit = 10.0 ** (math.floor(math.log10(least_time)) - 1)
+    return math.ceil(least_time / unit) * unit

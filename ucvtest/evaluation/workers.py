@@ -121,15 +121,19 @@ class SplitBatch:
         fit = delayed(_fit_splits)
         # The limit is set here for threads, which share it, and again in every worker process.
         with _ONE_BLAS_THREAD:
-            parts = (workers or self.workers())(
+            worker_results = (workers or self.workers())(
                 fit(self._learner, self._sample, self._output, fits.rows(task), os.getpid())
                 for task in _tasks(len(fits), self.n_workers)
             )
-        workers_now = {worker for _, worker, _ in parts}
+        workers_now = {worker for _, worker, _ in worker_results}
         self.workers_were_ready = workers_now <= self._seen
         self._seen |= workers_now
-        values = np.concatenate([values for values, _, _ in parts])
-        failed = {split: error for _, _, each in parts for split, error in each.items()}
+        values = np.concatenate([values for values, _, _ in worker_results])
+        failed = {
+            split: error
+            for _, _, split_errors in worker_results
+            for split, error in split_errors.items()
+        }
         return Predictions(values, Counter(), failed)
 
     def workers(self) -> "Parallel":
@@ -147,13 +151,13 @@ def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:
     Few large tasks, because the sample travels with each; single splits at the end, where a worker
     that has nothing left to do waits for the others.
     """
-    start = 0
-    while start < n_splits:
-        left = n_splits - start
-        size = left if n_workers == 1 else -(-left // (2 * n_workers))
+    first_split = 0
+    while first_split < n_splits:
+        n_left = n_splits - first_split
+        size = n_left if n_workers == 1 else -(-n_left // (2 * n_workers))
         size = min(size, SPLITS_PER_TASK)
-        yield np.arange(start, start + size)
-        start += size
+        yield np.arange(first_split, first_split + size)
+        first_split += size
 
 
 def _fit_splits(
@@ -169,22 +173,22 @@ def _fit_splits(
     values = np.full(shape, np.nan)
     rows = [row for row in range(len(fits.splits)) if fits.testing[row].any()]
 
-    def fitted(rows: Sequence[int]) -> Iterator[np.ndarray]:
+    def fit_rows(rows: Sequence[int]) -> Iterator[np.ndarray]:
         return learner.fit_predict_each((_one_fit(sample, fits, row) for row in rows), output)
 
     with _one_core(parent):
-        each = fitted(rows)
-        for place, row in enumerate(rows):
+        prediction_iterator = fit_rows(rows)
+        for position, row in enumerate(rows):
             tested, split = np.flatnonzero(fits.testing[row]), int(fits.splits[row])
             try:
-                values[row, tested] = _next(each, learner, shape[2:], split, tested)
+                values[row, tested] = _next(prediction_iterator, learner, shape[2:], split, tested)
             except FailedFit as error:
                 if not fits.may_fail:
                     raise ValueError(str(error)) from error.__cause__
                 failed[split], values[row, tested] = _portable(error, parent), 0.0
                 # A generator ends with its first error; other iterators go on.
-                if isgenerator(each):
-                    each = fitted(rows[place + 1 :])
+                if isgenerator(prediction_iterator):
+                    prediction_iterator = fit_rows(rows[position + 1 :])
     return values, os.getpid(), failed
 
 
@@ -246,23 +250,23 @@ def _one_fit(
 ) -> tuple[Sample, np.ndarray, np.ndarray, int]:
     """What the learner needs for one of the fits."""
     learning = fits.learning if fits.common else fits.learning[row]
-    seen = sample if fits.labels is None else sample.relabeled(fits.labels[row])
+    labeled_sample = sample if fits.labels is None else sample.relabeled(fits.labels[row])
     tested = np.flatnonzero(fits.testing[row])
-    return seen, np.flatnonzero(learning), tested, int(fits.seeds[row])
+    return labeled_sample, np.flatnonzero(learning), tested, int(fits.seeds[row])
 
 
 def _next(
-    each: Iterator[np.ndarray],
+    prediction_iterator: Iterator[np.ndarray],
     learner: SplitLearner,
     columns: tuple[int, ...],
     split: int,
     tested: np.ndarray,
 ) -> np.ndarray:
     try:
-        predicted = next(each)
+        predicted = next(prediction_iterator)
     except UnreadablePredictions as error:
-        told = error.__cause__ or error
-        raise ValueError(_failed(learner, split, told)) from error
+        reported_error = error.__cause__ or error
+        raise ValueError(_failed(learner, split, reported_error)) from error
     except Exception as error:
         raise FailedFit(_failed(learner, split, error)) from error
     if columns:

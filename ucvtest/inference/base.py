@@ -319,23 +319,23 @@ class HypothesisTest(ABC):
         ValueError
             If the design of the losses is none that the test admits, or an argument is off.
         """
-        given = chosen_learners(losses, learner, other)
-        return cls.about(cls.question_of_losses(given, null_value, alternative, group_weight))
+        difference = chosen_learners(losses, learner, other)
+        return cls.about(cls.question_of_losses(difference, null_value, alternative, group_weight))
 
     @classmethod
     def question_of_losses(
         cls,
-        given: LossDifference,
+        difference: LossDifference,
         null_value: float | None,
         alternative: Alternative,
         group_weight: GroupWeight | None,
     ) -> LossesQuestion:
         """Validate what is common to all tests on losses."""
-        auc = given.losses.metric.ranks_pairs
-        paired = given.other is not None
+        auc = difference.losses.metric.ranks_pairs
+        paired = difference.other is not None
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
-        by_rows = cls.sees_rows(given.losses.metric)
-        return LossesQuestion.of(given, hypothesis, group_weight, by_rows=by_rows)
+        by_rows = cls.sees_rows(difference.losses.metric)
+        return LossesQuestion.of(difference, hypothesis, group_weight, by_rows=by_rows)
 
     @classmethod
     def sees_rows(cls, metric: Metric) -> bool:
@@ -343,7 +343,7 @@ class HypothesisTest(ABC):
         return cls.takes_rows or (cls.takes_predictions and metric.linearised)
 
     @classmethod
-    def about(cls, question: Question, **own: Any) -> Self:
+    def about(cls, question: Question, **class_arguments: Any) -> Self:
         """The test of a question that was validated before, with the class's own arguments.
 
         A constructor takes data, and there are other ways to a question: `from_losses`, and
@@ -353,7 +353,7 @@ class HypothesisTest(ABC):
         if question.design is not None and not question.design.learns:
             cls.refuse_fixed_rules()
         test = object.__new__(cls)
-        test._ask(question, **own)
+        test._ask(question, **class_arguments)
         return test
 
     def _ask(self, question: Question) -> None:
@@ -571,8 +571,8 @@ class HypothesisTest(ABC):
         question, started = self.question, time.perf_counter()
         with question.fitting(self, self.method_name, progress) as bar:
             result = self._answer(options, replace(execution, bar=bar))
-        given = question.observed
-        rises = given is not None and given.losses.greater_is_better
+        loss_difference = question.observed
+        rises = loss_difference is not None and loss_difference.losses.greater_is_better
         if question.limited or result.rule is not None:
             result = question.reported(result)
         result = replace(

@@ -64,13 +64,15 @@ def sample_notes(sample: Sample | None) -> list[str]:
     return [] if sample is None else [remark.text for remark in sample.remarks]
 
 
-def budget_notes(n_permutations: Any, asked: int | None, max_seconds: float | None) -> list[str]:
+def budget_notes(
+    n_permutations: Any, n_requested: int | None, max_seconds: float | None
+) -> list[str]:
     """The note that seconds allowed fewer permutations than were asked for, where they did."""
-    if asked is None:
+    if n_requested is None:
         return []
     return [
         f"n_permutations = {n_permutations}, which max_seconds = {max_seconds:g} allowed, in the "
-        f"place of {asked}."
+        f"place of {n_requested}."
     ]
 
 
@@ -111,7 +113,7 @@ def few_clusters(n_tested: int) -> str:
 def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
     """A result that counted clusters as its observations, and says so."""
     sizes = clusters.groups.sizes
-    where = NEW_ROW[clusters.weight]
+    rows_at_test = NEW_ROW[clusters.weight]
     counted = "; sizes count clusters" if "learn_size" in result.settings else ""
     # All tests assume the same of what they count.
     notes = (
@@ -119,7 +121,7 @@ def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
     )
     return replace(
         result,
-        estimand=f"{result.estimand} ({where}{counted})",
+        estimand=f"{result.estimand} ({rows_at_test}{counted})",
         n_obs=clusters.groups.n_obs,
         notes=tuple(notes),
         settings={**result.settings, "group_weight": clusters.weight},

@@ -40,22 +40,22 @@ def _turned(result: TestResult, question: Question) -> list[str]:
     """A note on each AUC whose whole interval lies below 0.5, with the remedy."""
     if not question.metric.ranks_pairs:
         return []
-    ends: dict[Any, float] = {result.settings.get("learner"): _upper_end(result)}
+    upper_ends: dict[Any, float] = {result.settings.get("learner"): _upper_end(result)}
     if question.paired:
-        ends = _upper_ends(result.tables.get("Learners", {}))
+        upper_ends = _upper_ends(result.tables.get("Learners", {}))
     return [
         f"{TURNED}, with its whole interval, was found for {name}: its high scores go with the "
         f"class that is not {question.positive_class!r:.60}. If they are meant to, name that class "
         "by pos_label."
-        for name, high in ends.items()
+        for name, high in upper_ends.items()
         if high < 0.5
     ]
 
 
 def _upper_end(result: TestResult) -> float:
     """The upper end of the two-sided interval, whatever the alternative."""
-    both = replace(result, alternative="two-sided")
-    return quiet_interval(both, 0.05)[1]
+    two_sided = replace(result, alternative="two-sided")
+    return quiet_interval(two_sided, 0.05)[1]
 
 
 def _upper_ends(table: Mapping[str, tuple[Any, ...]]) -> dict[Any, float]:
@@ -64,11 +64,11 @@ def _upper_ends(table: Mapping[str, tuple[Any, ...]]) -> dict[Any, float]:
     if "conf_high" in table:
         return dict(zip(names, table["conf_high"], strict=True))
     numbers = zip(table.get("estimate", ()), table.get("se", ()), strict=True)
-    ends = [
+    upper_ends = [
         wald_interval(estimate, se, "normal", math.nan, "two-sided", 0.05)[1]
         for estimate, se in numbers
     ]
-    return dict(zip(names, ends, strict=True))
+    return dict(zip(names, upper_ends, strict=True))
 
 
 def is_turned_note(note: str) -> bool:

@@ -35,7 +35,7 @@ from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.adapters.translated import remarks_of
-from ucvtest.learners.base import Learner
+from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.metrics.base import Metric, Units
@@ -171,16 +171,16 @@ class Question(ABC):
 
     def reported_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The same of a row with an estimate and its interval."""
-        units, found = self.metric.units, dict(row)
+        units, reported = self.metric.units, dict(row)
         if units is not None:
-            found = row_in_units_of(units, row, paired=self.paired)
-        ends = found["conf_low"], found["conf_high"]
-        found["conf_low"], found["conf_high"] = within(ends, self.range_of("difference"))
-        return found
+            reported = row_in_units_of(units, row, paired=self.paired)
+        interval = reported["conf_low"], reported["conf_high"]
+        reported["conf_low"], reported["conf_high"] = within(interval, self.range_of("difference"))
+        return reported
 
     @abstractmethod
-    def data(self, what: str) -> Problem:
-        """Data and learners; a ValueError says that `what` needs them, where losses are given."""
+    def data(self, purpose: str) -> Problem:
+        """Data and learners; a ValueError that `purpose` needs them, where losses are given."""
 
     @abstractmethod
     def losses(self, execution: Execution) -> LossSource:
@@ -325,7 +325,7 @@ class DataQuestion(Question):
 
     def with_learners(self, learners: Mapping[str, Learner]) -> Self:
         """The same question about other learners; the data are shared and not validated again."""
-        problem = replace(self.problem, learners=learners)
+        problem = self.problem.with_learners(learners)
         return replace(self, problem=problem, paired=len(learners) > 1)
 
     def scored_by(self, metric: SmoothMetric) -> Self:
@@ -347,7 +347,7 @@ class DataQuestion(Question):
         )
         return question if by_rows else question.by_clusters()
 
-    def data(self, what: str) -> Problem:
+    def data(self, purpose: str) -> Problem:
         """See `Question`."""
         return self.problem
 
@@ -359,11 +359,11 @@ class DataQuestion(Question):
         self, draw: Callable[[np.random.Generator], Design], execution: Execution, *, by_rows: bool
     ) -> LossDifference:
         """See `Question`."""
-        drawn = draw(execution.generator)
-        refuse_seconds(self.problem, drawn, execution)
-        losses = evaluate_problem(self.problem, drawn, execution, {"rng": execution.seed})
-        found = losses.in_losses.difference(0, 1 if self.paired else None)
-        return found if by_rows else of_units(found, self.clusters)
+        design = draw(execution.generator)
+        refuse_seconds(self.problem, design, execution)
+        losses = evaluate_problem(self.problem, design, execution, {"rng": execution.seed})
+        difference = losses.in_losses.difference(0, 1 if self.paired else None)
+        return difference if by_rows else of_units(difference, self.clusters)
 
     def settings(self, test: str) -> dict[str, Any]:
         """See `Question`."""
@@ -403,7 +403,8 @@ class DataQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        about_learners = remarks_of(self.learners.values())
+        learners = self.learners.values()
+        about_learners = [*notes_on_learners(learners, self.sample), *remarks_of(learners)]
         about_rows = [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
         return [*about_rows, *self.problem.order_notes, *about_learners]
 
@@ -434,7 +435,7 @@ class LossesQuestion(Question):
     @classmethod
     def of(
         cls,
-        given: LossDifference,
+        difference: LossDifference,
         hypothesis: Hypothesis,
         weight: GroupWeight | None,
         *,
@@ -444,16 +445,18 @@ class LossesQuestion(Question):
 
         A weight that is None is the usual one of the losses.
         """
-        metric = given.losses.metric
+        metric = difference.losses.metric
         # Of a function of means rows count alike, as in the value that others compute.
         if weight is None or metric.linearised:
-            weight = given.losses.usual_weight if given.losses.groups is not None else "group"
+            weight = (
+                difference.losses.usual_weight if difference.losses.groups is not None else "group"
+            )
         if metric.of_loss is not None:
-            metric, given = metric.of_loss, given.in_losses
+            metric, difference = metric.of_loss, difference.in_losses
         if metric.units is not None:
-            null_value = metric.units.back(hypothesis.null_value, paired=given.paired)
+            null_value = metric.units.back(hypothesis.null_value, paired=difference.paired)
             hypothesis = hypothesis_about(hypothesis, null_value, metric.units)
-        losses, clusters = given.losses, None
+        losses, clusters = difference.losses, None
         # An array as weight would be compared element by element.
         if losses.groups is not None or not isinstance(weight, str) or weight != "group":
             check_group_weight(weight, grouped=losses.groups is not None)
@@ -461,15 +464,15 @@ class LossesQuestion(Question):
         question = cls(
             hypothesis=hypothesis,
             metric=metric,
-            paired=given.paired,
+            paired=difference.paired,
             n_obs=losses.design.n_obs,
             labels=losses.target,
             clusters=clusters,
             design=losses.design,
-            observed=given,
+            observed=difference,
             positive_class=losses.settings.get("pos_label"),
             has_values=losses.values is not None,
-            given=given,
+            given=difference,
             limited=losses.values is not None or metric.name not in NAMELESS,
         )
         return question if by_rows or clusters is None else question.by_clusters()
@@ -494,10 +497,10 @@ class LossesQuestion(Question):
         assert self.observed is not None
         return self.observed
 
-    def data(self, what: str) -> Problem:
+    def data(self, purpose: str) -> Problem:
         """See `Question`."""
         raise ValueError(
-            f"{what} needs fits, and this test was made from losses: make it from X and y"
+            f"{purpose} needs fits, and this test was made from losses: make it from X and y"
         )
 
     def losses(self, execution: Execution) -> LossSource:
@@ -514,12 +517,12 @@ class LossesQuestion(Question):
 
     def settings(self, test: str) -> dict[str, Any]:
         """See `Question`."""
-        given = self.known
-        losses = given.losses
-        known = dict(losses.settings)
-        backends = known.pop("backends", {})
-        name = losses.learners[given.learner]
-        other = None if given.other is None else losses.learners[given.other]
+        difference = self.known
+        losses = difference.losses
+        loss_settings = dict(losses.settings)
+        backends = loss_settings.pop("backends", {})
+        name = losses.learners[difference.learner]
+        other = None if difference.other is None else losses.learners[difference.other]
         return {
             "test": test,
             "learner": name,
@@ -529,7 +532,7 @@ class LossesQuestion(Question):
             "loss": losses.loss,
             "null_value": self.hypothesis.null_value,
             "alternative": self.hypothesis.alternative,
-            **known,
+            **loss_settings,
         }
 
     def seed_settings(self, execution: Execution) -> dict[str, Any]:
@@ -578,13 +581,13 @@ class LossesQuestion(Question):
     @property
     def reuse_notes(self) -> list[str]:
         """See `Question`; none where nothing ever was fitted."""
-        given = self.known
-        if not given.n_fits:
+        difference = self.known
+        if not difference.n_fits:
             return []
-        seconds = given.losses.elapsed
+        seconds = difference.losses.elapsed
         took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
         return [
-            f"{REUSED}: its {given.n_fits} fits are those behind the losses that it was given"
+            f"{REUSED}: its {difference.n_fits} fits are those behind the losses that it was given"
             f"{took}, and may be shared with other tests."
         ]
 
@@ -607,20 +610,27 @@ def of_units(observed: LossDifference, clusters: Clusters | None) -> LossDiffere
 
 def by_name(learner: Any, other: Any) -> Any:
     """The learners by the names that were given to them, if any was."""
-    given = [learner] if other is None else [learner, other]
-    if not any(isinstance(each, Mapping) for each in given):
-        return given
-    found: dict[str, Any] = {}
-    for each in given:
-        named = each if isinstance(each, Mapping) else named_learners(each)
-        if len(named) != 1:
+    user_learners = [learner] if other is None else [learner, other]
+    if not any(isinstance(learner_or_mapping, Mapping) for learner_or_mapping in user_learners):
+        return user_learners
+    learners: dict[str, Any] = {}
+    for learner_or_mapping in user_learners:
+        name_and_learner = (
+            learner_or_mapping
+            if isinstance(learner_or_mapping, Mapping)
+            else named_learners(learner_or_mapping)
+        )
+        if len(name_and_learner) != 1:
             raise ValueError(
-                f"a learner with a name is {{'name': learner}}, one of them, got {len(named)}"
+                f"a learner with a name is {{'name': learner}}, one of them, got "
+                f"{len(name_and_learner)}"
             )
-        if set(named) & set(found):
-            raise ValueError(f"both learners are called {next(iter(named))!r}: name them apart")
-        found |= named
-    return found
+        if set(name_and_learner) & set(learners):
+            raise ValueError(
+                f"both learners are called {next(iter(name_and_learner))!r}: name them apart"
+            )
+        learners |= name_and_learner
+    return learners
 
 
 def check_losses(losses: Any) -> None:

@@ -72,8 +72,8 @@ def studentise(
     The reference "none" gives no statistic. A status other than "ok" takes away reference, p-value
     and interval; a statistic is still shown.
     """
-    drawn = 0.0 if math.isnan(mc_se) else mc_se**2
-    se = math.sqrt(variance + drawn) if variance >= 0 else math.nan
+    mc_variance = 0.0 if math.isnan(mc_se) else mc_se**2
+    se = math.sqrt(variance + mc_variance) if variance >= 0 else math.nan
     statistic = math.nan
     if reference != "none" and se > 0 and not math.isnan(hypothesis.null_value):
         statistic = (estimate - hypothesis.null_value) / se
@@ -94,19 +94,22 @@ def studentise(
     )
 
 
-def on_logit_scale(one: Studentised) -> Studentised:
+def on_logit_scale(studentised: Studentised) -> Studentised:
     """The same test of an AUC or another share, with an interval that stays between 0 and 1."""
-    if one.reference == "none" or not one.se > 0:
-        return one
-    return by_rule(one, LogitT(one.estimate, one.se, one.df, one.null_value))
+    if studentised.reference == "none" or not studentised.se > 0:
+        return studentised
+    return by_rule(
+        studentised,
+        LogitT(studentised.estimate, studentised.se, studentised.df, studentised.null_value),
+    )
 
 
-def by_rule(one: Studentised, rule: StudentRule) -> Studentised:
+def by_rule(studentised: Studentised, rule: StudentRule) -> Studentised:
     """The same estimate, tested by a rule that has a reference distribution of its own."""
     return replace(
-        one,
+        studentised,
         statistic=rule.statistic,
-        pvalue=rule.pvalue(one.null_value, one.alternative),
+        pvalue=rule.pvalue(studentised.null_value, studentised.alternative),
         df=rule.df,
         reference=rule.reference,
         rule=rule,
@@ -123,14 +126,14 @@ def variance_table(
     listed = list(rows)
     table: dict[str, tuple[Any, ...]] = {
         heading: tuple(name for name, _, _ in listed),
-        "estimate": tuple(one.variance for _, _, one in listed),
+        "estimate": tuple(studentised.variance for _, _, studentised in listed),
     }
     if any(mc_se is not None for _, mc_se, _ in listed):
         table["mc_se"] = tuple(mc_se for _, mc_se, _ in listed)
-    intervals = [one.interval() for _, _, one in listed]
+    intervals = [studentised.interval() for _, _, studentised in listed]
     table["conf_low"] = tuple(low for low, _ in intervals)
     table["conf_high"] = tuple(high for _, high in intervals)
-    table["pvalue"] = tuple(one.pvalue for _, _, one in listed)
+    table["pvalue"] = tuple(studentised.pvalue for _, _, studentised in listed)
     return table
 
 
@@ -152,9 +155,9 @@ class PerLearnerEstimates:
     ) -> Self:
         """From the error (or AUC) of each, and its standard error: NaN where there is none."""
         keys = ("estimate_learner", "estimate_other", "se_learner", "se_other")
-        reached, se = tuple(estimates), tuple(errors)
-        table = {"learner": tuple(map(str, names)), "estimate": reached, "se": se}
-        return cls({"Learners": table}, dict(zip(keys, (*reached, *se), strict=True)))
+        errors_or_aucs, se = tuple(estimates), tuple(errors)
+        table = {"learner": tuple(map(str, names)), "estimate": errors_or_aucs, "se": se}
+        return cls({"Learners": table}, dict(zip(keys, (*errors_or_aucs, *se), strict=True)))
 
     @classmethod
     def of_variances(cls, names: Iterable[Any], values: Iterable[tuple[float, float]]) -> Self:

@@ -25,6 +25,7 @@ __all__ = [
     "leading",
     "margins",
     "no_class_scores",
+    "notes_on_learners",
     "reading",
 ]
 
@@ -67,7 +68,7 @@ def reading() -> Iterator[None]:
     except UnreadablePredictions:
         raise
     except ValueError as error:
-        raise UnreadablePredictions(str(error)) from error
+        raise UnreadablePredictions(str(error)) from None
 
 
 class Learner(ABC):
@@ -80,6 +81,14 @@ class Learner(ABC):
     @abstractmethod
     def name(self) -> str:
         """How the learner is written in summaries and settings."""
+
+    def for_sample(self, sample: Sample) -> "Learner":
+        """The learner of this sample: itself, but for names that depend on the response."""
+        return self
+
+    def note_on(self, sample: Sample) -> str:
+        """What results should say of the learner on this sample; "" if nothing."""
+        return ""
 
     @abstractmethod
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
@@ -339,8 +348,8 @@ class JittedLearner(Learner):
         return _with_missing(labels, scores), tied
 
     def _multiclass(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        predicted, best, second = leading(scores)
-        return _with_missing(predicted.astype(float), best), best == second
+        predicted, best_score, second = leading(scores)
+        return _with_missing(predicted.astype(float), best_score), best_score == second
 
     @property
     def cut(self) -> float:
@@ -377,6 +386,12 @@ class JittedLearner(Learner):
         return scores
 
 
+def notes_on_learners(learners: Iterable[Learner], sample: Sample) -> list[str]:
+    """What results should say of learners, once each."""
+    notes = (each.note_on(sample) for each in learners)
+    return list(dict.fromkeys(filter(None, notes)))
+
+
 def no_class_scores(name: str, n_classes: int) -> str:
     """What is said of a learner without a score for each of several classes."""
     return (
@@ -391,22 +406,22 @@ def leading(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Class by class: along a short last axis everything takes several times as long.
     """
-    best, second = scores[:, :, 0], np.full(scores.shape[:2], -np.inf)
+    best_score, second = scores[:, :, 0], np.full(scores.shape[:2], -np.inf)
     predicted = np.zeros(scores.shape[:2], dtype=np.int8 if scores.shape[2] < 128 else int)
     for k in range(1, scores.shape[2]):
         other = scores[:, :, k]
-        predicted[other > best] = k
-        second = np.maximum(second, np.minimum(best, other))
-        best = np.maximum(best, other)
-    return predicted, best, second
+        predicted[other > best_score] = k
+        second = np.maximum(second, np.minimum(best_score, other))
+        best_score = np.maximum(best_score, other)
+    return predicted, best_score, second
 
 
 def margins(scores: np.ndarray) -> np.ndarray:
     """By how much the score of each class is above the best of the others, (R, n, C)."""
     best_two = np.partition(scores, -2, axis=2)[:, :, -2:]
     is_best = scores == best_two[:, :, 1:]
-    found: np.ndarray = scores - np.where(is_best, best_two[:, :, :1], best_two[:, :, 1:])
-    return found
+    class_margins: np.ndarray = scores - np.where(is_best, best_two[:, :, :1], best_two[:, :, 1:])
+    return class_margins
 
 
 def class_members(sample: Sample) -> np.ndarray:

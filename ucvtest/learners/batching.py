@@ -70,20 +70,21 @@ def squared_distances(features: np.ndarray) -> np.ndarray:
     return distances
 
 
-def refuse_pairs(what: str, n_obs: int, pair_bytes: int) -> None:
+def refuse_pairs(learner_name: str, n_obs: int, pair_bytes: int) -> None:
     """Refuse samples whose pairs of observations have no room.
 
     Raises
     ------
     ValueError
     """
-    needed = pair_bytes * n_obs**2
-    if needed > MOST_PAIR_BYTES:
-        most = math.isqrt(MOST_PAIR_BYTES // pair_bytes)
+    needed_bytes = pair_bytes * n_obs**2
+    if needed_bytes > MOST_PAIR_BYTES:
+        most_observations = math.isqrt(MOST_PAIR_BYTES // pair_bytes)
         raise ValueError(
-            f"{what} keeps all pairs of observations, which for {n_obs} of them take "
-            f"{needed / 1e9:.3g} GB, and at most {MOST_PAIR_BYTES / 1e9:.2g} GB are allowed: use "
-            f"at most {most} observations, or the scikit-learn estimator as a learner"
+            f"{learner_name} keeps all pairs of observations, which for {n_obs} of them take "
+            f"{needed_bytes / 1e9:.3g} GB, and at most {MOST_PAIR_BYTES / 1e9:.2g} GB are allowed: "
+            f"use at most {most_observations} observations, or the scikit-learn estimator as a "
+            "learner"
         )
 
 
@@ -92,13 +93,15 @@ def power_of_two(limit: int) -> int:
     return 1 << max(limit.bit_length() - 1, 0)
 
 
-def rows_for_cache(numbers: int, cache: int, least: int) -> int:
+def rows_for_cache(numbers: int, cache: int, least_rows: int) -> int:
     """Learning sets in one call whose matrices stay in the cache, a power of two.
 
-    `numbers` in the matrices of one set, `cache` for all; `least` sets are worth more than the
+    `numbers` in the matrices of one set, `cache` for all; `least_rows` sets are worth more than the
     cache, as long as their matrices have room.
     """
-    return max(power_of_two(cache // numbers), min(least, power_of_two(MATRIX_NUMBERS // numbers)))
+    return max(
+        power_of_two(cache // numbers), min(least_rows, power_of_two(MATRIX_NUMBERS // numbers))
+    )
 
 
 def padded_size(n_obs: int) -> int:

@@ -30,10 +30,10 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
         return replace(losses, design=design, means=means, values=None, target=None, groups=None)
     # The place, among the clusters tested with a learning set, of each row that is tested with it.
     resample, row = np.nonzero(losses.design.testing)
-    place = np.cumsum(design.testing).reshape(design.testing.shape) - 1
-    tested = place[resample, groups.index[row]]
+    tested_index = np.cumsum(design.testing).reshape(design.testing.shape) - 1
+    tested = tested_index[resample, groups.index[row]]
     sizes = groups.sizes[np.nonzero(design.testing)[1]]
-    sums = [np.bincount(tested, each) for each in losses.values]
+    sums = [np.bincount(tested, learner_losses) for learner_losses in losses.values]
     values: np.ndarray = np.array(sums, dtype=float)
     if clusters.weight == "group":
         values = values / sizes
@@ -89,5 +89,5 @@ def _auc(
     if not total:
         return np.full(len(scores), np.nan)
     # Rounding can take a sum of weights just above their total.
-    found: np.ndarray = np.minimum((right * pairs).sum(axis=(1, 2)) / total, 1.0)
-    return found
+    auc: np.ndarray = np.minimum((right * pairs).sum(axis=(1, 2)) / total, 1.0)
+    return auc

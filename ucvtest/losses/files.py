@@ -96,11 +96,11 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     try:
         splits = list(zip(data["learning"], data["testing"], strict=True))
         n_obs = data["n_obs"]
-        asked = f"n_obs={n_obs!r} with {len(splits)} learning sets"
+        matrix_sizes = f"n_obs={n_obs!r} with {len(splits)} learning sets"
         if not is_integer(n_obs) or n_obs < 1:
-            raise ValueError(f"{asked} is impossible")
+            raise ValueError(f"{matrix_sizes} is impossible")
         # Each of two 0/1 matrices has a byte for every learning set and observation.
-        _check_size(asked, 2 * n_obs * len(splits), max_bytes)
+        _check_size(matrix_sizes, 2 * n_obs * len(splits), max_bytes)
         arrays = {
             name: None if data[name] is None else _array(name, data[name])
             for name in ("means", "values", "target")
@@ -128,9 +128,9 @@ def write(losses: Any, path: str | Path) -> None:
     if _suffix(path) == ".json":
         write_whole(path, json.dumps(to_dict(losses), allow_nan=False))
         return
-    words = {"format": FORMAT, "version": FORMAT_VERSION, **_words_of(losses)}
+    text_fields = {"format": FORMAT, "version": FORMAT_VERSION, **_words_of(losses)}
     arrays: dict[str, Any] = {
-        "words": np.array(json.dumps(words, allow_nan=False)),
+        "words": np.array(json.dumps(text_fields, allow_nan=False)),
         "means": losses.means,
         "learning": losses.design.learning,
         "testing": losses.design.testing,
@@ -140,9 +140,9 @@ def write(losses: Any, path: str | Path) -> None:
         "predictions": losses.predictions,
         "event": losses.event,
     }
-    known = {name: array for name, array in arrays.items() if array is not None}
-    with replacing(path) as beside, beside.open("wb") as file:
-        np.savez_compressed(file, **known)
+    saved_arrays = {name: array for name, array in arrays.items() if array is not None}
+    with replacing(path) as temporary_path, temporary_path.open("wb") as file:
+        np.savez_compressed(file, **saved_arrays)
 
 
 def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
@@ -166,11 +166,11 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         return fields_of(data, max_bytes)
     arrays = _read_arrays(path, max_bytes)
     try:
-        words = json.loads(str(arrays["words"]))
-        _check_format(words, path.name)
+        text_fields = json.loads(str(arrays["words"]))
+        _check_format(text_fields, path.name)
         design = Design.checked(arrays["learning"], arrays["testing"])
         optional = {name: arrays.get(name) for name in OPTIONAL}
-        return {"design": design, "means": arrays["means"], **optional, **_fields(words)}
+        return {"design": design, "means": arrays["means"], **optional, **_fields(text_fields)}
     except UNUSABLE as error:
         raise ValueError(f"{path.name} holds no losses that can be used: {error}") from error
 
@@ -209,14 +209,19 @@ def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
             for name in dict.fromkeys(("words", *ARRAYS, *OPTIONAL))
             if f"{name}.npy" in archive.namelist()
         }
-        shapes = {name: _check_member(archive, name, each) for name, each in members.items()}
+        shapes = {
+            name: _check_member(archive, name, archive_member)
+            for name, archive_member in members.items()
+        }
     _check_size(path.name, sum(member.file_size for member in members.values()), max_bytes)
     missing = [name for name in ("words", "learning", "testing", "means") if name not in shapes]
     if missing:
         raise ValueError(f"{path.name} lacks {', '.join(missing)}: it holds no losses")
     _check_shapes(path.name, shapes)
     with _opened(path) as archive:
-        return {name: _read_member(archive, each) for name, each in members.items()}
+        return {
+            name: _read_member(archive, archive_member) for name, archive_member in members.items()
+        }
 
 
 def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
@@ -235,10 +240,10 @@ def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
         "target": shapes.get("target") in (None, sets[1:]),
         "groups": shapes.get("groups") in (None, sets[1:]),
     }
-    wrong = [f"{name} has shape {shapes[name]}" for name, fit in fits.items() if not fit]
-    if wrong:
+    misfits = [f"{name} has shape {shapes[name]}" for name, fit in fits.items() if not fit]
+    if misfits:
         raise ValueError(
-            f"{source} holds no losses that can be used: {wrong[0]}, where learning has {sets} "
+            f"{source} holds no losses that can be used: {misfits[0]}, where learning has {sets} "
             f"and means have {means}"
         )
 
@@ -296,24 +301,24 @@ def _words_of(losses: Any) -> dict[str, Any]:
     }
 
 
-def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(text_fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that are no arrays, in their own types."""
-    bounds, elapsed = words["bounds"], words["elapsed"]
-    if not isinstance(words["learners"], list):
+    bounds, elapsed = text_fields["bounds"], text_fields["elapsed"]
+    if not isinstance(text_fields["learners"], list):
         raise TypeError("learners must be a list of names")
     for name in ("loss", "in_words"):
-        if not isinstance(words[name], str):
-            raise TypeError(f"{name} must be a string, got {words[name]!r}")
-    greater = words.get("greater_is_better")
+        if not isinstance(text_fields[name], str):
+            raise TypeError(f"{name} must be a string, got {text_fields[name]!r}")
+    greater = text_fields.get("greater_is_better")
     if not isinstance(greater, (bool, NoneType)):
         raise TypeError(f"greater_is_better must be true or false, got {greater!r:.60}")
     return {
-        "learners": tuple(words["learners"]),
-        "loss": words["loss"],
-        "in_words": words["in_words"],
+        "learners": tuple(text_fields["learners"]),
+        "loss": text_fields["loss"],
+        "in_words": text_fields["in_words"],
         "bounds": None if bounds is None else (float(bounds[0]), float(bounds[1])),
-        "settings": dict(words["settings"]),
-        "diagnostics": {name: dict(counts) for name, counts in words["diagnostics"].items()},
+        "settings": dict(text_fields["settings"]),
+        "diagnostics": {name: dict(counts) for name, counts in text_fields["diagnostics"].items()},
         "elapsed": math.nan if elapsed is None else float(elapsed),
         "greater_is_better": greater,
     }

@@ -1,13 +1,12 @@
-"""Losses from what people have: arrays, and results of scikit-learn's cross_validate."""
+"""Losses from arrays that were computed elsewhere."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_choice, check_size, named_options
+from ucvtest.common.checks import check_size, named_options
 from ucvtest.data.groups import as_groups
 from ucvtest.data.positive_class import check_positive, positive_setting
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
@@ -17,27 +16,14 @@ from ucvtest.losses.validation import as_names, refuse_other_rows
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
-from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.names import ALIASES
-from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import known_metric, recorded_metric
 
 __all__ = ["FromArrays"]
 
-SCORES: dict[str, tuple[Metric, float, float]] = {
-    "accuracy": (LOSSES["zero_one"], 1.0, -1.0),
-    "neg_brier_score": (LOSSES["brier"], 0.0, -1.0),
-    "neg_log_loss": (LOSSES["log"], 0.0, -1.0),
-    "neg_mean_absolute_error": (LOSSES["absolute"], 0.0, -1.0),
-    "neg_mean_squared_error": (LOSSES["squared"], 0.0, -1.0),
-    "roc_auc": (AUC, 0.0, 1.0),
-}
-"""scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and the
-intercept and slope that turn the score into it."""
-
 
 class FromArrays:
-    """Losses made of arrays, or of what scikit-learn returned."""
+    """Losses made of arrays."""
 
     if TYPE_CHECKING:
 
@@ -127,58 +113,6 @@ class FromArrays:
         )
         return cls(**fields)
 
-    @classmethod
-    def from_sklearn(
-        cls,
-        results: Mapping[str, Mapping[str, Any]],
-        n_obs: int,
-        *,
-        score: str,
-        test_score: str | None = None,
-    ) -> Self:
-        """The mean losses in what scikit-learn's ``cross_validate`` returned.
-
-        They suffice for the tests that need no more than the mean of each resample.
-
-        Parameters
-        ----------
-        results : mapping
-            Name of each learner and what ``cross_validate(..., return_indices=True)`` returned
-            for it, with the same splits for all.
-        n_obs : int
-            Observations in the data.
-        score : {"accuracy", "neg_brier_score", "neg_log_loss", "neg_mean_absolute_error", \
-"neg_mean_squared_error", "roc_auc"}
-            What was scored.
-        test_score : str, optional
-            The key of the scores, by default "test_score" or "test" with the name of the score.
-
-        Raises
-        ------
-        ValueError
-            If indices lack or differ between learners, the score is none of these, or a score
-            is NaN or impossible for it.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-        >>> from sklearn.model_selection import KFold, cross_validate
-        >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> import ucvtest as uv
-        >>> X, y = load_iris(return_X_y=True)
-        >>> folds = KFold(10, shuffle=True, random_state=0)
-        >>> results = {
-        ...     name: cross_validate(model, X, y, cv=folds, return_indices=True)
-        ...     for name, model in (
-        ...         ("lda", LinearDiscriminantAnalysis()), ("knn", KNeighborsClassifier())
-        ...     )
-        ... }
-        >>> uv.Losses.from_sklearn(results, 150, score="accuracy").means.shape
-        (2, 10)
-        """
-        return cls(**_of_sklearn(results, n_obs, score, test_score))
-
 
 def _of_arrays(
     values: Any,
@@ -200,8 +134,10 @@ def _of_arrays(
         # Of more than one spelling one is what tests know.
         loss = ALIASES.get(loss, loss)
     several = isinstance(values, (list, tuple))
-    each = {f"values[{k}]": x for k, x in enumerate(values)} if several else {"values": values}
-    tables = {**each, "learning": learning, "testing": testing}
+    value_tables = (
+        {f"values[{k}]": x for k, x in enumerate(values)} if several else {"values": values}
+    )
+    tables = {**value_tables, "learning": learning, "testing": testing}
     refuse_other_rows({"y": y, "groups": groups}, tables)
     design = Design.checked(learning, testing)
     array = as_numbers("values", values)
@@ -212,32 +148,32 @@ def _of_arrays(
             f"got {np.shape(values)}"
         )
     names = as_names(learners, len(array))
-    known = known_metric(loss)
+    metric_of_loss = known_metric(loss)
     score = SCORES_OF_LOSSES.get(loss) if greater else None
-    kept = array[:, design.testing]
-    if known is None or not known.ranks_pairs:
-        check_size("values", kept)
-    if not np.isfinite(kept).all():
+    tested_values = array[:, design.testing]
+    if metric_of_loss is None or not metric_of_loss.ranks_pairs:
+        check_size("values", tested_values)
+    if not np.isfinite(tested_values).all():
         raise ValueError(
             "values holds NaN or infinity where observations are tested: every tested "
             "observation needs a finite number"
         )
-    bounds = _bounds(known) if score is None else score.reported_bounds
-    if score is not None and bounds is None and kept.max() > 0:
+    bounds = _bounds(metric_of_loss) if score is None else score.reported_bounds
+    if score is not None and bounds is None and tested_values.max() > 0:
         raise ValueError(
-            f"values go up to {kept.max():.3g}, and {loss} is never above 0: pass the negative "
-            "losses, or name the loss itself"
+            f"values go up to {tested_values.max():.3g}, and {loss} is never above 0: pass the "
+            "negative losses, or name the loss itself"
         )
-    if bounds and (kept.min() < bounds[0] or kept.max() > bounds[1]):
+    if bounds and (tested_values.min() < bounds[0] or tested_values.max() > bounds[1]):
         raise ValueError(
-            f"values go from {kept.min():.3g} to {kept.max():.3g}, and loss={loss!r} lies "
-            f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
+            f"values go from {tested_values.min():.3g} to {tested_values.max():.3g}, and "
+            f"loss={loss!r} lies between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
         )
     clusters = as_groups(groups, design.n_obs)
-    target, positive = (None, None) if y is None else _target(y, pos_label, known)
+    target, positive = (None, None) if y is None else _target(y, pos_label, metric_of_loss)
     if target is not None and target.shape != (design.n_obs,):
         raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
-    in_words = _in_words(loss, known or score, greater=greater)
+    in_words = _in_words(loss, metric_of_loss or score, greater=greater)
     metric = recorded_metric(
         loss, in_words=in_words, bounds=bounds, greater_is_better=greater, of_test_sets=False
     )
@@ -247,8 +183,8 @@ def _of_arrays(
         "design": design,
         "learners": names,
         "loss": loss,
-        "means": resample_values(kept, design, metric, target),
-        "values": kept,
+        "means": resample_values(tested_values, design, metric, target),
+        "values": tested_values,
         "target": target,
         "in_words": in_words,
         "bounds": bounds,
@@ -258,58 +194,21 @@ def _of_arrays(
     }
 
 
-def _in_words(loss: str, known: Metric | None, *, greater: bool) -> str:
+def _in_words(loss: str, metric_of_loss: Metric | None, *, greater: bool) -> str:
     """What is estimated."""
-    if known is not None:
-        return known.in_words
+    if metric_of_loss is not None:
+        return metric_of_loss.in_words
     return f"expected {loss}" if greater else f"expected {loss} loss"
 
 
-def _of_sklearn(
-    results: Mapping[str, Mapping[str, Any]], n_obs: int, score: str, test_score: str | None
-) -> dict[str, Any]:
-    """The fields of `Losses` from cross_validate's results; see `Losses.from_sklearn`."""
-    check_choice("score", score, SCORES)
-    if not isinstance(results, Mapping):
-        raise ValueError(
-            f"results must map learners to what cross_validate returned, got {results!r:.60}: use "
-            "{'name': cross_validate(...)}"
-        )
-    metric, shift, slope = SCORES[score]
-    designs, means = [], []
-    for name, result in results.items():
-        if not isinstance(result, Mapping) or "indices" not in result:
-            raise ValueError(f"results[{name!r}] has no indices: pass return_indices=True")
-        indices = result["indices"]
-        designs.append(
-            Design.from_indices(zip(indices["train"], indices["test"], strict=True), n_obs)
-        )
-        scores = _scores_of(result, name, score, test_score)
-        _check_scores(scores, name, score, designs[-1].n_resamples)
-        means.append(shift + slope * scores)
-    if not designs:
-        raise ValueError("results is empty: pass at least one learner's")
-    if any(design != designs[0] for design in designs):
-        raise ValueError("results have different splits: pass the same cv= to all learners")
-    return {
-        "design": designs[0],
-        "learners": as_names(list(results), len(designs)),
-        "loss": metric.name,
-        "means": np.array(means),
-        "in_words": metric.in_words,
-        "bounds": _bounds(metric),
-        "settings": {"source": "scikit-learn", "score": score},
-    }
-
-
-def _target(y: Any, pos_label: Any, known: Metric | None) -> tuple[np.ndarray, Any]:
+def _target(y: Any, pos_label: Any, metric_of_loss: Metric | None) -> tuple[np.ndarray, Any]:
     """Labels 0, 1, ..., or the real response, as `Sample` has them; the class that scores rank."""
     response = as_response(y)
     # A loss of the user's own may score either, so that whole numbers remain labels.
-    output = "label" if known is None else known.output
+    output = "label" if metric_of_loss is None else metric_of_loss.output
     if response.ndim == 1 and taken_for_classes(y, output, pos_label=pos_label):
         classes, codes = code_labels(y, pos_label)
-        ranked = known is not None and known.ranks_pairs
+        ranked = metric_of_loss is not None and metric_of_loss.ranks_pairs
         if ranked:
             check_positive(classes, pos_label, "values holds")
         return codes.astype(float), classes[-1] if ranked else None
@@ -319,36 +218,3 @@ def _target(y: Any, pos_label: Any, known: Metric | None) -> tuple[np.ndarray, A
 def _bounds(metric: Metric | None) -> tuple[float, float] | None:
     """Those of single values; scores have none."""
     return metric.bounds if metric is not None and metric.is_mean else None
-
-
-def _scores_of(
-    result: Mapping[str, Any], name: str, score: str, test_score: str | None
-) -> np.ndarray:
-    if test_score is not None and not isinstance(test_score, str):
-        raise ValueError(f"test_score must be a key of the results, got {test_score!r:.60}")
-    keys = ("test_score", f"test_{score}") if test_score is None else (test_score,)
-    for key in keys:
-        if key in result:
-            return as_numbers(f"results[{name!r}]", result[key])
-    raise ValueError(f"results[{name!r}] has no {' or '.join(keys)}: pass test_score=")
-
-
-def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> None:
-    """Refuse scores that are missing, or impossible for what was scored."""
-    if scores.shape != (n_splits,):
-        raise ValueError(
-            f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass what "
-            "cross_validate returned"
-        )
-    if np.isnan(scores).any():
-        raise ValueError(
-            f"results[{name!r}] has NaN for split {int(np.isnan(scores).argmax())}: a fit failed "
-            "(see error_score='raise'), or a test set has one class only"
-        )
-    high = 0.0 if score.startswith("neg_") else 1.0
-    low = -math.inf if score.startswith("neg_") else 0.0
-    if scores.min() < low or scores.max() > high:
-        raise ValueError(
-            f"results[{name!r}] has scores from {scores.min():.3g} to {scores.max():.3g}, which "
-            f"{score} cannot have: pass score= or test_score= as they were given to cross_validate"
-        )

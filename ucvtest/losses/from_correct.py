@@ -77,8 +77,11 @@ class FromCorrect:
         '0.751 to 0.999'
         """
         rules, groups = _columns(correct, groups)
-        refuse_other_rows({_named(name): each for name, each in rules.items()} | {"groups": groups})
-        rows = {name: _marked(name, each) for name, each in rules.items()}
+        refuse_other_rows(
+            {_named(name): model_answers for name, model_answers in rules.items()}
+            | {"groups": groups}
+        )
+        rows = {name: _marked(name, model_answers) for name, model_answers in rules.items()}
         n_obs = len(next(iter(rows.values())))
         for name, row in rows.items():
             if len(row) != n_obs:
@@ -122,9 +125,9 @@ def _columns(correct: Any, groups: Any) -> tuple[dict[str, Any], Any]:
     return rules, column
 
 
-def _marked(name: str, given: Any) -> np.ndarray:
+def _marked(name: str, user_answers: Any) -> np.ndarray:
     """Ones for what is right and zeros for what is wrong; anything else is refused."""
-    column = as_column(_named(name), given)
+    column = as_column(_named(name), user_answers)
     if column.ndim != 1:
         raise ValueError(f"{_named(name)} must have one dimension, got shape {column.shape}")
     if not len(column):
@@ -135,11 +138,11 @@ def _marked(name: str, given: Any) -> np.ndarray:
             f"{_named(name)} has {n_missing} missing values: drop these rows for all models, or "
             "count them as wrong (.fillna(False))"
         )
-    others = [value for value in column.tolist() if not _is_marked(value)]
-    if others:
+    unmarked = [value for value in column.tolist() if not _is_marked(value)]
+    if unmarked:
         raise ValueError(
-            f"{_named(name)} holds {_listed(others)}, and values must be True or False, or 1 and "
-            f"0: {_remedy(others)}"
+            f"{_named(name)} holds {_listed(unmarked)}, and values must be True or False, or 1 and "
+            f"0: {_remedy(unmarked)}"
         )
     return column.astype(float)
 
@@ -148,10 +151,10 @@ def _is_marked(value: Any) -> bool:
     return isinstance(value, (bool, int, float)) and value in (0, 1)
 
 
-def _remedy(others: list[Any]) -> str:
-    if any(isinstance(value, str) for value in others):
+def _remedy(unmarked: list[Any]) -> str:
+    if any(isinstance(value, str) for value in unmarked):
         return (
-            f"compare with what a right one is called, such as column == {others[0]!r:.30}, or "
+            f"compare with what a right one is called, such as column == {unmarked[0]!r:.30}, or "
             "leave columns out that are of no model"
         )
     return (
@@ -165,6 +168,6 @@ def _named(name: str) -> str:
 
 
 def _listed(values: Any) -> str:
-    different = list(dict.fromkeys(values))
-    shown = ", ".join(f"{value!r:.30}" for value in different[:SHOWN])
-    return f"{shown}, ..." if len(different) > SHOWN else shown
+    distinct = list(dict.fromkeys(values))
+    listed_values = ", ".join(f"{value!r:.30}" for value in distinct[:SHOWN])
+    return f"{listed_values}, ..." if len(distinct) > SHOWN else listed_values

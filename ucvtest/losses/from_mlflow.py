@@ -51,9 +51,9 @@ class FromMlflow(FromPredictions):
         ValueError
             If a column lacks, runs were evaluated on different rows, or see `from_predictions`.
         """
-        found, rules, groups, fold = _of_runs(run_id, table, y, predictions, groups, fold)
+        response, rules, groups, fold = _of_runs(run_id, table, y, predictions, groups, fold)
         # Of scores it only says whether runs were evaluated on the same rows.
-        target = None if isinstance(loss, str) and loss == SCORE else found
+        target = None if isinstance(loss, str) and loss == SCORE else response
         return cls.from_predictions(
             *(target, rules),
             loss=loss,
@@ -77,40 +77,42 @@ def _of_runs(
             raise ValueError(
                 f"predictions must be the one column that every run has, got {predictions!r:.60}"
             )
-        asked = {name: (each, predictions) for name, each in run_id.items()}
+        run_and_column = {name: (run_of_rule, predictions) for name, run_of_rule in run_id.items()}
     else:
         columns = [predictions] if isinstance(predictions, str) else predictions
         if not isinstance(columns, Sequence) or not all(isinstance(c, str) for c in columns):
             raise ValueError(f"predictions must name columns of the table, got {columns!r:.60}")
-        asked = {column: (run_id, column) for column in columns}
-    if not asked:
+        run_and_column = {column: (run_id, column) for column in columns}
+    if not run_and_column:
         raise ValueError("no run and no column is named: pass at least one")
     load = mlflow_function("load_table")
-    tables = {run: load(run, table) for run in dict.fromkeys(run for run, _ in asked.values())}
-    for run, column in [(run, y) for run in tables] + list(asked.values()):
+    tables = {
+        run: load(run, table) for run in dict.fromkeys(run for run, _ in run_and_column.values())
+    }
+    for run, column in [(run, y) for run in tables] + list(run_and_column.values()):
         if column not in tables[run].columns:
             raise ValueError(
                 f"{column!r:.60} is no column of {table} of run {run}, which has "
                 f"{', '.join(map(str, tables[run].columns))}"
             )
     first = next(iter(tables.values()))
-    for run, found in tables.items():
-        if found[y].tolist() != first[y].tolist():
+    for run, run_table in tables.items():
+        if run_table[y].tolist() != first[y].tolist():
             raise ValueError(
                 f"run {run} was evaluated on other rows than the first, as {y!r} differs: log the "
                 "predictions of all for the same rows in the same order"
             )
-    rules = {name: tables[run][column] for name, (run, column) in asked.items()}
+    rules = {name: tables[run][column] for name, (run, column) in run_and_column.items()}
     return first[y], rules, _column(first, "groups", groups), _column(first, "fold", fold)
 
 
-def _column(table: Any, argument: str, given: Any) -> Any:
+def _column(table: Any, argument: str, column_or_values: Any) -> Any:
     """The column that is named; what is no name as it is."""
-    if not isinstance(given, str):
-        return given
-    if given not in table.columns:
+    if not isinstance(column_or_values, str):
+        return column_or_values
+    if column_or_values not in table.columns:
         raise ValueError(
-            f"{argument}={given!r:.60} is no column of the table, which has "
+            f"{argument}={column_or_values!r:.60} is no column of the table, which has "
             f"{', '.join(map(str, table.columns))}"
         )
-    return table[given]
+    return table[column_or_values]

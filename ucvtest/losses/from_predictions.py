@@ -14,6 +14,7 @@ from ucvtest.data.class_order import (
     order_setting,
 )
 from ucvtest.data.files import read_table, without_row_numbers
+from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.output import Output
 from ucvtest.data.positive_class import (
@@ -244,49 +245,55 @@ def _of_predictions(
         y, predictions, groups, sample_weight, fold
     )
     rules = by_name("predictions", predictions)
-    known = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
-    ranks = isinstance(known, Metric) and known.ranks_pairs
-    beside = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
+    metric = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
+    ranks = isinstance(metric, Metric) and metric.ranks_pairs
+    other_columns = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
     folds = None if fold is None else OutOfFold.of(fold)
     if folds is not None:
-        refuse_of_folds(known)
+        refuse_of_folds(metric)
     rounds = [rules] if folds is None else folds.rounds(rules)
-    for each in rounds:
-        _check_rows(y, {quoted(name): given for name, given in each.items()} | beside)
-    in_rounds = [_scored(y, each, known, pos_label) for each in rounds]
+    for repeat_rules in rounds:
+        _check_rows(
+            y,
+            {quoted(name): user_predictions for name, user_predictions in repeat_rules.items()}
+            | other_columns,
+        )
+    in_rounds = [_scored(y, repeat_rules, metric, pos_label) for repeat_rules in rounds]
     _check_same_classes(in_rounds)
-    found = in_rounds[0] if folds is None else folds.together(in_rounds)
-    if folds is not None and isinstance(known, SmoothMetric):
-        function, design = known.made_for(found["settings"].get(CLASSES, ())), folds.design
-        tested = tested_response(design, found["target"], found.get("event"))
-        found["values"] = linearised_values(
-            function, tested, found["predictions"], tested_folds(design)
+    loss_fields = in_rounds[0] if folds is None else folds.together(in_rounds)
+    if folds is not None and isinstance(metric, SmoothMetric):
+        metric_of_means = metric.made_for(loss_fields["settings"].get(CLASSES, ()))
+        tested = tested_response(folds.design, loss_fields["target"], loss_fields.get("event"))
+        loss_fields["values"] = linearised_values(
+            metric_of_means, tested, loss_fields["predictions"], tested_folds(folds.design)
         )
     if sample_weight is not None:
-        _check_takes_weights(found, ranks=ranks, groups=groups, fold=fold)
-        found |= _weighted(found, sample_weight)
-    values = found["values"]
+        _check_takes_weights(loss_fields, ranks=ranks, groups=groups, fold=fold)
+        loss_fields |= _weighted(loss_fields, sample_weight)
+    values = loss_fields["values"]
     if folds is None:
         design, settings = Design.of_fixed_rules(values.shape[1]), {"source": "predictions"}
     else:
         design, settings = folds.design, {"source": "out_of_fold", "design": folds.words}
-    settings |= found.pop("settings", {})
+    settings |= loss_fields.pop("settings", {})
     clusters = as_groups(groups, design.n_obs)
     return {
         "design": design,
         "learners": tuple(rules),
         "means": (
-            resample_values(values, design, known, found["target"])
+            resample_values(values, design, metric, loss_fields["target"])
             if ranks
             else resample_means(values, design)
         ),
-        "settings": settings | positive_setting(found.pop("positive", None)),
+        "settings": settings | positive_setting(loss_fields.pop("positive", None)),
         "groups": None if clusters is None else clusters.index,
-        **found,
+        **loss_fields,
     }
 
 
-def _check_takes_weights(found: Mapping[str, Any], *, ranks: bool, groups: Any, fold: Any) -> None:
+def _check_takes_weights(
+    loss_fields: Mapping[str, Any], *, ranks: bool, groups: Any, fold: Any
+) -> None:
     """Refuse weights of anything but a mean over independent observations."""
     if fold is not None:
         raise ValueError(
@@ -302,7 +309,7 @@ def _check_takes_weights(found: Mapping[str, Any], *, ranks: bool, groups: Any, 
         raise ValueError(
             "sample_weight is for means over observations, and an AUC is none: leave it out"
         )
-    if "predictions" in found:
+    if "predictions" in loss_fields:
         raise ValueError(
             "sample_weight is for means over observations, and metric= is about a function of "
             "means: leave it out"
@@ -311,27 +318,27 @@ def _check_takes_weights(found: Mapping[str, Any], *, ranks: bool, groups: Any, 
 
 def _check_same_classes(in_rounds: Sequence[Mapping[str, Any]]) -> None:
     """Refuse repeats of which some alone name labels that `y` has not, as classes have numbers."""
-    classes = [each["settings"].get(CLASSES) for each in in_rounds]
-    if any(each != classes[0] for each in classes):
+    classes = [repeat_fields["settings"].get(CLASSES) for repeat_fields in in_rounds]
+    if any(repeat_classes != classes[0] for repeat_classes in classes):
         raise ValueError(
             "predictions name labels that y has not in some repeats and not in others: give them "
             "one of the labels of y, or pass the repeats one by one"
         )
 
 
-def _scored(y: Any, rules: Mapping[str, Any], known: Any, pos_label: Any) -> dict[str, Any]:
+def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> dict[str, Any]:
     """Losses or scores of each prediction, with what is known of them."""
-    if known is GIVEN_SCORES:
+    if metric is GIVEN_SCORES:
         return _scores(y, rules, pos_label)
     if y is None:
         raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
-    if isinstance(known, Metric) and known.ranks_pairs:
+    if isinstance(metric, Metric) and metric.ranks_pairs:
         return _decision_scores(y, rules, pos_label)
-    if isinstance(known, SurvivalMetric):
-        return of_survival(y, rules, known, pos_label)
-    if isinstance(known, SmoothMetric):
-        return _linearised(y, rules, known, pos_label)
-    return _losses(y, rules, known, pos_label)
+    if isinstance(metric, SurvivalMetric):
+        return of_survival(y, rules, metric, pos_label)
+    if isinstance(metric, SmoothMetric):
+        return _linearised(y, rules, metric, pos_label)
+    return _losses(y, rules, metric, pos_label)
 
 
 def _columns(
@@ -342,23 +349,31 @@ def _columns(
         predictions = read_table(predictions)
     if hasattr(predictions, "columns") and hasattr(predictions, "items"):
         predictions = without_row_numbers(predictions)
-    given = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
-    named = {argument: name for argument, name in given.items() if isinstance(name, str)}
-    if not named or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
+    arguments = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
+    column_names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    if column_names:
+        predictions = as_pandas("predictions", predictions)
+    if not column_names or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
         # Tables of other packages are refused where their columns are asked for.
         return y, predictions, groups, sample_weight, fold
-    for argument, name in named.items():
+    for argument, name in column_names.items():
         if name not in predictions.columns:
             raise ValueError(
                 f"{argument}={name!r:.60} is no column of predictions, which has "
                 f"{listed(list(predictions.columns))}"
             )
-    given |= {argument: predictions[name] for argument, name in named.items()}
-    rest = predictions.drop(columns=list(named.values()))
-    return given["y"], rest, given["groups"], given["sample_weight"], given["fold"]
+    arguments |= {argument: predictions[name] for argument, name in column_names.items()}
+    rule_columns = predictions.drop(columns=list(column_names.values()))
+    return (
+        arguments["y"],
+        rule_columns,
+        arguments["groups"],
+        arguments["sample_weight"],
+        arguments["fold"],
+    )
 
 
-def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
+def _weighted(loss_fields: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     """Values whose means are weighted ones, and whose spread is that of the ratio estimator.
 
     Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
@@ -367,7 +382,7 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     weights = check_vector(
         "sample_weight", as_numbers("sample_weight", as_column("sample_weight", sample_weight))
     )
-    values = found["values"]
+    values = loss_fields["values"]
     if weights.shape != values.shape[1:]:
         raise ValueError(
             f"sample_weight has {len(weights)} values for {values.shape[1]} observations"
@@ -376,10 +391,10 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
         raise ValueError("sample_weight must hold finite numbers, none negative and not all 0")
     theta = values @ weights[:, None] / weights.sum()
     return {
-        "loss": f"{WEIGHTED}{found['loss']}",
+        "loss": f"{WEIGHTED}{loss_fields['loss']}",
         "values": theta + (values - theta) * (weights / weights.mean()),
-        "in_words": f"weighted {found['in_words']}",
-        "settings": found["settings"]
+        "in_words": f"weighted {loss_fields['in_words']}",
+        "settings": loss_fields["settings"]
         | {EFFECTIVE_SIZE: float(weights.sum() ** 2 / (weights @ weights))},
     }
 
@@ -397,22 +412,25 @@ def _known_metric(loss: Any) -> Any:
         )
     if callable(loss) and not isinstance(loss, Loss):
         return loss
-    known = as_loss(loss, has_classes=True)
-    if known.name in OF_SCORES:
+    known_loss = as_loss(loss, has_classes=True)
+    if known_loss.name in OF_SCORES:
         raise ValueError(
-            f"loss is called {known.name!r}, which means something else here: give it another name"
+            f"loss is called {known_loss.name!r}, which means something else here: give it another "
+            "name"
         )
-    return known
+    return known_loss
 
 
 def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
     """Refuse rows that do not belong to those of `y`, or of the first other that has an index."""
-    named = {name: given for name, given in {"y": y, **others}.items() if has_index(given)}
-    if not named:
+    indexed = {
+        name: user_rows for name, user_rows in {"y": y, **others}.items() if has_index(user_rows)
+    }
+    if not indexed:
         return
-    (first, reference), *rest = named.items()
-    for name, given in rest:
-        difference = difference_of_indices(reference, given)
+    (first, reference), *other_rows = indexed.items()
+    for name, user_rows in other_rows:
+        difference = difference_of_indices(reference, user_rows)
         if difference:
             raise ValueError(
                 f"{first} and {name} have {difference}, but rows are matched by place: pass "
@@ -423,13 +441,13 @@ def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
 
 def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
     """Scores of each observation as they are."""
-    for name, given in (("y", y), ("pos_label", pos_label)):
-        if given is not None:
+    for name, user_value in (("y", y), ("pos_label", pos_label)):
+        if user_value is not None:
             raise ValueError(
                 f"{name} has no use with loss='score', which takes scores as they are: pass "
                 f"{name}=None"
             )
-    values = as_rows({name: numbers_of(name, given) for name, given in rules.items()})
+    values = as_rows({name: numbers_of(name, user_value) for name, user_value in rules.items()})
     return {
         "loss": SCORE,
         "values": values,
@@ -447,7 +465,7 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
     classes, codes = code_labels(y, pos_label)
     if pos_label is None:
         _check_two(AUC, classes)
-    given = rules
+    user_scores = rules
     rules = _of_positive(rules, classes, pos_label, declared_order(y))
     rows = {name: numbers_of(name, scores, infinite=True) for name, scores in rules.items()}
     return {
@@ -455,7 +473,7 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
         "values": as_rows(rows, len(response)),
         "target": (codes == len(classes) - 1).astype(float),
         "in_words": AUC.in_words,
-        "settings": column_order(given, classes) if len(classes) > 2 else {},
+        "settings": column_order(user_scores, classes) if len(classes) > 2 else {},
         "positive": classes[-1],
     }
 
@@ -467,14 +485,14 @@ def _of_positive(
 
     It is the last one of `classes`. A single column does not say which class it is about.
     """
-    found = {}
-    for name, given in rules.items():
-        if np.ndim(given) == 2 and (len(classes) > 2 or names_classes(given, classes)):
-            found[name] = columns_of_classes(name, given, classes, declared)[:, -1]
+    positive_scores = {}
+    for name, user_scores in rules.items():
+        if np.ndim(user_scores) == 2 and (len(classes) > 2 or names_classes(user_scores, classes)):
+            positive_scores[name] = columns_of_classes(name, user_scores, classes, declared)[:, -1]
         else:
             check_positive(classes, pos_label, f"{quoted(name)} holds")
-            found[name] = given
-    return found
+            positive_scores[name] = user_scores
+    return positive_scores
 
 
 def _linearised(
@@ -500,7 +518,7 @@ def _linearised(
     positive: dict[str, Any] = {}
     if pos_label is not None:
         metric.refuse_positive(sample.n_classes)
-    function = metric.made_for(classes or ())
+    metric_of_means = metric.made_for(classes or ())
     target = sample.target
     if metric.of_ranks:
         # Of several classes the one that is named, against the rest.
@@ -510,31 +528,33 @@ def _linearised(
     if metric.output == "label":
         rows, extended = numbered_labels(rules, sample)
         if extended.n_classes > sample.n_classes == 2 and metric.of_two:
-            extra = np.asarray(extended.classes).tolist()[2:]
+            extra_labels = np.asarray(extended.classes).tolist()[2:]
             raise ValueError(
-                f"predictions holds {listed(extra)}, and metric={metric.name!r:.60} is about the "
-                "two classes of y: name an average, such as uv.metrics.f1('macro')"
+                f"predictions holds {listed(extra_labels)}, and metric={metric.name!r:.60} is "
+                "about the two classes of y: name an average, such as uv.metrics.f1('macro')"
             )
         if sample.n_classes == 2 and metric.of_two:
-            known = np.asarray(sample.classes)
-            check_positive_of_metric(known, metric.name, named=sample.positive_named)
-            positive = {"positive": known[-1]}
+            known_classes = np.asarray(sample.classes)
+            check_positive_of_metric(known_classes, metric.name, is_named=sample.positive_named)
+            positive = {"positive": known_classes[-1]}
         if extended.n_classes > sample.n_classes:
             target, rows, classes = _in_order(target, rows, np.asarray(extended.classes).tolist())
-            function = metric.made_for(classes)
+            metric_of_means = metric.made_for(classes)
     else:
         if sample.classes is not None:
             if not metric.of_ranks or pos_label is None:
                 _check_two(metric, sample.classes)
             rules = _of_positive(rules, sample.classes, pos_label, sample.declared)
             positive = {"positive": sample.classes[-1]}
-        rows = {name: numbers_of(name, given) for name, given in rules.items()}
+        rows = {
+            name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()
+        }
         if metric.output == "probability":
             check_probabilities(rows)
     stacked = as_rows(rows, sample.n_obs)
     if metric.cut is not None:
         stacked = (stacked >= metric.cut).astype(float)
-    values = linearised_values(function, target, stacked)
+    values = linearised_values(metric_of_means, target, stacked)
     fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
     fields.pop("means")
     return {
@@ -557,9 +577,13 @@ def _in_order(
         order = sorted(range(len(classes)), key=classes.__getitem__)
     except TypeError:
         order = [*range(len(classes))]
-    place = np.argsort(order).astype(float)
-    found = {name: place[row.astype(int)] for name, row in rows.items()}
-    return place[target.astype(int)], found, [json_label(classes[each]) for each in order]
+    class_rank = np.argsort(order).astype(float)
+    ordered_rows = {name: class_rank[row.astype(int)] for name, row in rows.items()}
+    return (
+        class_rank[target.astype(int)],
+        ordered_rows,
+        [json_label(classes[class_number]) for class_number in order],
+    )
 
 
 def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
@@ -579,25 +603,27 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     if scored.output == "label":
         if scored.of_one_class and sample.n_classes == 2:
             positive = {"positive": np.asarray(labels)[-1]}
-        known = sample
+        known_sample = sample
         rows, sample = numbered_labels(rules, sample)
         _check_matrix(scored, labels, sample)
-        scored = costs_in_order(scored, known)
-        settings = order_setting(COST_ORDER, cost_order(scored, known))
+        scored = costs_in_order(scored, known_sample)
+        settings = order_setting(COST_ORDER, cost_order(scored, known_sample))
     else:
         scored = for_classes(scored, sample.n_classes)
         if scored.output == "probability" and sample.n_classes > 2:
             settings = column_order(rules, labels)
             rows = {
-                name: probabilities_of(name, given, np.asarray(labels), sample.declared)
-                for name, given in rules.items()
+                name: probabilities_of(name, user_predictions, np.asarray(labels), sample.declared)
+                for name, user_predictions in rules.items()
             }
         else:
             if labels is not None:
                 _check_two(scored, labels)
                 positive = {"positive": labels[-1]}
                 rules = _of_positive(rules, labels, pos_label, sample.declared)
-            rows = {name: numbers_of(name, given) for name, given in rules.items()}
+            rows = {
+                name: numbers_of(name, user_predictions) for name, user_predictions in rules.items()
+            }
         if scored.output == "probability":
             check_probabilities(rows)
     stacked = as_rows(rows, sample.n_obs)
@@ -638,10 +664,12 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None =
     features = np.empty((len(response), 0))
     if as_classes:
         # Predicted labels are right or wrong, whatever other classes there are.
-        known = None if output in (None, "label") else _one_of_two(response, pos_label)
-        if known is None:
-            known = code_labels(y, pos_label, least_classes=1 if output == "label" else 2)
-        classes, codes = known
+        classes_and_codes = None if output in (None, "label") else _one_of_two(response, pos_label)
+        if classes_and_codes is None:
+            classes_and_codes = code_labels(
+                y, pos_label, least_classes=1 if output == "label" else 2
+            )
+        classes, codes = classes_and_codes
         return Sample(
             *(features, response, classes, codes),
             positive_named=pos_label is not None,
@@ -677,12 +705,12 @@ def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.nd
     if len(labels) != 1:
         return None
     (label,) = labels
-    named = isinstance(pos_label, (str, bool, int, float, np.generic))
-    if named and pos_label != label:
+    has_positive_label = isinstance(pos_label, (str, bool, int, float, np.generic))
+    if has_positive_label and pos_label != label:
         classes = [label, pos_label]
     elif isinstance(label, (bool, int, float)) and label in (0, 1):
-        classes = [1 - label, label] if named else [0, 1]
-    elif named:
+        classes = [1 - label, label] if has_positive_label else [0, 1]
+    elif has_positive_label:
         classes = [f"not {label}", label]
     else:
         raise ValueError(
@@ -704,9 +732,10 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
             "each prediction"
         )
     if sample.n_classes > n_known:
-        extra = np.asarray(sample.classes).tolist()[n_known:]
+        extra_labels = np.asarray(sample.classes).tolist()[n_known:]
         raise ValueError(
-            f"predictions holds {listed(extra)}, for which the matrix has no cost, as y has not"
+            f"predictions holds {listed(extra_labels)}, for which the matrix has no cost, as y has "
+            "not"
         )
 
 

@@ -101,10 +101,9 @@ class FromScores:
         >>> uv.CorrectedTTest.from_losses(losses).fit().estimand
         'difference of unconditional expected scores at learning-set size 135'
         """
-        rows = {
-            name: _row(name, given) for name, given in by_name("fold_scores", fold_scores).items()
-        }
-        named = {name: each for name, each in fold_scores.items() if hasattr(each, "iloc")}
+        columns = by_name("fold_scores", fold_scores)
+        rows = {name: _row(name, given) for name, given in columns.items()}
+        named = {name: each for name, each in columns.items() if hasattr(each, "iloc")}
         if len(named) > 1:
             refuse_other_rows({f"fold_scores[{name!r:.60}]": each for name, each in named.items()})
         n_resamples = len(next(iter(rows.values())))
@@ -127,28 +126,28 @@ class FromScores:
                 "memory: divide both by the same number, as the tests use their ratio"
             )
         if design != "splits":
-            drawn, words = _cross_validation(n_resamples, *sizes, design, n_folds)
+            implied_design, design_words = _cross_validation(n_resamples, *sizes, design, n_folds)
         elif n_folds is None:
-            drawn, words = _random_splits(n_resamples, *sizes)
+            implied_design, design_words = _random_splits(n_resamples, *sizes)
         else:
             raise ValueError("n_folds has no use with design='splits': leave it out")
         name, in_words = (SCORE, SCORE_IN_WORDS) if greater else (LOSS, LOSS_IN_WORDS)
         if score is not None:
             name, in_words = score, f"expected {score}"
         return cls(
-            design=drawn,
+            design=implied_design,
             learners=tuple(rows),
             loss=name,
             means=np.stack(list(rows.values())),
             in_words=in_words,
-            settings={"source": "scores", "design": words},
+            settings={"source": "scores", "design": design_words},
             greater_is_better=greater,
         )
 
 
-def _row(name: str, given: Any) -> np.ndarray:
+def _row(name: str, user_scores: Any) -> np.ndarray:
     label = f"fold_scores[{name!r:.60}]"
-    row = as_numbers(label, given)
+    row = as_numbers(label, user_scores)
     if row.ndim != 1 or not len(row):
         raise ValueError(
             f"{label} must hold one score for each split, got shape {row.shape}: use .ravel() of "
@@ -170,8 +169,8 @@ def _random_splits(n_resamples: int, n_learn: int, n_test: int) -> tuple[Design,
     # Always the same observations, so that nothing is taken for a partition of the sample.
     testing = np.broadcast_to(np.arange(n_obs) >= n_learn, (n_resamples, n_obs))
     several = "s" if n_resamples > 1 else ""
-    words = f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
-    return Design(~testing, testing), words
+    design_words = f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
+    return Design(~testing, testing), design_words
 
 
 def _cross_validation(
@@ -190,9 +189,9 @@ def _cross_validation(
             "design='repeated_kfold' for several"
         )
     n_obs, n_repeats = n_learn + n_test, n_resamples // n_folds
-    smallest, rest = divmod(n_obs, n_folds)
-    if n_test not in (smallest, smallest + bool(rest)) or not smallest:
-        sizes = f"{smallest} or {smallest + 1}" if rest else str(smallest)
+    smallest, remainder = divmod(n_obs, n_folds)
+    if n_test not in (smallest, smallest + bool(remainder)) or not smallest:
+        sizes = f"{smallest} or {smallest + 1}" if remainder else str(smallest)
         raise ValueError(
             f"n_test={n_test} of {n_obs} = n_learn + n_test observations is no fold of {n_folds}, "
             f"which have {sizes}: correct n_learn, n_test or n_folds, or use design='splits'"

@@ -60,7 +60,7 @@ def _risks(name: str, given: Any, metric: SurvivalMetric) -> np.ndarray:
     if not metric.ranks and (found.min() < 0 or found.max() > 1):
         raise ValueError(
             f"{quoted(name)} goes from {found.min():.3g} to {found.max():.3g}, but "
-            f"metric={metric.name!r:.60} needs probabilities of an event by that time, between 0 "
-            "and 1: use metric='harrell' or uv.metrics.auc for other risks"
+            f"metric={metric.name!r:.60} needs probabilities of an event by then, between 0 and 1: "
+            f"use metric='harrell' or uv.metrics.auc({metric.times[-1]:g}) for other risks"
         )
     return found

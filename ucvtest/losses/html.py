@@ -12,8 +12,8 @@ __all__ = ["page_of"]
 
 def page_of(losses: Any) -> str:
     """The mean of each learner, and the least and the greatest of its resamples, as HTML."""
-    design, one = losses.design, losses.design.n_resamples == 1
-    facts = [
+    design, is_single = losses.design, losses.design.n_resamples == 1
+    fact_rows = [
         ("Loss", losses.in_words or losses.loss),
         ("Observations", str(design.n_obs)),
         ("Design", str(losses.settings.get("design", as_design(design).words))),
@@ -21,16 +21,18 @@ def page_of(losses: Any) -> str:
         ("Better", "higher" if losses.greater_is_better else "lower"),
         ("Known", "means" if losses.values is None else "every observation"),
     ]
-    reduced = {"mean": np.mean} if one else {"mean": np.mean, "least": np.min, "greatest": np.max}
+    reduced = (
+        {"mean": np.mean} if is_single else {"mean": np.mean, "least": np.min, "greatest": np.max}
+    )
     columns = {
         name: number_column([_over(row, reduce) for row in losses.means])
         for name, reduce in reduced.items()
     }
     rows = [list(cells) for cells in zip(losses.learners, *columns.values(), strict=True)]
-    return page([], [Grid(in_two_columns(facts), aligns="lrl"), Grid(rows, ["", *columns])])
+    return page([], [Grid(in_two_columns(fact_rows), aligns="lrl"), Grid(rows, ["", *columns])])
 
 
 def _over(means: np.ndarray, reduce: Any) -> float:
     """A number over the resamples that have one."""
-    known = means[~np.isnan(means)]
-    return float(reduce(known)) if len(known) else float("nan")
+    finite_means = means[~np.isnan(means)]
+    return float(reduce(finite_means)) if len(finite_means) else float("nan")

@@ -24,7 +24,7 @@ CLASSES = "classes"
 
 
 def linearised_values(
-    function: FunctionOfMeans | Ranks | OfTimes,
+    metric_of_means: FunctionOfMeans | Ranks | OfTimes,
     target: Any,
     predictions: np.ndarray,
     folds: np.ndarray | None = None,
@@ -34,7 +34,7 @@ def linearised_values(
     Parts are pooled over everything that is tested (Forman and Scholz 2010); pairs of survival
     times are within `folds` (T,).
     """
-    return np.stack([linearised(function, target, row, folds) for row in predictions])
+    return np.stack([linearised(metric_of_means, target, row, folds) for row in predictions])
 
 
 def tested_response(
@@ -75,5 +75,5 @@ def about_class(settings: Mapping[str, Any], metric: SmoothMetric) -> dict[str, 
     """Settings of losses, with the positive class of two where the metric is about one."""
     classes = settings.get(CLASSES, ())
     positive = classes[-1] if metric.of_one_class and len(classes) == 2 else None
-    kept = {name: value for name, value in settings.items() if name != "pos_label"}
-    return kept if positive is None else {**kept, "pos_label": positive}
+    other_settings = {name: value for name, value in settings.items() if name != "pos_label"}
+    return other_settings if positive is None else {**other_settings, "pos_label": positive}

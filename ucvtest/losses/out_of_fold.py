@@ -36,14 +36,14 @@ class OutOfFold:
                 "fold is a DataFrame: pass one column, or for repeats an array with a row for "
                 "each, as .to_numpy().T makes it of a column for each"
             )
-        given = as_array("fold", fold)
-        if given.ndim not in (1, 2) or not given.size:
+        fold_labels = as_array("fold", fold)
+        if fold_labels.ndim not in (1, 2) or not fold_labels.size:
             raise ValueError(
                 "fold must hold the fold of each observation, shape (n,), or a row for each "
-                f"repeat, (R, n), got shape {given.shape}"
+                f"repeat, (R, n), got shape {fold_labels.shape}"
             )
-        rows = [_numbered(row, repeat) for repeat, row in enumerate(np.atleast_2d(given))]
-        return cls(np.stack(rows), given.ndim == 2)
+        rows = [_numbered(row, repeat) for repeat, row in enumerate(np.atleast_2d(fold_labels))]
+        return cls(np.stack(rows), fold_labels.ndim == 2)
 
     @property
     def design(self) -> Design:
@@ -63,27 +63,35 @@ class OutOfFold:
         """The predictions of each repeat."""
         n_repeats = len(self.numbers)
         if not self.repeated:
-            for name, given in rules.items():
+            for name, rule_predictions in rules.items():
                 n_obs = self.numbers.shape[1]
-                if np.ndim(given) > 1 and np.shape(given)[0] != n_obs == np.shape(given)[1]:
+                if (
+                    np.ndim(rule_predictions) > 1
+                    and np.shape(rule_predictions)[0] != n_obs == np.shape(rule_predictions)[1]
+                ):
                     raise ValueError(
-                        f"predictions[{name!r:.60}] has shape {np.shape(given)}, and fold is that "
-                        "of one repeat: pass fold with a row for each repeat too"
+                        f"predictions[{name!r:.60}] has shape {np.shape(rule_predictions)}, and "
+                        "fold is that of one repeat: pass fold with a row for each repeat too"
                     )
             return [dict(rules)]
-        for name, given in rules.items():
-            if hasattr(given, "columns") or not np.ndim(given) or len(given) != n_repeats:
+        for name, rule_predictions in rules.items():
+            if (
+                hasattr(rule_predictions, "columns")
+                or not np.ndim(rule_predictions)
+                or len(rule_predictions) != n_repeats
+            ):
                 raise ValueError(
-                    f"predictions[{name!r:.60}] has shape {np.shape(given)}, where fold has "
-                    f"{n_repeats} repeats: pass a row for each of them, as fold has"
+                    f"predictions[{name!r:.60}] has shape {np.shape(rule_predictions)}, where fold "
+                    f"has {n_repeats} repeats: pass a row for each of them, as fold has"
                 )
         return [
-            {name: given[repeat] for name, given in rules.items()} for repeat in range(n_repeats)
+            {name: rule_predictions[repeat] for name, rule_predictions in rules.items()}
+            for repeat in range(n_repeats)
         ]
 
-    def together(self, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def together(self, fields_of_repeats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What was found in the repeats, with values and predictions (L, T) by resample."""
-        n_obs = found[0]["values"].shape[1]
+        n_obs = fields_of_repeats[0]["values"].shape[1]
         if self.numbers.shape[1] != n_obs:
             turned = (
                 ": pass fold.T, with a row for each repeat" if len(self.numbers) == n_obs else ""
@@ -91,12 +99,14 @@ class OutOfFold:
             raise ValueError(
                 f"fold names {self.numbers.shape[1]} observations, where {n_obs} are needed{turned}"
             )
-        parts: dict[str, Any] = {}
+        joined_fields: dict[str, Any] = {}
         for name in ("values", "predictions"):
-            if name in found[0]:
-                rows = zip(found, self._orders, strict=True)
-                parts[name] = np.concatenate([each[name][:, order] for each, order in rows], axis=1)
-        return {**found[0], **parts}
+            if name in fields_of_repeats[0]:
+                rows = zip(fields_of_repeats, self._orders, strict=True)
+                joined_fields[name] = np.concatenate(
+                    [repeat_fields[name][:, order] for repeat_fields, order in rows], axis=1
+                )
+        return {**fields_of_repeats[0], **joined_fields}
 
     @property
     def _orders(self) -> list[np.ndarray]:
@@ -112,20 +122,20 @@ def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:
             f"fold has {n_missing} missing values: drop these observations for all rules"
         )
     names = labels.tolist()
-    different = list(dict.fromkeys(names))
-    if len(different) < 2:
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) < 2:
         raise ValueError(
-            f"fold names one fold only ({different[0]!r:.60}) in repeat {repeat}, and two are "
+            f"fold names one fold only ({distinct[0]!r:.60}) in repeat {repeat}, and two are "
             "needed: leave fold out for rules that were fixed before"
         )
-    if 2 * len(different) * len(names) > MAX_BYTES:
+    if 2 * len(distinct) * len(names) > MAX_BYTES:
         raise ValueError(
-            f"fold names {len(different)} folds of {len(names)} observations, which take "
-            f"{2e-9 * len(different) * len(names):.3g} GB of memory: pass a column "
+            f"fold names {len(distinct)} folds of {len(names)} observations, which take "
+            f"{2e-9 * len(distinct) * len(names):.3g} GB of memory: pass a column "
             "of few labels"
         )
     # Labels of several types have no order.
     with suppress(TypeError):
-        different.sort()
-    place = {name: number for number, name in enumerate(different)}
-    return np.array([place[name] for name in names])
+        distinct.sort()
+    fold_number = {name: number for number, name in enumerate(distinct)}
+    return np.array([fold_number[name] for name in names])

@@ -37,10 +37,10 @@ def numbered_labels(
     """Places of predicted labels among the classes, and the sample with those that `y` lacks."""
     classes: list[Any] = np.asarray(sample.classes).tolist()
     n_known = len(classes)
-    place = {label: number for number, label in enumerate(classes)}
+    class_number = {label: number for number, label in enumerate(classes)}
     rows = {}
-    for name, given in rules.items():
-        predicted = check_vector(quoted(name), as_column(quoted(name), given))
+    for name, user_labels in rules.items():
+        predicted = check_vector(quoted(name), as_column(quoted(name), user_labels))
         n_missing = count_missing(predicted)
         if n_missing:
             raise ValueError(
@@ -50,27 +50,27 @@ def numbered_labels(
         labels = predicted.tolist()
         _check_labels(name, labels, classes[:n_known])
         for label in labels:
-            if label not in place:
-                place[label] = len(classes)
+            if label not in class_number:
+                class_number[label] = len(classes)
                 classes.append(label)
-        rows[name] = np.array([place[label] for label in labels], dtype=float)
+        rows[name] = np.array([class_number[label] for label in labels], dtype=float)
     extended = np.array(classes, dtype=None if n_known == len(classes) else object)
     return rows, Sample(sample.features, sample.response, extended, sample.class_index)
 
 
 def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
     """Refuse predictions that are no labels; warn of labels that `y` has not."""
-    known = set(classes)
+    known_classes = set(classes)
     try:
-        unknown = [label for label in labels if label not in known]
+        unknown = [label for label in labels if label not in known_classes]
     except TypeError as error:
-        raise ValueError(f"{quoted(name)} must hold labels: {error}") from error
-    parts = any(isinstance(label, float) and not label.is_integer() for label in unknown)
+        raise ValueError(f"{quoted(name)} must hold labels: {error}") from None
+    has_fractions = any(isinstance(label, float) and not label.is_integer() for label in unknown)
     foreign = bool(unknown) and len(unknown) == len(labels)
     if len(classes) == 1:
         # All others are wrong, and y cannot have them.
         foreign = any(isinstance(label, str) != isinstance(classes[0], str) for label in unknown)
-    if parts or foreign:
+    if has_fractions or foreign:
         raise ValueError(
             f"{quoted(name)} holds {listed(unknown)}, and the labels of y are "
             f"{listed(classes)}: pass labels of the same type, such as p > 0.5 made labels, or "
@@ -93,73 +93,78 @@ def check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
             )
 
 
-def numbers_of(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
+def numbers_of(name: str, user_numbers: Any, *, infinite: bool = False) -> np.ndarray:
     """One finite number for each observation; scores may be infinite."""
-    column = as_column(quoted(name), given)
-    found = check_vector(quoted(name), as_numbers(quoted(name), column))
-    check_finite(quoted(name), found, infinite=infinite)
+    column = as_column(quoted(name), user_numbers)
+    numbers = check_vector(quoted(name), as_numbers(quoted(name), column))
+    check_finite(quoted(name), numbers, infinite=infinite)
     if not infinite:
         # Scores that may be infinite are ranked, and never squared.
-        check_size(quoted(name), found)
-    return found
+        check_size(quoted(name), numbers)
+    return numbers
 
 
 def columns_of_classes(
-    name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]
+    name: str, user_columns: Any, classes: np.ndarray, declared: Sequence[Any]
 ) -> np.ndarray:
     """A column for each class, in the order of `classes`; an array has the sorted labels'."""
-    known = classes.tolist()
-    order = np.arange(len(known))
-    if hasattr(given, "columns"):
-        given = by_class(quoted(name), given, known)
+    class_labels = classes.tolist()
+    order = np.arange(len(class_labels))
+    if hasattr(user_columns, "columns"):
+        user_columns = by_class(quoted(name), user_columns, class_labels)
     else:
-        check_order(quoted(name), sorted(known), declared, None)
+        check_order(quoted(name), sorted(class_labels), declared, None)
         order = np.argsort(np.argsort(classes))
-    found = as_numbers(quoted(name), given)
-    if found.ndim != 2 or found.shape[1] != len(known):
+    class_columns = as_numbers(quoted(name), user_columns)
+    if class_columns.ndim != 2 or class_columns.shape[1] != len(class_labels):
         raise ValueError(
-            f"{quoted(name)} must have a column for each of {len(known)} classes in the order of "
-            f"the sorted labels, as predict_proba returns them, got shape {found.shape}"
+            f"{quoted(name)} must have a column for each of {len(class_labels)} classes in the "
+            "order of the sorted labels, as predict_proba returns them, got shape "
+            f"{class_columns.shape}"
         )
-    return found[:, order]
+    return class_columns[:, order]
 
 
 def column_order(rules: Mapping[str, Any], classes: Any) -> dict[str, list[Any]]:
     """The setting with the order of the classes, where an array has columns without names."""
-    unnamed = any(np.ndim(given) == 2 and not hasattr(given, "columns") for given in rules.values())
+    unnamed = any(
+        np.ndim(user_columns) == 2 and not hasattr(user_columns, "columns")
+        for user_columns in rules.values()
+    )
     return order_setting(COLUMN_ORDER, np.sort(classes) if unnamed else ())
 
 
 def probabilities_of(
-    name: str, given: Any, classes: np.ndarray, declared: Sequence[Any]
+    name: str, user_probabilities: Any, classes: np.ndarray, declared: Sequence[Any]
 ) -> np.ndarray:
     """A probability for each class, which sum to 1."""
-    found = columns_of_classes(name, given, classes, declared)
-    check_finite(quoted(name), found, infinite=False)
-    sums = found.sum(axis=1)
+    probabilities = columns_of_classes(name, user_probabilities, classes, declared)
+    check_finite(quoted(name), probabilities, infinite=False)
+    sums = probabilities.sum(axis=1)
     if not np.allclose(sums, 1, atol=1e-4):
         raise ValueError(
             f"{quoted(name)} has rows that sum to {sums.min():.4g} up to {sums.max():.4g}, but "
             "the probabilities of all classes sum to 1"
         )
-    return found
+    return probabilities
 
 
 def check_finite(name: str, numbers: np.ndarray, *, infinite: bool) -> None:
     """Refuse values that are missing."""
-    bad = np.isnan(numbers) if infinite else ~np.isfinite(numbers)
-    if bad.any():
-        what = "missing" if infinite else "missing or infinite"
+    is_missing = np.isnan(numbers) if infinite else ~np.isfinite(numbers)
+    if is_missing.any():
+        problem = "missing" if infinite else "missing or infinite"
         raise ValueError(
-            f"{name} has {bad.sum()} values that are {what}: drop these observations for all rules"
+            f"{name} has {is_missing.sum()} values that are {problem}: drop these observations for "
+            "all rules"
         )
 
 
 def check_vector(name: str, array: np.ndarray) -> np.ndarray:
     """The array, refused unless it has one dimension."""
     if array.ndim != 1:
-        more = f": {SEVERAL_COLUMNS}" if array.ndim == 2 and name != "y" else ""
-        raise ValueError(f"{name} must have one dimension, got shape {array.shape}{more}")
+        remedy = f": {SEVERAL_COLUMNS}" if array.ndim == 2 and name != "y" else ""
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}{remedy}")
     return array
 
 
@@ -181,6 +186,6 @@ def quoted(name: str) -> str:
 
 def listed(values: Sequence[Any]) -> str:
     """Labels as messages list them."""
-    different = list(dict.fromkeys(values))
-    shown = ", ".join(f"{value!r:.30}" for value in different[:SHOWN])
-    return f"{shown}, ..." if len(different) > SHOWN else shown
+    distinct = list(dict.fromkeys(values))
+    listed_labels = ", ".join(f"{value!r:.30}" for value in distinct[:SHOWN])
+    return f"{listed_labels}, ..." if len(distinct) > SHOWN else listed_labels

@@ -9,28 +9,28 @@ __all__ = ["resample_means", "resample_values"]
 
 
 def resample_values(
-    kept: np.ndarray, design: Design, metric: Metric, target: np.ndarray | None
+    learner_values: np.ndarray, design: Design, metric: Metric, target: np.ndarray | None
 ) -> np.ndarray:
     """The metric (L, R) of every resample, from what is kept of learners (see `Metric.kept`)."""
     if metric.per_test_set:
-        return kept
+        return learner_values
     if metric.is_mean:
-        return resample_means(kept, design)
+        return resample_means(learner_values, design)
     assert target is not None
     starts, stops = _places(design)
     labels = np.broadcast_to(target, design.testing.shape)[design.testing] == 1
     return np.array(
         [
             [metric.function(labels[a:b], row[a:b]) for a, b in zip(starts, stops, strict=True)]
-            for row in kept
+            for row in learner_values
         ]
     )
 
 
-def resample_means(kept: np.ndarray, design: Design) -> np.ndarray:
+def resample_means(learner_losses: np.ndarray, design: Design) -> np.ndarray:
     """Mean (L, R) of every resample of losses (L, T)."""
     starts, stops = _places(design)
-    return np.add.reduceat(kept, starts, axis=1) / (stops - starts)
+    return np.add.reduceat(learner_losses, starts, axis=1) / (stops - starts)
 
 
 def _places(design: Design) -> tuple[np.ndarray, np.ndarray]:

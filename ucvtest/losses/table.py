@@ -21,6 +21,7 @@ from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
+from ucvtest.losses.from_sklearn import FromSklearn
 from ucvtest.losses.linearised import (
     CLASSES,
     about_class,
@@ -59,7 +60,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
+class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
@@ -153,15 +154,22 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
         object.__setattr__(self, "design", Design(learning, testing))
         object.__setattr__(self, "learners", as_names(self.learners, len(self.learners)))
         object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
-        counts = {name: MappingProxyType(dict(each)) for name, each in self.diagnostics.items()}
+        counts = {
+            name: MappingProxyType(dict(learner_counts))
+            for name, learner_counts in self.diagnostics.items()
+        }
         object.__setattr__(self, "diagnostics", MappingProxyType(counts))
         check_parts(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mapping proxies cannot be pickled; plain dictionaries can.
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values = {
+            losses_field.name: getattr(self, losses_field.name) for losses_field in fields(self)
+        }
         values["settings"] = dict(self.settings)
-        values["diagnostics"] = {name: dict(each) for name, each in self.diagnostics.items()}
+        values["diagnostics"] = {
+            name: dict(learner_counts) for name, learner_counts in self.diagnostics.items()
+        }
         return _restored, (values,)
 
     def __repr__(self) -> str:
@@ -179,10 +187,10 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
     def metric(self) -> Metric:
         """What is estimated: the metric called `loss`, or what is known of it."""
         if self.predictions is not None:
-            found = self.smooth or named_smooth_metric(self.loss)
-            if found is None:
+            smooth_metric = self.smooth or named_smooth_metric(self.loss)
+            if smooth_metric is None:
                 raise ValueError(f"loss={self.loss!r} is no metric that predictions are kept for")
-            return found
+            return smooth_metric
         metric = recorded_metric(
             self.loss,
             in_words=self.in_words,
@@ -220,14 +228,14 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
 
     @classmethod
     def of_predictions(
-        cls, metric: SmoothMetric, *, predictions: np.ndarray, design: Design, **others: Any
+        cls, metric: SmoothMetric, *, predictions: np.ndarray, design: Design, **other_fields: Any
     ) -> "Losses":
         """The linearised values of a function of means, from predictions (L, T)."""
-        function = metric.made_for(others["settings"].get(CLASSES, ()))
-        response = tested_response(design, others["target"], others.get("event"))
-        values = linearised_values(function, response, predictions, tested_folds(design))
+        metric_of_means = metric.made_for(other_fields["settings"].get(CLASSES, ()))
+        response = tested_response(design, other_fields["target"], other_fields.get("event"))
+        values = linearised_values(metric_of_means, response, predictions, tested_folds(design))
         fields = fields_of(metric, values, resample_means(values, design))
-        return cls(design=design, predictions=predictions, **fields, **others)
+        return cls(design=design, predictions=predictions, **fields, **other_fields)
 
     @property
     def function_of_means(self) -> FunctionOfMeans:
@@ -283,28 +291,28 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
             raise ValueError(
                 "these losses keep no predictions: make them with metric=, such as metric='f1'"
             )
-        wanted = metric_or_loss(metric)
-        if not isinstance(wanted, SmoothMetric):
+        new_metric = metric_or_loss(metric)
+        if not isinstance(new_metric, SmoothMetric):
             raise ValueError(
                 f"metric={metric!r:.60} is no function of means, which about() takes: make the "
                 f"losses with metric={metric!r:.60}"
             )
-        if self.metric.wants != wanted.wants:
+        if new_metric.wants != self.metric.wants:
             raise ValueError(
-                f"metric={wanted.name!r:.60} needs the {wanted.output} of each observation, and "
-                f"metric={self.metric.name!r:.60} kept the {self.metric.output}: make the losses "
-                "with that metric"
+                f"metric={new_metric.name!r:.60} needs the {new_metric.output} of each "
+                f"observation, and metric={self.metric.name!r:.60} kept the {self.metric.output}: "
+                "make the losses with that metric"
             )
         values = linearised_values(
-            wanted.made_for(self.settings.get(CLASSES, ())),
+            new_metric.made_for(self.settings.get(CLASSES, ())),
             tested_response(self.design, np.asarray(self.target), self.event),
             self.predictions,
             tested_folds(self.design),
         )
         return replace(
             self,
-            settings=about_class(self.settings, wanted),
-            **fields_of(wanted, values, resample_means(values, self.design)),
+            settings=about_class(self.settings, new_metric),
+            **fields_of(new_metric, values, resample_means(values, self.design)),
         )
 
     @cached_property
@@ -480,17 +488,21 @@ class LossDifference:
         if self.other is not None:
             means = means - losses.means[self.other]
             means.flags.writeable = False
-        places = [place for place in (self.learner, self.other) if place is not None]
-        for place in places:
-            counts.update(losses.diagnostics.get(losses.learners[place], {}))
-        found = {
+        places = [
+            learner_index
+            for learner_index in (self.learner, self.other)
+            if learner_index is not None
+        ]
+        for learner_index in places:
+            counts.update(losses.diagnostics.get(losses.learners[learner_index], {}))
+        derived_fields = {
             "paired": self.other is not None,
             "design": design,
             "means": means,
             "n_fits": len(places) * design.n_resamples * design.learns,
             "diagnostics": dict(counts),
         }
-        for name, value in found.items():
+        for name, value in derived_fields.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -507,7 +519,10 @@ class LossDifference:
     def each(self) -> dict[str, np.ndarray]:
         """Losses (scores) of the learner, and of the other where there is one, (T,), by name."""
         places = (self.learner,) if self.other is None else (self.learner, self.other)
-        return {self.losses.learners[place]: self.losses.known_values[place] for place in places}
+        return {
+            self.losses.learners[learner_index]: self.losses.known_values[learner_index]
+            for learner_index in places
+        }
 
     @property
     def tested_target(self) -> np.ndarray:
@@ -530,8 +545,8 @@ class LossDifference:
         """Whether two learners had the same losses throughout."""
         if not self.paired:
             return False
-        known = self.losses.means if self.losses.values is None else self.losses.values
-        return bool((known[self.learner] == known[self.other]).all())
+        losses_or_means = self.losses.means if self.losses.values is None else self.losses.values
+        return bool((losses_or_means[self.learner] == losses_or_means[self.other]).all())
 
 
 def _spread(values: np.ndarray, design: Design) -> np.ndarray:

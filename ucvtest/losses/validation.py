@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import HALF_A_PAIR, check_text
+from ucvtest.data.frames import as_pandas
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import difference_of_names, has_index
 from ucvtest.designs.design import Design
@@ -14,15 +15,21 @@ from ucvtest.losses.resample_means import resample_means
 __all__ = ["as_names", "by_name", "check_parts", "refuse_other_rows"]
 
 
-def by_name(argument: str, given: Any) -> dict[str, Any]:
+def by_name(argument: str, user_table: Any) -> dict[str, Any]:
     """The columns of a mapping or DataFrame; refused unless their names are different strings."""
-    table = hasattr(given, "columns") and hasattr(given, "items")
-    if not isinstance(given, Mapping) and not table:
+    columns = as_pandas(argument, user_table)
+    if columns is not user_table:
+        # Rows of other packages have no names, and get none.
+        columns = {name: column.to_numpy() for name, column in columns.items()}
+    is_table = hasattr(columns, "columns") and hasattr(columns, "items")
+    if not isinstance(columns, Mapping) and not is_table:
         raise ValueError(
-            f"{argument} must map names to columns, or be a DataFrame of pandas, got "
-            f"{_kind_of(given)}: use {{'name': ...}}"
+            f"{argument} must map names to columns, or be a DataFrame, got "
+            f"{type(columns).__name__}: use {{'name': ...}}"
         )
-    pairs = list(given.items())
+    pairs = [
+        (name, _by_class(f"{argument}[{name!r:.60}]", column)) for name, column in columns.items()
+    ]
     names = [name for name, _ in pairs]
     for name in names:
         if not isinstance(name, str) or not name.strip() or names.count(name) > 1:
@@ -34,10 +41,9 @@ def by_name(argument: str, given: Any) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _kind_of(given: Any) -> str:
-    """The type, with the package that a table is from."""
-    package, name = type(given).__module__.partition(".")[0], type(given).__name__
-    return f"{package}.{name} (pass .to_pandas())" if hasattr(given, "to_pandas") else name
+def _by_class(label: str, user_column: Any) -> Any:
+    """A table with a column for each class as one of pandas; a column as it is."""
+    return as_pandas(label, user_column) if hasattr(user_column, "columns") else user_column
 
 
 def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:
@@ -50,14 +56,14 @@ def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None 
     ------
     ValueError
     """
-    names = {name: given.index for name, given in rows.items() if has_index(given)}
-    for name, given in (tables or {}).items():
-        if has_index(given) and hasattr(given, "columns"):
-            names[name] = given.columns
-    (first, reference), *rest = [*names.items()] or [("", None)]
-    for name, other in rest:
+    names = {name: user_rows.index for name, user_rows in rows.items() if has_index(user_rows)}
+    for name, user_rows in (tables or {}).items():
+        if has_index(user_rows) and hasattr(user_rows, "columns"):
+            names[name] = user_rows.columns
+    (first, reference), *other_names = [*names.items()] or [("", None)]
+    for name, other in other_names:
         difference = difference_of_names(reference, other)
-        numbered = any(_is_numbered(each) for each in (reference, other))
+        numbered = any(_is_numbered(row_names) for row_names in (reference, other))
         if difference and not (numbered and difference == "different indices"):
             raise ValueError(
                 f"{first} and {name} have {difference}, but rows are matched by place: put them "
@@ -74,7 +80,7 @@ def _is_numbered(names: Any) -> bool:
 def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
     """The names of the learners, all different; numbered ones by default."""
     if learners is None:
-        return tuple(f"learner {place}" for place in range(1, n_learners + 1))
+        return tuple(f"learner {learner_number}" for learner_number in range(1, n_learners + 1))
     if not isinstance(learners, Sequence):
         raise ValueError(f"learners must be {n_learners} different names, got {learners!r:.60}")
     names = tuple(learners)
@@ -117,11 +123,11 @@ def check_parts(losses: Any) -> None:
     auc = losses.metric.ranks_pairs
     if auc:
         _check_areas(losses)
-    known = losses.means if losses.values is None else losses.values
+    losses_or_means = losses.means if losses.values is None else losses.values
     if losses.predictions is not None:
         _check_predictions(losses)
         return
-    if np.isnan(known).any() or (not auc and np.isinf(known).any()):
+    if np.isnan(losses_or_means).any() or (not auc and np.isinf(losses_or_means).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")
     if not auc and losses.values is not None:
         _check_means(losses)
@@ -144,10 +150,14 @@ def _check_predictions(losses: Any) -> None:
 
 def _check_groups(groups: np.ndarray, design: Design) -> None:
     """Refuse groups that are not numbered as `Losses` asks for, or divided by the design."""
-    found = as_groups(groups, design.n_obs)
-    if found is None or groups.dtype.kind not in "iu" or not np.array_equal(found.index, groups):
+    numbered_groups = as_groups(groups, design.n_obs)
+    if (
+        numbered_groups is None
+        or groups.dtype.kind not in "iu"
+        or not np.array_equal(numbered_groups.index, groups)
+    ):
         raise ValueError("groups must be numbered from 0 in the order in which they first appear")
-    design.check_groups(found)
+    design.check_groups(numbered_groups)
 
 
 def _check_areas(losses: Any) -> None:

@@ -66,7 +66,7 @@ def matrix_loss(matrix: Any) -> Loss:
     except ValueError as error:
         raise ValueError(
             f"loss must be a matrix of numbers, loss[true, predicted]: {error}"
-        ) from error
+        ) from None
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1]:
         raise ValueError(
             f"loss must be a matrix of shape (C, C) for C classes, got shape {costs.shape}"

@@ -347,7 +347,7 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
     except TypeError:
         return None
     except ValueError as error:
-        raise ValueError(f"metric={name!r:.60}: {error}") from error
+        raise ValueError(f"metric={name!r:.60}: {error}") from None
 
 
 def as_smooth_metric(metric: Any) -> SmoothMetric:

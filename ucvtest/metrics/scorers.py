@@ -16,6 +16,7 @@ from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.names import canonical, metric_or_loss
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.metrics.refusals import refuse_of_folds
+from ucvtest.metrics.scorer_functions import is_scorer_function, score_by_function
 from ucvtest.metrics.set_scores import SetScore
 
 __all__ = ["MEANS", "chosen_loss"]
@@ -60,6 +61,8 @@ def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None) -> Any:
         raise ValueError("loss and scoring exclude each other: pass one of them")
     if isinstance(scoring, str) and scoring in MEANS:
         return MEANS[scoring]
+    if is_scorer_function(scoring):
+        return score_by_function(scoring)
     scorer = _scorer(scoring)
     name = scoring if isinstance(scoring, str) else _name_of(scorer)
     return MEANS[name] if name in MEANS else _set_score(name, scorer)

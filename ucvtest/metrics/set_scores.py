@@ -89,7 +89,7 @@ def scores_of_sets(
         except (ValueError, TypeError) as error:
             raise ValueError(
                 f"scoring={score.name!r} failed on split {first + row}: {error}"
-            ) from error
+            ) from None
         if not np.isfinite(found[row]):
             raise ValueError(
                 f"scoring={score.name!r} gave {found[row]} on split {first + row}, whose test set "
@@ -178,4 +178,4 @@ def check_positive_of(score: SetScore, sample: "Sample") -> None:
         raise ValueError(
             f"scoring={score.name!r} cannot score the labels of y as they are ({error}): pass "
             f"{labels}, the class that it is about"
-        ) from error
+        ) from None

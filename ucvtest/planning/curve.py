@@ -66,17 +66,19 @@ def learning_curve(
     if not tests:
         return ()
     results = [_fit_at_size(test, int(rng.integers(2**31 - 1))) for test in tests]
-    found = [_per_learner(test, result) for test, result in zip(tests, results, strict=True)]
+    learner_means = [
+        _per_learner(test, result) for test, result in zip(tests, results, strict=True)
+    ]
     n_fits = sum(result.n_fits for result in results)
     sizes = [test.learn_size for test in tests]
-    each = -math.expm1(math.log1p(-alpha) / (len(sizes) * len(tests[0].learners)))
+    adjusted_alpha = -math.expm1(math.log1p(-alpha) / (len(sizes) * len(tests[0].learners)))
     distribution = reference_distribution("t", tests[0].n_units - 1.0)
     assert distribution is not None
-    t, bounds = distribution.isf(each / 2), _bounds(tests[0])
+    t, bounds = distribution.isf(adjusted_alpha / 2), _bounds(tests[0])
     curves = []
-    for place, name in enumerate(found[0][0]):
-        means = np.array([values[place] for _, values, _ in found])
-        errors = np.array([se[place] for _, _, se in found])
+    for position, name in enumerate(learner_means[0][0]):
+        means = np.array([values[position] for _, values, _ in learner_means])
+        errors = np.array([se[position] for _, _, se in learner_means])
         sizes_beyond = _sizes_beyond(sizes[-1], largest)
         extrapolated = _extrapolated(
             sizes, means, errors, sizes_beyond, rises=tests[0].metric.greater_is_better
@@ -120,8 +122,12 @@ def _per_learner(
     """Names, means and standard errors of the learners."""
     if not test.paired:
         return [str(result.settings["learner"])], [result.estimate], [result.se]
-    own = result.tables["Learners"]
-    return list(own["learner"]), list(own["estimate"]), list(own["se"])
+    learner_table = result.tables["Learners"]
+    return (
+        list(learner_table["learner"]),
+        list(learner_table["estimate"]),
+        list(learner_table["se"]),
+    )
 
 
 def _extrapolated(
@@ -137,8 +143,10 @@ def _extrapolated(
         return np.array([])
     x = np.array(sizes, dtype=float)
     response = 1 - means if rises else means
-    known = errors[np.isfinite(errors) & (errors > 0)]
-    weight = 1 / np.where(errors > 0, errors, known.min() if len(known) else 1.0)
+    positive_errors = errors[np.isfinite(errors) & (errors > 0)]
+    weight = 1 / np.where(
+        errors > 0, errors, positive_errors.min() if len(positive_errors) else 1.0
+    )
     weight = np.where(np.isfinite(weight), weight, 0.0)
     fits = []
     for power in POWERS:

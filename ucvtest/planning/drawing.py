@@ -33,9 +33,9 @@ def _against_n(plan: PlanFields, name: str) -> Picture:
         ),
         Layer("line", n, value, f"predicted {name}", "estimate"),
     ]
-    wanted = plan.value if name == plan.goal else plan.power if name == "power" else None
-    if wanted is not None:
-        layers.append(Layer("horizontal", y=wanted, label="asked for", role="null"))
+    goal_value = plan.value if name == plan.goal else plan.power if name == "power" else None
+    if goal_value is not None:
+        layers.append(Layer("horizontal", y=goal_value, label="asked for", role="null"))
         if plan.n_needed is not None:
             label = f"{plan.n_needed} {plan.settings['units']}"
             layers.append(Layer("vertical", x=plan.n_needed, label=label, role="limit"))
@@ -46,8 +46,8 @@ def _curves(plan: PlanFields) -> Picture:
     """Learning curves with their bands; beyond the pilot broken lines without a band."""
     layers = [
         layer
-        for each, role in zip(plan.curves, ROLES, strict=False)
-        for layer in _curve(dict(each), role)
+        for curve, role in zip(plan.curves, ROLES, strict=False)
+        for layer in _curve(dict(curve), role)
     ]
     metric = known_metric(plan.settings.get("loss"))
     name = metric.in_words if metric is not None and metric.ranks_pairs else "expected loss"
@@ -57,9 +57,9 @@ def _curves(plan: PlanFields) -> Picture:
 
 
 def _curve(curve: dict[str, np.ndarray], role: Role) -> Iterator[Layer]:
-    further = np.asarray(curve["extrapolated"], dtype=bool)
+    is_extrapolated = np.asarray(curve["extrapolated"], dtype=bool)
     size, value = (np.asarray(curve[name], dtype=float) for name in ("learn_size", "estimate"))
-    measured = ~further
+    measured = ~is_extrapolated
     low, high = (np.asarray(curve[name])[measured] for name in ("low", "high"))
     if np.isfinite(low).all() and np.isfinite(high).all():
         outline = np.concatenate([low, high[::-1]])
@@ -67,8 +67,8 @@ def _curve(curve: dict[str, np.ndarray], role: Role) -> Iterator[Layer]:
             "area", np.concatenate([size[measured], size[measured][::-1]]), outline, role=role
         )
     yield Layer("line", size[measured], value[measured], str(curve["learner"]), role)
-    if further.any():
-        yield Layer("broken", size[further], value[further], "extrapolated", role)
+    if is_extrapolated.any():
+        yield Layer("broken", size[is_extrapolated], value[is_extrapolated], "extrapolated", role)
 
 
 def _title(plan: PlanFields) -> str:

@@ -121,21 +121,23 @@ class McNemar:
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """By the normal approximation: that of the exact interval is somewhat larger."""
-        share = _at_scale(scale, self.low, self.discordant, self.high)
-        return -2 * float(ndtri(alpha / 2)) * math.sqrt(share / n)
+        discordant_rate = _at_scale(scale, self.low, self.discordant, self.high)
+        return -2 * float(ndtri(alpha / 2)) * math.sqrt(discordant_rate / n)
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
         """Of the exact test, by going through all numbers of discordant observations."""
         from scipy.stats import binom
 
-        share = max(_at_scale(scale, self.low, self.discordant, self.high), abs(effect))
-        chance = (1 + abs(effect) / share) / 2
-        low, high = (int(binom.ppf(tail, n, share)) for tail in (NEGLIGIBLE, 1 - NEGLIGIBLE))
+        discordant_rate = max(_at_scale(scale, self.low, self.discordant, self.high), abs(effect))
+        chance = (1 + abs(effect) / discordant_rate) / 2
+        low, high = (
+            int(binom.ppf(tail, n, discordant_rate)) for tail in (NEGLIGIBLE, 1 - NEGLIGIBLE)
+        )
         telling = np.arange(low, high + 1)
         critical = binom.ppf(alpha / 2, telling, 0.5)
         critical = np.where(2 * binom.cdf(critical, telling, 0.5) <= alpha, critical, critical - 1)
         rejected = binom.cdf(critical, telling, chance) + binom.cdf(critical, telling, 1 - chance)
-        return float(binom.pmf(telling, n, share) @ rejected)
+        return float(binom.pmf(telling, n, discordant_rate) @ rejected)
 
 
 @dataclass(frozen=True)
@@ -163,12 +165,12 @@ class OneRate:
         """The expected one: the farther a rate is from 1/2, the shorter."""
         from scipy.stats import binom
 
-        ends = sorted((self.low, self.high), key=lambda end: -abs(end - 0.5))
-        widest = 0.5 if self.low < 0.5 < self.high else ends[1]
-        rate = _at_scale(scale, ends[0], self.rate, widest)
+        rate_bounds = sorted((self.low, self.high), key=lambda bound: -abs(bound - 0.5))
+        widest = 0.5 if self.low < 0.5 < self.high else rate_bounds[1]
+        rate = _at_scale(scale, rate_bounds[0], self.rate, widest)
         errors = np.arange(n + 1)
-        kept = binom.pmf(errors, n, rate) > NEGLIGIBLE
-        k = errors[kept]
+        probable = binom.pmf(errors, n, rate) > NEGLIGIBLE
+        k = errors[probable]
         low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, alpha / 2), 0.0)
         high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - alpha / 2), 1.0)
         return float(binom.pmf(k, n, rate) @ (high - low))
@@ -225,12 +227,14 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
     estimate = float(values.mean())
     error = log_error(Shape.of(values).df, 0.0)
     if losses.metric.counts_errors and bool(np.isin(values, (-1, 0, 1)).all()):
-        share = _positive(float(np.abs(values).mean()))
-        ends = BinomialCounts(round(share * len(values)), len(values)).interval("two-sided", 0.05)
+        rate = _positive(float(np.abs(values).mean()))
+        rate_interval = BinomialCounts(round(rate * len(values)), len(values)).interval(
+            "two-sided", 0.05
+        )
         if other is None:
             _positive(1 - estimate)
-            return OneRate(estimate, error, *ends), estimate
-        return McNemar(share, error, *ends), estimate
+            return OneRate(estimate, error, *rate_interval), estimate
+        return McNemar(rate, error, *rate_interval), estimate
     if losses.metric.of_survival and not np.isfinite(values).all():
         raise ValueError(f"the pilot leaves {no_value_in_words(observed)}")
     if losses.metric.linearised and not np.isfinite(values).all():
@@ -240,25 +244,26 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
         )
     deviation = _positive(float(values.std(ddof=1)))
     if losses.metric.linearised:
-        found = (SurvivalOfRules if losses.metric.of_survival else MetricOfRules)(observed)
-        return MetricOfRulesT(deviation, error, limits=found.interval_at), estimate
+        kind = SurvivalOfRules if losses.metric.of_survival else MetricOfRules
+        rules_estimate = kind.of(observed, None)
+        return MetricOfRulesT(deviation, error, limits=rules_estimate.interval_at), estimate
     effective = losses.settings.get(EFFECTIVE_SIZE)
     if other is None and losses.loss == WEIGHTED_ERRORS and effective is not None:
-        share = effective / len(values)
-        return WeightedRate(deviation, error, rate=estimate, effective_share=share), estimate
+        rate = effective / len(values)
+        return WeightedRate(deviation, error, rate=estimate, effective_share=rate), estimate
     return PairedT(deviation, error), estimate
 
 
 def _ranking_predictor(losses: Losses, learner: int, other: int | None) -> tuple[Predictor, float]:
     labels, scores = losses.difference(learner, None).tested_target, losses.known_values
-    found = placements(labels, scores[learner])
+    rank_placements = placements(labels, scores[learner])
     if other is not None:
-        found = found - placements(labels, scores[other])
-    n = len(found.positives) + len(found.negatives)
-    df = min(len(found.positives), len(found.negatives)) - 1.0
-    variance = _positive(found.variance)
-    alone = found.mean if other is None else None
-    return Ranking(n * variance, log_error(max(df, 1.0), 0.0), alone), found.mean
+        rank_placements = rank_placements - placements(labels, scores[other])
+    n = len(rank_placements.positives) + len(rank_placements.negatives)
+    df = min(len(rank_placements.positives), len(rank_placements.negatives)) - 1.0
+    variance = _positive(rank_placements.variance)
+    single_auc = rank_placements.mean if other is None else None
+    return Ranking(n * variance, log_error(max(df, 1.0), 0.0), single_auc), rank_placements.mean
 
 
 def _at_scale(scale: float, low: float, middle: float, high: float) -> float:

@@ -107,10 +107,10 @@ def loss_range(test: UStatisticTest) -> float:
 def pilot_of_data(tests: tuple[UStatisticTest, ...], rng: np.random.Generator) -> Pilot:
     """From one sample."""
     test, *of_ratio = tests
-    one = _one_pilot(test, TOL, rng, by_itself=bool(of_ratio))
+    pilot = _one_pilot(test, TOL, rng, by_itself=bool(of_ratio))
     if not of_ratio:
-        return _pilot(test, [one])
-    return _pilot_of_ratio(test, one, _ratio_result(of_ratio[0], int(rng.integers(2**31 - 1))))
+        return _pilot(test, [pilot])
+    return _pilot_of_ratio(test, pilot, _ratio_result(of_ratio[0], int(rng.integers(2**31 - 1))))
 
 
 def pilot_of_sampler(
@@ -123,12 +123,12 @@ def pilot_of_sampler(
     n_pilots: int,
 ) -> Pilot:
     """From samples that are drawn, whose components are averaged."""
-    found = []
+    pilots = []
     for _ in range(n_pilots):
         X, y = sampler(rng, pilot_size)
         test = UStatisticTest(X, y, *learners, **question)
-        found.append(_one_pilot(test, ROUGH_TOL, rng))
-    return _pilot(test, found)
+        pilots.append(_one_pilot(test, ROUGH_TOL, rng))
+    return _pilot(test, pilots)
 
 
 def units_of(test: UStatisticTest) -> str:
@@ -166,8 +166,8 @@ def _run(test: UStatisticTest, seed: int | None = None, **options: Any) -> TestR
 def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, PairedLosses]:
     """The test on pairs of disjoint learning sets, and what their losses say besides."""
     problem = test.question.data("a pilot").fitting(test.learn_size)
-    drawn = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
-    losses = evaluate_problem(problem, drawn, Execution(rng, None, None, None), {})
+    disjoint_sets = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
+    losses = evaluate_problem(problem, disjoint_sets, Execution(rng, None, None, None), {})
     names = losses.learners[: 2 if test.paired else 1]
     tested = UStatisticTest.from_losses(losses, *names)
     sloped = (
@@ -186,34 +186,38 @@ def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
     return result
 
 
-def _mean_of(found: Sequence[_OnePilot], name: str) -> float:
+def _mean_of(pilots: Sequence[_OnePilot], name: str) -> float:
     """Of a number among the diagnostics, 0 where there is none."""
-    return float(np.mean([np.nan_to_num(each.result.diagnostics.get(name, 0)) for each in found]))
+    return float(
+        np.mean([np.nan_to_num(pilot.result.diagnostics.get(name, 0)) for pilot in pilots])
+    )
 
 
-def _mean_slope(found: Sequence[_OnePilot]) -> float:
+def _mean_slope(pilots: Sequence[_OnePilot]) -> float:
     """Of the slopes as intervals follow them."""
     names = ("slope", "se_slope", "mc_se_slope")
-    known = np.array([[one.result.diagnostics.get(name, 0.0) for name in names] for one in found])
-    return float(np.mean(shrunk_slope(known[:, 0], np.hypot(known[:, 1], known[:, 2]))))
+    slopes = np.array(
+        [[pilot.result.diagnostics.get(name, 0.0) for name in names] for pilot in pilots]
+    )
+    return float(np.mean(shrunk_slope(slopes[:, 0], np.hypot(slopes[:, 1], slopes[:, 2]))))
 
 
-def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
+def _pilot(test: UStatisticTest, pilots: Sequence[_OnePilot]) -> Pilot:
     """From one pilot, or several of the same size."""
-    results = [each.result for each in found]
+    results = [pilot.result for pilot in pilots]
     result = results[-1]
-    jackknife, pairs = (_mean_of(found, name) for name in ("variance_jackknife", "pair_effects"))
+    jackknife, pairs = (_mean_of(pilots, name) for name in ("variance_jackknife", "pair_effects"))
     evidence = PilotEvidence(
         test.n_units,
         test.learn_size + 1,
         jackknife,
         pairs,
         # 2/df is the variance of each variance over its square.
-        len(found) / sum(1 / _df(each) for each in results),
-        float(np.mean([_mc_share(each) for each in results])),
-        len(found),
+        len(pilots) / sum(1 / _df(pilot) for pilot in results),
+        float(np.mean([_mc_share(pilot) for pilot in results])),
+        len(pilots),
     )
-    paired_losses = [each.paired_losses for each in found if each.paired_losses is not None]
+    paired_losses = [pilot.paired_losses for pilot in pilots if pilot.paired_losses is not None]
     values: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
     slope, jumps = 0.0, _jumps(test.metric)
     if paired_losses:
@@ -222,47 +226,52 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
             raise ValueError(NO_VARIATION)
         components, error = shrunk(evidence, mean, jumps=jumps)
         values |= {"mean_square": mean.mean_square, "agreement": mean.agreement}
-        slope = evidence.weight * _mean_slope(found) if test.paired else 0.0
+        slope = evidence.weight * _mean_slope(pilots) if test.paired else 0.0
     else:
         components, error = unshrunk(evidence, STEPS if jumps else SMOOTH)
-    centre = float(np.mean([each.estimate for each in results]))
-    if len(found) > 1:
-        values["n_pilots"] = len(found)
+    centre = float(np.mean([pilot.estimate for pilot in results]))
+    if len(pilots) > 1:
+        values["n_pilots"] = len(pilots)
     variance = "midpoint" if jumps else "jackknife"
     predictor = UStatisticPredictor(components, variance, _kind(test), centre, error, slope=slope)
-    n_fits = sum(each.n_fits for each in results)
+    n_fits = sum(pilot.n_fits for pilot in results)
     return Pilot(predictor, centre, _pilot_values(test, result) | values | {"n_fits": n_fits})
 
 
-def _pilot_of_ratio(test: UStatisticTest, one: _OnePilot, own: TestResult) -> Pilot:
+def _pilot_of_ratio(test: UStatisticTest, pilot: _OnePilot, ratio_result: TestResult) -> Pilot:
     """M2 of a ratio is in the units of its logarithm as J is: their ratio is that of differences.
 
     Tails make the degrees of freedom fewer, and more observations do not mend that.
     """
-    known = one.result.diagnostics
-    jackknife, share = float(own.variance), float(own.variance / known["variance_jackknife"])
-    pairs = share * float(known["pair_effects"])
-    mc_share = _mc_share(one.result)
+    diagnostics = pilot.result.diagnostics
+    jackknife, variance_ratio = (
+        float(ratio_result.variance),
+        float(ratio_result.variance / diagnostics["variance_jackknife"]),
+    )
+    pairs = variance_ratio * float(diagnostics["pair_effects"])
+    mc_share = _mc_share(pilot.result)
     evidence = PilotEvidence(
-        test.n_units, test.learn_size + 1, jackknife, pairs, _df(own), mc_share
+        test.n_units, test.learn_size + 1, jackknife, pairs, _df(ratio_result), mc_share
     )
     components, error = unshrunk(evidence, SMOOTH)
-    df_share = own.df / (test.n_units - 1)
-    predictor = UStatisticPredictor(components, "jackknife", "log", own.estimate, error, df_share)
-    values = {"jackknife": jackknife, "pair_effects": pairs, "n_fits": one.result.n_fits}
-    return Pilot(predictor, own.estimate, _pilot_values(test, own) | values)
+    df_share = ratio_result.df / (test.n_units - 1)
+    predictor = UStatisticPredictor(
+        components, "jackknife", "log", ratio_result.estimate, error, df_share
+    )
+    values = {"jackknife": jackknife, "pair_effects": pairs, "n_fits": pilot.result.n_fits}
+    return Pilot(predictor, ratio_result.estimate, _pilot_values(test, ratio_result) | values)
 
 
 def _df(result: TestResult) -> float:
     """Degrees of freedom of the variance: by the kurtosis where it is known; few of no effects."""
-    known = float(result.diagnostics.get("df_kurtosis", result.df))
-    return 4.0 if math.isnan(known) else known
+    df = float(result.diagnostics.get("df_kurtosis", result.df))
+    return 4.0 if math.isnan(df) else df
 
 
 def _mc_share(result: TestResult) -> float:
     """The Monte-Carlo error of the variance as a share of it; 1 where that is not positive."""
-    known = result.variance > 0
-    return float(result.diagnostics["mc_se_variance"]) / result.variance if known else 1.0
+    is_positive = result.variance > 0
+    return float(result.diagnostics["mc_se_variance"]) / result.variance if is_positive else 1.0
 
 
 def _jumps(metric: Metric) -> bool:

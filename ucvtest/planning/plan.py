@@ -227,12 +227,12 @@ def plan(
     if isinstance(X, Losses):
         _refuse_arguments(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label, groups=groups)
         scored = X if metric is None else X.about(metric)
-        made = replace(
+        sample_plan = replace(
             _plan_for_rules(scored, learner, other, goal, requested),
             elapsed=time.perf_counter() - started,
         )
-        hooks.announce_outcome(None, made)
-        return made
+        hooks.announce_outcome(None, sample_plan)
+        return sample_plan
     if isinstance(X, TestResult):
         raise ValueError(
             "X is the result of a test, and a pilot is data: pass X and y of the pilot sample, "
@@ -251,7 +251,7 @@ def plan(
     if callable(X):
         _refuse_arguments(y=y, groups=groups)
         pilot = _simulated_pilot(X, learners, question, goal, generator, pilot_size, n_pilots)
-        answer = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
+        planned_sizes = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
     elif y is None:
         raise ValueError("y is missing: pass the responses, a sampler as X, or Losses as X")
     else:
@@ -262,18 +262,20 @@ def plan(
         of_curve = curve_tests(X, y, learners, question, tests[0].n_units) if curve else ()
         test = tests[0]
         pilot = pilot_of_data(tests, generator)
-        answer = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
-        reach = answer.sizes[-1] // 2
+        planned_sizes = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
+        reach = planned_sizes.sizes[-1] // 2
         curves = learning_curve(of_curve, generator, largest=reach, alpha=alpha)
-    shown = {name: pilot.values[key] for name, key in (("size", "learn_size"), ("units", "units"))}
+    note_fields = {
+        name: pilot.values[key] for name, key in (("size", "learn_size"), ("units", "units"))
+    }
     components = SHRUNK if "agreement" in pilot.values else UNSHRUNK
-    notes = (LEARNING_SETS.format(**shown), components, PILOT_BAND)
-    n_fits = pilot.values["n_fits"] + sum(each.n_fits for each in curves[:1])
+    notes = (LEARNING_SETS.format(**note_fields), components, PILOT_BAND)
+    n_fits = pilot.values["n_fits"] + sum(learner_curve.n_fits for learner_curve in curves[:1])
     settings = {**pilot.values, "n_fits": n_fits, "rng": seed}
-    made = answer.plan(pilot.estimate, settings, curves, notes)
-    made = replace(made, elapsed=time.perf_counter() - started)
-    hooks.announce_outcome(test, made)
-    return made
+    sample_plan = planned_sizes.plan(pilot.estimate, settings, curves, notes)
+    sample_plan = replace(sample_plan, elapsed=time.perf_counter() - started)
+    hooks.announce_outcome(test, sample_plan)
+    return sample_plan
 
 
 def _simulated_pilot(
@@ -333,9 +335,9 @@ def _plan_for_rules(
         "n_fits": 0,
         "test": type(predictor).__name__,
     }
-    answer = _PlannedSizes.of(predictor, goal, requested, losses.design.n_obs)
+    planned_sizes = _PlannedSizes.of(predictor, goal, requested, losses.design.n_obs)
     notes = ("Rules are fixed: nothing is learnt, and n is the size of the test set.", PILOT_BAND)
-    return answer.plan(estimate, settings, (), notes)
+    return planned_sizes.plan(estimate, settings, (), notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,11 +355,16 @@ class _PlannedSizes:
     ) -> "_PlannedSizes":
         """Find how many are needed, and choose what to tell of."""
         factor = math.exp(BAND * predictor.log_error)
-        found = [_smallest_size(predictor, goal, scale) for scale in (1.0, 1 / factor, factor)]
+        sizes_by_scale = [
+            _smallest_size(predictor, goal, scale) for scale in (1.0, 1 / factor, factor)
+        ]
         _check_sizes(requested, predictor.least)
-        needed = (found[0], found[1], found[2])
+        needed_sizes = (sizes_by_scale[0], sizes_by_scale[1], sizes_by_scale[2])
         return cls(
-            predictor, goal, needed, requested or _default_sizes(predictor.least, n_pilot, found[0])
+            predictor,
+            goal,
+            needed_sizes,
+            requested or _default_sizes(predictor.least, n_pilot, sizes_by_scale[0]),
         )
 
     def plan(
@@ -368,7 +375,7 @@ class _PlannedSizes:
         notes: tuple[str, ...],
     ) -> SamplePlan:
         """The plan, with its pictures."""
-        made = SamplePlan(
+        sample_plan = SamplePlan(
             n_needed=self.needed[0],
             n_low=self.needed[1],
             n_high=self.needed[2],
@@ -379,10 +386,10 @@ class _PlannedSizes:
             columns=self._columns(),
             estimate=estimate,
             settings={**settings, "n_least": self.predictor.least},
-            curves=tuple(_as_columns(each) for each in curves),
+            curves=tuple(_as_columns(learner_curve) for learner_curve in curves),
             notes=notes,
         )
-        return replace(made, pictures=pictures_of(made))
+        return replace(sample_plan, pictures=pictures_of(sample_plan))
 
     def _columns(self) -> dict[str, np.ndarray]:
         predictor, goal, alpha = self.predictor, self.goal, self.goal.alpha
@@ -396,13 +403,13 @@ class _PlannedSizes:
                 row |= _with_band("power", partial(predictor.power, n, goal.effect, alpha), factor)
             for name, value in row.items():
                 columns.setdefault(name, []).append(value)
-        found = {name: np.array(values) for name, values in columns.items()}
-        return {"n": np.array(self.sizes), **found}
+        arrays = {name: np.array(values) for name, values in columns.items()}
+        return {"n": np.array(self.sizes), **arrays}
 
 
 def _with_band(name: str, value: Callable[[float], float], factor: float) -> dict[str, float]:
-    ends = sorted((value(1 / factor), value(factor)))
-    return {name: value(1.0), f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    band = sorted((value(1 / factor), value(factor)))
+    return {name: value(1.0), f"{name}_low": band[0], f"{name}_high": band[1]}
 
 
 def _smallest_size(predictor: Predictor, goal: _Goal, scale: float) -> int | None:
@@ -420,21 +427,21 @@ def _smallest_size(predictor: Predictor, goal: _Goal, scale: float) -> int | Non
     if high > 10_000:
         return high
     # Where exact tests go up and down the first of many that suffice is wanted.
-    run, start = 0, max(predictor.least, high - high // 10)
-    for size in range(start, high + high // 5 + STEPS_AT_LEAST):
+    run, first_size = 0, max(predictor.least, high - high // 10)
+    for size in range(first_size, high + high // 5 + STEPS_AT_LEAST):
         run = run + 1 if goal.reached(predictor, size, scale) else 0
         if run == STEPS_AT_LEAST:
             return size - STEPS_AT_LEAST + 1
     return high
 
 
-def _default_sizes(least: int, n_pilot: int, needed: int | None) -> tuple[int, ...]:
+def _default_sizes(least_size: int, n_pilot: int, n_needed: int | None) -> tuple[int, ...]:
     """Sizes from the pilot's to beyond what is needed."""
-    start = max(least, min(n_pilot, needed or n_pilot))
-    end = max(2 * (needed or 50 * n_pilot), 4 * start)
-    sizes = {int(float(f"{size:.2g}")) for size in np.geomspace(start, end, N_ROWS)}
-    sizes |= {needed} if needed else set()
-    return tuple(sorted(size for size in sizes if size >= least))
+    smallest = max(least_size, min(n_pilot, n_needed or n_pilot))
+    largest = max(2 * (n_needed or 50 * n_pilot), 4 * smallest)
+    sizes = {int(float(f"{size:.2g}")) for size in np.geomspace(smallest, largest, N_ROWS)}
+    sizes |= {n_needed} if n_needed else set()
+    return tuple(sorted(size for size in sizes if size >= least_size))
 
 
 def _as_columns(curve: Curve) -> dict[str, Any]:
@@ -452,16 +459,16 @@ def _as_columns(curve: Curve) -> dict[str, Any]:
 
 def _goal(difference: Any, ratio: Any, width: Any, power: Any, alpha: Any) -> _Goal:
     """What was asked for, which must be one thing."""
-    given = {"difference": difference, "ratio": ratio, "width": width}
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) != 1:
-        got = f"{' and '.join(named)} are given" if named else "none is"
+    goals = {"difference": difference, "ratio": ratio, "width": width}
+    goal_names = [name for name, value in goals.items() if value is not None]
+    if len(goal_names) != 1:
+        problem = f"{' and '.join(goal_names)} are given" if goal_names else "none is"
         raise ValueError(
-            f"one of difference, ratio and width must be given, and {got}: power at a pilot's own "
-            "difference says nothing"
+            f"one of difference, ratio and width must be given, and {problem}: power at a pilot's "
+            "own difference says nothing"
         )
-    (name,) = named
-    value = given[name]
+    (name,) = goal_names
+    value = goals[name]
     check_number(name, value)
     if name == "difference" and value == 0:
         raise ValueError("difference must not be 0: name the smallest one that matters")
@@ -485,17 +492,17 @@ def _check_goal(goal: _Goal, *, paired: bool) -> None:
 
 def _check_possible(goal: _Goal, span: float, *, paired: bool) -> None:
     """Refuse what no loss with this distance between its ends can differ by, or be wide."""
-    most = span if goal.name == "difference" or not paired else 2 * span
-    if goal.name != "ratio" and abs(goal.value) >= most:
+    largest_value = span if goal.name == "difference" or not paired else 2 * span
+    if goal.name != "ratio" and abs(goal.value) >= largest_value:
         raise ValueError(
-            f"{goal.name} must be below {most:g}, got {goal.value:g}: it is in units of the loss, "
-            "0.05 being five percentage points of an error rate"
+            f"{goal.name} must be below {largest_value:g}, got {goal.value:g}: it is in units of "
+            "the loss, 0.05 being five percentage points of an error rate"
         )
 
 
-def _check_sizes(requested: tuple[int, ...], least: int) -> None:
-    if requested and requested[0] < least:
-        raise ValueError(f"n must be at least {least} here, got {requested[0]}")
+def _check_sizes(requested: tuple[int, ...], least_size: int) -> None:
+    if requested and requested[0] < least_size:
+        raise ValueError(f"n must be at least {least_size} here, got {requested[0]}")
 
 
 def _requested_sizes(n: Any) -> tuple[int, ...]:
@@ -507,8 +514,8 @@ def _requested_sizes(n: Any) -> tuple[int, ...]:
     return tuple(sorted({at_least("n", size, 1) for size in sizes}))
 
 
-def _refuse_arguments(**given: Any) -> None:
+def _refuse_arguments(**arguments: Any) -> None:
     """Refuse arguments that mean nothing here."""
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name} has no use here: leave it out")

@@ -91,8 +91,12 @@ class UStatisticPredictor:
         """
         sd, se = scale * self.sd(n), scale * self.se(n)
         far = self._ends(n, se, alpha)
-        sides = [ndtr((sign * abs(effect) - end) / sd) for end in far for sign in (1, -1)]
-        return float(sum(sides) / 2)
+        tail_probabilities = [
+            ndtr((sign * abs(effect) - critical_value) / sd)
+            for critical_value in far
+            for sign in (1, -1)
+        ]
+        return float(sum(tail_probabilities) / 2)
 
     def _ends(self, n: int, se: float, alpha: float) -> tuple[float, float]:
         """How far above and below the estimate the ends of the interval are."""
@@ -119,5 +123,5 @@ class UStatisticPredictor:
         }
 
 
-def _between(ends: tuple[float, float]) -> float:
-    return ends[1] - ends[0]
+def _between(interval: tuple[float, float]) -> float:
+    return interval[1] - interval[0]

@@ -84,7 +84,7 @@ class SamplePlan(PlanFields):
         import pandas as pd
 
         columns = ("learner", "learn_size", "estimate", "low", "high", "extrapolated")
-        tables = [pd.DataFrame(dict(each)) for each in self.curves]
+        tables = [pd.DataFrame(dict(curve)) for curve in self.curves]
         return pd.concat(tables or [pd.DataFrame(columns=columns)], ignore_index=True)
 
     @property
@@ -147,4 +147,6 @@ class SamplePlan(PlanFields):
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         values = super()._values(data)
         pictures = values["pictures"].items()
-        return values | {"pictures": {kind: Picture.from_dict(each) for kind, each in pictures}}
+        return values | {
+            "pictures": {kind: Picture.from_dict(picture) for kind, picture in pictures}
+        }

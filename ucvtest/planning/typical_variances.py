@@ -68,20 +68,22 @@ class PairedLosses:
         The agreement is NaN where all losses are 0.
         """
         testing = ~np.isnan(losses)
-        known = np.where(testing, losses, 0.0)
-        both = testing[::2] & testing[1::2]
-        square = float((known**2).sum() / testing.sum())
-        product = float((known[::2] * known[1::2] * both).sum() / both.sum())
+        tested_losses = np.where(testing, losses, 0.0)
+        tested_by_both = testing[::2] & testing[1::2]
+        square = float((tested_losses**2).sum() / testing.sum())
+        product = float(
+            (tested_losses[::2] * tested_losses[1::2] * tested_by_both).sum() / tested_by_both.sum()
+        )
         agreement = min(max(product / square, 0.0), 1.0) if square else math.nan
         return cls(square, agreement)
 
     @classmethod
     def mean(cls, several: Sequence[Self]) -> Self:
         """Of several samples: means of squares and of products."""
-        squares = np.array([each.mean_square for each in several])
+        squares = np.array([sample_losses.mean_square for sample_losses in several])
         if not squares.any():
             return several[0]
-        products = squares * np.array([each.agreement for each in several])
+        products = squares * np.array([sample_losses.agreement for sample_losses in several])
         return cls(float(squares.mean()), float(np.nansum(products) / squares.sum()))
 
     def typical(self, degree: int, *, jumps: bool = True) -> VarianceComponents:
@@ -123,18 +125,18 @@ class PilotEvidence:
         return n_obs / (n_obs + PSEUDO_OBS)
 
 
-def unshrunk(evidence: PilotEvidence, least: float) -> tuple[VarianceComponents, float]:
-    """Components by J and M2 alone, v_1 being `least` of J or more, and the error of predictions.
+def unshrunk(evidence: PilotEvidence, least_first_share: float) -> tuple[VarianceComponents, float]:
+    """Components by J and M2 alone, v_1 at least `least_first_share` of J; error of predictions.
 
     To second order J - 2 M2 is v_1 or less. A single J has a long tail above: its median lies below
     its mean, by which the components are made larger.
     """
     jackknife, pairs = evidence.jackknife, max(evidence.pair_effects, 0.0)
-    first = max(jackknife - 2 * pairs, least * jackknife)
+    first = max(jackknife - 2 * pairs, least_first_share * jackknife)
     factor = math.exp(2 / evidence.df / evidence.n_pilots)
-    found = (factor * part for part in (jackknife, pairs, first))
+    scaled = (factor * component for component in (jackknife, pairs, first))
     error = math.hypot(BEYOND_KURTOSIS * evidence.log_error, EXTRAPOLATION)
-    return VarianceComponents.of(evidence.n_obs, evidence.degree, *found), error
+    return VarianceComponents.of(evidence.n_obs, evidence.degree, *scaled), error
 
 
 def shrunk(
@@ -144,11 +146,11 @@ def shrunk(
 
     J and M2 are geometric means with the typical ones, weighted by observations.
     """
-    n, share = evidence.n_obs, evidence.weight
+    n, evidence_weight = evidence.n_obs, evidence.weight
     typical = paired_losses.typical(evidence.degree, jumps=jumps)
     jackknife, pairs = (
-        max(own, FLOOR * other) ** share * other ** (1 - share)
-        for own, other in (
+        max(own_component, FLOOR * other) ** evidence_weight * other ** (1 - evidence_weight)
+        for own_component, other in (
             (evidence.jackknife, typical.jackknife(n)),
             (evidence.pair_effects, typical.pair_effects(n)),
         )
@@ -161,5 +163,7 @@ def shrunk(
         first = max(jackknife - 2 * pairs, SMOOTH * jackknife)
     jackknife = max(jackknife, first / MOST_FIRST)
     components = VarianceComponents.of(n, evidence.degree, jackknife, pairs, first)
-    error = math.hypot(share * evidence.log_error, (1 - share) * TYPICAL_ERROR, EXTRAPOLATION)
+    error = math.hypot(
+        evidence_weight * evidence.log_error, (1 - evidence_weight) * TYPICAL_ERROR, EXTRAPOLATION
+    )
     return components, error

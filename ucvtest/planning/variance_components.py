@@ -44,18 +44,18 @@ class VarianceComponents:
     ) -> Self:
         """The components with this v_1, J (which must be positive) and, if any have it, this M2."""
         first = min(first, MOST_FIRST * jackknife)
-        rest = jackknife - first
+        higher_orders = jackknife - first
 
         def excess(ratio: float) -> float:
             unit = cls(n_obs, degree, 0.0, 1.0, ratio)
-            return unit.pair_effects(n_obs) / unit.jackknife(n_obs) - pair_effects / rest
+            return unit.pair_effects(n_obs) / unit.jackknife(n_obs) - pair_effects / higher_orders
 
         ratio = 0.0
         if excess(0.0) < 0:
-            within = excess(LARGEST_RATIO) > 0
-            ratio = float(brentq(excess, 0.0, LARGEST_RATIO)) if within else LARGEST_RATIO
+            has_root = excess(LARGEST_RATIO) > 0
+            ratio = float(brentq(excess, 0.0, LARGEST_RATIO)) if has_root else LARGEST_RATIO
         unit = cls(n_obs, degree, 0.0, 1.0, ratio)
-        return replace(unit, first=first, second=rest / unit.jackknife(n_obs))
+        return replace(unit, first=first, second=higher_orders / unit.jackknife(n_obs))
 
     def first_at(self, n: int) -> float:
         """The component v_1 of the estimate from n observations."""
@@ -73,8 +73,8 @@ class VarianceComponents:
     def pair_effects(self, n: int) -> float:
         """What M2 expects there."""
         k = self._k
-        share = k * (k - 1) / 2 * (n - 2) * (n - 3) / ((n - k) * (n - k - 1))
-        return float(self._components(n) @ share)
+        expected_shares = k * (k - 1) / 2 * (n - 2) * (n - 3) / ((n - k) * (n - k - 1))
+        return float(self._components(n) @ expected_shares)
 
     def reported(self, n: int, variance: str) -> float:
         """The variance that the test would report: "midpoint" or "jackknife"."""
@@ -89,11 +89,11 @@ class VarianceComponents:
 
     def _components(self, n: int) -> np.ndarray:
         k = self._k
-        here = np.concatenate([[self.first], self.second * self.ratio ** (k[1:] - 2)])
+        by_order = np.concatenate([[self.first], self.second * self.ratio ** (k[1:] - 2)])
         logs = gammaln(self.n_obs + 1) - gammaln(self.n_obs + 1 - k)
         logs = logs - gammaln(n + 1) + gammaln(n + 1 - k)
-        found: np.ndarray = here * np.exp(logs)
-        return found
+        components: np.ndarray = by_order * np.exp(logs)
+        return components
 
 
 def log_error(df: float, mc_share: float) -> float:

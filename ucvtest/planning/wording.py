@@ -37,29 +37,29 @@ def goal_in_words(plan: PlanFields) -> str:
 
 def verdict(plan: PlanFields) -> str:
     """The answer in words."""
-    what = goal_in_words(plan)
+    goal_text = goal_in_words(plan)
     size = plan.settings.get("learn_size")
     learnt = "" if size is None else f", with learning sets of {size}"
     if plan.n_needed is None:
-        return f"Ten million {plan.settings['units']} are not enough for {what}{learnt}."
+        return f"Ten million {plan.settings['units']} are not enough for {goal_text}{learnt}."
     if plan.n_needed == plan.settings.get("n_least"):
-        return _at_least(plan, what)
-    ends = [number_text(plan.n_low), number_text(plan.n_high) or "more than ten million"]
+        return _at_least(plan, goal_text)
+    size_bounds = [number_text(plan.n_low), number_text(plan.n_high) or "more than ten million"]
     return (
-        f"{plan.n_needed} {plan.settings['units']} give {what}{learnt}; the pilot of "
-        f"{plan.settings['n_pilot']} leaves open {ends[0]} to {ends[1]}."
+        f"{plan.n_needed} {plan.settings['units']} give {goal_text}{learnt}; the pilot of "
+        f"{plan.settings['n_pilot']} leaves open {size_bounds[0]} to {size_bounds[1]}."
     )
 
 
-def _at_least(plan: PlanFields, what: str) -> str:
+def _at_least(plan: PlanFields, goal_text: str) -> str:
     """The answer where the smallest sample that can be planned is more than enough."""
-    settings, least = plan.settings, plan.n_needed
-    most = number_text(plan.n_high) or "more than ten million"
-    far = "" if plan.n_high == least else f", which leaves open up to {most}"
+    settings, n_least = plan.settings, plan.n_needed
+    n_most = number_text(plan.n_high) or "more than ten million"
+    far = "" if plan.n_high == n_least else f", which leaves open up to {n_most}"
     size = settings.get("learn_size")
     smaller = "No" if size is None else f"With learning sets of {size} no"
     return (
-        f"{least} {settings['units']} are enough for {what}, by the pilot of "
+        f"{n_least} {settings['units']} are enough for {goal_text}, by the pilot of "
         f"{settings['n_pilot']}{far}. {smaller} smaller sample can be planned."
     )
 
@@ -76,34 +76,38 @@ class PlanSummary(GridSummary):
         super().__init__()
         check_switch("with_verdict", with_verdict)
         self._plan = plan
-        words = Grid(wrapped_rows(_words(plan)), aligns="l", title=TITLE)
-        facts = Grid(in_two_columns(_facts(plan)), aligns="rlr")
+        statement_grid = Grid(wrapped_rows(_words(plan)), aligns="l", title=TITLE)
+        fact_grid = Grid(in_two_columns(_facts(plan)), aligns="rlr")
         closing = partial(_closing, plan, with_verdict=with_verdict)
-        self.fill([words, facts, _predictions(plan)], closing)
+        self.fill([statement_grid, fact_grid, _predictions(plan)], closing)
 
     def as_markdown(self) -> str:
         """Verdict, tables and notes as Markdown."""
         plan, grid = self._plan, _predictions(self._plan)
-        facts = [list(pair) for pair in (*_words(plan), *_facts(plan))]
+        fact_rows = [list(pair) for pair in (*_words(plan), *_facts(plan))]
         notes = "\n".join(f"- {escape_markdown(note)}" for note in plan.notes)
-        parts = [
+        sections = [
             f"## {TITLE}",
             f"**{escape_markdown(verdict(plan))}**",
             grid.markdown(),
-            Grid(facts[1:], facts[0], aligns="l").markdown(),
+            Grid(fact_rows[1:], fact_rows[0], aligns="l").markdown(),
             f"### Notes\n\n{notes}",
         ]
-        return "\n\n".join(parts) + "\n"
+        return "\n\n".join(sections) + "\n"
 
 
 def _words(plan: PlanFields) -> list[tuple[str, str]]:
     """What is stated in words."""
     settings = plan.settings
-    named = (("Learner", "learner"), ("Other", "other"))
+    learner_labels = (("Learner", "learner"), ("Other", "other"))
     return [
         ("Estimand", str(settings["estimand"])),
         ("Asked for", goal_in_words(plan)),
-        *((label, str(settings[key])) for label, key in named if settings.get(key) is not None),
+        *(
+            (label, str(settings[key]))
+            for label, key in learner_labels
+            if settings.get(key) is not None
+        ),
     ]
 
 

@@ -86,9 +86,11 @@ def save_figure(
         raise ValueError(f"path must be the name of a file, got {path!r:.60}")
     if not str(path):
         raise ValueError("path is empty: name a file, such as 'result.png'")
-    suffix, known = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
-    if suffix and suffix not in known:
-        raise ValueError(f"path must end in one of .{', .'.join(sorted(known))}, got {path!r:.60}")
+    suffix, file_types = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
+    if suffix and suffix not in file_types:
+        raise ValueError(
+            f"path must end in one of .{', .'.join(sorted(file_types))}, got {path!r:.60}"
+        )
     check_number("dpi", dpi, low=MIN_DPI, high=MAX_DPI)
     draw(figure.subplots())
     write_figure(figure, path, dpi=dpi)
@@ -100,8 +102,8 @@ def write_figure(figure: Any, path: str | PathLike[str], **options: Any) -> None
     if not target.suffix:
         # As matplotlib does.
         target = Path(f"{str(path).rstrip('.')}.{figure.canvas.get_default_filetype()}")
-    with replacing(target) as beside:
-        figure.savefig(beside, format=target.suffix[1:].lower(), **options)
+    with replacing(target) as temporary_path:
+        figure.savefig(temporary_path, format=target.suffix[1:].lower(), **options)
 
 
 def frame_intervals(ax: "Axes", values: Iterable[float], n_lines: int, *, margin: float) -> None:
@@ -111,12 +113,12 @@ def frame_intervals(ax: "Axes", values: Iterable[float], n_lines: int, *, margin
     """
     if ax.get_xscale() == "log":
         powers = [math.log(value) for value in values if 0 < value < math.inf] or [0.0]
-        spare = margin * (max(powers) - min(powers)) or 0.1
-        ax.set_xlim(math.exp(min(powers) - spare), math.exp(max(powers) + spare))
+        padding = margin * (max(powers) - min(powers)) or 0.1
+        ax.set_xlim(math.exp(min(powers) - padding), math.exp(max(powers) + padding))
     else:
         points = [value for value in values if math.isfinite(value)] or [0.0]
-        spare = margin * (max(points) - min(points)) or 0.1 * abs(points[0]) or 0.1
-        ax.set_xlim(min(points) - spare, max(points) + spare)
+        padding = margin * (max(points) - min(points)) or 0.1 * abs(points[0]) or 0.1
+        ax.set_xlim(min(points) - padding, max(points) + padding)
     ax.set_ylim(-n_lines + 0.4, 0.6)
 
 
@@ -144,20 +146,20 @@ def draw_interval(
     `height` is where on the vertical axis; `sizes` are of the line, its ends and the point.
     """
     width, cap, dot = sizes
-    left, right = ax.get_xlim()
+    left_limit, right_limit = ax.get_xlim()
     if not math.isnan(interval[0]):
-        ends = (max(interval[0], left), min(interval[1], right))
-        ax.plot(ends, (height, height), color=colour, linewidth=width)
-        for end, value, arrow in zip(ends, interval, "<>", strict=True):
+        shown_ends = (max(interval[0], left_limit), min(interval[1], right_limit))
+        ax.plot(shown_ends, (height, height), color=colour, linewidth=width)
+        for shown_end, value, arrow in zip(shown_ends, interval, "<>", strict=True):
             open_end = math.isinf(value) or (value == 0 and ax.get_xscale() == "log")
-            ax.plot(end, height, color=colour, marker=arrow if open_end else "|", ms=cap)
+            ax.plot(shown_end, height, color=colour, marker=arrow if open_end else "|", ms=cap)
     if not math.isnan(estimate):
         ax.plot(estimate, height, "o", color=colour, markersize=dot)
 
 
 def label_intervals(ax: "Axes", labels: Sequence[str]) -> None:
     """Name the lines of a picture of intervals, from the top, and leave only the lower axis."""
-    ax.set_yticks([-place for place in range(len(labels))], labels, **PLAIN)
+    ax.set_yticks([-line_number for line_number in range(len(labels))], labels, **PLAIN)
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "right", "top"]].set_visible(False)
 
@@ -179,6 +181,6 @@ def heat_map(
         if math.isfinite(value):
             # White on the dark half of the colours, black on the light one.
             colour = "white" if value <= middle else "black"
-            place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small"}
-            ax.text(column, row, f"{value:g}", color=colour, **place)
+            text_style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small"}
+            ax.text(column, row, f"{value:g}", color=colour, **text_style)
     return ax

@@ -65,15 +65,15 @@ class Paper:
     @property
     def text(self) -> str:
         """One line for a list of references."""
-        where = [str(self.fields[name]) for name in _PRINTED if name in self.fields]
+        publication = [str(self.fields[name]) for name in _PRINTED if name in self.fields]
         author, title, year = (self.fields[name] for name in _OF_A_PLACE)
         authors = _listed(str(author).split(" and "))
-        return _plain(f"{authors} ({year}). {title}. {', '.join(where)}.")
+        return _plain(f"{authors} ({year}). {title}. {', '.join(publication)}.")
 
     def used_by(self, result: ResultFields) -> str | None:
         """The parts of the paper that a result rests on; None for nothing of it."""
-        found = [each["where"] for each in self.behind if _conditions_hold(each, result)]
-        return "; ".join(found) if found else None
+        parts_used = [use["where"] for use in self.behind if _conditions_hold(use, result)]
+        return "; ".join(parts_used) if parts_used else None
 
 
 @dataclass(frozen=True)
@@ -150,15 +150,17 @@ def papers_behind(results: Iterable[ResultFields]) -> tuple[Paper, ...]:
     """The papers of all results, each once, without the software."""
     results = list(results)
     return tuple(
-        paper for paper in all_papers() if any(paper.used_by(each) is not None for each in results)
+        paper
+        for paper in all_papers()
+        if any(paper.used_by(result) is not None for result in results)
     )
 
 
 @cache
 def all_papers() -> tuple[Paper, ...]:
     """The whole literature of the package."""
-    text = resources.files("ucvtest.results").joinpath("papers.toml").read_text("utf-8")
-    return tuple(_paper(entry) for entry in tomllib.loads(text)["paper"])
+    toml_text = resources.files("ucvtest.results").joinpath("papers.toml").read_text("utf-8")
+    return tuple(_paper(entry) for entry in tomllib.loads(toml_text)["paper"])
 
 
 def _paper(entry: dict[str, Any]) -> Paper:
@@ -200,13 +202,15 @@ def _conditions_hold(conditions: Mapping[str, str], result: ResultFields) -> boo
 
 def _text_of(result: ResultFields, name: str) -> str:
     """A field, or a part of one, as text; empty where there is none."""
-    field, _, part = name.partition(".")
+    field, _, attribute = name.partition(".")
     value = getattr(result, field)
     if isinstance(value, ChangedUnits):
         # In other units it is the same method.
         value = value.rule
-    if part:
-        value = value.get(part) if isinstance(value, Mapping) else getattr(value, part, None)
+    if attribute:
+        value = (
+            value.get(attribute) if isinstance(value, Mapping) else getattr(value, attribute, None)
+        )
     return "" if value is None else str(value)
 
 
@@ -214,8 +218,8 @@ def _listed(authors: list[str]) -> str:
     return authors[0] if len(authors) == 1 else f"{', '.join(authors[:-1])} and {authors[-1]}"
 
 
-def _plain(text: str) -> str:
+def _plain(bibtex_text: str) -> str:
     """Text without what only BibTeX needs."""
     for code, sign in (("{\\v s}", "š"), ("``", '"'), ("''", '"'), ("--", "-")):
-        text = text.replace(code, sign)
-    return text.replace("{", "").replace("}", "")
+        bibtex_text = bibtex_text.replace(code, sign)
+    return bibtex_text.replace("{", "").replace("}", "")

@@ -82,11 +82,13 @@ def _draw_intervals(ax: "Axes", result: ResultFields, alpha: float) -> "Axes":
         use_ratio_axis(ax)
     if not math.isnan(result.null_value):
         ax.axvline(result.null_value, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    ends = [end for line in lines for end in line.ends]
-    frame_intervals(ax, [result.estimate, result.null_value, *ends], len(lines), margin=0.12)
-    for place, line in enumerate(lines):
+    interval_ends = [interval_end for line in lines for interval_end in line.ends]
+    frame_intervals(
+        ax, [result.estimate, result.null_value, *interval_ends], len(lines), margin=0.12
+    )
+    for line_number, line in enumerate(lines):
         colour, sizes = (CHOSEN, (2.4, 7, 7)) if line.chosen else (OTHERS, (1.4, 7, 4.5))
-        draw_interval(ax, result.estimate, line.ends, -place, colour=colour, sizes=sizes)
+        draw_interval(ax, result.estimate, line.ends, -line_number, colour=colour, sizes=sizes)
     _label(ax, result, lines)
     return ax
 
@@ -133,10 +135,10 @@ def draw_layers(ax: "Axes", picture: Picture, title: str = "") -> "Axes":
     ax.set_title(picture.title or title, loc="left", fontsize="medium", **PLAIN)
     labels = [layer.label for layer in picture.layers if layer.label]
     if labels:
-        for text in ax.legend(fontsize="small", frameon=False).get_texts():
+        for legend_text in ax.legend(fontsize="small", frameon=False).get_texts():
             # Others may stem from what a user drew on these axes before.
-            if text.get_text() in labels:
-                text.set(**PLAIN)
+            if legend_text.get_text() in labels:
+                legend_text.set(**PLAIN)
     return ax
 
 
@@ -167,9 +169,9 @@ def _across(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
     label = style.pop("label")
     style["linestyle"] = "-" if layer.role == "estimate" else (0, (4, 3))
     vertical = layer.mark == "vertical"
-    for number, place in enumerate(layer.x if vertical else layer.y):
+    for number, position in enumerate(layer.x if vertical else layer.y):
         draw = ax.axvline if vertical else ax.axhline
-        draw(place, linewidth=1.4, label=None if number else label, **style)
+        draw(position, linewidth=1.4, label=None if number else label, **style)
 
 
 _MARKS: Mapping[Mark, Callable[["Axes", Layer, dict[str, Any]], None]] = {
@@ -186,7 +188,7 @@ _MARKS: Mapping[Mark, Callable[["Axes", Layer, dict[str, Any]], None]] = {
 def _lines(result: ResultFields, alpha: float) -> list[_Interval]:
     """The interval of the result first, then those of the other variance estimators."""
     interval = quiet_interval(result, alpha)
-    chosen = result.diagnostics.get("variance")
+    variance_name = result.diagnostics.get("variance")
     lines = [_Interval(_chosen_label(result, interval, alpha), interval, chosen=True)]
     table = result.tables.get(TABLE, {})
     if not {"variance", "conf_low", "conf_high"} <= set(table):
@@ -195,13 +197,13 @@ def _lines(result: ResultFields, alpha: float) -> list[_Interval]:
     return lines + [
         _Interval(f"{name}, {TABLE_LEVEL:.0%}", (below, above), chosen=False)
         for name, below, above in rows
-        if name != chosen and not (math.isnan(below) or math.isnan(above))
+        if name != variance_name and not (math.isnan(below) or math.isnan(above))
     ]
 
 
 def _chosen_label(result: ResultFields, interval: tuple[float, float], alpha: float) -> str:
-    chosen = result.diagnostics.get("variance")
-    name = chosen if isinstance(chosen, str) else ""
+    variance_name = result.diagnostics.get("variance")
+    name = variance_name if isinstance(variance_name, str) else ""
     if math.isnan(interval[0]):
         return name or "estimate"
     level = percent(1 - alpha)
@@ -220,27 +222,35 @@ def _label(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None
 
 def _title(result: ResultFields) -> str:
     names = [result.settings.get(key) for key in ("learner", "other")]
-    known = [textwrap.shorten(str(name), 60, placeholder=" ...") for name in names if name]
+    names_given = [textwrap.shorten(str(name), 60, placeholder=" ...") for name in names if name]
     link = " over " if result.contrast == "ratio" else " minus "
-    return textwrap.fill(link.join(known) or result.method, 70)
+    return textwrap.fill(link.join(names_given) or result.method, 70)
 
 
 def name_sides(ax: "Axes", result: ResultFields) -> None:
     """Say on which side of no contrast which learner is better."""
-    sides, middle = direction(result), result.same
-    left, right = ax.get_xlim()
-    if sides is None or result.null_value != middle or not left < middle < right:
+    better_sides, middle = direction(result), result.same
+    left_limit, right_limit = ax.get_xlim()
+    if better_sides is None or result.null_value != middle or not left_limit < middle < right_limit:
         return
     style: dict[str, Any] = {"fontsize": "small", "color": NULL, "va": "bottom", **PLAIN}
-    place: dict[str, Any] = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
-    below = f"{sides.below} better \N{LEFTWARDS ARROW}"
-    above = f"\N{RIGHTWARDS ARROW} {sides.above} better"
-    ax.annotate(below, (middle, 1), xytext=(-5, 2), ha="right", **place, **style)
-    ax.annotate(above, (middle, 1), xytext=(5, 2), ha="left", **place, **style)
+    annotation_style: dict[str, Any] = {
+        "xycoords": ax.get_xaxis_transform(),
+        "textcoords": "offset points",
+    }
+    below = f"{better_sides.below} better \N{LEFTWARDS ARROW}"
+    above = f"\N{RIGHTWARDS ARROW} {better_sides.above} better"
+    ax.annotate(below, (middle, 1), xytext=(-5, 2), ha="right", **annotation_style, **style)
+    ax.annotate(above, (middle, 1), xytext=(5, 2), ha="left", **annotation_style, **style)
 
 
 def _note_status(ax: "Axes", status: str) -> None:
-    text = textwrap.fill(textwrap.shorten(status, 200, placeholder=" ..."), 80)
+    wrapped_status = textwrap.fill(textwrap.shorten(status, 200, placeholder=" ..."), 80)
     # Placed relative to the axis label, below it, whatever the size of the figure.
-    place: dict[str, Any] = {"xycoords": ax.xaxis.label, "ha": "center", "va": "top", **PLAIN}
-    ax.annotate(text, (0.5, -0.4), fontsize="small", color=WARNING, **place)
+    annotation_style: dict[str, Any] = {
+        "xycoords": ax.xaxis.label,
+        "ha": "center",
+        "va": "top",
+        **PLAIN,
+    }
+    ax.annotate(wrapped_status, (0.5, -0.4), fontsize="small", color=WARNING, **annotation_style)

@@ -208,8 +208,8 @@ def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
 
     Whatever the method gives, it holds the estimate and lies within what the estimand can be.
     """
-    ends = method_interval(result, alpha)
-    return within(holding(ends, result.estimate, result.alternative, alpha), result.bounds)
+    interval = method_interval(result, alpha)
+    return within(holding(interval, result.estimate, result.alternative, alpha), result.bounds)
 
 
 def method_interval(result: ResultFields, alpha: float) -> tuple[float, float]:

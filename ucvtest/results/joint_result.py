@@ -74,9 +74,13 @@ class JointResult(Saved):
         """Statistic, degrees of freedom and p-value, or why there are none."""
         if self.status != "ok":
             return self.status
-        text = f"chi-square {self.statistic:.4g} on {self.df} df, p = {self.pvalue:.4g}"
+        chi_square_text = f"chi-square {self.statistic:.4g} on {self.df} df, p = {self.pvalue:.4g}"
         lost = len(self.learners) - 1 - self.df
-        return f"{text} ({lost} fewer df, as learners rank alike)" if lost else text
+        return (
+            f"{chi_square_text} ({lost} fewer df, as learners rank alike)"
+            if lost
+            else chi_square_text
+        )
 
     @property
     def verdict(self) -> str:
@@ -84,5 +88,5 @@ class JointResult(Saved):
         who = ", ".join(self.learners)
         if math.isnan(self.pvalue):
             return f"{self.method}: no answer for {who} ({self.status})."
-        found = "are not all equal" if self.pvalue <= 0.05 else "do not differ significantly"
-        return f"At the 5% level the {self.estimand} of {who} {found} ({self.in_words})."
+        claim = "are not all equal" if self.pvalue <= 0.05 else "do not differ significantly"
+        return f"At the 5% level the {self.estimand} of {who} {claim} ({self.in_words})."

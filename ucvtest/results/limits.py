@@ -28,7 +28,7 @@ def bounded(result: Result, bounds: tuple[float, float], of_one: tuple[float, fl
     """
     if math.isnan(method_interval(result, LEVEL)[0]):
         return result
-    known = replace(
+    bounded_result = replace(
         result,
         bounds=bounds,
         tables={
@@ -36,27 +36,31 @@ def bounded(result: Result, bounds: tuple[float, float], of_one: tuple[float, fl
             for title, table in result.tables.items()
         },
     )
-    return replace(known, notes=(*known.notes, *limit_notes(known, LEVEL)))
+    return replace(
+        bounded_result, notes=(*bounded_result.notes, *limit_notes(bounded_result, LEVEL))
+    )
 
 
 def limit_notes(result: ResultFields, alpha: float) -> list[str]:
     """What became of the limits that the method gives at this level."""
-    ends = method_interval(result, alpha)
-    if math.isnan(ends[0]):
+    interval = method_interval(result, alpha)
+    if math.isnan(interval[0]):
         return []
-    held = holding(ends, result.estimate, result.alternative, alpha)
+    held_interval = holding(interval, result.estimate, result.alternative, alpha)
     level, notes = f"{percent(1 - alpha)} {result.interval_name}", []
-    if _differ(ends, held):
+    if _differ(interval, held_interval):
         notes.append(
             f"The {level} of the method leaves out its own estimate, and was extended to it."
         )
-    sides = zip(("lower", "upper"), ("smallest", "largest"), held, result.bounds, strict=True)
-    cut = within(held, result.bounds)
-    for (side, extreme, end, bound), kept in zip(sides, cut, strict=True):
-        if _differ((end,), (kept,)):
+    limit_rows = zip(
+        ("lower", "upper"), ("smallest", "largest"), held_interval, result.bounds, strict=True
+    )
+    cut = within(held_interval, result.bounds)
+    for (limit_name, extreme, end, bound), cut_end in zip(limit_rows, cut, strict=True):
+        if _differ((end,), (cut_end,)):
             notes.append(
-                f"The {side} limit of the {level} was cut at {bound:g}, the {extreme} possible "
-                "value of the estimand."
+                f"The {limit_name} limit of the {level} was cut at {bound:g}, the {extreme} "
+                "possible value of the estimand."
             )
     if _differ((result.estimate,), within((result.estimate, 0.0), result.bounds)[:1]):
         notes.append(
@@ -68,8 +72,8 @@ def limit_notes(result: ResultFields, alpha: float) -> list[str]:
 
 def notes_at(result: ResultFields, alpha: float) -> tuple[str, ...]:
     """The notes of a result, with those on its limits at another level than 95%."""
-    more = [] if alpha == LEVEL else limit_notes(result, alpha)
-    return (*result.notes, *(note for note in more if note not in result.notes))
+    notes_at_level = [] if alpha == LEVEL else limit_notes(result, alpha)
+    return (*result.notes, *(note for note in notes_at_level if note not in result.notes))
 
 
 def _cut(
@@ -78,11 +82,14 @@ def _cut(
     if not {"conf_low", "conf_high"} <= set(table):
         return table
     pairs = zip(table["conf_low"], table["conf_high"], strict=True)
-    ends = [within(pair, bounds) for pair in pairs]
-    lows, highs = (tuple(pair[side] for pair in ends) for side in (0, 1))
+    cut_intervals = [within(pair, bounds) for pair in pairs]
+    lows, highs = (tuple(pair[limit_index] for pair in cut_intervals) for limit_index in (0, 1))
     return {**table, "conf_low": lows, "conf_high": highs}
 
 
-def _differ(before: tuple[float, ...], after: tuple[float, ...]) -> bool:
-    pairs = zip(before, after, strict=True)
-    return any(math.isfinite(one) and abs(one - other) > ROUNDING for one, other in pairs)
+def _differ(old_limits: tuple[float, ...], new_limits: tuple[float, ...]) -> bool:
+    pairs = zip(old_limits, new_limits, strict=True)
+    return any(
+        math.isfinite(old_limit) and abs(old_limit - new_limit) > ROUNDING
+        for old_limit, new_limit in pairs
+    )

@@ -90,12 +90,12 @@ class _MarginResult(Saved):
             ("Estimand", self.estimand),
             ("From", self.method),
         ]
-        shown = GridSummary()
-        shown.fill(
+        grid_summary = GridSummary()
+        grid_summary.fill(
             [Grid(wrapped_rows(rows), aligns="l", title=self.title)],
             lambda width: hanging(f"Verdict: {self.verdict}", width) if with_verdict else [],
         )
-        return shown
+        return grid_summary
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
@@ -106,12 +106,12 @@ class _MarginResult(Saved):
 
     def _plain(self) -> dict[str, Any]:
         """The fields, with what follows from them."""
-        said = {
+        derived_values = {
             "decision": self.decision,
             "verdict": self.verdict,
             "conf_int": to_plain(self.conf_int),
         }
-        return super()._plain() | said
+        return super()._plain() | derived_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +155,13 @@ class EquivalenceResult(_MarginResult):
 
     @property
     def _numbers(self) -> list[tuple[str, str]]:
-        parts = (self.pvalue_low, self.pvalue_high)
+        one_sided_pvalues = (self.pvalue_low, self.pvalue_high)
         return [
             ("Bounds", _range(self.low, self.high)),
-            ("One-sided p-values", " and ".join(f"{part:.4f}" for part in parts)),
+            (
+                "One-sided p-values",
+                " and ".join(f"{one_sided_pvalue:.4f}" for one_sided_pvalue in one_sided_pvalues),
+            ),
         ]
 
 
@@ -211,24 +214,27 @@ class NoninferiorityResult(_MarginResult):
 
     @property
     def _numbers(self) -> list[tuple[str, str]]:
-        side = "below" if self.better == "lower" else "above"
-        return [("Margin", f"{self.margin:g}"), ("To be shown", f"estimand {side} {self.bound:g}")]
+        noninferior_side = "below" if self.better == "lower" else "above"
+        return [
+            ("Margin", f"{self.margin:g}"),
+            ("To be shown", f"estimand {noninferior_side} {self.bound:g}"),
+        ]
 
 
 def equivalence(
     result: ResultFields, low: float, high: float, *, alpha: float = 0.05
 ) -> EquivalenceResult:
     """As `ucvtest.TestResult.equivalence` says."""
-    common = _common(result, alpha, "equivalence")
+    common_fields = _common(result, alpha, "equivalence")
     for name, value in (("low", low), ("high", high)):
         check_number(name, value)
     if not low < high:
         raise ValueError(f"low must be below high, got {low:g} and {high:g}: swap them")
     above = _pvalue(result, "low", float(low), "greater")
     below = _pvalue(result, "high", float(high), "less")
-    common["citation_keys"] += (TWO_ONE_SIDED,)
+    common_fields["citation_keys"] += (TWO_ONE_SIDED,)
     return EquivalenceResult(
-        **common,
+        **common_fields,
         pvalue=max(above, below) if above == above else math.nan,
         low=float(low),
         high=float(high),
@@ -241,9 +247,9 @@ def noninferiority(
     result: ResultFields, margin: float, *, alpha: float = 0.05
 ) -> NoninferiorityResult:
     """As `ucvtest.TestResult.noninferiority` says."""
-    common = _common(result, alpha, "noninferiority")
-    least, units = (1, "a ratio above 1") if result.contrast == "ratio" else (0, "above 0")
-    if not is_number(margin) or not margin > least:
+    common_fields = _common(result, alpha, "noninferiority")
+    least_margin, units = (1, "a ratio above 1") if result.contrast == "ratio" else (0, "above 0")
+    if not is_number(margin) or not margin > least_margin:
         raise ValueError(f"margin must be {units}, got {margin!r:.60}")
     paired = result.settings.get("other") is not None
     centre = result.same if paired else result.null_value
@@ -256,10 +262,10 @@ def noninferiority(
         bound = float(margin)
     else:
         bound = centre + margin if result.better == "lower" else centre - margin
-    side: Alternative = "less" if result.better == "lower" else "greater"
+    alternative: Alternative = "less" if result.better == "lower" else "greater"
     return NoninferiorityResult(
-        **common,
-        pvalue=_pvalue(result, "margin", bound, side),
+        **common_fields,
+        pvalue=_pvalue(result, "margin", bound, alternative),
         margin=float(margin),
         bound=float(bound),
         better=result.better,
@@ -267,27 +273,27 @@ def noninferiority(
     )
 
 
-def _common(result: ResultFields, alpha: Any, asked: str) -> dict[str, Any]:
+def _common(result: ResultFields, alpha: Any, question_name: str) -> dict[str, Any]:
     """What both answers say of the result, which must be one that has an interval."""
     check_is_float("alpha", alpha, "0.05")
     if not is_number(alpha) or not 0 < alpha < 0.5:
         raise ValueError(f"alpha must lie between 0 and 0.5, got {alpha!r:.60}: use 0.05")
     if result.interval_name == "credible interval":
         raise ValueError(
-            f"{asked} is no question for the {result.method}: pass rope= to fit, and read the "
-            "posterior probability of that region"
+            f"{question_name} is no question for the {result.method}: pass rope= to fit, and read "
+            "the posterior probability of that region"
         )
-    ends = quiet_interval(replace(result, alternative="two-sided"), 2 * alpha)
-    if math.isnan(ends[0]) and result.status == "ok":
+    interval = quiet_interval(replace(result, alternative="two-sided"), 2 * alpha)
+    if math.isnan(interval[0]) and result.status == "ok":
         raise ValueError(
-            f"{asked} needs an interval, which the {result.method} does not give: use a test with "
-            "one, such as UStatisticTest"
+            f"{question_name} needs an interval, which the {result.method} does not give: use a "
+            "test with one, such as UStatisticTest"
         )
     return {
         "alpha": float(alpha),
         "estimate": result.estimate,
-        "conf_low": ends[0],
-        "conf_high": ends[1],
+        "conf_low": interval[0],
+        "conf_high": interval[1],
         "estimand": result.estimand,
         "method": result.method,
         "status": result.status,
@@ -295,11 +301,13 @@ def _common(result: ResultFields, alpha: Any, asked: str) -> dict[str, Any]:
     }
 
 
-def _pvalue(result: ResultFields, name: str, bound: float, side: Alternative) -> float:
+def _pvalue(result: ResultFields, name: str, bound: float, alternative: Alternative) -> float:
     """One-sided p-value of the hypothesis that the estimand is on the other side of the bound."""
-    least, most = result.bounds
-    found = math.nan if result.rule is None else result.rule.pvalue(bound, side)
-    if not least <= bound <= most or (result.rule is not None and math.isnan(found)):
+    lower_bound, upper_bound = result.bounds
+    rule_pvalue = math.nan if result.rule is None else result.rule.pvalue(bound, alternative)
+    if not lower_bound <= bound <= upper_bound or (
+        result.rule is not None and math.isnan(rule_pvalue)
+    ):
         # A smaller margin is nearer to the centre, whichever side the bound is on.
         too_low = name != "margin" and bound < result.estimate
         raise ValueError(
@@ -307,11 +315,11 @@ def _pvalue(result: ResultFields, name: str, bound: float, side: Alternative) ->
             f"have: use a {'larger' if too_low else 'smaller'} one"
         )
     if result.rule is not None:
-        return found
+        return rule_pvalue
     if not result.se > 0:
         return math.nan
     statistic = (result.estimate - bound) / result.se
-    return wald_pvalue(statistic, result.reference, result.df, side)
+    return wald_pvalue(statistic, result.reference, result.df, alternative)
 
 
 def _range(low: float, high: float) -> str:

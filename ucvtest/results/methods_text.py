@@ -66,12 +66,16 @@ def _question(result: ResultFields) -> str:
     first, second = settings.get("learner"), settings.get("other")
     keys = ", ".join(paper.key for paper in papers_behind([result]))
     cited = f" [{keys}]" if keys else ""
-    how = f"on {result.n_obs} observations by the following method: {result.method}{cited}."
-    what = _measure(result)
+    method_clause = (
+        f"on {result.n_obs} observations by the following method: {result.method}{cited}."
+    )
+    measure = _measure(result)
     if second is None:
-        return f"The {what} of {first} was estimated {how}"
-    plural = {"expected loss": "expected losses", "accuracy": "accuracies"}.get(what, f"{what}s")
-    return f"The {plural} of {first} (first) and {second} (second) were compared {how}"
+        return f"The {measure} of {first} was estimated {method_clause}"
+    plural = {"expected loss": "expected losses", "accuracy": "accuracies"}.get(
+        measure, f"{measure}s"
+    )
+    return f"The {plural} of {first} (first) and {second} (second) were compared {method_clause}"
 
 
 def _measure(result: ResultFields) -> str:
@@ -86,14 +90,14 @@ def _measure(result: ResultFields) -> str:
 def _estimand(result: ResultFields) -> str:
     contrast = ""
     if result.settings.get("other") is not None:
-        over = "over" if result.contrast == "ratio" else "minus"
-        contrast = f" (first {over} second)"
+        contrast_word = "over" if result.contrast == "ratio" else "minus"
+        contrast = f" (first {contrast_word} second)"
     loss = result.settings.get("loss")
-    named = ""
+    loss_clause = ""
     if loss is not None and not _ranks_pairs(loss):
         kind = "score" if result.better == "higher" else "loss"
-        named = f"; the {kind} is {LOSSES.get(loss, loss)}"
-    return f"The estimand is the {result.estimand}{contrast}{named}."
+        loss_clause = f"; the {kind} is {LOSSES.get(loss, loss)}"
+    return f"The estimand is the {result.estimand}{contrast}{loss_clause}."
 
 
 def _ranks_pairs(name: Any) -> bool:
@@ -118,10 +122,10 @@ def _clusters(result: ResultFields) -> str:
 def _resampling(result: ResultFields) -> str:
     if result.settings.get("source") == "predictions":
         return "Predictions were given, and no model was fitted."
-    parts = [part for part in (_design(result), _learn_size(result)) if part]
-    named = f"Resampling: {', '.join(parts)}; " if parts else ""
+    clauses = [clause for clause in (_design(result), _learn_size(result)) if clause]
+    resampling_clause = f"Resampling: {', '.join(clauses)}; " if clauses else ""
     fits = f"{result.n_fits} model fit{'s' if result.n_fits != 1 else ''} in all."
-    return f"{named}{fits}"
+    return f"{resampling_clause}{fits}"
 
 
 def _design(result: ResultFields) -> str:
@@ -139,9 +143,11 @@ def _design(result: ResultFields) -> str:
         return f"{settings['n_folds']}-fold cross-validation{repeated}"
     if "n_permutations" in settings:
         number = settings["n_permutations"]
-        drawn = numbers.get("n_drawn", number)
-        early = "" if drawn == number else f", of {number} at most, where a sequential test stopped"
-        return LABELINGS.get(number, f"{drawn} permutations of the labels{early}")
+        n_drawn = numbers.get("n_drawn", number)
+        early = (
+            "" if n_drawn == number else f", of {number} at most, where a sequential test stopped"
+        )
+        return LABELINGS.get(number, f"{n_drawn} permutations of the labels{early}")
     if "n_pairs" in numbers:
         return f"{numbers['n_pairs']} pairs of random learning sets"
     return ""
@@ -158,25 +164,31 @@ def _learn_size(result: ResultFields) -> str:
 def _uncertainty(result: ResultFields) -> str:
     if math.isnan(result.se) and result.rule is None:
         return ""
-    parts = []
+    clauses = []
     variance = result.diagnostics.get("variance")
     if isinstance(variance, str):
-        parts.append(f"The variance estimate is {variance!r}")
+        clauses.append(f"The variance estimate is {variance!r}")
     name = result.interval_name if result.interval_name != "interval" else "confidence interval"
-    by = _reference(result) if result.rule is None else _of_rule(result.rule, result.reference)
-    if by:
-        parts.append(f"the {name} is {by}")
+    interval_method = (
+        _reference(result) if result.rule is None else _of_rule(result.rule, result.reference)
+    )
+    if interval_method:
+        clauses.append(f"the {name} is {interval_method}")
     error = result.diagnostics.get("mc_se_estimate", math.nan)
     if not math.isnan(error):
-        parts.append(f"the Monte-Carlo standard error of the estimate is {_number(error)}")
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+        clauses.append(f"the Monte-Carlo standard error of the estimate is {_number(error)}")
+    joined_clauses = "; ".join(clauses)
+    return f"{joined_clauses[:1].upper()}{joined_clauses[1:]}." if joined_clauses else ""
 
 
 def _of_rule(rule: Rule, reference: str) -> str:
     """The interval of a rule, which may refer to the normal distribution instead of Student's t."""
-    by = INTERVALS[rule.rule.kind if isinstance(rule, ChangedUnits) else rule.kind]
-    return by.replace("Student's t", "normal") if reference == "normal" else by
+    interval_method = INTERVALS[rule.rule.kind if isinstance(rule, ChangedUnits) else rule.kind]
+    return (
+        interval_method.replace("Student's t", "normal")
+        if reference == "normal"
+        else interval_method
+    )
 
 
 def _reference(result: ResultFields) -> str:

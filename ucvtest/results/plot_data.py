@@ -34,10 +34,11 @@ class Layer:
     width: float | None = None
 
     def __post_init__(self) -> None:
-        for name, allowed in (("mark", get_args(Mark)), ("role", get_args(Role))):
-            if getattr(self, name) not in allowed:
+        for name, allowed_values in (("mark", get_args(Mark)), ("role", get_args(Role))):
+            if getattr(self, name) not in allowed_values:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} is unknown: use one of {', '.join(allowed)}"
+                    f"{name}={getattr(self, name)!r} is unknown: use one of "
+                    f"{', '.join(allowed_values)}"
                 )
         for name in ("x", "y"):
             values = np.atleast_1d(np.array(getattr(self, name), dtype=float))
@@ -72,7 +73,7 @@ class Picture:
     def to_dict(self) -> dict[str, Any]:
         """Mappings, strings, numbers and arrays only."""
         layers = [
-            {item.name: getattr(layer, item.name) for item in fields(layer)}
+            {layer_field.name: getattr(layer, layer_field.name) for layer_field in fields(layer)}
             for layer in self.layers
         ]
         return {

@@ -36,8 +36,8 @@ class Saved(ByValue):
     """Fields that former versions did not write, with what they meant."""
 
     def __post_init__(self) -> None:
-        for item in fields(self):  # type: ignore[arg-type]
-            object.__setattr__(self, item.name, freeze(getattr(self, item.name)))
+        for attribute in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, attribute.name, freeze(getattr(self, attribute.name)))
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
@@ -62,43 +62,48 @@ class Saved(ByValue):
         """
         _check_format(data, cls, cls._what, cls._version)
         data = {**cls._later, **data}
-        missing = [item.name for item in fields(cls) if item.name not in data]  # type: ignore[arg-type]
+        missing = [attribute.name for attribute in fields(cls) if attribute.name not in data]  # type: ignore[arg-type]
         if missing:
             raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
         with reading(cls._what):
             values = cls._values(data)
             # Text for a list would be read letter by letter.
-            texts = {name: each for name, each in data.items() if isinstance(each, str)}
+            texts = {
+                name: field_value
+                for name, field_value in data.items()
+                if isinstance(field_value, str)
+            }
             _check_types(cls, values | {name: texts[name] for name in values.keys() & texts.keys()})
-            found = cls(**values)
+            restored = cls(**values)
             # What is nested deeper, such as settings and tables, is used where it is shown.
-            str(found.summary() if hasattr(found, "summary") else found)
-            return found
+            str(restored.summary() if hasattr(restored, "summary") else restored)
+            return restored
 
     def _plain(self) -> dict[str, Any]:
         """What is written of the fields."""
-        return {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}  # type: ignore[arg-type]
+        attributes = fields(self)  # type: ignore[arg-type]
+        return {attribute.name: to_plain(getattr(self, attribute.name)) for attribute in attributes}
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         """The fields from what was written of them."""
-        return {item.name: from_plain(data[item.name]) for item in fields(cls)}  # type: ignore[arg-type]
+        return {attribute.name: from_plain(data[attribute.name]) for attribute in fields(cls)}  # type: ignore[arg-type]
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
+def reading(result_kind: str) -> Iterator[None]:
     """Say in our words what Python raises over parts of the wrong kind."""
     try:
         yield
     except (*UNUSABLE, StopIteration) as error:
-        raise ValueError(f"data holds no {what} that can be used: {error}") from error
+        raise ValueError(f"data holds no {result_kind} that can be used: {error}") from error
 
 
-def _check_format(data: Any, kind: type, what: str, version: int) -> None:
+def _check_format(data: Any, kind: type, result_kind: str, version: int) -> None:
     """Refuse what `to_dict` of the class has not written, or another format than `version`."""
-    known = data.get("format") if isinstance(data, Mapping) else None
-    if not isinstance(known, str) or known != f"ucvtest.{kind.__name__}":
-        raise ValueError(f"data is not a {what} written by {kind.__name__}.to_dict")
+    format_name = data.get("format") if isinstance(data, Mapping) else None
+    if not isinstance(format_name, str) or format_name != f"ucvtest.{kind.__name__}":
+        raise ValueError(f"data is not a {result_kind} written by {kind.__name__}.to_dict")
     check_format_version("data", data.get("version"), version)
 
 
@@ -112,7 +117,7 @@ def _check_types(kind: type, values: Mapping[str, Any]) -> None:
 
 def _has_type(value: Any, hint: Any) -> bool:
     if get_origin(hint) in (Union, UnionType):
-        return any(_has_type(value, each) for each in get_args(hint))
+        return any(_has_type(value, type_argument) for type_argument in get_args(hint))
     kind = _plain_type(hint)
     if kind is NoneType:
         return value is None
@@ -140,7 +145,7 @@ TOLD_APART = (bool, int, float, str, tuple, Mapping)
 def freeze(value: Any) -> Any:
     """The value with read-only mappings and arrays."""
     if isinstance(value, Mapping):
-        return MappingProxyType({key: freeze(item) for key, item in value.items()})
+        return MappingProxyType({key: freeze(element) for key, element in value.items()})
     if isinstance(value, np.ndarray):
         copy = value.copy()
         copy.flags.writeable = False
@@ -157,13 +162,13 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, TYPES):
         return to_plain(rule_to_dict(value))
     if is_dataclass(value):
-        return {item.name: to_plain(getattr(value, item.name)) for item in fields(value)}
+        return {element.name: to_plain(getattr(value, element.name)) for element in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): to_plain(item) for key, item in value.items()}
+        return {str(key): to_plain(element) for key, element in value.items()}
     if isinstance(value, np.ndarray):
         return {"array": to_plain(value.tolist()), "dtype": value.dtype.str}
     if isinstance(value, (list, tuple)):
-        return [to_plain(item) for item in value]
+        return [to_plain(element) for element in value]
     if isinstance(value, np.generic):
         return to_plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
@@ -198,7 +203,7 @@ def from_plain(value: Any) -> Any:
     if isinstance(value, dict) and set(value) == {"array", "dtype"}:
         return np.array(from_plain(value["array"]), dtype=value["dtype"])
     if isinstance(value, dict):
-        return {key: from_plain(item) for key, item in value.items()}
+        return {key: from_plain(element) for key, element in value.items()}
     if isinstance(value, list):
-        return [from_plain(item) for item in value]
+        return [from_plain(element) for element in value]
     return value

@@ -45,8 +45,10 @@ class JointEstimates(ByValue):
         object.__setattr__(self, "own", MappingProxyType(dict(self.own)))
         if self.statistics is None:
             with np.errstate(divide="ignore", invalid="ignore"):
-                apart = self.estimates[:, None] - self.estimates
-                object.__setattr__(self, "statistics", apart / np.asarray(self.se, dtype=float))
+                differences = self.estimates[:, None] - self.estimates
+                object.__setattr__(
+                    self, "statistics", differences / np.asarray(self.se, dtype=float)
+                )
         for name in ("se", "covariance", "statistics"):
             object.__setattr__(self, name, freeze(np.asarray(getattr(self, name), dtype=float)))
 
@@ -58,7 +60,7 @@ class JointEstimates(ByValue):
     @property
     def estimates(self) -> np.ndarray:
         """Of each learner, (L,)."""
-        return np.array([each.estimate for each in self.own.values()])
+        return np.array([result.estimate for result in self.own.values()])
 
     @cached_property
     def errors(self) -> MultivariateT:
@@ -67,12 +69,14 @@ class JointEstimates(ByValue):
         An estimate that is 0/0 has no variance: its error is independent of the others then, and as
         large as they are on average.
         """
-        known = ~np.isnan(np.diag(self.covariance))
-        if known.all():
+        has_variance = ~np.isnan(np.diag(self.covariance))
+        if has_variance.all():
             return MultivariateT(self.covariance, self.df, self.seed)
-        covariance = np.where(known[:, None] & known, self.covariance, 0.0)
-        usual = float(np.diag(covariance)[known].mean()) if known.any() else 1.0
-        covariance[~known, ~known] = usual
+        covariance = np.where(has_variance[:, None] & has_variance, self.covariance, 0.0)
+        mean_variance = (
+            float(np.diag(covariance)[has_variance].mean()) if has_variance.any() else 1.0
+        )
+        covariance[~has_variance, ~has_variance] = mean_variance
         return MultivariateT(covariance, self.df, self.seed)
 
     def adjusted(self, results: Mapping[tuple[str, str], TestResult]) -> list[float]:
@@ -80,12 +84,14 @@ class JointEstimates(ByValue):
 
         Not above Holm's, which the simulated ones are not either but for their Monte-Carlo error.
         """
-        pvalues = np.array([each.pvalue for each in results.values()])
-        statistics = np.array([self._statistic(each) for each in results.values()])
+        pvalues = np.array([result.pvalue for result in results.values()])
+        statistics = np.array([self._statistic(result) for result in results.values()])
         statistics[np.isnan(pvalues)] = math.nan
         pairs, (alternative, *_) = self._places(results), [e.alternative for e in results.values()]
-        found = np.minimum(self.errors.stepdown(statistics, pairs, alternative), _holm(pvalues))
-        return np.where(np.isnan(pvalues), math.nan, found).tolist()
+        adjusted_pvalues = np.minimum(
+            self.errors.stepdown(statistics, pairs, alternative), _holm(pvalues)
+        )
+        return np.where(np.isnan(pvalues), math.nan, adjusted_pvalues).tolist()
 
     def _statistic(self, result: TestResult) -> float:
         """On the scale of `errors`."""
@@ -102,12 +108,12 @@ class JointEstimates(ByValue):
     ) -> list[tuple[float, float]]:
         """Intervals that all hold their differences with probability 1 - alpha."""
         value = self.critical(results, alpha).value
-        return [_interval(each, value, self.df) for each in results.values()]
+        return [_interval(result, value, self.df) for result in results.values()]
 
     def own_intervals(self, alpha: float) -> list[tuple[float, float]]:
         """Intervals that all hold what each learner reaches, and so also that of any one chosen."""
         value = self.errors.critical(alpha).value
-        return [_interval(each, value, self.df) for each in self.own.values()]
+        return [_interval(result, value, self.df) for result in self.own.values()]
 
     @property
     def order(self) -> np.ndarray:
@@ -123,21 +129,29 @@ class JointEstimates(ByValue):
         assert self.statistics is not None
         higher = next(iter(self.own.values())).better == "higher"
         # What cannot be told apart excludes nothing.
-        known = (self.se > 0) & ~np.isnan(self.statistics)
-        statistics = np.where(known, -self.statistics if higher else self.statistics, -math.inf)
-        kept = self._within(statistics.max(axis=1), alpha)
-        return tuple(name for name, stays in zip(self.learners, kept, strict=True) if stays)
+        has_statistic = (self.se > 0) & ~np.isnan(self.statistics)
+        statistics = np.where(
+            has_statistic, -self.statistics if higher else self.statistics, -math.inf
+        )
+        in_best_set = self._within(statistics.max(axis=1), alpha)
+        return tuple(name for name, stays in zip(self.learners, in_best_set, strict=True) if stays)
 
     def _within(self, farthest: np.ndarray, alpha: float) -> np.ndarray:
         """Which of these statistics (L,) chance explains; the smallest one in any case."""
-        least, most = (max(bound, 0.0) for bound in self.errors.around_worst(alpha))
-        kept: np.ndarray = farthest <= least
+        least_critical, most_critical = (
+            max(bound, 0.0) for bound in self.errors.around_worst(alpha)
+        )
+        within_chance: np.ndarray = farthest <= least_critical
         # Only between these bounds simulation decides, which takes a while for many learners.
-        for place in np.flatnonzero(~kept & (farthest <= most)).tolist():
-            if (alpha, place) not in self._worst:
-                self._worst[alpha, place] = max(self.errors.worst(place, alpha), 0.0)
-            kept[place] = farthest[place] <= self._worst[alpha, place]
-        return kept
+        for learner_number in np.flatnonzero(~within_chance & (farthest <= most_critical)).tolist():
+            if (alpha, learner_number) not in self._worst:
+                self._worst[alpha, learner_number] = max(
+                    self.errors.worst(learner_number, alpha), 0.0
+                )
+            within_chance[learner_number] = (
+                farthest[learner_number] <= self._worst[alpha, learner_number]
+            )
+        return within_chance
 
     @cached_property
     def _worst(self) -> dict[tuple[float, int], float]:
@@ -145,22 +159,35 @@ class JointEstimates(ByValue):
         return {}
 
     def _places(self, pairs: Iterable[tuple[str, str]]) -> Sequence[tuple[int, int]]:
-        numbers = {name: place for place, name in enumerate(self.own)}
+        numbers = {name: position for position, name in enumerate(self.own)}
         return [(numbers[first], numbers[second]) for first, second in pairs]
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts."""
-        rest = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "own"}
-        own = [{"learner": name, "result": each.to_dict()} for name, each in self.own.items()]
-        return {"own": own, **{name: to_plain(value) for name, value in rest.items()}}
+        other_fields = {
+            estimates_field.name: getattr(self, estimates_field.name)
+            for estimates_field in fields(self)
+            if estimates_field.name != "own"
+        }
+        learner_results = [
+            {"learner": name, "result": result.to_dict()} for name, result in self.own.items()
+        ]
+        return {
+            "own": learner_results,
+            **{name: to_plain(value) for name, value in other_fields.items()},
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """What `to_dict` was called on."""
         with reading("comparison"):
-            rest = {name: from_plain(value) for name, value in data.items() if name != "own"}
-            own = {row["learner"]: TestResult.from_dict(row["result"]) for row in data["own"]}
-            return cls(own=own, **rest)
+            other_fields = {
+                name: from_plain(value) for name, value in data.items() if name != "own"
+            }
+            learner_results = {
+                row["learner"]: TestResult.from_dict(row["result"]) for row in data["own"]
+            }
+            return cls(own=learner_results, **other_fields)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,36 +220,39 @@ class JointStatistics(ByValue):
 
     def adjusted(self, results: Sequence[TestResult]) -> list[float]:
         """Step-down p-values, not above Holm's; NaN where there is none, which counts as 1."""
-        pvalues = np.array([each.pvalue for each in results])
+        pvalues = np.array([result.pvalue for result in results])
         statistics = np.array(
             [
-                as_normal(each.statistic, each.df)
-                if math.isinf(self.df) and each.df > 0
-                else each.statistic
-                for each in results
+                as_normal(result.statistic, result.df)
+                if math.isinf(self.df) and result.df > 0
+                else result.statistic
+                for result in results
             ]
         )
         statistics[np.isnan(pvalues)] = math.nan
-        places = [(place,) for place in range(len(results))]
-        found = self.errors.stepdown(statistics, places, results[0].alternative)
-        found = np.minimum(found, _holm(pvalues))
-        return np.where(np.isnan(pvalues), math.nan, found).tolist()
+        places = [(position,) for position in range(len(results))]
+        adjusted_pvalues = self.errors.stepdown(statistics, places, results[0].alternative)
+        adjusted_pvalues = np.minimum(adjusted_pvalues, _holm(pvalues))
+        return np.where(np.isnan(pvalues), math.nan, adjusted_pvalues).tolist()
 
     def intervals(self, results: Sequence[TestResult], alpha: float) -> list[tuple[float, float]]:
         """Intervals that all hold what they are about with probability 1 - alpha."""
         value = self.critical(results[0].alternative, alpha).value
-        return [_interval(each, value, self.df) for each in results]
+        return [_interval(result, value, self.df) for result in results]
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts."""
-        return {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
+        return {
+            statistics_field.name: to_plain(getattr(self, statistics_field.name))
+            for statistics_field in fields(self)
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """What `to_dict` was called on."""
         with reading("comparison"):
-            found = {name: from_plain(value) for name, value in data.items()}
-            return cls(**{**found, "keys": tuple(map(tuple, found["keys"]))})
+            field_values = {name: from_plain(value) for name, value in data.items()}
+            return cls(**{**field_values, "keys": tuple(map(tuple, field_values["keys"]))})
 
 
 def _interval(result: TestResult, critical: float, df: float) -> tuple[float, float]:
@@ -231,9 +261,9 @@ def _interval(result: TestResult, critical: float, df: float) -> tuple[float, fl
     `df` stands for that of exact intervals, which have none.
     """
     normal = result.reference == "normal" or math.isinf(df)
-    own = None if normal else df if math.isnan(result.df) else result.df
-    own = None if own is not None and math.isinf(own) else own
-    tail = ReferenceDistribution(own).sf(critical)
+    result_df = None if normal else df if math.isnan(result.df) else result.df
+    result_df = None if result_df is not None and math.isinf(result_df) else result_df
+    tail = ReferenceDistribution(result_df).sf(critical)
     return quiet_interval(result, 2 * tail if result.alternative == "two-sided" else tail)
 
 
@@ -242,6 +272,6 @@ def _holm(pvalues: np.ndarray) -> np.ndarray:
     values = np.where(np.isnan(pvalues), 1.0, pvalues)
     order = np.argsort(values, kind="stable")
     factors = np.arange(len(values), 0, -1)
-    found = np.empty(len(values))
-    found[order] = np.minimum(np.maximum.accumulate(factors * values[order]), 1.0)
-    return found
+    adjusted_pvalues = np.empty(len(values))
+    adjusted_pvalues[order] = np.minimum(np.maximum.accumulate(factors * values[order]), 1.0)
+    return adjusted_pvalues

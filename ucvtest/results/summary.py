@@ -78,63 +78,63 @@ class ResultSummary(GridSummary):
 
     def as_markdown(self) -> str:
         """Verdict, tables, notes and settings as Markdown."""
-        result, facts = self._result, [*_words(self._result), *_facts(self._result)]
-        parts = [
+        result, fact_rows = self._result, [*_words(self._result), *_facts(self._result)]
+        sections = [
             f"## {escape_markdown(result.method)}",
             f"**{escape_markdown(verdict(result, self._alpha))}**",
             # Upright, so that a narrow page shows all of it.
             _main_grid(result, self._alpha).transposed().markdown(),
-            Grid([list(pair) for pair in facts[1:]], list(facts[0]), aligns="l").markdown(),
+            Grid([list(pair) for pair in fact_rows[1:]], list(fact_rows[0]), aligns="l").markdown(),
         ]
         for grid in _further_grids(result):
-            parts += [f"### {escape_markdown(grid.title)}", grid.markdown()]
+            sections += [f"### {escape_markdown(grid.title)}", grid.markdown()]
         if notes := _notes(result, self._alpha):
-            parts += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
+            sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
         if result.settings:
             rows = [[name, repr(value)] for name, value in result.settings.items()]
-            parts += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
-        return "\n\n".join(parts) + "\n"
+            sections += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
+        return "\n\n".join(sections) + "\n"
 
 
 def _words(result: ResultFields) -> list[tuple[str, str]]:
     """What is stated in words, one line or more each."""
     settings = result.settings
-    words = [("Estimand", result.estimand)]
+    statements = [("Estimand", result.estimand)]
     if settings.get("learner") is not None:
-        words.append(("Learner", str(settings["learner"])))
+        statements.append(("Learner", str(settings["learner"])))
     if settings.get("other") is not None:
-        words.append(("Other", str(settings["other"])))
+        statements.append(("Other", str(settings["other"])))
     if result.null_hypothesis is not None:
-        words.append(("Null", result.null_hypothesis))
+        statements.append(("Null", result.null_hypothesis))
     elif not math.isnan(result.null_value):
         sign = {"two-sided": "=", "less": ">=", "greater": "<="}[result.alternative]
-        words.append(("Null", f"estimand {sign} {result.null_value:g}"))
+        statements.append(("Null", f"estimand {sign} {result.null_value:g}"))
     if result.status != "ok":
-        words.append(("STATUS", result.status))
-    return words
+        statements.append(("STATUS", result.status))
+    return statements
 
 
 def _facts(result: ResultFields) -> list[tuple[str, str]]:
     """What is a number or a name, side by side in two columns."""
-    facts = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
+    fact_rows = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
     if "n_groups" in result.diagnostics:
-        sizes = [result.diagnostics[f"{which}_group"] for which in ("smallest", "largest")]
-        of = f"{sizes[0]:d}" if sizes[0] == sizes[1] else f"{sizes[0]:d} to {sizes[1]:d}"
-        facts.append(("Clusters", f"{result.diagnostics['n_groups']:d} of {of}"))
+        sizes = [result.diagnostics[f"{extreme}_group"] for extreme in ("smallest", "largest")]
+        cluster_sizes = f"{sizes[0]:d}" if sizes[0] == sizes[1] else f"{sizes[0]:d} to {sizes[1]:d}"
+        fact_rows.append(("Clusters", f"{result.diagnostics['n_groups']:d} of {cluster_sizes}"))
     if "learn_size" in result.settings:
-        facts.append(("Learning-set size", number_text(result.settings["learn_size"])))
+        fact_rows.append(("Learning-set size", number_text(result.settings["learn_size"])))
     if result.settings.get("loss") is not None:
         metric = known_metric(result.settings["loss"])
         kind = "Score" if result.better == "higher" and metric is None else "Loss"
-        facts.append((kind, str(result.settings["loss"])))
+        fact_rows.append((kind, str(result.settings["loss"])))
     if "variance" in result.diagnostics:
-        facts.append(("Variance estimator", number_text(result.diagnostics["variance"])))
+        fact_rows.append(("Variance estimator", number_text(result.diagnostics["variance"])))
     name = "Posterior" if result.interval_name == "credible interval" else "Reference"
-    facts.append((name, _reference(result)))
+    fact_rows.append((name, _reference(result)))
     if not math.isnan(result.null_value):
-        facts.append(("Alternative", result.alternative))
-    facts.append(("Seconds", f"{result.elapsed:.2f}"))
-    return facts
+        fact_rows.append(("Alternative", result.alternative))
+    fact_rows.append(("Seconds", f"{result.elapsed:.2f}"))
+    return fact_rows
 
 
 def _reference(result: ResultFields) -> str:
@@ -171,8 +171,8 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
     if math.isnan(result.pvalue) and math.isnan(result.null_value):
         del columns[symbol], columns["p-value"]
     if not is_studentised(result):
-        shown = ("estimate", symbol, "p-value")
-        columns = {name: cells for name, cells in columns.items() if name in shown}
+        shown_columns = ("estimate", symbol, "p-value")
+        columns = {name: cells for name, cells in columns.items() if name in shown_columns}
     sign = "/" if result.contrast == "ratio" else "-"
     names = [f"first {sign} second" if direction(result) else "learner", "Monte-Carlo s.e."]
     rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
@@ -190,9 +190,9 @@ def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence
     ]
     rows = [list(cells) for cells in zip(*columns, strict=True)]
     # A first column such as "variance" may hold the choice that diagnostics["variance"] names.
-    chosen = result.diagnostics.get(next(iter(table), ""))
+    variance_name = result.diagnostics.get(next(iter(table), ""))
     for row in rows:
-        if row[0] == chosen:
+        if row[0] == variance_name:
             row[0] += " *"
             title = f"{title} (* used for this result)"
     return Grid(rows, header, title=title)
@@ -220,8 +220,8 @@ def _statistic_notes(result: ResultFields) -> list[str]:
     # Nobody sees less beside rounded numbers.
     if math.isclose(ratio, result.statistic, rel_tol=0.01, abs_tol=0.005):
         return []
-    why = ON_SCALES.get(getattr(rule, "kind", ""), "the method has a statistic of its own")
-    return [f"{symbol} is not (estimate - null value) / std err: {why}."]
+    scale_reason = ON_SCALES.get(getattr(rule, "kind", ""), "the method has a statistic of its own")
+    return [f"{symbol} is not (estimate - null value) / std err: {scale_reason}."]
 
 
 def _notes(result: ResultFields, alpha: float) -> list[str]:

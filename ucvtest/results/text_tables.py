@@ -55,11 +55,11 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
     do its tables, and keeps the titles of all tables in LaTeX.
     """
 
-    def fill(self, grids: Sequence["Grid"], text: Callable[[int], list[str]]) -> None:
-        """Make all tables as wide as the widest; `text` is what stands below, for that width."""
+    def fill(self, grids: Sequence["Grid"], notes_for_width: Callable[[int], list[str]]) -> None:
+        """Make all tables as wide as the widest; `notes_for_width` gives the lines below them."""
         width = max(WIDTH, *(grid.width for grid in grids))
         self.tables = [grid.table(width) for grid in grids]
-        self.add_extra_txt(text(width))
+        self.add_extra_txt(notes_for_width(width))
 
     def as_html(self) -> str:
         """Tables and text as HTML."""
@@ -67,12 +67,14 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
 
     def as_latex(self) -> str:
         """Tables and text as LaTeX; needs the package booktabs."""
-        parts = []
+        latex_blocks = []
         for table in self.tables:
             title = rf"\textbf{{{escape_latex(table.title)}}}\par\smallskip" if table.title else ""
             body = table.as_latex_tabular(center=False).split("\n%\\caption")[0]
-            parts.append("\n".join(filter(None, [r"\begin{center}", title, body, r"\end{center}"])))
-        return "\n\n".join([*parts, *map(escape_latex, self._paragraphs())])
+            latex_blocks.append(
+                "\n".join(filter(None, [r"\begin{center}", title, body, r"\end{center}"]))
+            )
+        return "\n\n".join([*latex_blocks, *map(escape_latex, self._paragraphs())])
 
     def _paragraphs(self) -> list[str]:
         lines = (self.extra_txt or "").split("\n")
@@ -128,12 +130,12 @@ class Grid:
     def table(self, width: int) -> SimpleTable:
         """The table of statsmodels, as wide as is asked for."""
         widths = self._widths
-        spare = width - self.width
+        spare_width = width - self.width
         # What is spare goes between the columns, the remainder to the first ones.
         gaps = len(widths) - 1
         for index in range(1, len(widths)):
-            widths[index] += spare // gaps + (index <= spare % gaps)
-        text = {
+            widths[index] += spare_width // gaps + (index <= spare_width % gaps)
+        text_format = {
             "table_dec_above": "=",
             "table_dec_below": "=",
             "colwidths": widths,
@@ -152,7 +154,7 @@ class Grid:
             headers=None if self.header is None else self.header[1:],
             stubs=[row[0] for row in self.rows],
             title=self.title,
-            txt_fmt=text,
+            txt_fmt=text_format,
             ltx_fmt=latex,
             html_fmt=pages,
         )
@@ -165,9 +167,9 @@ class Grid:
     def markdown(self) -> str:
         """The table with pipes."""
         header = self.header or [""] * len(self.rows[0])
-        sides = ["---" if align == "l" else "---:" for align in ("l" + self.aligns)]
-        sides += sides[-1:] * (len(header) - len(sides))
-        lines = [header, sides, *self.rows]
+        alignment_row = ["---" if align == "l" else "---:" for align in ("l" + self.aligns)]
+        alignment_row += alignment_row[-1:] * (len(header) - len(alignment_row))
+        lines = [header, alignment_row, *self.rows]
         cells = ([escape_markdown(cell) for cell in line] for line in lines)
         return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
@@ -178,15 +180,17 @@ def page(above: Sequence[str], grids: Sequence[Grid], below: Sequence[str] = ())
 
 
 def _html(above: Iterable[str], tables: Iterable[Any], below: Iterable[str]) -> str:
-    first, last = ([f"<p>{html.escape(text)}</p>" for text in texts] for texts in (above, below))
+    first, last = (
+        [f"<p>{html.escape(paragraph)}</p>" for paragraph in texts] for texts in (above, below)
+    )
     # Or notebooks would read what stands between dollar signs as a formula.
-    start = '<div class="tex2jax_ignore mathjax_ignore">'
-    return "\n".join([start, *first, *(table.as_html() for table in tables), *last, "</div>"])
+    opening_tag = '<div class="tex2jax_ignore mathjax_ignore">'
+    return "\n".join([opening_tag, *first, *(table.as_html() for table in tables), *last, "</div>"])
 
 
-def hanging(text: str, width: int) -> list[str]:
+def hanging(paragraph: str, width: int) -> list[str]:
     """Lines of a paragraph whose continuation is indented."""
-    return textwrap.wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
+    return textwrap.wrap(paragraph, width, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def wrapped_rows(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
@@ -195,8 +199,8 @@ def wrapped_rows(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
     room = WIDTH - 2 - max(len(label) for label, _ in pairs) - 1
     rows = []
     for label, text in pairs:
-        first, *rest = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
-        rows += [[f"{label}:", first], *(["", line] for line in rest)]
+        first, *continuation_lines = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
+        rows += [[f"{label}:", first], *(["", line] for line in continuation_lines)]
     return rows
 
 
@@ -205,8 +209,8 @@ def in_two_columns(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
     padded = [(f"{label}:", value) for label, value in pairs]
     if len(padded) % 2:
         padded.append(("", ""))
-    half = len(padded) // 2
-    return [[*padded[row], *padded[half + row]] for row in range(half)]
+    n_rows = len(padded) // 2
+    return [[*padded[row], *padded[n_rows + row]] for row in range(n_rows)]
 
 
 def escape_markdown(text: str) -> str:

@@ -60,12 +60,12 @@ SIGNED = ("t", "normal", "none")
 """Reference distributions of statistics with a sign."""
 
 
-def in_units_of(asked: Units, result: TestResult, *, paired: bool) -> TestResult:
+def in_units_of(reported_units: Units, result: TestResult, *, paired: bool) -> TestResult:
     """The result of a test of a loss in the units that were asked for.
 
     Parameters
     ----------
-    asked : Units
+    reported_units : Units
     result : TestResult
     paired : bool
         Whether it is about the difference of two learners.
@@ -74,7 +74,7 @@ def in_units_of(asked: Units, result: TestResult, *, paired: bool) -> TestResult
     -------
     TestResult
     """
-    units = _Change(asked, paired, result.estimate)
+    units = _Change(reported_units, paired, result.estimate)
     posterior, rule = result.posterior, result.rule
     return replace(
         result,
@@ -85,18 +85,20 @@ def in_units_of(asked: Units, result: TestResult, *, paired: bool) -> TestResult
         alternative=OTHER_SIDE[result.alternative] if units.turns else result.alternative,
         statistic=_statistic(result, units),
         better="higher" if units.turns else result.better,
-        rule=None if rule is None else ChangedUnits(rule, units.shift, asked.slope),
+        rule=None if rule is None else ChangedUnits(rule, units.shift, reported_units.slope),
         posterior=None if posterior is None else _posterior(posterior, units),
         settings=_settings(result.settings, units),
         diagnostics=_diagnostics(result.diagnostics, units),
-        tables=dict(units.table(*each) for each in result.tables.items()),
-        pictures={kind: units.picture(kind, each) for kind, each in result.pictures.items()},
+        tables=dict(units.table(*title_and_table) for title_and_table in result.tables.items()),
+        pictures={kind: units.picture(kind, picture) for kind, picture in result.pictures.items()},
     )
 
 
-def row_in_units_of(asked: Units, row: Mapping[str, Any], *, paired: bool) -> dict[str, Any]:
+def row_in_units_of(
+    reported_units: Units, row: Mapping[str, Any], *, paired: bool
+) -> dict[str, Any]:
     """A row of a frame with an estimate, its sd and its interval."""
-    units = _Change(asked, paired, row["estimate"])
+    units = _Change(reported_units, paired, row["estimate"])
     low, high = units.ends(row["conf_low"], row["conf_high"])
     changed = {"estimate": units.value(row["estimate"]), "sd": units.distance(row["sd"])}
     return {**row, **changed, "conf_low": low, "conf_high": high}
@@ -148,40 +150,42 @@ class _Change:
         return 0.0 + value / self.asked.slope
 
     def ends(self, low: Any, high: Any) -> tuple[Any, Any]:
-        found = self.value(low), self.value(high)
-        return found[::-1] if self.turns else found
+        changed_interval = self.value(low), self.value(high)
+        return changed_interval[::-1] if self.turns else changed_interval
 
     def table(
         self, title: str, table: Mapping[str, tuple[Any, ...]]
     ) -> tuple[str, Mapping[str, tuple[Any, ...]]]:
         """A table of a result with its title."""
-        found = dict(table)
+        changed_table = dict(table)
         if "conf_low" in table and "conf_high" in table:
             pairs = map(self.ends, table["conf_low"], table["conf_high"])
-            found["conf_low"], found["conf_high"] = zip(*pairs, strict=True)
+            changed_table["conf_low"], changed_table["conf_high"] = zip(*pairs, strict=True)
         if "se" in table:
-            found["se"] = _each(self.distance, table["se"])
+            changed_table["se"] = _each(self.distance, table["se"])
         if title == "Learners":
-            found["estimate"] = _each(self.of_one, table["estimate"])
+            changed_table["estimate"] = _each(self.of_one, table["estimate"])
         elif title == "Mean losses":
             title = "Mean scores" if self.turns else title
-            found["estimate"] = _each(self.value, table["estimate"])
+            changed_table["estimate"] = _each(self.value, table["estimate"])
         elif title == "Moments":
-            found["estimate"] = tuple(map(self._moment, table["moment"], table["estimate"]))
+            changed_table["estimate"] = tuple(map(self._moment, table["moment"], table["estimate"]))
         elif title == "Parts":
-            found["value"] = tuple(map(self._part, table["part"], table["value"]))
+            changed_table["value"] = tuple(map(self._part, table["part"], table["value"]))
             errors = zip(table["part"], table["mc_se"], strict=True)
             # P_in is a share, and has no units.
-            found["mc_se"] = tuple(x if name == "P_in" else self.distance(x) for name, x in errors)
+            changed_table["mc_se"] = tuple(
+                x if name == "P_in" else self.distance(x) for name, x in errors
+            )
         elif title == "Posterior probabilities":
             step = -1 if self.turns else 1
-            found = {name: cells[::step] for name, cells in table.items()}
-            found["region"] = tuple(map(self._region, found["region"]))
+            changed_table = {name: cells[::step] for name, cells in table.items()}
+            changed_table["region"] = tuple(map(self._region, changed_table["region"]))
         elif "estimate" in table:
             # Tables of variances.
             for name in {"estimate", "mc_se"} & set(table):
-                found[name] = _each(self.square, table[name])
-        return title, found
+                changed_table[name] = _each(self.square, table[name])
+        return title, changed_table
 
     def _moment(self, name: str, value: Any) -> Any:
         return self.second_moment(value) if name in SECOND_MOMENTS else self.square(value)
@@ -191,13 +195,13 @@ class _Change:
             return value
         return self.change(value) if name == "e_gen" else self.of_one(value)
 
-    def _region(self, words: str) -> str:
+    def _region(self, region_text: str) -> str:
         """Such as "below -0.01", "-0.01 to 0.01" or "above 0.01"."""
-        first, *rest = words.split(" ")
+        first, *further_words = region_text.split(" ")
         if first in ("below", "above"):
             other = {"below": "above", "above": "below"}[first] if self.turns else first
-            return f"{other} {self.value(float(rest[0])):g}"
-        low, high = self.ends(float(first), float(rest[-1]))
+            return f"{other} {self.value(float(further_words[0])):g}"
+        low, high = self.ends(float(first), float(further_words[-1]))
         return f"{low:g} to {high:g}"
 
     def picture(self, kind: str, picture: Picture) -> Picture:
@@ -206,19 +210,19 @@ class _Change:
         step = -1 if self.turns else 1
         layers = [
             replace(
-                each,
-                x=self.value(each.x)[::step],
-                y=each.y[::step],
-                width=None if each.width is None else self.distance(each.width),
+                layer,
+                x=self.value(layer.x)[::step],
+                y=layer.y[::step],
+                width=None if layer.width is None else self.distance(layer.width),
             )
-            for each in picture.layers
+            for layer in picture.layers
         ]
         return replace(picture, layers=tuple(layers))
 
 
-def _each(function: Callable[[Any], Any], cells: tuple[Any, ...]) -> tuple[Any, ...]:
+def _each(change: Callable[[Any], Any], cells: tuple[Any, ...]) -> tuple[Any, ...]:
     # The cells of errors that nobody knows are None.
-    return tuple(None if cell is None else function(cell) for cell in cells)
+    return tuple(None if cell is None else change(cell) for cell in cells)
 
 
 def _statistic(result: TestResult, units: _Change) -> float:
@@ -230,27 +234,31 @@ def _statistic(result: TestResult, units: _Change) -> float:
     return units.value(result.statistic) if "e_in" in result.diagnostics else result.statistic
 
 
-def _posterior(one: Posterior, units: _Change) -> Posterior:
-    left, right = (one.p_right, one.p_left) if units.turns else (one.p_left, one.p_right)
-    rope, center = units.distance(one.rope), units.value(one.rope_center)
-    return Posterior(left, one.p_rope, right, rope, center)
+def _posterior(posterior: Posterior, units: _Change) -> Posterior:
+    p_left, p_right = (
+        (posterior.p_right, posterior.p_left)
+        if units.turns
+        else (posterior.p_left, posterior.p_right)
+    )
+    rope, center = units.distance(posterior.rope), units.value(posterior.rope_center)
+    return Posterior(p_left, posterior.p_rope, p_right, rope, center)
 
 
 def _settings(settings: Mapping[str, Any], units: _Change) -> dict[str, Any]:
-    known = dict(settings)
+    changed_settings = dict(settings)
     for name in ("loss", "metric"):
-        if known.get(name) is not None:
-            known[name] = units.asked.name
-    if known.get("null_value") is not None:
-        known["null_value"] = units.value(known["null_value"])
-    if known.get("rope") is not None:
-        known["rope"] = units.distance(known["rope"])
-    if known.get("alternative") is not None and units.turns:
-        known["alternative"] = OTHER_SIDE[known["alternative"]]
-    return known
+        if changed_settings.get(name) is not None:
+            changed_settings[name] = units.asked.name
+    if changed_settings.get("null_value") is not None:
+        changed_settings["null_value"] = units.value(changed_settings["null_value"])
+    if changed_settings.get("rope") is not None:
+        changed_settings["rope"] = units.distance(changed_settings["rope"])
+    if changed_settings.get("alternative") is not None and units.turns:
+        changed_settings["alternative"] = OTHER_SIDE[changed_settings["alternative"]]
+    return changed_settings
 
 
-def _diagnostics(known: Mapping[str, Any], units: _Change) -> dict[str, Any]:
+def _diagnostics(diagnostics: Mapping[str, Any], units: _Change) -> dict[str, Any]:
     changes: dict[str, Callable[[Any], Any]] = {
         **dict.fromkeys(ESTIMATES, units.value),
         **dict.fromkeys(OF_ONE, units.of_one),
@@ -262,9 +270,13 @@ def _diagnostics(known: Mapping[str, Any], units: _Change) -> dict[str, Any]:
         "slope": units.per_unit,
         **dict.fromkeys(("se_slope", "mc_se_slope"), lambda value: abs(units.per_unit(value))),
     }
-    found = {
-        name: changes[name](value) if name in changes else value for name, value in known.items()
+    changed_diagnostics = {
+        name: changes[name](value) if name in changes else value
+        for name, value in diagnostics.items()
     }
-    if "p_left" in known and units.turns:
-        found["p_left"], found["p_right"] = known["p_right"], known["p_left"]
-    return found
+    if "p_left" in diagnostics and units.turns:
+        changed_diagnostics["p_left"], changed_diagnostics["p_right"] = (
+            diagnostics["p_right"],
+            diagnostics["p_left"],
+        )
+    return changed_diagnostics

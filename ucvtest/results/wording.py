@@ -42,12 +42,12 @@ def same_everywhere(*, of_sets: bool, scores: bool, learnt: bool) -> str:
     """
     if learnt and not of_sets and not scores:
         return SAME_LOSSES
-    what = "score" if scores else "mean loss" if of_sets else "loss"
-    where = "in every test set" if of_sets else "at every observation"
+    measure = "score" if scores else "mean loss" if of_sets else "loss"
+    observation_unit = "in every test set" if of_sets else "at every observation"
     fits = " in every fit" if learnt and not of_sets else ""
     return (
-        f"degenerate: the two learners had the same {what} {where}{fits}, so there is no "
-        "difference to test; compare learners that differ"
+        f"degenerate: the two learners had the same {measure} {observation_unit}{fits}, so there "
+        "is no difference to test; compare learners that differ"
     )
 
 
@@ -82,8 +82,8 @@ def verdict(result: ResultFields, alpha: float = 0.05) -> str:
     """The answer in a sentence or two."""
     check_alpha(alpha)
     if result.posterior is not None:
-        found = posterior_in_words(result, result.posterior)
-        return f"{found}: {_estimate_clause(result, alpha)}.{_caution(result)}"
+        posterior_text = posterior_in_words(result, result.posterior)
+        return f"{posterior_text}: {_estimate_clause(result, alpha)}.{_caution(result)}"
     if math.isnan(result.pvalue):
         return _without_test(result, alpha)
     return f"{_finding(result, alpha)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
@@ -100,34 +100,34 @@ def _without_test(result: ResultFields, alpha: float) -> str:
 def posterior_in_words(result: ResultFields, posterior: Posterior) -> str:
     """Posterior probabilities, the largest first."""
     probabilities = (posterior.p_left, posterior.p_rope, posterior.p_right)
-    named = zip(probabilities, _posterior_claims(result, posterior), strict=True)
-    claims = [(probability, claim) for probability, claim in named if claim]
-    claims.sort(key=lambda item: -item[0])
+    claims_by_probability = zip(probabilities, _posterior_claims(result, posterior), strict=True)
+    claims = [(probability, claim) for probability, claim in claims_by_probability if claim]
+    claims.sort(key=lambda probability_and_claim: -probability_and_claim[0])
     subjects = [f"the {result.estimand}", "it", "it"]
-    parts = [
+    claim_texts = [
         f"{_probability(probability)} that {claim.format(it=subject)}"
         for (probability, claim), subject in zip(claims, subjects, strict=False)
     ]
-    return f"Probability {', '.join(parts[:-1])} and {parts[-1]}"
+    return f"Probability {', '.join(claim_texts[:-1])} and {claim_texts[-1]}"
 
 
 def _posterior_claims(result: ResultFields, posterior: Posterior) -> tuple[str, str, str]:
     """What is claimed of the left, of the region of equivalence (if there is one), of the right."""
     rope, center = posterior.rope, posterior.rope_center
-    sides = direction(result)
-    if sides is None or center != 0:
+    better_sides = direction(result)
+    if better_sides is None or center != 0:
         low, high = f"{center - rope:g}", f"{center + rope:g}"
-        within = f"{{it}} lies between {low} and {high}" if rope else ""
-        return f"{{it}} is below {low}", within, f"{{it}} is above {high}"
-    left, right = (
+        rope_claim = f"{{it}} lies between {low} and {high}" if rope else ""
+        return f"{{it}} is below {low}", rope_claim, f"{{it}} is above {high}"
+    left_claim, right_claim = (
         # Braces in the name of a learner are no placeholders.
-        f"the {named(result, side)} is better".replace("{", "{{").replace("}", "}}")
-        for side in (sides.below, sides.above)
+        f"the {named(result, better_side)} is better".replace("{", "{{").replace("}", "}}")
+        for better_side in (better_sides.below, better_sides.above)
     )
     if not rope:
-        return left, "", right
+        return left_claim, "", right_claim
     margin = f" by more than {rope:g}"
-    return left + margin, f"the two learners differ by at most {rope:g}", right + margin
+    return left_claim + margin, f"the two learners differ by at most {rope:g}", right_claim + margin
 
 
 def _probability(value: float) -> str:
@@ -143,9 +143,9 @@ def _finding(result: ResultFields, alpha: float) -> str:
     null = result.null_hypothesis
     claim = None if null else _claim(result, rejected=rejected)
     if claim is None:
-        named = f" that {null}" if null else ""
-        found = "Evidence" if rejected else "No evidence"
-        return f"{found} {level} against the null hypothesis{named}"
+        null_clause = f" that {null}" if null else ""
+        evidence_text = "Evidence" if rejected else "No evidence"
+        return f"{evidence_text} {level} against the null hypothesis{null_clause}"
     return f"{_capital(claim)} {level}" if rejected else f"No evidence {level} that {claim}"
 
 
@@ -154,13 +154,13 @@ def _claim(result: ResultFields, *, rejected: bool) -> str | None:
     null = result.null_value
     if math.isnan(null):
         return None
-    sides = direction(result)
+    better_sides = direction(result)
     below = is_below(result)
     undecided = result.alternative == "two-sided" and not rejected
-    if sides is not None and null == result.same:
+    if better_sides is not None and null == result.same:
         if undecided:
             return "the two learners differ"
-        return f"the {named(result, sides.below if below else sides.above)} is better"
+        return f"the {named(result, better_sides.below if below else better_sides.above)} is better"
     relation = "differs from" if undecided else "is below" if below else "is above"
     return f"the {result.estimand} {relation} {null:g}"
 
@@ -177,32 +177,32 @@ def is_below(result: ResultFields) -> bool:
     return result.estimate < result.null_value
 
 
-def named(result: ResultFields, which: str) -> str:
+def named(result: ResultFields, first_or_second: str) -> str:
     """The "first" or the "second" learner, with its name where this tells it from the other."""
     names = {"first": result.settings.get("learner"), "second": result.settings.get("other")}
-    name = names[which]
+    name = names[first_or_second]
     if len(set(names.values())) < 2 or not isinstance(name, str) or len(name) > LONGEST_NAME:
-        return f"{which} learner"
-    return f"{which} learner ({name})"
+        return f"{first_or_second} learner"
+    return f"{first_or_second} learner ({name})"
 
 
 def _estimate_clause(result: ResultFields, alpha: float) -> str:
     low, high = quiet_interval(result, alpha)
     if math.isnan(result.estimate):
-        text = _fixed_by(result, low, high)
-        interval = "" if math.isnan(low) else _interval_words(result, (low, high), alpha, text)
+        as_text = _fixed_by(result, low, high)
+        interval = "" if math.isnan(low) else _interval_words(result, (low, high), alpha, as_text)
         pvalue = "" if math.isnan(result.pvalue) else f"p {pvalue_text(result.pvalue, alpha)}"
         added = ", ".join(filter(None, (interval, pvalue)))
         return f"the {result.estimand} could not be estimated{f' ({added})' if added else ''}"
-    text = _fixed_by(result, low, high)
-    ends = (low, high)
-    brackets = [_interval_words(result, ends, alpha, text)] if is_studentised(result) else []
+    as_text = _fixed_by(result, low, high)
+    limits = (low, high)
+    brackets = [_interval_words(result, limits, alpha, as_text)] if is_studentised(result) else []
     if not math.isnan(result.pvalue):
         brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
     if brackets and result.assumption:
         brackets.append(f"assuming {result.assumption}")
     added = f" ({', '.join(brackets)})" if brackets else ""
-    return f"the {result.estimand} is {text(result.estimate)}{_in_percent(result)}{added}"
+    return f"the {result.estimand} is {as_text(result.estimate)}{_in_percent(result)}{added}"
 
 
 def _in_percent(result: ResultFields) -> str:
@@ -223,17 +223,20 @@ def is_studentised(result: ResultFields) -> bool:
 
 
 def _interval_words(
-    result: ResultFields, ends: tuple[float, float], alpha: float, text: Callable[[float], str]
+    result: ResultFields,
+    interval: tuple[float, float],
+    alpha: float,
+    as_text: Callable[[float], str],
 ) -> str:
-    (low, high), name = ends, result.interval_name
+    (low, high), name = interval, result.interval_name
     level = percent(1 - alpha)
     if math.isnan(low):
         return f"no {name}"
     if result.alternative == "less":
-        return f"one-sided {level} {name} up to {text(high)}"
+        return f"one-sided {level} {name} up to {as_text(high)}"
     if result.alternative == "greater":
-        return f"one-sided {level} {name} from {text(low)} up"
-    return f"{level} {name} {text(low)} to {text(high)}"
+        return f"one-sided {level} {name} from {as_text(low)} up"
+    return f"{level} {name} {as_text(low)} to {as_text(high)}"
 
 
 def _fixed_by(result: ResultFields, low: float, high: float) -> Callable[[float], str]:
@@ -242,10 +245,10 @@ def _fixed_by(result: ResultFields, low: float, high: float) -> Callable[[float]
     if not (math.isfinite(se) and 1e-6 < se < 1e6):
         return lambda value: f"{value:.3g}"
     decimals = max(0, math.ceil(-math.log10(se / 5)))
-    ends = [end for end in (low, high) if math.isfinite(end)]
+    finite_limits = [limit for limit in (low, high) if math.isfinite(limit)]
     null = result.null_value
     # An end close to the null value keeps the digits that tell on which side of it it lies.
-    while decimals < 6 and any(round(end, decimals) == null != end for end in ends):
+    while decimals < 6 and any(round(limit, decimals) == null != limit for limit in finite_limits):
         decimals += 1
     return lambda value: f"{round(value, decimals) + 0.0:.{decimals}f}"
 
@@ -269,12 +272,12 @@ def pvalue_text(pvalue: float, alpha: float = 0.05) -> str:
     return f"= {pvalue:.{decimals}f}"
 
 
-def percent(share: float) -> str:
+def percent(proportion: float) -> str:
     """A share as a percentage, without needless digits."""
-    return f"{100 * share:.10g}%"
+    return f"{100 * proportion:.10g}%"
 
 
-def _capital(text: str) -> str:
+def _capital(sentence: str) -> str:
     """The text as a sentence starts; the name of an argument keeps its small letter."""
-    first, _, _ = text.partition(" ")
-    return text if "_" in first else text[:1].upper() + text[1:]
+    first, _, _ = sentence.partition(" ")
+    return sentence if "_" in first else sentence[:1].upper() + sentence[1:]

@@ -105,15 +105,18 @@ def fold_covariance(
         rng=generator,
         n_jobs=n_jobs,
     )
-    parts = []
+    moments = []
     with progress_bar(progress, "simulation", "sample") as bar:
         for losses in samples.losses(count):
             e = np.einsum("brn,rn->bn", losses, design.weight)
-            parts.append(moments_by_row(e, fold))
+            moments.append(moments_by_row(e, fold))
             bar.update(len(losses))
-    replicates = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    replicates = {
+        name: np.concatenate([batch_moments[name] for batch_moments in moments])
+        for name in moments[0]
+    }
     settings = {
-        "learners": tuple(each.name for each in samples.learners),
+        "learners": tuple(sample_learner.name for sample_learner in samples.learners),
         "loss": samples.loss.name,
         "estimator": estimator,
         "rng": seed,
@@ -261,11 +264,11 @@ class FoldCovarianceSimulation:
     @property
     def eigenvalues(self) -> tuple[float, float, float]:
         """lambda_1, lambda_2 and lambda_3; the first is NaN for leave-one-out."""
-        found = (self.sigma_squared, self.omega, self.gamma)
+        covariances = (self.sigma_squared, self.omega, self.gamma)
         if self.fold_size > 1:
-            return eigenvalues(*found, self.n_obs, self.fold_size)
-        one, _, gamma = found
-        return math.nan, one - gamma, one + (self.n_obs - 1) * gamma
+            return eigenvalues(*covariances, self.n_obs, self.fold_size)
+        sigma_squared, _, gamma = covariances
+        return math.nan, sigma_squared - gamma, sigma_squared + (self.n_obs - 1) * gamma
 
     @property
     def rho(self) -> float:
@@ -294,12 +297,15 @@ class FoldCovarianceSimulation:
             "rho": self._rho_influence(),
         }
         for name, weight in self._weights.items():
-            part = weight * self._influence(name)
+            sigma_influence = weight * self._influence(name)
             influence[f"share_{name}"] = _ratio(
-                part - self.shares[name] * influence["theta"], self.theta
+                sigma_influence - self.shares[name] * influence["theta"], self.theta
             )
         root = math.sqrt(self.n_replications)
-        return {name: float(np.std(each, ddof=1)) / root for name, each in influence.items()}
+        return {
+            name: float(np.std(influence_values, ddof=1)) / root
+            for name, influence_values in influence.items()
+        }
 
     def summary_frame(self) -> "pd.DataFrame":
         """One row for each quantity: estimate, Monte-Carlo error, and share of the variance."""
@@ -327,8 +333,8 @@ class FoldCovarianceSimulation:
     @property
     def _of_fold(self) -> float:
         """m times the variance of the mean loss of a fold."""
-        extra = 0.0 if self.fold_size == 1 else (self.fold_size - 1) * self.omega
-        return self.sigma_squared + extra
+        within_fold_covariance = 0.0 if self.fold_size == 1 else (self.fold_size - 1) * self.omega
+        return self.sigma_squared + within_fold_covariance
 
     def _centred(self, name: str) -> float:
         """Mean product less the squared expectation, estimated by products of two samples."""
@@ -343,8 +349,8 @@ class FoldCovarianceSimulation:
 
     def _rho_influence(self) -> np.ndarray:
         m = self.fold_size
-        extra = 0.0 if m == 1 else (m - 1) * self._influence("s2")
-        of_fold = self._influence("s1") + extra
+        within_fold_influence = 0.0 if m == 1 else (m - 1) * self._influence("s2")
+        of_fold = self._influence("s1") + within_fold_influence
         return _ratio(m * self._influence("s3") - self.rho * of_fold, self._of_fold)
 
 
@@ -389,7 +395,10 @@ class HoldOutSimulation:
             "theta2": self.replicates["theta2"],
         }
         root = math.sqrt(len(deviation))
-        return {name: float(np.std(each, ddof=1)) / root for name, each in values.items()}
+        return {
+            name: float(np.std(replicate_values, ddof=1)) / root
+            for name, replicate_values in values.items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,18 +411,20 @@ class _FoldDesign:
 
 
 def _fold_design(fold: np.ndarray, n_folds: int, estimator: Estimator) -> _FoldDesign:
-    held = fold == np.arange(n_folds)[:, None]
+    held_out = fold == np.arange(n_folds)[:, None]
     if estimator == "cross_validation":
-        return _FoldDesign(~held, held, held.astype(float))
-    everything = np.ones((1, len(fold)), dtype=bool)
-    learning = np.concatenate([~held, everything])
-    weight = np.concatenate([np.where(held, 0.0, -1.0), np.full((1, len(fold)), float(n_folds))])
+        return _FoldDesign(~held_out, held_out, held_out.astype(float))
+    learn_all = np.ones((1, len(fold)), dtype=bool)
+    learning = np.concatenate([~held_out, learn_all])
+    weight = np.concatenate(
+        [np.where(held_out, 0.0, -1.0), np.full((1, len(fold)), float(n_folds))]
+    )
     return _FoldDesign(learning, np.ones_like(learning), weight)
 
 
-def _ratio(part: Any, whole: float) -> Any:
+def _ratio(numerator: Any, denominator: float) -> Any:
     """NaN where the whole is zero."""
-    return part / whole if whole else part * math.nan
+    return numerator / denominator if denominator else numerator * math.nan
 
 
 def _replications(n_replications: Any) -> int:

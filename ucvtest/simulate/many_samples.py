@@ -71,11 +71,12 @@ class ManySamples:
         # A generator of its own, so that the size of the pilot does not change the samples.
         pilot_rng = np.random.default_rng(rng.integers(2**63))
         pilot = self._draw(pilot_rng, PILOT_OBS)
-        self.learners: tuple[Learner, ...] = tuple(map(as_learner, learners))
-        regresses = any(map(is_regressor, self.learners))
+        named = tuple(map(as_learner, learners))
+        regresses = any(map(is_regressor, named))
         coded = taken_for_classes(pilot[1], output_of(loss), regresses=regresses)
         self.loss: Loss = as_loss(loss, has_classes=coded)
         self._pilot = make_sample(*pilot, as_classes=coded)
+        self.learners: tuple[Learner, ...] = tuple(x.for_sample(self._pilot) for x in named)
         self.loss = checked_costs(self.loss, self._pilot)
         for learner in self.learners:
             learner.check(self._pilot, self.loss.output, int(learning.sum(axis=1).min()))
@@ -98,15 +99,15 @@ class ManySamples:
         for sign, fits in zip((1, -1), self._fits, strict=False):
             predictions = fits(samples, seeds, first)
             for row, sample in enumerate(samples):
-                found = losses_where_tested(self.loss, sample, predictions[row], self._testing)
-                total[row] += sign * found
+                row_losses = losses_where_tested(self.loss, sample, predictions[row], self._testing)
+                total[row] += sign * row_losses
         return total
 
     def _draw(self, rng: np.random.Generator, n_obs: int) -> tuple[Any, np.ndarray]:
-        drawn = self._sampler(rng, n_obs)
-        if not isinstance(drawn, tuple) or len(drawn) != 2:
+        X_and_y = self._sampler(rng, n_obs)
+        if not isinstance(X_and_y, tuple) or len(X_and_y) != 2:
             raise ValueError("sampler must return a tuple of features and responses")
-        X, y = drawn[0], as_response(drawn[1])
+        X, y = X_and_y[0], as_response(X_and_y[1])
         if np.ndim(X) != 2 or len(X) != n_obs or y.shape != (n_obs,):
             raise ValueError(
                 f"sampler returned shapes {np.shape(X)} and {y.shape} for n = {n_obs}: it must "
@@ -188,9 +189,9 @@ class _RidgeFits(_JittedFits):
         features = np.stack([sample.matrix for sample in samples])
         response = np.stack([sample.target for sample in samples])
         size = self._samples_per_call(features.shape[2] + 1)
-        parts = []
-        for start in range(0, len(samples), size):
-            rows = np.arange(start, start + size)
+        score_batches = []
+        for first_sample in range(0, len(samples), size):
+            rows = np.arange(first_sample, first_sample + size)
             # Always calls of one shape: others would have to be compiled, and round differently.
             rows = np.minimum(rows, len(samples) - 1)
             scores = ridge_predictions(
@@ -201,8 +202,8 @@ class _RidgeFits(_JittedFits):
                 self.learner.penalty_scale == "mean",
                 self.learner.penalize_intercept,
             )
-            parts.append(scores[: len(samples) - start])
-        scores = np.concatenate(parts)
+            score_batches.append(scores[: len(samples) - first_sample])
+        scores = np.concatenate(score_batches)
         if self.output != "label":
             return scores
         flat = scores.reshape(-1, scores.shape[2])
@@ -229,11 +230,15 @@ class _EvaluatorFits:
 
         per_task = max(1, FITS_PER_TASK // len(self.learning))
         task = delayed(_fit_samples)
-        parts = Parallel(n_jobs=self.n_jobs)(
-            task(self, samples[start : start + per_task], seeds[start : start + per_task])
-            for start in range(0, len(samples), per_task)
+        prediction_batches = Parallel(n_jobs=self.n_jobs)(
+            task(
+                self,
+                samples[first_sample : first_sample + per_task],
+                seeds[first_sample : first_sample + per_task],
+            )
+            for first_sample in range(0, len(samples), per_task)
         )
-        return np.concatenate(parts)
+        return np.concatenate(prediction_batches)
 
 
 def _fit_samples(fits: _EvaluatorFits, samples: Sequence[Sample], seeds: np.ndarray) -> np.ndarray:

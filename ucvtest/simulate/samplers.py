@@ -93,7 +93,7 @@ def population_sampler(X: Any, y: Any) -> Sampler:
         )
 
     def sampler(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-        chosen = rng.integers(len(features), size=n)
-        return features[chosen], response[chosen]
+        row_numbers = rng.integers(len(features), size=n)
+        return features[row_numbers], response[row_numbers]
 
     return sampler

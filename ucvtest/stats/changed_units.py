@@ -40,13 +40,13 @@ class ChangedUnits:
     def pvalue(self, null_value: float, alternative: Alternative) -> float:
         """Of a value that the estimand can have, else NaN; it inverts the interval."""
         null_value = (null_value - self.shift) / self.slope + 0.0
-        found: float = self.rule.pvalue(null_value, self._turned(alternative))
-        return found
+        rule_pvalue: float = self.rule.pvalue(null_value, self._turned(alternative))
+        return rule_pvalue
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval that belongs to the p-value, one-sided where that is."""
-        ends = self.rule.interval(self._turned(alternative), alpha)
-        low, high = (self.shift + self.slope * end for end in ends)
+        rule_interval = self.rule.interval(self._turned(alternative), alpha)
+        low, high = (self.shift + self.slope * limit for limit in rule_interval)
         return (low, high) if self.slope > 0 else (high, low)
 
     def _turned(self, alternative: Alternative) -> Alternative:

@@ -28,7 +28,10 @@ class ExchangeableLabels:
     @classmethod
     def of(cls, labels: np.ndarray, cluster: np.ndarray) -> "ExchangeableLabels":
         """What labels (n,) in clusters, numbers 0, 1, ..., may do."""
-        members = [np.flatnonzero(cluster == each) for each in range(int(cluster.max()) + 1)]
+        members = [
+            np.flatnonzero(cluster == cluster_number)
+            for cluster_number in range(int(cluster.max()) + 1)
+        ]
         pure = [rows for rows in members if (labels[rows] == labels[rows[0]]).all()]
         if len(pure) == len(members):
             return cls(labels, (tuple(pure),), between=True)
@@ -40,10 +43,10 @@ class ExchangeableLabels:
     @cached_property
     def _slot(self) -> np.ndarray:
         """The slot of each row, (n,), counted from block to block."""
-        found = np.empty(len(self.labels), dtype=int)
+        slots = np.empty(len(self.labels), dtype=int)
         for number, rows in enumerate(rows for block in self.blocks for rows in block):
-            found[rows] = number
-        return found
+            slots[rows] = number
+        return slots
 
     @cached_property
     def _values(self) -> tuple[np.ndarray, ...]:
@@ -63,38 +66,42 @@ class ExchangeableLabels:
     @property
     def n_labelings(self) -> int:
         """How many different labelings there are."""
-        found = 1
+        total = 1
         for values in self._values:
             counts = np.unique(values, return_counts=True)[1].tolist()
-            found *= math.factorial(len(values)) // math.prod(map(math.factorial, counts))
-        return found
+            total *= math.factorial(len(values)) // math.prod(map(math.factorial, counts))
+        return total
 
     def draw(self, rng: np.random.Generator, n_drawn: int) -> np.ndarray:
         """Labels (n_drawn, n), one labeling after the other: not dependent on the batch."""
         keys = rng.random((n_drawn, sum(map(len, self.blocks))))
-        start, permuted = 0, np.empty(keys.shape, dtype=self.labels.dtype)
+        first_column, permuted = 0, np.empty(keys.shape, dtype=self.labels.dtype)
         for values in self._values:
-            columns = slice(start, start + len(values))
+            columns = slice(first_column, first_column + len(values))
             permuted[:, columns] = values[keys[:, columns].argsort(axis=1)]
-            start += len(values)
+            first_column += len(values)
         return permuted[:, self._slot]
 
     def every(self, size: int) -> Iterator[np.ndarray]:
         """All different labelings (size, n), some at a time."""
-        each = [list(arrangements(sorted(values.tolist()))) for values in self._values]
-        rows = product(*each)
+        block_arrangements = [
+            list(arrangements(sorted(values.tolist()))) for values in self._values
+        ]
+        rows = product(*block_arrangements)
         while batch := list(islice(rows, size)):
             slots = [[label for block in row for label in block] for row in batch]
             yield np.array(slots, dtype=self.labels.dtype)[:, self._slot]
 
     def shares(self) -> tuple[np.ndarray, np.ndarray]:
         """Different labels (V,), and the probability of each in every row, (V, n)."""
-        known, place = np.unique(self.labels, return_inverse=True)
-        found = np.zeros((len(known), len(self.labels)))
+        distinct_labels, label_index = np.unique(self.labels, return_inverse=True)
+        label_shares = np.zeros((len(distinct_labels), len(self.labels)))
         for block in self.blocks:
-            share = np.bincount(place[[rows[0] for rows in block]], minlength=len(known))
-            found[:, np.concatenate(block)] = share[:, None] / len(block)
-        return known, found
+            block_counts = np.bincount(
+                label_index[[rows[0] for rows in block]], minlength=len(distinct_labels)
+            )
+            label_shares[:, np.concatenate(block)] = block_counts[:, None] / len(block)
+        return distinct_labels, label_shares
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Means (n,) and covariances (n, n) of the labels."""
@@ -116,13 +123,13 @@ def arrangements(values: Sequence[float]) -> Iterator[tuple[float, ...]]:
     while True:
         yield tuple(values)
         # The longest tail that does not increase is at its last order: raise what precedes it.
-        place = len(values) - 2
-        while place >= 0 and values[place] >= values[place + 1]:
-            place -= 1
-        if place < 0:
+        pivot = len(values) - 2
+        while pivot >= 0 and values[pivot] >= values[pivot + 1]:
+            pivot -= 1
+        if pivot < 0:
             return
         larger = len(values) - 1
-        while values[larger] <= values[place]:
+        while values[larger] <= values[pivot]:
             larger -= 1
-        values[place], values[larger] = values[larger], values[place]
-        values[place + 1 :] = values[:place:-1]
+        values[pivot], values[larger] = values[larger], values[pivot]
+        values[pivot + 1 :] = values[:pivot:-1]

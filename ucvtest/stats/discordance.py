@@ -55,16 +55,21 @@ class Discordance(NamedTuple):
         `counts_right` is whether the statistic is about what is right, as for accuracies.
         """
         kind = "exact" if exact else "binomial"
-        which = "the first is right" if counts_right else "it is the first"
+        first_text = "the first is right" if counts_right else "it is the first"
         return (
             f"The p-value is the {kind} one of the {self.n_telling} observations where one rule "
             "errs and the other does not; the statistic is the number of those where "
-            f"{which}. The interval (Fay and Lumbard 2021) agrees with the p-value."
+            f"{first_text}. The interval (Fay and Lumbard 2021) agrees with the p-value."
         )
 
 
 def discordance(first: np.ndarray, second: np.ndarray) -> Discordance:
     """Count where two rules are right and wrong; 1 where a rule errs."""
-    one, two = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
-    cells = (~one & ~two, one & ~two, ~one & two, one & two)
+    first_errs, second_errs = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    cells = (
+        ~first_errs & ~second_errs,
+        first_errs & ~second_errs,
+        ~first_errs & second_errs,
+        first_errs & second_errs,
+    )
     return Discordance(*(int(cell.sum()) for cell in cells))

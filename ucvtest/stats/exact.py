@@ -104,8 +104,8 @@ class PairedCounts:
             return 1 - float(stretched) if delta < 0 else 1.0
         if delta == 0:
             return _at_least(b, telling, 0.5)
-        share = (telling + 1, n - telling) if delta < 0 else (telling, n - telling + 1)
-        return _melded(delta, (b, c + 1), share)
+        psi_counts = (telling + 1, n - telling) if delta < 0 else (telling, n - telling + 1)
+        return _melded(delta, (b, c + 1), psi_counts)
 
     def lower_end(self, tail: float) -> float:
         """The quantile of the melded confidence distribution of lower ends."""
@@ -120,14 +120,14 @@ class PairedCounts:
         if at_zero == tail:
             # The test rejects here, so 0 lies outside by the smallest step there is.
             return math.nextafter(0.0, 1.0)
-        ends = (-1.0, 0.0) if at_zero > tail else (0.0, 1.0)
+        bracket = (-1.0, 0.0) if at_zero > tail else (0.0, 1.0)
         precision = {"xtol": 1e-14, "rtol": 1e-13}
-        return float(brentq(lambda at: self.melded_below(at) - tail, *ends, **precision))
+        return float(brentq(lambda delta: self.melded_below(delta) - tail, *bracket, **precision))
 
 
-def _melded(delta: float, theta: tuple[int, int], share: tuple[int, int]) -> float:
+def _melded(delta: float, theta: tuple[int, int], psi_parameters: tuple[int, int]) -> float:
     """Probability of psi (2 theta - 1) <= delta, for beta distributed theta and psi."""
-    p, q = share
+    p, q = psi_parameters
     if q == 0:  # psi is 1
         return float(betainc(*theta, (1 + delta) / 2))
     low = max(abs(delta), float(betaincinv(p, q, NEGLIGIBLE)))

@@ -57,11 +57,13 @@ class FoldPairs:
         """
         if self.clusters is not None:
             return float(self.clusters.max())
-        parts = self._variances
-        parts = parts[:, parts.sum(axis=0) > 0]
-        if not parts.size:
+        variance_parts = self._variances
+        variance_parts = variance_parts[:, variance_parts.sum(axis=0) > 0]
+        if not variance_parts.size:
             return math.nan
-        welch = parts.sum(axis=0) ** 2 / (parts**2 / (self._counts - 1)).sum(axis=0)
+        welch = variance_parts.sum(axis=0) ** 2 / (variance_parts**2 / (self._counts - 1)).sum(
+            axis=0
+        )
         return float(np.clip(welch, 1, self.deviations.shape[1] - 2).mean())
 
     @property
@@ -77,15 +79,17 @@ class FoldPairs:
         if self.clusters is not None:
             count = int(self.clusters.max()) + 1
             sums = np.array([np.bincount(self.clusters, row) for row in self.deviations])
-            parts = count / (count - 1) * (sums**2).sum(axis=1)[None]
+            summed_squares = count / (count - 1) * (sums**2).sum(axis=1)[None]
         else:
             squares = self.deviations**2
-            own = (squares[:, self.classes], squares[:, ~self.classes])
+            squares_by_class = (squares[:, self.classes], squares[:, ~self.classes])
             counts = self._counts
             factors = np.where(counts > 1, counts / np.maximum(counts - 1, 1), math.nan)
-            parts = factors * np.array([each.sum(axis=1) for each in own])
-        found: np.ndarray = parts / n_obs**2
-        return found
+            summed_squares = factors * np.array(
+                [class_squares.sum(axis=1) for class_squares in squares_by_class]
+            )
+        variances: np.ndarray = summed_squares / n_obs**2
+        return variances
 
     def __sub__(self, other: Self) -> "FoldPairs":
         return FoldPairs(
@@ -144,10 +148,12 @@ class LabeledFolds:
         independent here and count alike.
         """
         n_obs, n_folds = len(self.classes), int(self.folds.max()) + 1
-        parts = []
+        repeat_values = []
         for row, score in zip(self.folds, scores, strict=True):
-            held = [np.bincount(row[members], minlength=n_folds) for members in self._members]
-            folds = np.repeat(np.flatnonzero(held[0] * held[1]), 4)
+            fold_counts = [
+                np.bincount(row[members], minlength=n_folds) for members in self._members
+            ]
+            folds = np.repeat(np.flatnonzero(fold_counts[0] * fold_counts[1]), 4)
             classes = np.concatenate([self.classes, np.tile(ADDED_CLASSES, len(folds) // 4)])
             weights = np.concatenate([np.ones(n_obs), np.full(len(folds), 1 / len(folds))])
             right, count = _sums_of_pairs(
@@ -159,14 +165,16 @@ class LabeledFolds:
             total = count[classes].sum()
             area = right[classes].sum() / total
             squares = ((right - area * count) / total) ** 2 / weights
-            own = []
+            class_variances = []
             for members, tested in ((classes, self.classes), (~classes, ~self.classes)):
                 size = int(tested.sum()) + 2 * QUARTER
-                own.append(float(squares[members].sum()) * size / (size - 1))
+                class_variances.append(float(squares[members].sum()) * size / (size - 1))
             freedom = [max(int(tested.sum()) - 1, 1) for tested in self._members]
-            welch = sum(own) ** 2 / sum(v**2 / k for v, k in zip(own, freedom, strict=True))
-            parts.append((float(area), sum(own), welch))
-        area, variance, df = np.mean(parts, axis=0).tolist()
+            welch = sum(class_variances) ** 2 / sum(
+                v**2 / k for v, k in zip(class_variances, freedom, strict=True)
+            )
+            repeat_values.append((float(area), sum(class_variances), welch))
+        area, variance, df = np.mean(repeat_values, axis=0).tolist()
         return area, variance, df
 
     @property
@@ -187,23 +195,32 @@ def _sums_of_pairs(
     new_fold = np.concatenate([[True], fold[1:] != fold[:-1]])
     new_tie = new_fold | np.concatenate([[True], score[1:] != score[:-1]])
     right, count = np.empty(len(order)), np.empty(len(order))
-    own = weights[order]
+    ordered_weights = weights[order]
     for of_class, above in ((classes[order], True), (~classes[order], False)):
         # Weights of the other class: in the fold, in the tie, and below it in the fold.
-        others = np.where(of_class, 0.0, own)
-        in_fold, in_tie = _block_sums(others, new_fold), _block_sums(others, new_tie)
-        before = np.cumsum(others)
-        start = np.flatnonzero(new_fold)
-        first = (before[start] - others[start])[np.cumsum(new_fold) - 1]
+        other_class_weights = np.where(of_class, 0.0, ordered_weights)
+        in_fold, in_tie = (
+            _block_sums(other_class_weights, new_fold),
+            _block_sums(other_class_weights, new_tie),
+        )
+        cumulative_weights = np.cumsum(other_class_weights)
+        fold_start = np.flatnonzero(new_fold)
+        first = (cumulative_weights[fold_start] - other_class_weights[fold_start])[
+            np.cumsum(new_fold) - 1
+        ]
         tie_start = np.flatnonzero(new_tie)
-        below = (before[tie_start] - others[tie_start])[np.cumsum(new_tie) - 1] - first
+        below = (cumulative_weights[tie_start] - other_class_weights[tie_start])[
+            np.cumsum(new_tie) - 1
+        ] - first
         passed = below if above else in_fold - below - in_tie
-        right[order[of_class]] = (own * (passed + 0.5 * in_tie))[of_class]
-        count[order[of_class]] = (own * in_fold)[of_class]
+        right[order[of_class]] = (ordered_weights * (passed + 0.5 * in_tie))[of_class]
+        count[order[of_class]] = (ordered_weights * in_fold)[of_class]
     return right, count
 
 
 def _block_sums(values: np.ndarray, new_block: np.ndarray) -> np.ndarray:
     """The sum over the block of each value; blocks begin where `new_block` says."""
-    found: np.ndarray = np.add.reduceat(values, np.flatnonzero(new_block))[np.cumsum(new_block) - 1]
-    return found
+    block_sums: np.ndarray = np.add.reduceat(values, np.flatnonzero(new_block))[
+        np.cumsum(new_block) - 1
+    ]
+    return block_sums

@@ -78,12 +78,12 @@ def rule_from_dict(data: Mapping[str, Any]) -> Rule:
     ValueError
         If `data` names no kind of rule.
     """
-    rest = dict(data)
-    kind = rest.pop("kind", None)
+    rule_fields = dict(data)
+    kind = rule_fields.pop("kind", None)
     if kind not in KINDS:
         raise ValueError(
             f"data has a rule of kind {kind!r}, which is unknown here: upgrade ucvtest"
         )
-    if "rule" in rest:
-        rest["rule"] = rule_from_dict(rest["rule"])
-    return KINDS[kind](**rest)
+    if "rule" in rule_fields:
+        rule_fields["rule"] = rule_from_dict(rule_fields["rule"])
+    return KINDS[kind](**rule_fields)

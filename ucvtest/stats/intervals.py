@@ -59,16 +59,16 @@ class Shape:
         slope_error: float = 0.0,
     ) -> Self:
         """From numbers in proportion to the pseudo-values; values that are all alike are normal."""
-        n, rest = len(effects), (slope, slope_se, slope_error)
+        n, slope_arguments = len(effects), (slope, slope_se, slope_error)
         moved = effects - effects.mean()
         largest = float(np.abs(moved).max())
         if not largest > ROUNDING * float(np.abs(effects).max()):
-            return cls(n, 0.0, n - 1.0, *rest)
+            return cls(n, 0.0, n - 1.0, *slope_arguments)
         second, third, fourth = (float(((moved / largest) ** k).mean()) for k in (2, 3, 4))
         skewness = third / second**1.5 * math.sqrt(n * (n - 1)) / (n - 2)
         # Satterthwaite's: twice the squared variance over the variance of its estimate.
         df = 2 * n / max(fourth / second**2 - 1, 1e-9)
-        return cls(n, skewness, min(max(df, LEAST_DF), n - 1.0), *rest)
+        return cls(n, skewness, min(max(df, LEAST_DF), n - 1.0), *slope_arguments)
 
     @property
     def flagged(self) -> bool:
@@ -104,9 +104,9 @@ class PlusFour(TransformedT):
 
     def _moved(self) -> tuple[float, float]:
         """The estimate and its standard error with the four observations added."""
-        n, more = self.n_obs, self.n_obs + 4
-        spread = n**2 * self.variance + 1 + 4 * n * (self.estimate - 0.5) ** 2 / more
-        return (n * self.estimate + 2) / more, math.sqrt(spread) / more
+        n, n_with_added = self.n_obs, self.n_obs + 4
+        spread = n**2 * self.variance + 1 + 4 * n * (self.estimate - 0.5) ** 2 / n_with_added
+        return (n * self.estimate + 2) / n_with_added, math.sqrt(spread) / n_with_added
 
     def _statistic(self, null_value: float) -> float:
         """The moved estimate less the null value, over its standard error."""
@@ -192,12 +192,15 @@ class HallT:
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval from the inverse transformation, within what the estimand can be."""
         t = ReferenceDistribution(self.df).isf(alpha / 2 if alternative == "two-sided" else alpha)
-        k, *others = self._skewnesses()
+        k, *other_skewnesses = self._skewnesses()
         low, high = -math.inf, math.inf
         if alternative != "less":
             low = self.estimate - self.se * _inverse(t, k)
         if alternative != "greater":
-            high = max(self.estimate - self.se * _inverse(-t, each) for each in (k, *others))
+            high = max(
+                self.estimate - self.se * _inverse(-t, other_skewness)
+                for other_skewness in (k, *other_skewnesses)
+            )
         return max(low, self.least), min(high, self.most)
 
     def _skewnesses(self) -> tuple[float, float]:
@@ -208,10 +211,10 @@ class HallT:
     def _transformed(self, null_value: float) -> tuple[float, float]:
         """What the lower end, and the upper end, compare with Student's t."""
         t = min(max((self.estimate - null_value) / self.se, -FAR), FAR)
-        below, least = (
+        below, smallest_transformed = (
             t + k * t * t / 3 + k * k * t * t * t / 27 + k / 6 for k in self._skewnesses()
         )
-        return below, max(below, least)
+        return below, max(below, smallest_transformed)
 
 
 def _inverse(x: float, k: float) -> float:

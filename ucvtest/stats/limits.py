@@ -7,21 +7,24 @@ from ucvtest.stats.wald import Alternative
 __all__ = ["holding", "within"]
 
 
-def within(ends: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+def within(interval: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
     """The interval cut to what the estimand can be; an end that is infinite stays so."""
-    least, most = bounds
-    low, high = (min(max(end, least), most) if math.isfinite(end) else end for end in ends)
+    lower_bound, upper_bound = bounds
+    low, high = (
+        min(max(limit, lower_bound), upper_bound) if math.isfinite(limit) else limit
+        for limit in interval
+    )
     return low, high
 
 
 def holding(
-    ends: tuple[float, float], estimate: float, alternative: Alternative, alpha: float
+    interval: tuple[float, float], estimate: float, alternative: Alternative, alpha: float
 ) -> tuple[float, float]:
     """The interval, reaching to the estimate where it did not.
 
     One-sided intervals with a level below one half begin beyond the estimate, and stay so.
     """
-    low, high = ends
+    low, high = interval
     if any(map(math.isnan, (low, high, estimate))) or (alternative != "two-sided" and alpha > 0.5):
-        return ends
+        return interval
     return min(low, estimate), max(high, estimate)

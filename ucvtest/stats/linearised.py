@@ -44,8 +44,8 @@ def effective_size(values: np.ndarray, index: np.ndarray | None) -> float:
     n = len(values)
     if index is None:
         return float(n)
-    plain, by_clusters = variance_of_mean(values), variance_of_mean(values, index)
-    return effective_number(plain, by_clusters, n, int(index.max()) + 1)
+    independent_variance, by_clusters = variance_of_mean(values), variance_of_mean(values, index)
+    return effective_number(independent_variance, by_clusters, n, int(index.max()) + 1)
 
 
 def two_right_two_wrong(n_classes: int) -> np.ndarray:
@@ -61,8 +61,10 @@ def one_right_one_wrong(n_classes: int) -> np.ndarray:
     """
     k = np.arange(n_classes)
     first, second = k[:, None, None] == k[:, None], k[:, None, None] == k
-    wrong = max(n_classes - 1, 1)
-    return 0.5 / n_classes / np.where(first, 1, wrong) / np.where(second, 1, wrong)
+    n_wrong_classes = max(n_classes - 1, 1)
+    return (
+        0.5 / n_classes / np.where(first, 1, n_wrong_classes) / np.where(second, 1, n_wrong_classes)
+    )
 
 
 @dataclass(frozen=True)
@@ -79,20 +81,20 @@ class RowsAdded:
     @classmethod
     def of(
         cls,
-        function: ValueAndGradient,
+        value_and_gradient: ValueAndGradient,
         table: np.ndarray,
         n: float,
         variance_of: Callable[[np.ndarray], float],
         added: np.ndarray,
     ) -> "RowsAdded":
         """By the gradient at the table with the observations added."""
-        more = n + float(added.sum())
-        moved = (n * table + added) / more
-        value, gradient = function(moved)
+        n_with_added = n + float(added.sum())
+        moved = (n * table + added) / n_with_added
+        value, gradient = value_and_gradient(moved)
         slopes = gradient - (moved * gradient).sum()
         spread = (
             n**2 * variance_of(slopes)
             + n * float((table * slopes).sum()) ** 2
             + float((added * slopes**2).sum())
         )
-        return cls(value, math.sqrt(spread) / more)
+        return cls(value, math.sqrt(spread) / n_with_added)

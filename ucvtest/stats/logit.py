@@ -36,16 +36,20 @@ class LogitT(TransformedT):
             # Such an interval begins beyond the estimate.
             centres.reverse()
         low, high = (
-            wald_interval(centre, se, self.reference, self.df, alternative, alpha)[end]
-            for end, centre in enumerate(centres)
+            wald_interval(centre, se, self.reference, self.df, alternative, alpha)[limit_index]
+            for limit_index, centre in enumerate(centres)
         )
         return float(expit(low)), float(expit(high))
 
     def _on_logit_scale(self) -> tuple[float, float, float]:
         """Logits that are no distance from the estimate: from it to what it is taken for."""
-        share = self._taken_for
-        ends = sorted((share, min(max(self.estimate, 0.0), 1.0)))
-        return float(logit(ends[0])), float(logit(ends[1])), self.se / (share * (1 - share))
+        taken_for = self._taken_for
+        proportions = sorted((taken_for, min(max(self.estimate, 0.0), 1.0)))
+        return (
+            float(logit(proportions[0])),
+            float(logit(proportions[1])),
+            self.se / (taken_for * (1 - taken_for)),
+        )
 
     @property
     def _taken_for(self) -> float:

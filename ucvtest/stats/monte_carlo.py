@@ -17,5 +17,5 @@ def pvalue_error(pvalue: float, size: int) -> float:
 
     One is added to the draws that are not counted as well: never zero where all are counted.
     """
-    share = min(pvalue, size / (size + 1))
-    return math.sqrt(share * (1 - share) / size)
+    bounded_pvalue = min(pvalue, size / (size + 1))
+    return math.sqrt(bounded_pvalue * (1 - bounded_pvalue) / size)

@@ -34,11 +34,11 @@ class NestedTerms:
         # Every repetition tests n observations without one fold, then (K - 1) n without two.
         values = values.reshape(n_repeats, n_folds * n_obs)
         testing = testing.reshape(n_repeats, -1, n_obs)
-        found = [
-            _squared_differences(*parts, n_folds)
-            for parts in zip(folds, testing, values, strict=True)
+        repeat_terms = [
+            _squared_differences(*repeat_arrays, n_folds)
+            for repeat_arrays in zip(folds, testing, values, strict=True)
         ]
-        a, b = (np.array(part) for part in zip(*found, strict=True))
+        a, b = (np.array(terms) for terms in zip(*repeat_terms, strict=True))
         return cls(n_obs, a, b, inner=values[:, n_obs:], outer=values[:, :n_obs])
 
     @property
@@ -84,8 +84,8 @@ class NestedTerms:
 
     def estimates(self, factor: float) -> np.ndarray:
         """The mean inner loss less `factor` times its distance to the outer one, (R,)."""
-        inner = self.inner.mean(axis=1)
-        return inner - factor * (inner - self.outer.mean(axis=1))
+        mean_inner = self.inner.mean(axis=1)
+        return mean_inner - factor * (mean_inner - self.outer.mean(axis=1))
 
     def estimate(self, factor: float) -> float:
         """The mean of `estimates` over the repetitions."""
@@ -100,15 +100,17 @@ def _squared_differences(
     table[testing] = values
     single, pairs = table[:n_folds], table[n_folds:]
     row = np.zeros((n_folds, n_folds), dtype=int)
-    for place, (first, second) in enumerate(combinations(range(n_folds), 2)):
-        row[first, second] = row[second, first] = place
-    others = fold != np.arange(n_folds)[:, None]
+    for pair_number, (first, second) in enumerate(combinations(range(n_folds), 2)):
+        row[first, second] = row[second, first] = pair_number
+    in_other_folds = fold != np.arange(n_folds)[:, None]
     # inner[j, i]: the loss at i of the rule learnt without fold j and the fold of i.
-    inner = np.where(others, pairs[row[:, fold], np.arange(len(fold))], 0.0)
-    mean_inner = inner.sum(axis=1) / others.sum(axis=1)
-    outer = [losses[~rest] for losses, rest in zip(single, others, strict=True)]
-    mean_outer = np.array([losses.mean() for losses in outer])
-    noise = np.array([losses.var(ddof=1) / len(losses) for losses in outer])
+    inner_losses = np.where(in_other_folds, pairs[row[:, fold], np.arange(len(fold))], 0.0)
+    mean_inner = inner_losses.sum(axis=1) / in_other_folds.sum(axis=1)
+    outer_losses = [
+        losses[~is_other] for losses, is_other in zip(single, in_other_folds, strict=True)
+    ]
+    mean_outer = np.array([losses.mean() for losses in outer_losses])
+    noise = np.array([losses.var(ddof=1) / len(losses) for losses in outer_losses])
     return (mean_inner - mean_outer) ** 2, noise
 
 

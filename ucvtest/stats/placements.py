@@ -79,10 +79,10 @@ class Placements:
     @property
     def variance(self) -> float:
         """DeLong's variance of `mean`; NaN with fewer than two observations of a class."""
-        both = (self.positives, self.negatives)
-        if min(map(len, both)) < 2:
+        both_classes = (self.positives, self.negatives)
+        if min(map(len, both_classes)) < 2:
             return math.nan
-        return float(sum(values.var(ddof=1) / len(values) for values in both))
+        return float(sum(values.var(ddof=1) / len(values) for values in both_classes))
 
     @property
     def df(self) -> float:
@@ -92,9 +92,13 @@ class Placements:
     @property
     def deviations(self) -> np.ndarray:
         """Centred placement values, (n,), whose squares add up to the variance."""
-        both = (self.positives, self.negatives)
+        both_classes = (self.positives, self.negatives)
         return np.concatenate(
-            [(each - each.mean()) / math.sqrt(len(each) * (len(each) - 1)) for each in both]
+            [
+                (class_placements - class_placements.mean())
+                / math.sqrt(len(class_placements) * (len(class_placements) - 1))
+                for class_placements in both_classes
+            ]
         )
 
     @property
@@ -143,12 +147,21 @@ class ClusteredPlacements:
         n_clusters = len(self.positives)
         if self.n_positive + self.n_negative > n_clusters:
             return n_clusters - 1.0
-        parts = [
-            n / (n - 1) * float((each**2).sum())
-            for n, each in ((self.n_positive, self.positives), (self.n_negative, self.negatives))
+        class_variances = [
+            n / (n - 1) * float((class_placements**2).sum())
+            for n, class_placements in (
+                (self.n_positive, self.positives),
+                (self.n_negative, self.negatives),
+            )
         ]
-        squares = parts[0] ** 2 / (self.n_positive - 1) + parts[1] ** 2 / (self.n_negative - 1)
-        return float(np.clip(sum(parts) ** 2 / squares, 1, n_clusters - 2)) if squares else math.nan
+        squares = class_variances[0] ** 2 / (self.n_positive - 1) + class_variances[1] ** 2 / (
+            self.n_negative - 1
+        )
+        return (
+            float(np.clip(sum(class_variances) ** 2 / squares, 1, n_clusters - 2))
+            if squares
+            else math.nan
+        )
 
     @cached_property
     def deviations(self) -> np.ndarray:
@@ -186,29 +199,33 @@ def clustered_placements(
     curve data, Biometrics 53; or `equal`ly every cluster that holds any of the row's class.
     """
     classes, n_clusters = (y == 1, y != 1), int(cluster.max()) + 1
-    held = [np.bincount(cluster[rows], minlength=n_clusters) for rows in classes]
+    cluster_counts = [np.bincount(cluster[rows], minlength=n_clusters) for rows in classes]
     shares = []
-    for rows, count in zip(classes, held, strict=True):
+    for rows, count in zip(classes, cluster_counts, strict=True):
         weight = 1 / count[cluster[rows]] if equal else np.ones(int(rows.sum()))
         shares.append(weight / weight.sum())
-    both = [scores[rows] for rows in classes]
-    below = _share_below(both[0], both[1], shares[1])
-    above = 1 - _share_below(both[1], both[0], shares[0])
+    class_scores = [scores[rows] for rows in classes]
+    below = _share_below(class_scores[0], class_scores[1], shares[1])
+    above = 1 - _share_below(class_scores[1], class_scores[0], shares[0])
     auc = float(shares[0] @ below)
     sums = [
-        np.bincount(cluster[rows], share * (placed - auc), n_clusters)
-        for rows, share, placed in zip(classes, shares, (below, above), strict=True)
+        np.bincount(cluster[rows], row_shares * (placed - auc), n_clusters)
+        for rows, row_shares, placed in zip(classes, shares, (below, above), strict=True)
     ]
-    n_holding = [int((count > 0).sum()) for count in held]
+    n_holding = [int((count > 0).sum()) for count in cluster_counts]
     return ClusteredPlacements(auc, sums[0], sums[1], n_holding[0], n_holding[1])
 
 
-def _share_below(scores: np.ndarray, others: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _share_below(
+    scores: np.ndarray, other_scores: np.ndarray, other_shares: np.ndarray
+) -> np.ndarray:
     """How much of others with these shares lies below each score; what ties counts half."""
-    order = np.argsort(others, kind="stable")
-    ranked, total = others[order], np.concatenate([[0.0], np.cumsum(share[order])])
-    sides = [total[np.searchsorted(ranked, scores, side)] for side in ("left", "right")]
-    return (sides[0] + sides[1]) / 2
+    order = np.argsort(other_scores, kind="stable")
+    ranked, total = other_scores[order], np.concatenate([[0.0], np.cumsum(other_shares[order])])
+    cumulative_shares = [
+        total[np.searchsorted(ranked, scores, tie_side)] for tie_side in ("left", "right")
+    ]
+    return (cumulative_shares[0] + cumulative_shares[1]) / 2
 
 
 def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
@@ -225,10 +242,10 @@ def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
     return Placements(below, above)
 
 
-def covariance(parts: Sequence[AreaUnderCurve]) -> np.ndarray:
+def covariance(areas: Sequence[AreaUnderCurve]) -> np.ndarray:
     """The covariance matrix S of several AUCs on the same observations, (k, k)."""
-    found = np.stack([part.deviations for part in parts])
-    return found @ found.T
+    deviations = np.stack([area.deviations for area in areas])
+    return deviations @ deviations.T
 
 
 @dataclass(frozen=True)
@@ -249,43 +266,49 @@ class Equality:
         return float(chdtrc(self.df, self.statistic)) if self.df else math.nan
 
 
-def equality(parts: Sequence[AreaUnderCurve]) -> Equality:
+def equality(areas: Sequence[AreaUnderCurve]) -> Equality:
     """Test that the AUCs theta of k rules on the same observations are equal.
 
     (L theta)' (L S L')^- (L theta), in the words of equation 5 of DeLong, DeLong and Clarke-Pearson
     (1988). L takes the mean of all off each; every other L whose rows are k - 1 contrasts gives the
     same. The degrees of freedom are the rank, which rules that rank alike reduce.
     """
-    means = np.array([part.mean for part in parts])
+    means = np.array([area.mean for area in areas])
     means = means - means.mean()
-    scaled = np.stack([part.deviations for part in parts])
+    scaled = np.stack([area.deviations for area in areas])
     # Singular values of the factor: those of L S L' itself are their squares, with half the digits.
     axes, lengths, _ = np.linalg.svd(scaled - scaled.mean(axis=0), full_matrices=False)
-    kept = lengths > ROUNDING * parts[0].largest_error
-    along = axes[:, kept].T @ means
-    differ = bool(np.abs(means - axes[:, kept] @ along).max() > ROUNDING)
-    df = int(kept.sum())
-    statistic = float(((along / lengths[kept]) ** 2).sum()) if df and not differ else math.nan
+    is_nonzero = lengths > ROUNDING * areas[0].largest_error
+    principal_means = axes[:, is_nonzero].T @ means
+    differ = bool(np.abs(means - axes[:, is_nonzero] @ principal_means).max() > ROUNDING)
+    df = int(is_nonzero.sum())
+    statistic = (
+        float(((principal_means / lengths[is_nonzero]) ** 2).sum())
+        if df and not differ
+        else math.nan
+    )
     return Equality(statistic, df, differ)
 
 
 def auc_table(
-    names: Sequence[str], parts: Sequence[Area], *, by_logit: bool
+    names: Sequence[str], areas: Sequence[Area], *, by_logit: bool
 ) -> dict[str, tuple[Any, ...]]:
     """The AUC of each learner with its error and 95% interval, as a table of a result."""
-    errors = [math.sqrt(part.variance) for part in parts]
-    intervals = [_interval(*each, by_logit) for each in zip(parts, errors, strict=True)]
+    errors = [math.sqrt(area.variance) for area in areas]
+    intervals = [
+        _interval(*area_and_error, by_logit) for area_and_error in zip(areas, errors, strict=True)
+    ]
     return {
         "learner": tuple(names),
-        "estimate": tuple(part.mean for part in parts),
+        "estimate": tuple(area.mean for area in areas),
         "se": tuple(errors),
         "conf_low": tuple(low for low, _ in intervals),
         "conf_high": tuple(high for _, high in intervals),
     }
 
 
-def _interval(part: Area, error: float, by_logit: bool) -> tuple[float, float]:
+def _interval(area: Area, error: float, by_logit: bool) -> tuple[float, float]:
     """The 95% interval of one AUC, on the logit scale or its own."""
     if by_logit and error > 0:
-        return LogitT(part.mean, error, part.df).interval("two-sided", 0.05)
-    return wald_interval(part.mean, error, reference_of(part.df), part.df, "two-sided", 0.05)
+        return LogitT(area.mean, error, area.df).interval("two-sided", 0.05)
+    return wald_interval(area.mean, error, reference_of(area.df), area.df, "two-sided", 0.05)

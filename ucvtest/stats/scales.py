@@ -60,10 +60,10 @@ class OnScaleT(TransformedT):
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval on the scale, transformed back."""
         scale = SCALES[self.scale]
-        side = OTHER_SIDE[alternative] if scale.falls else alternative
+        scale_alternative = OTHER_SIDE[alternative] if scale.falls else alternative
         centre = scale.there(self.estimate)
-        ends = wald_interval(centre, self.se, "t", self.df, side, alpha)
-        low, high = sorted(map(scale.back, ends))
+        limits = wald_interval(centre, self.se, "t", self.df, scale_alternative, alpha)
+        low, high = sorted(map(scale.back, limits))
         # One-sided intervals end at infinity on the scale.
         return (-math.inf if alternative == "less" else low), (
             math.inf if alternative == "greater" else high
@@ -106,8 +106,8 @@ class RootOf:
         """Of a value of the root."""
         if null_value < 0:
             return math.nan
-        found: float = self.rule.pvalue(null_value**2, alternative)
-        return found
+        square_pvalue: float = self.rule.pvalue(null_value**2, alternative)
+        return square_pvalue
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The roots of the limits; a limit below 0 is 0."""

@@ -35,18 +35,18 @@ def checked_stop_after(stop_after: Any, n_permutations: Any) -> int | None:
 
 
 def permutations_within(
-    max_seconds: float, allowed: int, asked: int, stop_after: int | None
+    max_seconds: float, affordable: int, n_requested: int, stop_after: int | None
 ) -> int:
-    """How many of the permutations asked for are drawn, where there is time for `allowed`.
+    """How many of the permutations asked for are drawn, where there is time for `affordable`.
 
     Time alone decides it, and no draw: (count + 1)/(P + 1) is valid for every P.
     """
-    if stop_after is not None and allowed < stop_after:
+    if stop_after is not None and affordable < stop_after:
         raise ValueError(
-            f"max_seconds={max_seconds:g} allows about {allowed} permutations, and "
+            f"max_seconds={max_seconds:g} allows about {affordable} permutations, and "
             f"stop_after={stop_after} needs as many at least: raise one, or lower the other"
         )
-    return min(asked, allowed)
+    return min(n_requested, affordable)
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ class SequentialPvalue:
         """Monte-Carlo standard error of the p-value: of h/l that of an inverse sample."""
         p = self.pvalue
         size = self.stop_after / p if self.stopped else self.n_drawn
-        share = p if self.stopped else min(p, self.n_drawn / (self.n_drawn + 1))
-        return math.sqrt(share * (1 - share) / size)
+        bounded_pvalue = p if self.stopped else min(p, self.n_drawn / (self.n_drawn + 1))
+        return math.sqrt(bounded_pvalue * (1 - bounded_pvalue) / size)
 
     @property
     def words(self) -> str:
         """How draws ended, and what the p-value is good for."""
-        how = (
+        stopping_words = (
             f"stopped after {self.n_drawn}, when {self.stop_after} were as extreme as the observed "
             f"labels: p = {self.stop_after}/{self.n_drawn}"
             if self.stopped
@@ -96,8 +96,8 @@ class SequentialPvalue:
             f"the observed labels: p = ({self.n_extreme} + 1)/({self.n_drawn} + 1)"
         )
         return (
-            f"Sequential permutations (Besag and Clifford 1991): {how}. The p-value is valid at "
-            "every level, however the draws ended; large ones are rough."
+            f"Sequential permutations (Besag and Clifford 1991): {stopping_words}. The p-value is "
+            "valid at every level, however the draws ended; large ones are rough."
         )
 
 

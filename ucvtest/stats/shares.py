@@ -61,10 +61,13 @@ class WilsonScore(TransformedT):
         """The distance to the null value over the standard error that this value implies."""
         if not 0 <= null_value <= 1:
             return math.nan
-        apart, se = self.share - null_value, math.sqrt(null_value * (1 - null_value) / self.n_obs)
+        distance, se = (
+            self.share - null_value,
+            math.sqrt(null_value * (1 - null_value) / self.n_obs),
+        )
         if se == 0:
-            return 0.0 if apart == 0 else math.copysign(math.inf, apart)
-        return apart / se
+            return 0.0 if distance == 0 else math.copysign(math.inf, distance)
+        return distance / se
 
 
 @dataclass(frozen=True)
@@ -102,24 +105,24 @@ class EffectiveCounts:
         if not self.variance > ROUNDING:
             return float(self.n_groups)
         ratio = _ratio_of_quantiles(self.n_obs - 1.0, self.n_groups - 1.0, tail)
-        found = self.share * (1 - self.share) / self.variance * ratio**2
-        return min(max(found, 1.0), float(self.n_obs))
+        effective_size = self.share * (1 - self.share) / self.variance * ratio**2
+        return min(max(effective_size, 1.0), float(self.n_obs))
 
     def pvalue(self, null_value: float, alternative: Alternative) -> float:
         """Of a share; it inverts the interval at every level."""
         if not 0 <= null_value <= 1:
             return math.nan
 
-        def at(alpha: float) -> float:
+        def pvalue_at_level(alpha: float) -> float:
             return self._known(self._tail(alternative, alpha)).pvalue(null_value, alternative)
 
         # Beyond 1/2 on one side, and at 1 on two, the effective number changes no more.
         largest = 1.0 if alternative == "two-sided" else 0.5
-        if at(largest) >= largest:
-            return at(largest)
-        if at(LEAST_PVALUE) <= LEAST_PVALUE:
-            return at(LEAST_PVALUE)
-        return _fixed_point(at, largest)
+        if pvalue_at_level(largest) >= largest:
+            return pvalue_at_level(largest)
+        if pvalue_at_level(LEAST_PVALUE) <= LEAST_PVALUE:
+            return pvalue_at_level(LEAST_PVALUE)
+        return _fixed_point(pvalue_at_level, largest)
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """Korn and Graubard's interval of the share."""
@@ -163,7 +166,7 @@ class _RealCounts:
         return low, high
 
 
-def effective_number(plain: float, clustered: float, n_obs: int, n_groups: int) -> float:
+def effective_number(independent: float, clustered: float, n_obs: int, n_groups: int) -> float:
     """How many independent rows have the standard error of the clusters, between 1 and n.
 
     Parameters
@@ -175,7 +178,7 @@ def effective_number(plain: float, clustered: float, n_obs: int, n_groups: int) 
     """
     if not clustered > ROUNDING:
         return float(n_groups)
-    return min(max(n_obs * plain / clustered, 1.0), float(n_obs))
+    return min(max(n_obs * independent / clustered, 1.0), float(n_obs))
 
 
 def difference_of_shares(
@@ -196,19 +199,19 @@ def difference_of_shares(
         Degrees of freedom of Student's t.
     null_value : float
     """
-    more = n + 2
-    moved = n * estimate / more
+    n_with_added = n + 2
+    moved = n * estimate / n_with_added
     # Around the moved estimate: the rows, how far their mean is from it, and the added four halves.
     squares = n**2 * variance + n * (estimate - moved) ** 2 + 1 + 2 * moved**2
-    return MovedT(moved, math.sqrt(squares) / more, df, -1.0, 1.0, null_value)
+    return MovedT(moved, math.sqrt(squares) / n_with_added, df, -1.0, 1.0, null_value)
 
 
-def _ratio_of_quantiles(more: float, fewer: float, tail: float) -> float:
+def _ratio_of_quantiles(larger_df: float, smaller_df: float, tail: float) -> float:
     """Student's quantile with more degrees of freedom over the one with fewer."""
     tail = min(max(tail, LEAST_PVALUE), 0.5)
     if tail > 0.5 - NEAR_MIDDLE:
-        return _density_at_zero(fewer) / _density_at_zero(more)
-    return ReferenceDistribution(more).isf(tail) / ReferenceDistribution(fewer).isf(tail)
+        return _density_at_zero(smaller_df) / _density_at_zero(larger_df)
+    return ReferenceDistribution(larger_df).isf(tail) / ReferenceDistribution(smaller_df).isf(tail)
 
 
 def _density_at_zero(df: float) -> float:
@@ -216,8 +219,10 @@ def _density_at_zero(df: float) -> float:
     return math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
 
 
-def _fixed_point(at: Callable[[float], float], largest: float) -> float:
+def _fixed_point(pvalue_at_level: Callable[[float], float], largest: float) -> float:
     """The level that is its own p-value."""
-    ends = math.log(LEAST_PVALUE), math.log(largest)
-    found = brentq(lambda level: at(math.exp(level)) - math.exp(level), *ends, xtol=1e-13)
-    return math.exp(float(found))
+    log_bracket = math.log(LEAST_PVALUE), math.log(largest)
+    log_level = brentq(
+        lambda level: pvalue_at_level(math.exp(level)) - math.exp(level), *log_bracket, xtol=1e-13
+    )
+    return math.exp(float(log_level))

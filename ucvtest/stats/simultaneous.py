@@ -59,10 +59,10 @@ class MultivariateT:
 
         Without pairs, of the estimates themselves.
         """
-        found = np.full(self.n_draws, -math.inf)
-        for one in self._studentised_errors(pairs, alternative):
-            np.maximum(found, one, out=found)
-        return found
+        largest_errors = np.full(self.n_draws, -math.inf)
+        for difference_errors in self._studentised_errors(pairs, alternative):
+            np.maximum(largest_errors, difference_errors, out=largest_errors)
+        return largest_errors
 
     def critical(
         self,
@@ -73,12 +73,14 @@ class MultivariateT:
         """What the largest of them exceeds with probability `alpha`."""
         if (len(self.covariance) if pairs is None else len(pairs)) == 1:
             # Student's own.
-            known = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
-            return Critical(known.isf(alpha / 2 if alternative == "two-sided" else alpha), 0.0)
+            distribution = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
+            return Critical(
+                distribution.isf(alpha / 2 if alternative == "two-sided" else alpha), 0.0
+            )
         n, spread = self.n_draws, math.sqrt(alpha * (1 - alpha) / self.n_draws)
         # Rank by rank no fewer than this share of the draws are at most that value.
         shares = (1 - alpha - spread, 1 - alpha, 1 - alpha + spread)
-        ranks = [min(n - 1, max(0, math.ceil(n * share) - 1)) for share in shares]
+        ranks = [min(n - 1, max(0, math.ceil(n * rank_share) - 1)) for rank_share in shares]
         low, value, high = np.partition(self.largest(pairs, alternative), ranks)[ranks]
         return Critical(float(value), float(high - low) / 2)
 
@@ -93,25 +95,29 @@ class MultivariateT:
         distance = np.where(np.isnan(statistics), -math.inf, far[alternative])
         order = np.argsort(-distance, kind="stable")
         largest = np.full(self.n_draws, -math.inf)
-        found = np.ones(len(distance))
+        adjusted_pvalues = np.ones(len(distance))
         # From the least one on, so that every draw's maximum grows by one error at a time.
-        for place in order[::-1]:
-            (error,) = self._studentised_errors([pairs[place]], alternative)
+        for pair_number in order[::-1]:
+            (error,) = self._studentised_errors([pairs[pair_number]], alternative)
             np.maximum(largest, error, out=largest)
-            count = np.count_nonzero(largest >= distance[place])
-            found[place] = (count + 1) / (self.n_draws + 1)
-        found[order] = np.maximum.accumulate(found[order])
-        return found
+            count = np.count_nonzero(largest >= distance[pair_number])
+            adjusted_pvalues[pair_number] = (count + 1) / (self.n_draws + 1)
+        adjusted_pvalues[order] = np.maximum.accumulate(adjusted_pvalues[order])
+        return adjusted_pvalues
 
-    def worst(self, place: int, alpha: float) -> float:
+    def worst(self, estimate_number: int, alpha: float) -> float:
         """The critical value of the largest of all differences of one estimate minus another."""
-        others = [(place, other) for other in range(len(self.covariance)) if other != place]
-        return self.critical(alpha, others, "greater").value
+        other_pairs = [
+            (estimate_number, other)
+            for other in range(len(self.covariance))
+            if other != estimate_number
+        ]
+        return self.critical(alpha, other_pairs, "greater").value
 
     def around_worst(self, alpha: float) -> tuple[float, float]:
         """Between which `worst` is, of every estimate: Student's quantile, and Bonferroni's."""
-        known = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
-        return known.isf(alpha), known.isf(alpha / max(len(self.covariance) - 1, 1))
+        distribution = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
+        return distribution.isf(alpha), distribution.isf(alpha / max(len(self.covariance) - 1, 1))
 
     def _studentised_errors(
         self, pairs: Pairs | None, alternative: Alternative
@@ -119,12 +125,12 @@ class MultivariateT:
         """The studentised errors (B,), one difference after the other; 0 where nothing varies."""
         covariance = self.covariance
         sign = -1.0 if alternative == "less" else 1.0
-        known: Sequence[tuple[int, ...]]
-        known = [(k,) for k in range(len(covariance))] if pairs is None else pairs
-        for first, *others in known:
+        contrasts: Sequence[tuple[int, ...]]
+        contrasts = [(k,) for k in range(len(covariance))] if pairs is None else pairs
+        for first, *subtrahends in contrasts:
             error, variance = self.draws[first], covariance[first, first]
             size = variance
-            for other in others:
+            for other in subtrahends:
                 error = error - self.draws[other]
                 size += covariance[other, other]
                 variance = size - 2 * covariance[first, other]
@@ -139,7 +145,7 @@ class MultivariateT:
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         normal = rng.standard_normal((len(values), self.n_draws))
         # Without BLAS: its other threads would go on spinning.
-        found = np.einsum("ij,jb->ib", root, normal)
+        errors = np.einsum("ij,jb->ib", root, normal)
         if math.isfinite(self.df):
-            found /= np.sqrt(rng.chisquare(self.df, self.n_draws) / self.df)
-        return found
+            errors /= np.sqrt(rng.chisquare(self.df, self.n_draws) / self.df)
+        return errors

@@ -40,14 +40,14 @@ class BoundedScale:
     def z(self, distance: Any) -> Any:
         """Of distances between the estimate and another value."""
         bend, size = self.bend * np.sign(distance), np.abs(distance)
-        end = _unbent(bend, FOLLOWED)
-        return np.sign(distance) * _followed(_bent, bend, size, end, FOLLOWED)
+        unbent_limit = _unbent(bend, FOLLOWED)
+        return np.sign(distance) * _followed(_bent, bend, size, unbent_limit, FOLLOWED)
 
     def distance(self, z: Any) -> Any:
         """Of which z is this."""
         bend, size = self.bend * np.sign(z), np.abs(z)
-        end = _unbent(bend, FOLLOWED)
-        return np.sign(z) * _followed(_unbent, bend, size, FOLLOWED, end)
+        unbent_limit = _unbent(bend, FOLLOWED)
+        return np.sign(z) * _followed(_unbent, bend, size, FOLLOWED, unbent_limit)
 
 
 def shrunk_slope(slope: Any, slope_error: Any) -> Any:
@@ -61,10 +61,12 @@ def shrunk_slope(slope: Any, slope_error: Any) -> Any:
     return np.where(np.isnan(shrunk), 0.0, shrunk)
 
 
-def _followed(curve: Callable[[Any, Any], Any], bend: Any, size: Any, here: Any, there: Any) -> Any:
-    """A curve that brings `here` to `there`, straight from there to `MET`, and then the same."""
-    straight = np.clip((size - here) / (MET - here), 0.0, 1.0) * (MET - there)
-    return curve(bend, np.minimum(size, here)) + straight + np.maximum(size - MET, 0.0)
+def _followed(
+    curve: Callable[[Any, Any], Any], bend: Any, size: Any, curve_start: Any, curve_value: Any
+) -> Any:
+    """A curve from `curve_start` to `curve_value`, straight from there to `MET`, then the same."""
+    straight = np.clip((size - curve_start) / (MET - curve_start), 0.0, 1.0) * (MET - curve_value)
+    return curve(bend, np.minimum(size, curve_start)) + straight + np.maximum(size - MET, 0.0)
 
 
 def _bent(bend: Any, distance: Any) -> Any:

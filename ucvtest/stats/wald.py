@@ -111,9 +111,9 @@ def wald_interval(
     if distribution is None or not math.isfinite(se):
         return (math.nan, math.nan)
     if alternative == "two-sided":
-        half = distribution.isf(alpha / 2) * se
-        return (estimate - half, estimate + half)
-    half = distribution.isf(alpha) * se
+        half_width = distribution.isf(alpha / 2) * se
+        return (estimate - half_width, estimate + half_width)
+    half_width = distribution.isf(alpha) * se
     if alternative == "less":
-        return (-math.inf, estimate + half)
-    return (estimate - half, math.inf)
+        return (-math.inf, estimate + half_width)
+    return (estimate - half_width, math.inf)

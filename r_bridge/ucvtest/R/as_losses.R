@@ -158,8 +158,8 @@ same_values <- function(a, b) {
 as_losses.Score <- function(x, loss = "auc", groups = NULL, ...) {
   refuse_unknown(...)
   if (!identical(x$response.type, "binary"))
-    stop_user("'x' is of a ", x$response.type, " response, which may be censored, and no test here ",
-              "can use that: riskRegression::Score() itself has standard errors for it")
+    stop_user("'x' is of a ", x$response.type, " response, which may be censored: give the risks to ",
+              "prediction_losses(Surv(time, event), risks, metric = \"brier(365)\"), see ?metrics")
   if (!is.null(x$split.method$name) && !identical(x$split.method$name, "no data splitting"))
     stop_user("'x' is of resampled models (", x$split.method$name, "), whose predictions it does ",
               "not keep: give the learners themselves to evaluate_learners()")

@@ -75,9 +75,9 @@ feature_matrix <- function(x) {
 # or the labels themselves, name it.
 response <- function(y, positive) {
   if (inherits(y, "Surv"))
-    stop_user("'y' is a survival time (Surv), which may be censored, and no test here can use that: ",
-              "take the status at a fixed time, or see survival::concordance() and ",
-              "riskRegression::Score()")
+    stop_user("'y' is a survival time (Surv), which may be censored, and no test of labels or ",
+              "numbers can use that: give risks to prediction_losses(y, risks, metric = \"harrell\"), ",
+              "see ?metrics, or take the status at a fixed time")
   y <- response_vector(y)
   known <- is.factor(y) || is.character(y) || is.logical(y) || is.numeric(y)
   other_unit <- inherits(y, c("Date", "POSIXt", "difftime", "integer64"))
@@ -95,6 +95,16 @@ response <- function(y, positive) {
   # The second level is the positive class, wherever the alphabet would put it.
   else if (length(classes) == 2L) positive <- classes[2L]
   list(values = as.character(y), labels = classes, pos_label = positive, named = named)
+}
+
+# Surv() makes 0 and 1 of the status, whatever its coding was.
+survival_times <- function(y) {
+  kind <- attr(y, "type")
+  if (!identical(kind, "right"))
+    stop_user("'y' is a survival time of type \"", kind, "\", and metrics of survival need type ",
+              "\"right\": Surv(time, event)")
+  refuse_missing(y, "y")
+  list(time = as.vector(y[, "time"]), event = as.vector(y[, "status"]))
 }
 
 # `pos_label` is what Python calls it, and what this package did at first.

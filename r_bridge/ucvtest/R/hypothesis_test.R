@@ -107,9 +107,10 @@ run_here <- function(spec, frame) {
       as_scoring(frame$scoring, sample$response, written_in("scoring", frame)))
   }
   if (!is.null(constructor$design)) constructor$design <- as_design(constructor$design, nrow(sample$x))
+  fit <- c(mget_arguments(spec$fit, frame), list(rng = draw_seed()))
+  fit$checkpoint <- as_file(fit$checkpoint)
   fields <- call_python("hypothesis_test", test = spec$class, x = sample$x, y = sample$y,
-                        learners = learners, constructor = constructor,
-                        fit = c(mget_arguments(spec$fit, frame), list(rng = draw_seed())),
+                        learners = learners, constructor = constructor, fit = fit,
                         conf_level = read_level(frame))
   new_ucvtest(fields, sample$name, spec$statistic)
 }

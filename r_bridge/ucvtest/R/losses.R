@@ -8,6 +8,10 @@ prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positi
 losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
                             weights = NULL, remarks = NULL, fold = NULL, metric = NULL) {
   predictions <- named_columns(predictions, "predictions")
+  if (inherits(y, "Surv") && !is.null(metric)) {
+    if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
+    return(losses_of_times(y, predictions, name, metric, groups, positive, weights, fold))
+  }
   answer <- if (!identical(loss, "score")) response(y, positive)
   if (is.null(loss) && is.null(metric)) loss <- default_loss(answer)
   asked <- loss_or_metric(loss, metric, y, answer$labels)
@@ -39,6 +43,23 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
                                                   fold = as_labels(fold, n_obs, "fold"))),
                         remarks = remarks)
   new_losses(fields, name, answer$labels)
+}
+
+# Risks of survival times: a column for each rule, or in a list a matrix with a column for each time.
+losses_of_times <- function(y, predictions, name, metric, groups, positive, weights, fold) {
+  times <- survival_times(y)
+  n_obs <- length(times$time)
+  if (!is.null(weights)) stop_user("'weights' has no use with survival times: leave it out")
+  for (column in names(predictions))
+    refuse_missing(predictions[[column]], paste0("predictions$", column))
+  risks <- lapply(predictions, function(each)
+    if (NCOL(each) > 1L) lapply(as.data.frame(each), as.vector) else prediction_vector(each))
+  fields <- call_python("prediction_losses", y = times, predictions = risks,
+                        arguments = list(metric = as_metric(metric, NULL), pos_label = positive,
+                                         groups = as_groups(groups, n_obs),
+                                         fold = as_labels(fold, n_obs, "fold")),
+                        remarks = NULL)
+  new_losses(fields, name)
 }
 
 correct_losses <- function(correct, groups = NULL) {

@@ -6,7 +6,7 @@ ustat_spec <- test_spec(
   "UStatisticTest",
   constructor = alist(learn_size = NULL, null_value = NULL, contrast = "difference"),
   fit = alist(n_pairs = "auto", variance = "auto", interval = "auto", tol = 0.05,
-              max_fits = NULL, max_seconds = NULL), metrics = TRUE)
+              max_fits = NULL, max_seconds = NULL, checkpoint = NULL), metrics = TRUE)
 ustat_test <- function(x, ...) UseMethod("ustat_test")
 ustat_test.default <- default_method(ustat_spec)
 ustat_test.formula <- formula_method(ustat_test.default)

@@ -10,8 +10,12 @@ from ucvtest.learners.adapters.coerce import SHORT_NAMES, as_learner
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 
 NAMES = (
-    "elastic_net, gaussian_nb, kernel_ridge, knn, lasso, lda, logistic, majority, "
-    "nearest_centroid, polynomial, qda, ridge"
+    "elastic_net, gaussian_nb, kernel_ridge, knn, lasso, lasso_path, lda, logistic, majority, "
+    "nearest_centroid, polynomial, qda, random_forest, ridge, ridge_path, svm"
+)
+UNKNOWN = (
+    f"is unknown: use one of {NAMES}, as in 'lda', 'knn:3' or 'ridge:1.0', or a scikit-learn "
+    "estimator"
 )
 
 
@@ -61,12 +65,23 @@ def test_every_public_factory_has_a_short_name():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("", f"learner '' {UNKNOWN}"),
+        ("zebra:2", f"learner 'zebra:2' {UNKNOWN}"),
         (
             "svm:1",
-            f"learner 'svm:1' is unknown: use one of {NAMES}, as in 'lda', 'knn:3' or 'ridge:1.0'",
+            "learner 'svm:1' takes no arguments: pass 'svm', or scikit-learn's SVC(...) or "
+            "SVR(...)",
         ),
-        ("", f"learner '' is unknown: use one of {NAMES}, as in 'lda', 'knn:3' or 'ridge:1.0'"),
-        ("knn", "learner 'knn' cannot be made: k must be given: write 'knn:k'"),
+        (
+            "logisitc",
+            "learner 'logisitc' is unknown: did you mean 'logistic'? See help(uv.learners), or "
+            "pass a scikit-learn estimator",
+        ),
+        (
+            "polynomial",
+            "learner 'polynomial' cannot be made: degree must be given: write "
+            "'polynomial:degree,lam=0.0,penalize_intercept=false,scale=sum'",
+        ),
         ("knn:", "learner 'knn:' cannot be made: k must be given: write 'knn:k'"),
         ("knn:x", "learner 'knn:x' cannot be made: k must be an integer, got 'x'"),
         ("knn:2.5", "learner 'knn:2.5' cannot be made: k must be an integer, got '2.5'"),

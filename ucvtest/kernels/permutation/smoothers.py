@@ -262,7 +262,7 @@ def _together(**given: Any) -> list[np.ndarray]:
     arrays = [as_numbers(name, value) for name, value in given.items()]
     try:
         np.broadcast_shapes(*(array.shape for array in arrays))
-    except ValueError as error:
+    except ValueError:
         shapes = ", ".join(str(array.shape) for array in arrays)
-        raise ValueError(f"{', '.join(given)} must have shapes that fit, got {shapes}") from error
+        raise ValueError(f"{', '.join(given)} must have shapes that fit, got {shapes}") from None
     return arrays

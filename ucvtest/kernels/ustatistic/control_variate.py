@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from ucvtest.common.float64 import in_float64, jit_sums
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, one_half
+from ucvtest.kernels.ustatistic.padding import without_padding
 
 __all__ = [
     "SETS_PER_SUM",
@@ -57,8 +58,7 @@ def _additive_moments(
     learning = jnp.concatenate([l1.reshape(-1, n), l2.reshape(-1, n)])
     differences = jnp.concatenate([d1.reshape(-1, n), d2.reshape(-1, n)])
     values = jnp.where(learning, 0.0, differences)
-    size = learning.sum(-1)
-    mean_loss = weight * values.sum(-1) / (n - size)
+    mean_loss = weight * values.sum(-1) / (~learning).sum(-1)
     learnt = learning.astype(weight.dtype)
     sums = {}
     if gram:
@@ -75,10 +75,15 @@ def _additive_moments(
     }
 
 
+BY_OBSERVATION = {"gram": 2, "learning": 1, "learning_loss": 1, "test_loss": 1, "tested": 1}
+"""Axes of observations that the moments have."""
+
+
 @dataclass
 class AdditiveFit:
     """Running sums for the additive approximation A."""
 
+    n_obs: int
     sums: dict[str, np.ndarray] | None = None
 
     def add(
@@ -89,9 +94,10 @@ class AdditiveFit:
         l2: np.ndarray,
         weight: np.ndarray,
     ) -> None:
-        """Add the learning sets of both sides; weight 0 for places that hold none."""
-        gram = d1.shape[-1] <= MOST_OBS_GRAM
-        update = _additive_moments(d1, d2, l1, l2, weight, gram=gram)
+        """Add the learning sets of both sides, padded; weight 0 for places that hold none."""
+        gram = self.n_obs <= MOST_OBS_GRAM
+        moments = _additive_moments(d1, d2, l1, l2, weight, gram=gram)
+        update = without_padding(moments, self.n_obs, BY_OBSERVATION)
         if self.sums is None:
             # Further sums of counts would not stay exact in single precision.
             self.sums = {key: value.astype(float) for key, value in update.items()}
@@ -103,8 +109,9 @@ class AdditiveFit:
         """Learning sets so far."""
         return 0.0 if self.sums is None else float(self.sums["count"])
 
-    def solve(self, n: int, g: int) -> tuple[float, np.ndarray, np.ndarray]:
+    def solve(self, g: int) -> tuple[float, np.ndarray, np.ndarray]:
         """Centre c, learning effects a and test effects d; zeros before any draws."""
+        n = self.n_obs
         if self.sums is None:
             return 0.0, np.zeros(n), np.zeros(n)
         s = self.sums
@@ -156,7 +163,7 @@ class CrossedFits:
         half = one_half(n_groups)
         self.halves = (slice(0, half), slice(half, n_groups))
         self._crossed = half < n_groups
-        self._fits = (AdditiveFit(), AdditiveFit())
+        self._fits = (AdditiveFit(n_obs), AdditiveFit(n_obs))
         self._settled: Fits | None = None
 
     def updated(self, dealt: Dealt, *, unit: float | None) -> Fits:
@@ -177,7 +184,7 @@ class CrossedFits:
 
     def _solved(self, unit: float | None) -> Fits:
         g = self._learn_size
-        solved = [fit.solve(self._n_obs, g) for fit in reversed(self._fits)]
+        solved = [fit.solve(g) for fit in reversed(self._fits)]
         centre, a, d = (np.array(part) for part in zip(*solved, strict=True))
         fits = (centre, a, d)
         if unit == 1:

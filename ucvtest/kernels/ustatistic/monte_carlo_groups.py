@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.kernels.ustatistic.padding import padded
+
 __all__ = ["Dealt", "Draws", "groups_of", "number_of_groups", "one_half"]
 
 N_GROUPS = 32
@@ -20,6 +22,10 @@ A large call keeps the sums of its groups, n x n each, from being written too of
 
 Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """D1, D2, L1, L2 of shape (G, s, n): G draws with s learning sets on each of two sides."""
+
+
+Call = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Arrays of one jitted call: draws by groups, padded, and their weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +59,16 @@ class Dealt:
             weight = np.ones((n_rows, n_sets))
         return cls(draws, weight, index)
 
-    def calls(self, groups: slice = slice(None)) -> Iterator[tuple[np.ndarray, ...]]:
-        """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time."""
+    def calls(self, groups: slice = slice(None)) -> Iterator[Call]:
+        """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time; n is padded."""
         n_sets, start = self.draws[0].shape[1], 0
         large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
         while start < self.index.shape[1]:
             depth = large if start + large <= self.index.shape[1] else small
             rows = self.index[groups, start : start + depth]
             weight = self.weight[rows] * (rows >= 0)[..., None]
-            d1, d2, l1, l2 = (part[rows] for part in self.draws)
+            d1, d2 = (padded(differences[rows], 0) for differences in self.draws[:2])
+            l1, l2 = (padded(learning[rows], fill=True) for learning in self.draws[2:])
             yield d1, d2, l1, l2, weight
             start += depth
 

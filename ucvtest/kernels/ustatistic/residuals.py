@@ -10,31 +10,55 @@ import numpy as np
 
 from ucvtest.common.float64 import in_float64, jit_sums
 from ucvtest.kernels.ustatistic.control_variate import SETS_PER_SUM, Additive, Fits
+from ucvtest.kernels.ustatistic.padding import padded, without_padding
 
 __all__ = ["add_up", "residual_sums", "residuals_of_rows"]
 
 
+def residual_sums(
+    d1: np.ndarray,
+    d2: np.ndarray,
+    l1: np.ndarray,
+    l2: np.ndarray,
+    weight: np.ndarray,
+    additive: Fits,
+    size: int,
+    common: int,
+    pair_effects: bool,
+) -> dict[str, np.ndarray]:
+    """Sums over the draws of each group, from the residuals of an additive fit.
+
+    M draws in each of K groups, s sets on each side: d1 (K, M, s, n), padded or not, weight
+    (K, M, s), centre (K,), a and d (K, n); `common` observations are in any two sets of different
+    sides.
+    """
+    centre, a, d = additive
+    n_obs, n_padded = a.shape[-1], d1.shape[-1]
+    fits = (centre, padded(a, 0, n_padded), padded(d, 0, n_padded))
+    sums = _residual_sums(
+        d1, d2, l1, l2, weight, fits, n_obs, size, common, pair_effects=pair_effects
+    )
+    return without_padding(sums, n_obs, axes={"effect": 1, "joint": 2})
+
+
 @in_float64
 @partial(jit_sums, static_argnames="pair_effects")
-def residual_sums(
+def _residual_sums(
     d1: jax.Array,
     d2: jax.Array,
     l1: jax.Array,
     l2: jax.Array,
     weight: jax.Array,
     additive: Additive,
+    n_obs: jax.Array,
     size: jax.Array,
     common: jax.Array,
     pair_effects: bool,
 ) -> dict[str, jax.Array]:
-    """Sums over the draws of each group, from the residuals of an additive fit.
-
-    M draws in each of K groups, s sets on each side: d1 (K, M, s, n), weight (K, M, s), centre
-    (K,), a and d (K, n); `common` observations are in any two sets of different sides.
-    """
-
     def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
-        return _sums_of_group(*group, size=size, common=common, pair_effects=pair_effects)
+        return _sums_of_group(
+            *group, n_obs=n_obs, size=size, common=common, pair_effects=pair_effects
+        )
 
     # Group by group, so that its arrays stay in the processor's cache.
     return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
@@ -63,23 +87,23 @@ def _sums_of_group(
     weight: jax.Array,
     additive: Additive,
     *,
+    n_obs: jax.Array,
     size: jax.Array,
     common: jax.Array,
     pair_effects: bool,
 ) -> dict[str, jax.Array]:
-    n = d1.shape[-1]
     first, second = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
     # Either side counts as half a set; of each the mean over the observations tested with it.
-    share = 1 / (2 * (n - size))
+    share = 1 / (2 * (n_obs - size))
     mean = share * (weight * _double(first.total + second.total)).sum()
     # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
     inside = _inside(first, weight) + _inside(second, weight)
-    effect = share * inside - (size + 1) / n * mean
+    effect = share * inside - (size + 1) / n_obs * mean
     sums = {
         "count": weight.sum(),
         "mean": mean,
         "effect": effect,
-        **_products(first, second, weight, size, common),
+        **_products(first, second, weight, n_obs - 2 * size + common, size - common),
     }
     if pair_effects:
         sums["joint"] = share / 2 * _joint(first, second, jnp.concatenate([l1, l2]), weight)
@@ -112,12 +136,13 @@ class _Side(NamedTuple):
 
 
 def _products(
-    first: _Side, second: _Side, weight: jax.Array, size: jax.Array, common: jax.Array
+    first: _Side, second: _Side, weight: jax.Array, n_outside: jax.Array, n_inside: jax.Array
 ) -> dict[str, jax.Array]:
     """Sums of the means of X1(t) X2(t') for sets of the first and of the second side.
 
     By where t and t' lie: different and outside both sets (product); one of them inside the
-    other set (crossed); equal (diagonal); both inside the other set (swapped).
+    other set (crossed); equal (diagonal); both inside the other set (swapped). `n_outside`
+    observations are in neither of two sets, `n_inside` in the one and not in the other.
     """
     pairs = weight[:, :, None] * weight[:, None, :]
     # Of X1, summed inside the second set and outside both; of X2 likewise; (M, s, s).
@@ -126,7 +151,6 @@ def _products(
     outside1 = _double(first.total)[:, :, None] - inside1
     outside2 = _double(second.total)[:, None, :] - inside2
     same = (first.summed(weight, first.x) * second.summed(weight, second.x)).sum()
-    n_outside, n_inside = first.x.shape[-1] - 2 * size + common, size - common
 
     def mean(total: jax.Array, count: jax.Array) -> jax.Array:
         return total / jnp.maximum(count, 1)

@@ -2,11 +2,13 @@
 
 import inspect
 from collections.abc import Callable
+from difflib import get_close_matches
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ucvtest import learners
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
+from ucvtest.learners.adapters.named import DEFAULTS, NamedLearner
 from ucvtest.learners.adapters.survival import LifelinesLearner, is_fitter
 from ucvtest.learners.base import JittedLearner, Learner
 
@@ -35,7 +37,7 @@ PATHS = ("lasso_path", "ridge_path")
 
 def is_regressor(learner: Learner) -> bool:
     """Whether a learner predicts numbers, and labels of two classes at most."""
-    if isinstance(learner, SklearnLearner):
+    if isinstance(learner, (SklearnLearner, NamedLearner)):
         return learner.regresses
     return isinstance(learner, JittedLearner) and learner.regression and not learner.multiclass
 
@@ -44,7 +46,8 @@ def as_learner(learner: Any) -> Learner:
     """The learner that a user means: a Learner, short string, scikit-learn estimator or callable.
 
     A short string is a name and its arguments in order or by keyword, for example "lda", "knn:3" or
-    "ridge:0.1,scale=mean".
+    "ridge:0.1,scale=mean". A name alone that needs arguments, and "svm" or "random_forest", is
+    scikit-learn's estimator of that name with its defaults.
     """
     if isinstance(learner, Learner):
         return learner
@@ -80,71 +83,95 @@ def as_learners(learner: Any) -> tuple[Learner, ...]:
         return (as_learner(learner),)
     try:
         found: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
-    except ValueError as error:
+    except ValueError:
         raise ValueError(
             f"learner {learner!r} cannot be made: write '{name}:50' for 50 penalties, or pass "
             f"uv.learners.{name}(lams)"
-        ) from error
+        ) from None
     return found
 
 
-def _parse(text: str) -> Learner:
+def _parse(short_name: str) -> Learner:
     """Read "name:argument,keyword=argument"."""
-    name, _, arguments = text.partition(":")
+    if short_name in DEFAULTS:
+        return NamedLearner(short_name)
+    name, _, arguments = short_name.partition(":")
     if name not in SHORT_NAMES:
-        raise ValueError(
-            f"learner {text!r} is unknown: use one of {', '.join(SHORT_NAMES)}, as in 'lda', "
-            "'knn:3' or 'ridge:1.0'"
-        )
+        raise ValueError(_unknown(short_name, name))
     factory = getattr(learners, name)
     try:
         return factory(**_arguments(factory, arguments))
     except ValueError as error:
-        raise ValueError(f"learner {text!r} cannot be made: {error}") from error
+        raise ValueError(f"learner {short_name!r} cannot be made: {error}") from None
 
 
-def _arguments(factory: Callable[..., Learner], text: str) -> dict[str, Any]:
+def _unknown(text: str, name: str) -> str:
+    """What is said of a name that there is not, with the nearest where one is near."""
+    if name in DEFAULTS:
+        estimators = {path.rpartition(".")[2]: None for path, _ in filter(None, DEFAULTS[name])}
+        made = " or ".join(f"{each}(...)" for each in estimators)
+        return f"learner {text!r} takes no arguments: pass {name!r}, or scikit-learn's {made}"
+    known = sorted({*SHORT_NAMES, *PATHS, *DEFAULTS})
+    nearest = get_close_matches(name.lower(), known, n=1)
+    if nearest:
+        return (
+            f"learner {text!r} is unknown: did you mean {nearest[0]!r}? See help(uv.learners), or "
+            "pass a scikit-learn estimator"
+        )
+    return (
+        f"learner {text!r} is unknown: use one of {', '.join(known)}, as in 'lda', 'knn:3' or "
+        "'ridge:1.0', or a scikit-learn estimator"
+    )
+
+
+def _arguments(factory: Callable[..., Learner], arguments_text: str) -> dict[str, Any]:
     parameters = inspect.signature(factory).parameters
-    ordered = [name for name, each in parameters.items() if each.kind is not each.KEYWORD_ONLY]
+    ordered = [
+        name
+        for name, signature_parameter in parameters.items()
+        if signature_parameter.kind is not signature_parameter.KEYWORD_ONLY
+    ]
     hints = get_type_hints(factory)
-    found: dict[str, Any] = {}
-    for position, part in enumerate(text.split(",") if text else ()):
-        key, separator, value = part.strip().rpartition("=")
+    arguments: dict[str, Any] = {}
+    for position, argument in enumerate(arguments_text.split(",") if arguments_text else ()):
+        key, separator, value = argument.strip().rpartition("=")
         if not separator:
             key = ordered[position] if position < len(ordered) else ""
-        if key not in parameters or key in found:
+        if key not in parameters or key in arguments:
             problem = "no argument, or given twice" if separator else "one argument too many"
-            raise ValueError(f"{part.strip()!r} is {problem}: {usage(factory)}")
-        found[key] = _value(key, value.strip(), hints[key])
+            raise ValueError(f"{argument.strip()!r} is {problem}: {usage(factory)}")
+        arguments[key] = _value(key, value.strip(), hints[key])
     missing = [
         name
         for name, parameter in parameters.items()
-        if parameter.default is parameter.empty and name not in found
+        if parameter.default is parameter.empty and name not in arguments
     ]
     if missing:
         raise ValueError(f"{' and '.join(missing)} must be given: {usage(factory)}")
-    return found
+    return arguments
 
 
-def _value(key: str, text: str, hint: Any) -> Any:
+def _value(key: str, argument_text: str, hint: Any) -> Any:
     """The text as a value of the annotated type."""
     choices = {"true": True, "false": False} if hint is bool else None
     if get_origin(hint) is Literal:
         choices = {str(choice): choice for choice in get_args(hint)}
     if NoneType in get_args(hint):
-        (hint,) = (each for each in get_args(hint) if each is not NoneType)
+        (hint,) = (option for option in get_args(hint) if option is not NoneType)
     try:
-        return choices[text] if choices else hint(text)
-    except (KeyError, ValueError) as error:
+        return choices[argument_text] if choices else hint(argument_text)
+    except (KeyError, ValueError):
         kind = " or ".join(choices) if choices else {int: "an integer"}.get(hint, "a number")
-        raise ValueError(f"{key} must be {kind}, got {text!r}") from error
+        raise ValueError(f"{key} must be {kind}, got {argument_text!r}") from None
 
 
 def usage(factory: Callable[..., Learner]) -> str:
     """How the short string of a factory is written."""
-    parts = []
+    parameter_texts = []
     for name, parameter in inspect.signature(factory).parameters.items():
         required = parameter.default is parameter.empty
-        parts.append(name if required else f"{name}={str(parameter.default).lower()}")
-    written = f"{factory.__name__}:{','.join(parts)}" if parts else factory.__name__
+        parameter_texts.append(name if required else f"{name}={str(parameter.default).lower()}")
+    written = (
+        f"{factory.__name__}:{','.join(parameter_texts)}" if parameter_texts else factory.__name__
+    )
     return f"write '{written}'"

@@ -28,7 +28,7 @@ def estimator_kind(estimator: Any) -> str:
     declared = getattr(estimator, "_estimator_type", None)
     if declared:
         return str(declared)
-    bases = {each.__name__ for each in type(estimator).__mro__}
+    bases = {base_class.__name__ for base_class in type(estimator).__mro__}
     return next((kind for mixin, kind in MIXINS.items() if mixin in bases), "")
 
 
@@ -43,27 +43,31 @@ def validate_parameters(estimator: Any) -> None:
     ValueError
         scikit-learn's own.
     """
-    for part in _parts(estimator):
-        if type(part).__module__.startswith("sklearn."):
+    for nested_estimator in _parts(estimator):
+        if type(nested_estimator).__module__.startswith("sklearn."):
             # `fit` calls it too; there is no public function with the same answer.
-            validate = getattr(part, "_validate_params", None)
+            validate = getattr(nested_estimator, "_validate_params", None)
             if validate is not None:
                 validate()
 
 
 def _parts(estimator: Any) -> Iterator[Any]:
     """The estimator and its parts, but those that a search changes or that are not fitted."""
-    named = {"": estimator}
+    estimators_by_path = {"": estimator}
     if _is_known(estimator):
         deep = estimator.get_params(deep=True)
-        named |= {path: value for path, value in deep.items() if _is_estimator(value)}
-    for path, part in named.items():
-        above = {"", *(path[: found.start()] for found in re.finditer("__", path))} - {path}
-        owners = {each: named[each] for each in above if each in named}
+        estimators_by_path |= {path: value for path, value in deep.items() if _is_estimator(value)}
+    for path, nested_estimator in estimators_by_path.items():
+        above = {"", *(path[: match.start()] for match in re.finditer("__", path))} - {path}
+        owners = {
+            path_above: estimators_by_path[path_above]
+            for path_above in above
+            if path_above in estimators_by_path
+        }
         if not all(map(_is_known, owners.values())):
             continue
-        if not any(_is_set_by(owner, path, place) for place, owner in owners.items()):
-            yield part
+        if not any(_is_set_by(owner, path, owner_path) for owner_path, owner in owners.items()):
+            yield nested_estimator
 
 
 def _is_estimator(value: Any) -> bool:
@@ -76,15 +80,18 @@ def _is_known(estimator: Any) -> bool:
     return kind.__module__.startswith("sklearn.") and kind.__name__ != "FrozenEstimator"
 
 
-def _is_set_by(owner: Any, path: str, place: str) -> bool:
-    """Whether a part at `path` gets parameters, or is replaced, by the search at `place`."""
+def _is_set_by(owner: Any, path: str, search_path: str) -> bool:
+    """Whether a part at `path` gets parameters, or is replaced, by the search at `search_path`."""
     grids = [getattr(owner, name) for name in GRIDS if hasattr(owner, name)]
-    prefix = f"{place}__estimator" if place else "estimator"
+    prefix = f"{search_path}__estimator" if search_path else "estimator"
     if not grids or not f"{path}__".startswith(f"{prefix}__"):
         return False
-    inner = path[len(prefix) + 2 :]
-    listed = [each for grid in grids for each in (grid if isinstance(grid, list) else [grid])]
-    keys = {str(key) for each in listed if isinstance(each, Mapping) for key in each}
+    inner_path = path[len(prefix) + 2 :]
+    listed = [
+        grid_part for grid in grids for grid_part in (grid if isinstance(grid, list) else [grid])
+    ]
+    keys = {str(key) for grid_part in listed if isinstance(grid_part, Mapping) for key in grid_part}
     return any(
-        inner in (key, key.rpartition("__")[0]) or inner.startswith(f"{key}__") for key in keys
+        inner_path in (key, key.rpartition("__")[0]) or inner_path.startswith(f"{key}__")
+        for key in keys
     )

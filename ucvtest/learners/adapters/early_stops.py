@@ -43,7 +43,9 @@ def stops_early(learner: SklearnLearner, sample: Sample, *, standardize: bool) -
         return ""
     is_patient = estimator.max_iter > MOST_STEPS
     caught = _fitted_once(learner, sample, 1 if is_patient else estimator.max_iter)
-    if is_patient or not any(issubclass(each.category, ConvergenceWarning) for each in caught):
+    if is_patient or not any(
+        issubclass(warning.category, ConvergenceWarning) for warning in caught
+    ):
         return ""
     return (
         f"scikit-learn stops {learner.name} before it has converged "
@@ -64,8 +66,10 @@ def _surely_converges(estimator: Any, matrix: np.ndarray, *, standardize: bool) 
     if standardize:
         squares = float(n_obs * n_features)
     else:
-        spread, least, most = matrix.std(axis=0), *SIMILAR_SPREADS
-        similar = (least <= spread) & (spread <= most) & (np.abs(matrix.mean(axis=0)) <= 1)
+        spread, least_spread, most_spread = matrix.std(axis=0), *SIMILAR_SPREADS
+        similar = (
+            (least_spread <= spread) & (spread <= most_spread) & (np.abs(matrix.mean(axis=0)) <= 1)
+        )
         if not similar.all():
             return False
         squares = float((matrix**2).sum())
@@ -82,5 +86,5 @@ def _fitted_once(
         try:
             learner.fit_all(sample, max_iter=steps)
         except ValueError as error:
-            raise RefusedEstimator(learner.name, error) from error
+            raise RefusedEstimator(learner.name, error) from None
     return caught

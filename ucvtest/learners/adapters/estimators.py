@@ -67,7 +67,7 @@ class SklearnLearner(SplitLearner):
         try:
             validate_parameters(self.estimator)
         except ValueError as error:
-            raise RefusedEstimator(self.name, error) from error
+            raise RefusedEstimator(self.name, error) from None
 
     @cached_property
     def name(self) -> str:
@@ -90,11 +90,12 @@ class SklearnLearner(SplitLearner):
             return
         several = sample.n_classes > 2
         if several and (self.regresses or output not in ("label", "probability")):
-            what = "is a regressor, which" if self.regresses else "with this loss"
+            estimator_clause = "is a regressor, which" if self.regresses else "with this loss"
             amounts = ", or pass loss='squared' if y holds amounts" if self.regresses else ""
             raise ValueError(
-                f"learner {self.name} {what} needs two classes, y has {sample.n_classes}: use a "
-                f"classifier with loss='zero_one', or merge classes{amounts}"
+                f"learner {self.name} {estimator_clause} needs two classes, y has "
+                f"{sample.n_classes}: use a classifier with loss='zero_one', or merge "
+                f"classes{amounts}"
             )
         if self.regresses and output == "probability":
             raise ValueError(
@@ -138,43 +139,48 @@ class SklearnLearner(SplitLearner):
         """Clone, seed, fit and predict."""
         from sklearn.base import clone
 
-        fitted = clone(self.estimator)
+        fitted_estimator = clone(self.estimator)
         if self._unseeded:
-            fitted.set_params(**dict.fromkeys(self._unseeded, int(seed) % 2**32))
+            fitted_estimator.set_params(**dict.fromkeys(self._unseeded, int(seed) % 2**32))
         response = self._response(sample)
-        fitted.fit(sample.rows(learning), response[learning])
-        return self._predict(fitted, sample, sample.rows(testing), output)
+        fitted_estimator.fit(sample.rows(learning), response[learning])
+        return self._predict(fitted_estimator, sample, sample.rows(testing), output)
 
     def fit_all(self, sample: Sample, **parameters: Any) -> None:
         """Fit a copy, in which some parameters are others, to all observations."""
         from sklearn.base import clone
 
-        fitted = clone(self.estimator)
-        last = f"{fitted.steps[-1][0]}__" if hasattr(fitted, "steps") else ""
+        fitted_estimator = clone(self.estimator)
+        last = f"{fitted_estimator.steps[-1][0]}__" if hasattr(fitted_estimator, "steps") else ""
         seeds = dict.fromkeys(self._unseeded, 0)
-        fitted.set_params(**seeds, **{f"{last}{name}": each for name, each in parameters.items()})
-        fitted.fit(sample.features, self._response(sample))
+        fitted_estimator.set_params(
+            **seeds,
+            **{f"{last}{name}": parameter_value for name, parameter_value in parameters.items()},
+        )
+        fitted_estimator.fit(sample.features, self._response(sample))
 
     def _response(self, sample: Sample) -> np.ndarray:
         """What is learnt: labels as the user gave them, numbers by regressors."""
         return sample.target if self.regresses else sample.response
 
-    def _predict(self, fitted: Any, sample: Sample, features: Any, output: Output) -> np.ndarray:
+    def _predict(
+        self, fitted_estimator: Any, sample: Sample, features: Any, output: Output
+    ) -> np.ndarray:
         if self.regresses or sample.classes is None:
-            number = _numbers(fitted.predict(features))
+            number = _numbers(fitted_estimator.predict(features))
             return _cut(number) if output == "label" else number
         if output == "label":
-            return _class_index(fitted.predict(features), sample)
+            return _class_index(fitted_estimator.predict(features), sample)
         positive = np.asarray(sample.classes)[-1]
         if sample.n_classes > 2 and output == "probability":
-            return _class_probabilities(fitted, features, sample)
+            return _class_probabilities(fitted_estimator, features, sample)
         if sample.n_classes > 2:
-            return _class_scores(fitted, features, sample)
-        if output == "score" and hasattr(fitted, "decision_function"):
-            score = _numbers(fitted.decision_function(features))
-            return score if fitted.classes_[-1] == positive else -score
-        column = int(np.flatnonzero(fitted.classes_ == positive)[0])
-        return _numbers(fitted.predict_proba(features))[:, column]
+            return _class_scores(fitted_estimator, features, sample)
+        if output == "score" and hasattr(fitted_estimator, "decision_function"):
+            score = _numbers(fitted_estimator.decision_function(features))
+            return score if fitted_estimator.classes_[-1] == positive else -score
+        column = int(np.flatnonzero(fitted_estimator.classes_ == positive)[0])
+        return _numbers(fitted_estimator.predict_proba(features))[:, column]
 
     @cached_property
     def regresses(self) -> bool:
@@ -196,7 +202,9 @@ class SklearnLearner(SplitLearner):
         if not module.startswith("sklearn.") or module.startswith("sklearn.dummy"):
             return False
         parameters = self.estimator.get_params(deep=True)
-        has_parts = any(hasattr(part, "fit") for part in parameters.values())
+        has_parts = any(
+            hasattr(nested_estimator, "fit") for nested_estimator in parameters.values()
+        )
         return not has_parts and "categorical_features" not in parameters
 
     @cached_property
@@ -287,20 +295,20 @@ def short(text: str) -> str:
     return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 3]}..."
 
 
-def _class_scores(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
+def _class_scores(fitted_estimator: Any, features: Any, sample: Sample) -> np.ndarray:
     """One score for each class of the sample, in its order, (n, C); the lowest if not learnt."""
-    if hasattr(fitted, "predict_proba"):
-        return _class_probabilities(fitted, features, sample)
-    scores = _numbers(fitted.decision_function(features))
-    if scores.ndim == 1 and len(fitted.classes_) == 2:
+    if hasattr(fitted_estimator, "predict_proba"):
+        return _class_probabilities(fitted_estimator, features, sample)
+    scores = _numbers(fitted_estimator.decision_function(features))
+    if scores.ndim == 1 and len(fitted_estimator.classes_) == 2:
         scores = np.column_stack([-scores, scores])
-    return _by_class("decision_function", scores, fitted, sample, -np.inf)
+    return _by_class("decision_function", scores, fitted_estimator, sample, -np.inf)
 
 
-def _class_probabilities(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
+def _class_probabilities(fitted_estimator: Any, features: Any, sample: Sample) -> np.ndarray:
     """The probability of each class of the sample, in its order, (n, C); 0 of those not learnt."""
-    returned = _numbers(fitted.predict_proba(features))
-    return _by_class("predict_proba", returned, fitted, sample, 0.0)
+    returned = _numbers(fitted_estimator.predict_proba(features))
+    return _by_class("predict_proba", returned, fitted_estimator, sample, 0.0)
 
 
 def _numbers(returned: Any) -> np.ndarray:
@@ -310,18 +318,21 @@ def _numbers(returned: Any) -> np.ndarray:
 
 @reading()
 def _by_class(
-    method: str, returned: np.ndarray, fitted: Any, sample: Sample, not_learnt: float
+    method: str, returned: np.ndarray, fitted_estimator: Any, sample: Sample, not_learnt: float
 ) -> np.ndarray:
     """Columns in the order of the sample's classes; learning sets may lack some of these."""
-    known, labels = np.asarray(fitted.classes_), np.asarray(sample.classes).tolist()
-    if returned.shape[1:] != known.shape:
+    learnt_classes, labels = (
+        np.asarray(fitted_estimator.classes_),
+        np.asarray(sample.classes).tolist(),
+    )
+    if returned.shape[1:] != learnt_classes.shape:
         raise ValueError(
-            f"{method} returned shape {returned.shape} after learning {len(known)} classes, and "
-            "one column for each of them is needed"
+            f"{method} returned shape {returned.shape} after learning {len(learnt_classes)} "
+            "classes, and one column for each of them is needed"
         )
-    found = np.full((len(returned), len(labels)), not_learnt)
-    found[:, [labels.index(label) for label in known.tolist()]] = returned
-    return found
+    class_columns = np.full((len(returned), len(labels)), not_learnt)
+    class_columns[:, [labels.index(label) for label in learnt_classes.tolist()]] = returned
+    return class_columns
 
 
 def _cut(number: np.ndarray) -> np.ndarray:
@@ -343,14 +354,14 @@ def _class_index(labels: Any, sample: Sample) -> np.ndarray:
     unknown = np.flatnonzero(class_index < 0)
     if len(unknown):
         label = array.reshape(-1).tolist()[unknown[0]]
-        known = ", ".join(repr(value) for value in classes.tolist())
-        raise ValueError(f"the prediction {label!r} is none of the labels {known}")
+        known_labels = ", ".join(repr(value) for value in classes.tolist())
+        raise ValueError(f"the prediction {label!r} is none of the labels {known_labels}")
     return class_index.astype(float)
 
 
-def _function_name(function: Any) -> str:
-    if isinstance(function, functools.partial):
-        given = [repr(value) for value in function.args]
-        given += [f"{key}={value!r}" for key, value in function.keywords.items()]
-        return f"{_function_name(function.func)}({', '.join(given)})"
-    return getattr(function, "__name__", type(function).__name__)
+def _function_name(user_function: Any) -> str:
+    if isinstance(user_function, functools.partial):
+        bound_arguments = [repr(value) for value in user_function.args]
+        bound_arguments += [f"{key}={value!r}" for key, value in user_function.keywords.items()]
+        return f"{_function_name(user_function.func)}({', '.join(bound_arguments)})"
+    return getattr(user_function, "__name__", type(user_function).__name__)

@@ -55,7 +55,7 @@ def choose_backend(
         raise ValueError(
             f"backend='jax' has no counterpart of learner {learner.name}: {error}; use "
             "backend='auto'"
-        ) from error
+        ) from None
 
 
 def translate(

@@ -50,6 +50,11 @@ class TranslatedLearner(Learner):
         """Refuse what the estimator cannot do."""
         self.original.check(sample, output, learn_size)
 
+    def note_on(self, sample: Sample) -> str:
+        """What is to be said of the estimator, and of the learner in its place."""
+        notes = self.original.note_on(sample), self.jitted.note_on(sample)
+        return " ".join(filter(None, notes))
+
     def rows_per_call(self, sample: Sample) -> int:
         """As many learning sets as the jitted learner fits in one call."""
         return self.jitted.rows_per_call(sample)
@@ -75,13 +80,13 @@ class TranslatedLearner(Learner):
         labels: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions as those of `JittedLearner.predict`; NaN where they are left open."""
-        asked = self.outputs.get(output, output)
-        if asked == "label" and self.exact_scores:
+        jitted_output = self.outputs.get(output, output)
+        if jitted_output == "label" and self.exact_scores:
             predicted = self.jitted.codes(state, learning, labels, (OPEN, ROUNDING))
             if predicted is not None:
                 return Predictions(predicted, Counter(score_ties=0))
             return self._labels(self.jitted.scores(state, learning, labels), testing)
-        predictions = self.jitted.predict(state, learning, asked, testing, labels)
+        predictions = self.jitted.predict(state, learning, jitted_output, testing, labels)
         if output == "score" and self.signed_score:
             return Predictions(2.0 * predictions.values - 1.0, predictions.ties)
         return predictions
@@ -99,8 +104,8 @@ class TranslatedLearner(Learner):
                 return Predictions(predicted, Counter(score_ties=0))
             near = np.abs(scores - self.jitted.cut) <= distance
         else:
-            predicted, best, second = leading(scores)
-            clear = second < best - distance
+            predicted, best_score, second = leading(scores)
+            clear = second < best_score - distance
             if clear.all():
                 return Predictions(predicted, Counter(score_ties=0))
             near = ~clear
@@ -111,5 +116,5 @@ class TranslatedLearner(Learner):
 
 def remarks_of(learners: Iterable[Learner]) -> list[str]:
     """Remarks on learners that predict something else than the estimators they stand for."""
-    translated = (each for each in learners if isinstance(each, TranslatedLearner))
-    return [each.remark for each in translated if each.remark]
+    translated = (learner for learner in learners if isinstance(learner, TranslatedLearner))
+    return [learner.remark for learner in translated if learner.remark]

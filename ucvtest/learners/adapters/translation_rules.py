@@ -119,14 +119,19 @@ class Case:
                 f"of {n_features} features"
             )
 
-    def needs_columns_near_zero(self, most: float) -> None:
+    def needs_columns_near_zero(self, most_deviations: float) -> None:
         """Refuse columns this many standard deviations away from zero."""
         matrix = self.sample.matrix
         spread = matrix.std(axis=0)
         # What is left of a constant column is a rounding error.
         varies = np.ptp(matrix, axis=0) > 0
-        if not self.standardize and (np.abs(matrix).max(axis=0) > most * spread)[varies].any():
-            refuse(f"X has a column more than {most:.0f} standard deviations away from zero")
+        if (
+            not self.standardize
+            and (np.abs(matrix).max(axis=0) > most_deviations * spread)[varies].any()
+        ):
+            refuse(
+                f"X has a column more than {most_deviations:.0f} standard deviations away from zero"
+            )
 
     def needs_similar_units(self) -> None:
         """Refuse features with a nearly singular covariance matrix, as it is in their units."""
@@ -134,14 +139,14 @@ class Case:
         if not self.standardize and np.linalg.cond(centred) > UNITS:
             refuse("the covariance matrix of X is nearly singular")
 
-    def needs_spread_above(self, least: float) -> None:
+    def needs_spread_above(self, least_spread: float) -> None:
         """Refuse features that vary so little within a class that scikit-learn says not at all."""
         if self.standardize:
             return
         for label, members in enumerate(class_members(self.sample).T > 0):
             features = self.sample.matrix[members]
             values = np.linalg.svd(features - features.mean(axis=0), compute_uv=False)
-            if values[-1] <= least:
+            if values[-1] <= least_spread:
                 refuse(f"X hardly varies within class {label}")
 
     def translated(self, jitted: JittedLearner, **options: Any) -> TranslatedLearner:
@@ -180,12 +185,12 @@ def refuse_other_parameters(estimator: Any, rule: "_Rule") -> None:
         value = getattr(estimator, name)
         if name in rule.used or name in rule.free:
             continue
-        same = value is parameter.default or (
+        is_default = value is parameter.default or (
             np.isscalar(value)
             and type(value) is type(parameter.default)
             and value == parameter.default
         )
-        if not same:
+        if not is_default:
             refuse(f"{name}={value!r}")
 
 
@@ -205,7 +210,10 @@ class _Rule:
 def _divides_by_n() -> bool:
     import sklearn
 
-    return tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= MAXIMUM_LIKELIHOOD
+    return (
+        tuple(int(version_part) for version_part in sklearn.__version__.split(".")[:2])
+        >= MAXIMUM_LIKELIHOOD
+    )
 
 
 def _lda(case: Case) -> TranslatedLearner:

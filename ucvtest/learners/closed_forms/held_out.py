@@ -124,18 +124,18 @@ def held_out_predictions(hat: np.ndarray, y: np.ndarray, held_out: np.ndarray) -
     _check_sets(sets, n_obs)
     responses = response.reshape(n_obs, -1)
     inside = hat[sets[:, :, None], sets[:, None, :]]
-    others = (hat @ responses)[sets] - inside @ responses[sets]
-    found = _solve(np.eye(sets.shape[1]) - inside, others)
-    return found.reshape(*sets.shape, *response.shape[1:])
+    fit_to_others = (hat @ responses)[sets] - inside @ responses[sets]
+    predictions = _solve(np.eye(sets.shape[1]) - inside, fit_to_others)
+    return predictions.reshape(*sets.shape, *response.shape[1:])
 
 
 def _check_sets(sets: np.ndarray, n_obs: int) -> None:
     ordered = np.sort(sets, axis=1)
     if sets.size and (ordered.min() < 0 or ordered.max() >= n_obs):
         raise ValueError(f"held_out must name observations from 0 to {n_obs - 1}")
-    twice = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-    if len(twice):
-        raise ValueError(f"held_out names an observation twice in row {twice[0]}")
+    repeated_rows = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+    if len(repeated_rows):
+        raise ValueError(f"held_out names an observation twice in row {repeated_rows[0]}")
 
 
 def _ridge_smoother(design: np.ndarray, penalty: float) -> np.ndarray:
@@ -147,9 +147,9 @@ def _ridge_smoother(design: np.ndarray, penalty: float) -> np.ndarray:
     return _smoother(design @ design.T, penalty)
 
 
-def _smoother(inner: np.ndarray, penalty: float) -> np.ndarray:
+def _smoother(gram: np.ndarray, penalty: float) -> np.ndarray:
     """K (K + penalty I)^(-1), which is symmetric."""
-    return _solve(inner + penalty * np.eye(len(inner)), inner)
+    return _solve(gram + penalty * np.eye(len(gram)), gram)
 
 
 def _solve(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -83,31 +83,35 @@ def _second_class_wins(class_index: np.ndarray, k: int, g: int) -> float:
     """Share of the learning sets that predict label 1, from the labels of the others by rank."""
     n_others = len(class_index)
     rank = np.arange(1, n_others + 1)
-    before = np.cumsum(class_index) - class_index
+    nearer_votes = np.cumsum(class_index) - class_index
     # Learning sets whose k-th neighbour has this rank, for each choice of the nearer ones.
-    beyond = _log_binomial(n_others - rank, g - k) - _log_binomial(n_others, g)
-    share = 0.0
+    log_farther = _log_binomial(n_others - rank, g - k) - _log_binomial(n_others, g)
+    win_probability = 0.0
     for votes in range(k):
-        choices = _log_binomial(before, votes) + _log_binomial(rank - 1 - before, k - 1 - votes)
+        choices = _log_binomial(nearer_votes, votes) + _log_binomial(
+            rank - 1 - nearer_votes, k - 1 - votes
+        )
         wins = 2 * (votes + class_index) > k
-        share += np.exp(choices + beyond)[wins].sum()
+        win_probability += np.exp(choices + log_farther)[wins].sum()
     if k % 2 == 0:
-        share += _tied_for_second(class_index, before, beyond, k)
-    return float(share)
+        win_probability += _tied_for_second(class_index, nearer_votes, log_farther, k)
+    return float(win_probability)
 
 
 def _tied_for_second(
-    class_index: np.ndarray, before: np.ndarray, beyond: np.ndarray, k: int
+    class_index: np.ndarray, nearer_votes: np.ndarray, log_farther: np.ndarray, k: int
 ) -> float:
     """Share with k/2 votes for each class, and the nearest neighbour of the second class."""
     nearest = np.flatnonzero(class_index == 1)[:, None]
     last = np.arange(len(class_index))
     # Between the nearest and the k-th neighbour: how many there are, and of the second class.
     between = last - nearest - 1
-    second = before - before[nearest] - 1
-    wanted = k // 2 - 1 - class_index
-    choices = _log_binomial(second, wanted) + _log_binomial(between - second, k - 2 - wanted)
-    return float(np.exp(choices + beyond)[last > nearest].sum())
+    second = nearer_votes - nearer_votes[nearest] - 1
+    needed_votes = k // 2 - 1 - class_index
+    choices = _log_binomial(second, needed_votes) + _log_binomial(
+        between - second, k - 2 - needed_votes
+    )
+    return float(np.exp(choices + log_farther)[last > nearest].sum())
 
 
 def _log_binomial(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.special import logsumexp
 
 from ucvtest.common.checks import check_choice
@@ -93,7 +94,8 @@ def lda(priors: Priors = "empirical") -> "LinearDiscriminant":
     LinearDiscriminantAnalysis (solver "lsqr"; all solvers from 1.9 on); R's MASS::lda
     divides by the degrees of freedom. Where the matrix of a learning set is singular, as without
     a rare level of a factor, directions with a standard deviation within classes of at most 1e-4
-    of the features' are dropped, as by scikit-learn's solver "svd"; results count and note it. A
+    of the features' are dropped, as by scikit-learn's solver "svd"; results count and note it.
+    Columns that are combinations of others in the whole sample are left out beforehand. A
     matrix that is nearly singular but can be inverted is inverted, where that solver drops the
     direction.
 
@@ -218,10 +220,10 @@ class WithPriors(Discriminant):
 
     def class_scores(self, scores: np.ndarray) -> np.ndarray:
         """Log-odds of each class against all others, which do not end at 0 and 1."""
-        others = [
+        log_other_classes = [
             logsumexp(np.delete(scores, code, axis=2), axis=2) for code in range(scores.shape[2])
         ]
-        return scores - np.stack(others, axis=2)
+        return scores - np.stack(log_other_classes, axis=2)
 
 
 @dataclass(frozen=True)
@@ -239,8 +241,6 @@ class WithCovariances(WithPriors):
     """What the smallest learning set is made of, in words."""
     instead: ClassVar[str]
     """The learner that does with fewer observations."""
-    each_class: ClassVar[bool]
-    """Whether every class has a matrix of its own."""
     singular_scores: ClassVar[Callable[..., np.ndarray]]
     """The scores of a learning set with a singular one."""
 
@@ -251,13 +251,34 @@ class WithCovariances(WithPriors):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also covariance matrices that are bound to be singular."""
         super().check(sample, output, learn_size)
-        _check_rank(self.name, sample, each_class=self.each_class)
-        needed = self._least(sample.matrix.shape[1], sample.n_classes)
-        if learn_size < needed:
+        n_features, rank = sample.matrix.shape[1], self._rank(sample)
+        if not rank:
             raise ValueError(
-                f"learner {self.name} needs learn_size >= {needed} ({self.counted}), got "
+                f"learner {self.name} needs a column that varies, and all columns of X are "
+                "constant: use majority"
+            )
+        needed = self._least(rank, sample.n_classes)
+        if learn_size < needed:
+            few = "" if rank == n_features else f"; the {n_features} columns have rank {rank}"
+            raise ValueError(
+                f"learner {self.name} needs learn_size >= {needed} ({self.counted}{few}), got "
                 f"learn_size={learn_size}: raise it, use fewer features, or use {self.instead}"
             )
+
+    def note_on(self, sample: Sample) -> str:
+        """That columns are combinations of others, where they are."""
+        n_features, rank = sample.matrix.shape[1], self._rank(sample)
+        if rank == n_features:
+            return ""
+        return (
+            f"{n_features - rank} of the {n_features} columns of X are constant or combinations of "
+            f"others, as all dummies of a factor are; {self.method} leaves them out, as "
+            'scikit-learn\'s solver "svd" does, which changes no prediction.'
+        )
+
+    def _rank(self, sample: Sample) -> int:
+        """The number of linearly independent columns."""
+        return len(_independent_places(standardised_features(sample.matrix)))
 
     def predict(
         self,
@@ -268,24 +289,28 @@ class WithCovariances(WithPriors):
         labels: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions as those of `JittedLearner.predict`, of singular sets by their own rule."""
-        found = super().predict(state, learning, output, testing, labels)
-        if self.careful or found.values.dtype == np.int8 or not np.isnan(found.values.sum()):
-            return found
-        missing = np.isnan(found.values.reshape(len(found.values), -1)).any(axis=1)
+        predictions = super().predict(state, learning, output, testing, labels)
+        if (
+            self.careful
+            or predictions.values.dtype == np.int8
+            or not np.isnan(predictions.values.sum())
+        ):
+            return predictions
+        missing = np.isnan(predictions.values.reshape(len(predictions.values), -1)).any(axis=1)
         if testing is not None:
             # What fills up a call tests nothing.
             missing &= testing.any(axis=1)
         rows = np.flatnonzero(missing)
         if not len(rows):
-            return found
+            return predictions
         scores = self._singular(state, learning, labels, rows)
         if output == "label":
             ours = self.elect(scores, None if testing is None else testing[rows])
         else:
             ours = Predictions(self._number(scores, output), Counter())
-        values = found.values.copy()
+        values = predictions.values.copy()
         values[rows] = ours.values
-        ties = Counter(found.ties)
+        ties = Counter(predictions.ties)
         ties.update(ours.ties)
         ties["singular_fits"] += len(rows)
         return Predictions(values, ties)
@@ -296,15 +321,17 @@ class WithCovariances(WithPriors):
         """Scores of some learning sets, one by one."""
         n_obs, n_features = learning.shape[1], state.n_features
         features = to_numpy(state.terms)[:n_obs, -1 - n_features : -1]
-        own = to_numpy(state.columns)[:n_obs, : state.n_classes].argmax(axis=1)
-        found = np.empty((len(rows), n_obs, state.n_classes))
-        for place, row in enumerate(rows):
-            class_index = own if labels is None else labels[row]
+        sample_classes = to_numpy(state.columns)[:n_obs, : state.n_classes].argmax(axis=1)
+        class_scores = np.empty((len(rows), n_obs, state.n_classes))
+        for score_row, row in enumerate(rows):
+            class_index = sample_classes if labels is None else labels[row]
             learnt = learning[row if len(learning) > 1 else 0]
-            found[place] = type(self).singular_scores(
+            class_scores[score_row] = type(self).singular_scores(
                 features, class_index, learnt, state.n_classes, equal=self.priors == "equal"
             )
-        return found if state.n_classes > 2 else found[:, :, 1] - found[:, :, 0]
+        return (
+            class_scores if state.n_classes > 2 else class_scores[:, :, 1] - class_scores[:, :, 0]
+        )
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""
@@ -318,7 +345,6 @@ class LinearDiscriminant(WithCovariances):
     """Linear discriminant analysis; made by `lda`."""
 
     method: ClassVar[str] = "lda"
-    each_class: ClassVar[bool] = False
     singular_scores: ClassVar[Callable[..., np.ndarray]] = staticmethod(linear_scores)
     matrices: ClassVar[int] = 1
     counted: ClassVar[str] = "features plus classes"
@@ -329,28 +355,28 @@ class LinearDiscriminant(WithCovariances):
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
-        features = standardised_features(sample.matrix)
+        features = _independent(sample)
         return class_moments(sample, features, products(features), with_constant(features))
 
     def labelings_per_call(self, sample: Sample) -> int:
         """Few for two classes, where they are quick."""
-        most = self.rows_per_call(sample)
-        return min(most, LABELINGS) if sample.n_classes == 2 else most
+        most_rows = self.rows_per_call(sample)
+        return min(most_rows, LABELINGS) if sample.n_classes == 2 else most_rows
 
     def prepare_labelings(self, state: Moments, learning: np.ndarray) -> Moments:
         """The total scatter matrix, which no labels change, for two classes."""
         features = to_numpy(state.terms)[: len(learning), :-1]
-        found = whitened(features, learning) if state.n_classes == 2 else None
-        if found is None:
+        white_and_share = whitened(features, learning) if state.n_classes == 2 else None
+        if white_and_share is None:
             return state
-        white, share = found
+        white, least_pivot_share = white_and_share
         terms = with_constant(white)
         return TotalScatter(
             *(state.columns, state.terms, state.n_classes, state.n_features),
             learnt=terms * learning[:, None],
             white=np.ascontiguousarray(terms.T),
             size=int(learning.sum()),
-            share=share,
+            share=least_pivot_share,
         )
 
     @in_float64
@@ -361,9 +387,9 @@ class LinearDiscriminant(WithCovariances):
         if labels is None or not isinstance(state, TotalScatter):
             return super().scores(state, learning, labels)
         coefficients, largest = state.coefficients(labels, self.priors == "equal")
-        each = partial(scores_of_rules, *self._rules, state, learning)
+        scores_of_labels = partial(scores_of_rules, *self._rules, state, learning)
         scores = product(coefficients, state.white)
-        return replace_open_rows(scores, self.cut, OPEN * largest[:, 0], labels, each)
+        return replace_open_rows(scores, self.cut, OPEN * largest[:, 0], labels, scores_of_labels)
 
     def codes(
         self,
@@ -390,7 +416,6 @@ class QuadraticDiscriminant(WithCovariances):
     """Quadratic discriminant analysis; made by `qda`."""
 
     method: ClassVar[str] = "qda"
-    each_class: ClassVar[bool] = True
     singular_scores: ClassVar[Callable[..., np.ndarray]] = staticmethod(quadratic_scores)
     matrices: ClassVar[int] = 2
     counted: ClassVar[str] = "features plus one, for each class"
@@ -401,7 +426,7 @@ class QuadraticDiscriminant(WithCovariances):
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
-        features = standardised_features(sample.matrix)
+        features = _independent(sample)
         pairs = products(features)
         by_class = split_by_class(class_members(sample), pairs)
         return class_moments(
@@ -441,22 +466,21 @@ class GaussianNaiveBayes(WithPriors):
         return rules, self.priors == "equal"
 
 
-def _check_rank(name: str, sample: Sample, *, each_class: bool) -> None:
-    """Refuse columns whose covariance matrix is singular in every learning set."""
+def _independent(sample: Sample) -> np.ndarray:
+    """The columns in standard units, without those that are combinations of others.
+
+    Rules of normal classes are the same for every basis of the columns, also where a learning set
+    is singular within classes: what depends on others in the sample does so in all of them.
+    """
     features = standardised_features(sample.matrix)
-    members = [sample.class_index == code for code in range(sample.n_classes)]
-    by_class = [features[rows] - features[rows].mean(axis=0) for rows in members]
-    parts = {"": features - features.mean(axis=0), " within classes": np.concatenate(by_class)}
-    if each_class:
-        labels = np.asarray(sample.classes).tolist()
-        named = zip(labels, by_class, strict=True)
-        parts |= {f" within class {label!r}": rows for label, rows in named}
-    n_features = features.shape[1]
-    for where, centred in parts.items():
-        rank = int(np.linalg.matrix_rank(centred))
-        if rank < n_features:
-            raise ValueError(
-                f"learner {name} needs linearly independent columns, but the {n_features} columns "
-                f"of X, centred{where}, have rank {rank}: drop columns that are constant or "
-                "combinations of others, raise the number of observations, or use ridge"
-            )
+    places = _independent_places(features)
+    return features if len(places) == features.shape[1] else features[:, places]
+
+
+def _independent_places(features: np.ndarray) -> np.ndarray:
+    """Columns, in their order, of which none is a combination of others and a constant."""
+    centred = features - features.mean(axis=0)
+    rank = int(np.linalg.matrix_rank(centred))
+    if rank == features.shape[1]:
+        return np.arange(rank)
+    return np.sort(qr(centred, mode="r", pivoting=True)[-1][:rank])

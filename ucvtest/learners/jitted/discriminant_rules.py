@@ -106,10 +106,10 @@ class TotalScatter(Moments):
         first, square = self.size - second, np.einsum("rk,rk->r", total, total)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.size / (first * second)
-            within = 1.0 - ratio * square
+            within_class_share = 1.0 - ratio * square
             # No pivot of S_W is below this share of that of S_T.
-            regular = self.share * within > WELL_CONDITIONED
-            factor = np.where(regular, self.size * ratio / within, np.nan)
+            regular = self.share * within_class_share > WELL_CONDITIONED
+            factor = np.where(regular, self.size * ratio / within_class_share, np.nan)
             constant = 0.5 * factor * square * (1.0 / first - 1.0 / second)
             if not equal:
                 constant = constant + np.log(second / first)
@@ -183,8 +183,8 @@ def labels_of_rules(
         return None
     n_obs = learning.shape[1]
     arguments = _arguments(rules, equal, state, learning, None)
-    predicted, open_ = _jitted_labels(*arguments, n_obs, margin)
-    return None if open_ else np.asarray(predicted)[:, :n_obs]
+    predicted, is_undecided = _jitted_labels(*arguments, n_obs, margin)
+    return None if is_undecided else np.asarray(predicted)[:, :n_obs]
 
 
 def _arguments(
@@ -268,13 +268,13 @@ def _relabeled_sums(
     n_sets = labels.shape[0]
     members = [weights * (labels == code) for code in range(n_classes)]
     n_second = terms.shape[1] - n_features - 1
-    each = jnp.stack([_sums(terms, member) for member in members])
-    size, first, by_class = each[:, -1], each[:, n_second:-1], each[:, :n_second]
-    parts = [size, first.reshape(-1, n_sets), by_class.reshape(-1, n_sets)]
+    class_sums = jnp.stack([_sums(terms, member) for member in members])
+    size, first, by_class = class_sums[:, -1], class_sums[:, n_second:-1], class_sums[:, :n_second]
+    sum_columns = [size, first.reshape(-1, n_sets), by_class.reshape(-1, n_sets)]
     if not n_second:
         pooled = _sums(columns[:, n_classes * (1 + n_features) :], weights)
-        parts.append(jnp.broadcast_to(pooled, (pooled.shape[0], n_sets)))
-    return jnp.concatenate(parts)
+        sum_columns.append(jnp.broadcast_to(pooled, (pooled.shape[0], n_sets)))
+    return jnp.concatenate(sum_columns)
 
 
 # -------------------------------------------------------------------------------------------- rules

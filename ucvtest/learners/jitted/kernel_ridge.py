@@ -116,20 +116,22 @@ class KernelRidge(JittedLearner):
     @property
     def name(self) -> str:
         """``kernel_ridge:lam``, and what differs from the defaults."""
-        given = {
+        parameters = {
             "kernel": (self.kernel, "linear"),
             "gamma": (self.gamma, None),
             "degree": (self.degree, 3),
             "coef0": (self.coef0, 1),
             "scale": (self.penalty_scale, "sum"),
         }
-        options = [f"{key}={value}" for key, (value, usual) in given.items() if value != usual]
+        options = [
+            f"{key}={value}" for key, (value, default) in parameters.items() if value != default
+        ]
         return f"kernel_ridge:{','.join([str(self.lam), *options])}"
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger samples, so that the matrices of one call stay in the cache."""
-        least = LEAST_ROWS_STANDARDISED if self.standardize else LEAST_ROWS
-        fitting = rows_for_cache(dual_size(sample.n_obs) ** 2, 4 * CACHE_NUMBERS, least)
+        least_rows = LEAST_ROWS_STANDARDISED if self.standardize else LEAST_ROWS
+        fitting = rows_for_cache(dual_size(sample.n_obs) ** 2, 4 * CACHE_NUMBERS, least_rows)
         return min(super().rows_per_call(sample), fitting)
 
     def labelings_per_call(self, sample: Sample) -> int:
@@ -155,10 +157,10 @@ class KernelRidge(JittedLearner):
             return state.fitted(cast("np.ndarray", labels))
         if labels is not None and len(learning) == 1:
             return self.prepare_labelings(state, learning[0]).fitted(labels)
-        inner, response = state
+        gram, response = state
         if self.standardize:
-            inner = self._kernels_in_sets(inner, learning)
-        return dual_scores(inner, response, learning, labels, *self._settings)
+            gram = self._kernels_in_sets(gram, learning)
+        return dual_scores(gram, response, learning, labels, *self._settings)
 
     def _kernels_in_sets(self, features: Any, learning: np.ndarray) -> Any:
         """Kernels (N, N, R) of features that are standardised in each set."""
@@ -200,13 +202,13 @@ def _kernels_in_sets(
     mean = jnp.einsum("np,rn->pr", features, weights, precision="highest") / size
     mean_square = jnp.einsum("np,rn->pr", features**2, weights, precision="highest") / size
     scaled = (features[:, :, None] - mean) / jnp.sqrt(divisor(mean_square, mean))
-    inner = jnp.einsum("ipr,jpr->ijr", scaled, scaled, precision="highest")
+    inner_products = jnp.einsum("ipr,jpr->ijr", scaled, scaled, precision="highest")
     if kernel == "linear":
-        return inner
+        return inner_products
     if kernel == "polynomial":
-        return (gamma * inner + coef0) ** degree
+        return (gamma * inner_products + coef0) ** degree
     square = (scaled**2).sum(axis=1)
-    return jnp.exp(-gamma * (square[:, None] + square[None] - 2.0 * inner))
+    return jnp.exp(-gamma * (square[:, None] + square[None] - 2.0 * inner_products))
 
 
 def kernel_matrix(learner: KernelRidge, features: np.ndarray) -> np.ndarray:
@@ -214,8 +216,8 @@ def kernel_matrix(learner: KernelRidge, features: np.ndarray) -> np.ndarray:
     gamma = 1.0 / features.shape[1] if learner.gamma is None else learner.gamma
     if learner.kernel == "rbf":
         return np.exp(-gamma * squared_distances(features))
-    inner = features @ features.T
+    inner_products = features @ features.T
     if learner.kernel == "linear":
-        return inner
+        return inner_products
     with np.errstate(all="ignore"):
-        return (gamma * inner + learner.coef0) ** learner.degree
+        return (gamma * inner_products + learner.coef0) ** learner.degree

@@ -201,7 +201,9 @@ class PenalizedLogistic(JittedLearner):
         distinct = _distinct(matrix) if self.l1_ratio == 1 else np.ones(len(centre), dtype=bool)
         features, response = padded_rows(matrix), padded_rows(sample.target)
         features, squares, response = to_device((features, features**2, response))
-        wide: list[Any] = [to_device(widened(each)) for each in (matrix, sample.target)]
+        wide: list[Any] = [
+            to_device(widened(sample_array)) for sample_array in (matrix, sample.target)
+        ]
         return LassoData(
             *(matrix, distinct, features, squares, response),
             wide_features=wide[0],
@@ -224,12 +226,12 @@ class PenalizedLogistic(JittedLearner):
         if labels is not None:
             packed = np.hstack([packed, np.packbits(labels[uncertain] == 1, axis=1)])
         _, first, copy = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        chosen = uncertain[first]
-        fitted = np.empty((len(chosen), learning.shape[1]))
-        chosen_labels = None if labels is None else labels[chosen]
-        for rows, fits in self._fit(state, learning[chosen], chosen_labels, null[chosen]):
-            fitted[rows] = fits.log_odds
-        scores[uncertain] = fitted[copy.ravel()]
+        fit_rows = uncertain[first]
+        fitted_log_odds = np.empty((len(fit_rows), learning.shape[1]))
+        chosen_labels = None if labels is None else labels[fit_rows]
+        for rows, fits in self._fit(state, learning[fit_rows], chosen_labels, null[fit_rows]):
+            fitted_log_odds[rows] = fits.log_odds
+        scores[uncertain] = fitted_log_odds[copy.ravel()]
         return scores
 
     def coefficients(self, state: LassoData, learning: np.ndarray) -> np.ndarray:
@@ -274,11 +276,14 @@ class PenalizedLogistic(JittedLearner):
         size = learning.sum(axis=1)
         positive = learning @ state.target
         single = (positive == 0) | (positive == size)
-        rows, order = np.flatnonzero(~single), np.argsort([-each.lam for each in members])
-        penalties = [members[place].penalties(size[rows]) for place in order]
-        l1, l2 = (np.stack(part) for part in zip(*penalties, strict=True))
-        found = np.zeros((len(members), *learning.shape))
-        found[np.ix_(order, rows)] = fit_paths(
+        rows, order = (
+            np.flatnonzero(~single),
+            np.argsort([-member_lasso.lam for member_lasso in members]),
+        )
+        penalties = [members[member_index].penalties(size[rows]) for member_index in order]
+        l1, l2 = (np.stack(penalty_rows) for penalty_rows in zip(*penalties, strict=True))
+        path_log_odds = np.zeros((len(members), *learning.shape))
+        path_log_odds[np.ix_(order, rows)] = fit_paths(
             state.matrix,
             state.distinct,
             state.target.astype(float),
@@ -290,11 +295,11 @@ class PenalizedLogistic(JittedLearner):
             self.standardize,
             self.max_iter,
         )
-        for scores, member in zip(found, members, strict=True):
-            left = np.flatnonzero(np.isnan(scores[:, 0]))
-            if len(left):
-                scores[left] = member.scores(state, learning[left])
-        return found
+        for scores, member in zip(path_log_odds, members, strict=True):
+            unconverged = np.flatnonzero(np.isnan(scores[:, 0]))
+            if len(unconverged):
+                scores[unconverged] = member.scores(state, learning[unconverged])
+        return path_log_odds
 
     @property
     def is_compiled(self) -> bool:
@@ -344,7 +349,7 @@ def _distinct(matrix: np.ndarray) -> np.ndarray:
     first = np.take_along_axis(matrix, (matrix != 0).argmax(axis=0)[None], axis=0)
     # Adding zero turns -0.0 into 0.0.
     columns = np.ascontiguousarray((matrix * np.sign(first) + 0.0).T)
-    whole = columns.view(np.dtype((np.void, columns.itemsize * columns.shape[1]))).ravel()
-    distinct = np.zeros(len(whole), dtype=bool)
-    distinct[np.unique(whole, return_index=True)[1]] = True
+    column_bytes = columns.view(np.dtype((np.void, columns.itemsize * columns.shape[1]))).ravel()
+    distinct = np.zeros(len(column_bytes), dtype=bool)
+    distinct[np.unique(column_bytes, return_index=True)[1]] = True
     return distinct

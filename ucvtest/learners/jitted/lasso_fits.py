@@ -160,17 +160,17 @@ class LassoFits:
 
     def subset(self, rows: np.ndarray) -> "LassoFits":
         """Some of the fits, to go on with."""
-        start = self.coefficients[rows]
+        start_coefficients = self.coefficients[rows]
         labels = None if self.labels is None else self.labels[rows]
         penalties = self.l1[rows], self.l2[rows]
-        chosen = LassoFits(
-            *(self.data, self.learning[rows], labels, start, penalties),
+        sub_fits = LassoFits(
+            *(self.data, self.learning[rows], labels, start_coefficients, penalties),
             standardize=self.standardize,
         )
-        chosen.original = self.original[rows]
-        chosen.columns = self.columns[rows]
-        chosen.steps = self.steps[rows]
-        return chosen
+        sub_fits.original = self.original[rows]
+        sub_fits.columns = self.columns[rows]
+        sub_fits.steps = self.steps[rows]
+        return sub_fits
 
     def run(self, size: int, max_iter: int) -> np.ndarray:
         """Fit with working sets of one size; return the fits that need a larger one.
@@ -182,16 +182,16 @@ class LassoFits:
         queue = np.concatenate([self._begin(rows, height) for rows in self._batches(height)])
         outgrown = [queue[:0]]
         for effort, most_steps in ((EASY, min(EASY_STEPS, max_iter)), (HARD, max_iter)):
-            left = [queue[:0]]
+            larger_needed = [queue[:0]]
             while len(queue):
                 rows, queue = queue[:height], queue[height:]
                 unfinished, full = self._visit(rows, height, effort)
                 outgrown.append(unfinished[full])
                 unfinished = unfinished[~full]
                 exhausted = self.steps[unfinished] >= most_steps
-                left.append(unfinished[exhausted])
+                larger_needed.append(unfinished[exhausted])
                 queue = np.concatenate([queue, unfinished[~exhausted]])
-            queue = np.concatenate(left)
+            queue = np.concatenate(larger_needed)
         return np.concatenate(outgrown)
 
     def by_feature(self) -> np.ndarray:
@@ -207,14 +207,14 @@ class LassoFits:
 
     def _batches(self, height: int) -> list[np.ndarray]:
         rows = np.arange(len(self.learning))
-        return [rows[start : start + height] for start in range(0, len(rows), height)]
+        return [rows[first_row : first_row + height] for first_row in range(0, len(rows), height)]
 
     def _begin(self, rows: np.ndarray, height: int) -> np.ndarray:
         """Choose the first working sets of this size; return the fits with work to do."""
         checked = self._check(rows, height)
         null_is_optimal = (self.steps[rows] == 0) & (checked.excess <= ROUNDING)
-        done = rows[null_is_optimal]
-        self.log_odds[done] = self.coefficients[done, :1]
+        null_rows = rows[null_is_optimal]
+        self.log_odds[null_rows] = self.coefficients[null_rows, :1]
         self._choose(rows[~null_is_optimal], checked.rank[~null_is_optimal])
         return rows[~null_is_optimal]
 
@@ -230,9 +230,9 @@ class LassoFits:
         checked = self._check(rows, height)
         solved_inside = solved.residual <= self.tolerance[rows]
         complete = checked.excess <= self.tolerance[rows]
-        done = solved_inside & complete
-        self.log_odds[rows[done]] = checked.log_odds[done]
-        rows, rank, complete = rows[~done], checked.rank[~done], complete[~done]
+        is_solved = solved_inside & complete
+        self.log_odds[rows[is_solved]] = checked.log_odds[is_solved]
+        rows, rank, complete = rows[~is_solved], checked.rank[~is_solved], complete[~is_solved]
         support = (self.coefficients[rows, 1:] != 0).sum(axis=1)
         size, n_features = self.columns.shape[1], self.data.features.shape[1]
         full = ~complete & (support > 0.75 * size) & (size < n_features)
@@ -244,13 +244,13 @@ class LassoFits:
         size = self.columns.shape[1]
         if not len(rows):
             return
-        chosen = np.argpartition(rank, size - 1, axis=1)[:, :size]
-        order = np.argsort(np.take_along_axis(rank, chosen, axis=1), axis=1)
-        chosen = np.take_along_axis(chosen, order, axis=1)
+        best_columns = np.argpartition(rank, size - 1, axis=1)[:, :size]
+        order = np.argsort(np.take_along_axis(rank, best_columns, axis=1), axis=1)
+        best_columns = np.take_along_axis(best_columns, order, axis=1)
         old, n_features = self.columns[rows], rank.shape[1]
-        self.coefficients[rows] = _moved(self.coefficients[rows], old, chosen, n_features)
-        self.original[rows] = _moved(self.original[rows], old, chosen, n_features)
-        self.columns[rows] = chosen
+        self.coefficients[rows] = _moved(self.coefficients[rows], old, best_columns, n_features)
+        self.original[rows] = _moved(self.original[rows], old, best_columns, n_features)
+        self.columns[rows] = best_columns
 
     def _solve(self, rows: np.ndarray, height: int, effort: Effort) -> Solved:
         """`solve` for some fits, in a batch of one of two fixed shapes."""
@@ -328,7 +328,7 @@ def _filled(rows: np.ndarray, height: int) -> np.ndarray:
 def widened(array: np.ndarray, axis: int = 0) -> np.ndarray:
     """The array, padded with zeros after its observations."""
     missing = -array.shape[axis] % WIDE_STEP
-    return np.pad(array, [(0, missing * (each == axis)) for each in range(array.ndim)])
+    return np.pad(array, [(0, missing * (array_axis == axis)) for array_axis in range(array.ndim)])
 
 
 def _height(sizes: np.ndarray) -> int:
@@ -350,11 +350,11 @@ def _members(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _moved(
-    coefficients: np.ndarray, old: np.ndarray, new: np.ndarray, n_features: int
+    coefficients: np.ndarray, old_columns: np.ndarray, new_columns: np.ndarray, n_features: int
 ) -> np.ndarray:
-    """Coefficients (R, 1 + K) of working sets `old`, put in the places of `new`."""
-    rows = np.arange(len(old))[:, None]
+    """Coefficients (R, 1 + K) of working sets `old_columns`, put in the places of `new_columns`."""
+    rows = np.arange(len(old_columns))[:, None]
     # One more column, the last, is for -1: no feature.
-    by_feature = np.zeros((len(old), n_features + 1))
-    by_feature[rows, old] = coefficients[:, 1:]
-    return np.concatenate([coefficients[:, :1], by_feature[rows, new]], axis=1)
+    by_feature = np.zeros((len(old_columns), n_features + 1))
+    by_feature[rows, old_columns] = coefficients[:, 1:]
+    return np.concatenate([coefficients[:, :1], by_feature[rows, new_columns]], axis=1)

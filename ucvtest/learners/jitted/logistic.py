@@ -183,13 +183,15 @@ class RidgeLogistic(JittedLearner):
         spread = features.std(axis=0)
         unit = np.where(spread > 0, spread, 1.0)
         design = np.hstack([np.ones((sample.n_obs, 1)), features / unit])
-        arrays = [padded_rows(each) for each in (design, products(design), sample.target)]
+        arrays = [
+            padded_rows(sample_array) for sample_array in (design, products(design), sample.target)
+        ]
         state = LogisticState(*to_device((*arrays, unit, np.zeros(design.shape[1]))))
         # The same fit as often as a call has rows: it needs no compilation of its own.
-        everything = np.ones((self.rows_per_call(sample), sample.n_obs), dtype=bool)
-        fitted = self._fit(state, everything, None)
-        start = np.where(fitted.done[0], fitted.b[0], 0.0)
-        return state._replace(start=to_device(start))
+        learn_all = np.ones((self.rows_per_call(sample), sample.n_obs), dtype=bool)
+        full_fit = self._fit(state, learn_all, None)
+        start_coefficients = np.where(full_fit.done[0], full_fit.b[0], 0.0)
+        return state._replace(start=to_device(start_coefficients))
 
     def scores(
         self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None = None
@@ -207,8 +209,8 @@ class RidgeLogistic(JittedLearner):
         """Predicted labels 0 and 1, for the sample's own response; see `JittedLearner.codes`."""
         if labels is not None or margin is not None:
             return None
-        fitted = self._fit(state, learning, None)
-        return None if fitted.open.any() else fitted.predicted[:, : learning.shape[1]]
+        fits = self._fit(state, learning, None)
+        return None if fits.open.any() else fits.predicted[:, : learning.shape[1]]
 
     @property
     def _settings(self) -> tuple[float, int, bool, bool]:
@@ -222,13 +224,13 @@ class RidgeLogistic(JittedLearner):
         weights = padded_rows(learning, axis=1)
         if labels is not None:
             # The fit to the sample's own response says nothing of other labels.
-            start = np.zeros(len(state.start))
-            state = state._replace(response=padded_rows(labels, axis=1).T, start=start)
+            start_coefficients = np.zeros(len(state.start))
+            state = state._replace(response=padded_rows(labels, axis=1).T, start=start_coefficients)
         last = (learning.shape[1], *self._settings)
-        fitted = _newton(state, weights, *last)
-        if not np.asarray(fitted.done).all():
-            fitted = _newton_to_the_end(state, weights, fitted.b, fitted.done, *last)
-        return fitted
+        fits = _newton(state, weights, *last)
+        if not np.asarray(fits.done).all():
+            fits = _newton_to_the_end(state, weights, fits.b, fits.done, *last)
+        return fits
 
 
 @partial(jit, static_argnums=6)
@@ -241,12 +243,15 @@ def _newton(
     """
 
     def fit(rows: jax.Array) -> Fitted:
-        exact, begin = _likelihood(state, rows, *settings)
+        exact, start_coefficients = _likelihood(state, rows, *settings)
         # Single precision is twice as fast, and close enough to leave few last steps.
         rough = Likelihood(*(array.astype(jnp.float32) for array in exact))
-        at_start, none = begin.astype(jnp.float32), jnp.zeros(begin.shape[1], dtype=bool)
+        at_start, none = (
+            start_coefficients.astype(jnp.float32),
+            jnp.zeros(start_coefficients.shape[1], dtype=bool),
+        )
         near, _ = descend(rough, at_start, none, max_iter=settings[1], tolerance=NEAR)
-        near = jnp.where(jnp.isfinite(near).all(axis=0), near, begin)
+        near = jnp.where(jnp.isfinite(near).all(axis=0), near, start_coefficients)
         inverse = _inverse_hessian(rough, near.astype(jnp.float32))
         return _fitted(state, *_polished(exact, near, inverse), n_obs)
 
@@ -258,18 +263,18 @@ def _newton_to_the_end(
     state: LogisticState,
     learning: jax.Array,
     b: jax.Array,
-    done: jax.Array,
+    is_converged: jax.Array,
     n_obs: jax.Array,
     *settings: Any,
 ) -> "Fitted":
     """Continue the few fits that `_newton` left unfinished; compiled only if there are any."""
 
-    def fit(rows: jax.Array, b: jax.Array, done: jax.Array) -> Fitted:
+    def fit(rows: jax.Array, b: jax.Array, is_converged: jax.Array) -> Fitted:
         exact, _ = _likelihood(state, rows, *settings)
-        ended = descend(exact, b.T, done[:, 0], max_iter=settings[1], tolerance=CONVERGED)
+        ended = descend(exact, b.T, is_converged[:, 0], max_iter=settings[1], tolerance=CONVERGED)
         return _fitted(state, *ended, n_obs)
 
-    return _in_row_blocks(state, fit, learning, b, done[:, None])
+    return _in_row_blocks(state, fit, learning, b, is_converged[:, None])
 
 
 class Fitted(NamedTuple):
@@ -292,15 +297,17 @@ def _in_row_blocks(state: LogisticState, fit: Callable[..., Fitted], *arrays: ja
     if state.response.ndim > 1:
         return fit(*arrays)
     blocks = [in_blocks(array, ROWS_PER_BLOCK) for array in arrays]
-    found = jax.lax.map(lambda block: fit(*block), blocks)
-    return Fitted(*(array.reshape(-1, *array.shape[2:]) for array in found))
+    block_fits = jax.lax.map(lambda block: fit(*block), blocks)
+    return Fitted(*(array.reshape(-1, *array.shape[2:]) for array in block_fits))
 
 
-def _fitted(state: LogisticState, b: jax.Array, done: jax.Array, n_obs: jax.Array) -> Fitted:
-    converged = jnp.where(done, b, jnp.nan)
+def _fitted(
+    state: LogisticState, b: jax.Array, is_converged: jax.Array, n_obs: jax.Array
+) -> Fitted:
+    converged = jnp.where(is_converged, b, jnp.nan)
     scores = jnp.einsum("qr,nq->rn", converged, state.design, precision="highest")
     predicted, is_open = decided(scores, 0.0, n_obs)
-    return Fitted(b.T, done, scores, predicted, is_open[None])
+    return Fitted(b.T, is_converged, scores, predicted, is_open[None])
 
 
 def _likelihood(
@@ -316,8 +323,8 @@ def _likelihood(
     penalty = _penalty(state.design, weight, lam, state.unit, mean_scale, standardize)
     response = state.response.reshape(len(weight), -1)
     n_sets = max(weight.shape[1], response.shape[1])
-    begin = jnp.broadcast_to(state.start[:, None], (len(state.start), n_sets))
-    return Likelihood(state.design, state.pairs, response, weight, penalty), begin
+    start_coefficients = jnp.broadcast_to(state.start[:, None], (len(state.start), n_sets))
+    return Likelihood(state.design, state.pairs, response, weight, penalty), start_coefficients
 
 
 class Likelihood(NamedTuple):
@@ -336,14 +343,14 @@ class Likelihood(NamedTuple):
 
     def gradient(self, b: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Gradient (q, R) at a point (q, R), and the shares of the positive class (n, R)."""
-        share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", self.design, b, precision="highest"))
-        error = self.weight * (share - self.response)
+        probability = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", self.design, b, precision="highest"))
+        error = self.weight * (probability - self.response)
         gradient = jnp.einsum("nq,nr->qr", self.design, error, precision="highest")
-        return gradient + self.penalty * b, share
+        return gradient + self.penalty * b, probability
 
-    def hessian(self, share: jax.Array) -> jax.Array:
+    def hessian(self, probability: jax.Array) -> jax.Array:
         """Hessian (q, q, R) where the shares are these."""
-        curvature = self.weight * share * (1.0 - share)
+        curvature = self.weight * probability * (1.0 - probability)
         q = self.design.shape[1]
         packed = jnp.einsum("nk,nr->kr", self.pairs, curvature, precision="highest")
         on_diagonal = jnp.eye(q, dtype=self.design.dtype)[:, :, None] * self.penalty
@@ -352,34 +359,34 @@ class Likelihood(NamedTuple):
 
 def _inverse_hessian(likelihood: Likelihood, b: jax.Array) -> jax.Array:
     """Inverse Hessian (q, q, R) at a point (q, R); NaN where it is singular."""
-    share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", likelihood.design, b, precision="highest"))
-    return invert_positive_definite(likelihood.hessian(share))[0]
+    probability = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", likelihood.design, b, precision="highest"))
+    return invert_positive_definite(likelihood.hessian(probability))[0]
 
 
 def _polished(
-    likelihood: Likelihood, begin: jax.Array, inverse: jax.Array
+    likelihood: Likelihood, start_coefficients: jax.Array, inverse: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Steps with exact gradients and the inverse Hessian of the start, in single precision.
 
-    Coefficients, those of `begin` where the steps have not settled; and where they have.
+    Coefficients, those of `start_coefficients` where the steps have not settled; and where they have.
     """
 
     def unfinished(carry: tuple[Any, ...]) -> jax.Array:
         return (carry[0] < CHEAP_STEPS) & ~carry[-1].all()
 
     def step(carry: tuple[Any, ...]) -> tuple[Any, ...]:
-        count, b, done = carry
+        count, b, is_converged = carry
         gradient, _ = likelihood.gradient(b)
         # Scaled, so that small gradients keep their digits in single precision.
         unit = jnp.maximum(jnp.abs(gradient).max(axis=0), np.finfo(float).tiny)
         direction = times_vectors(inverse, (gradient / unit).astype(inverse.dtype))
-        change = jnp.where(done, 0.0, -direction * unit)
+        change = jnp.where(is_converged, 0.0, -direction * unit)
         settled = jnp.abs(change).max(axis=0) <= SETTLED * (1.0 + jnp.abs(b).max(axis=0))
-        return count + 1, b + change, done | settled
+        return count + 1, b + change, is_converged | settled
 
-    carry = (0, begin, jnp.zeros(begin.shape[1], dtype=bool))
-    _, b, done = jax.lax.while_loop(unfinished, step, carry)
-    return jnp.where(done, b, begin), done
+    carry = (0, start_coefficients, jnp.zeros(start_coefficients.shape[1], dtype=bool))
+    _, b, is_converged = jax.lax.while_loop(unfinished, step, carry)
+    return jnp.where(is_converged, b, start_coefficients), is_converged
 
 
 def _penalty(

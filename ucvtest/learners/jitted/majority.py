@@ -98,12 +98,12 @@ class Majority(JittedLearner):
         if output != "label":
             return super().predict(state, learning, output, testing, labels)
         counts = _counts(state, learning, labels)
-        best = counts == counts.max(axis=1, keepdims=True)
-        tied = best.sum(axis=1) > 1
-        elected = best.argmax(axis=1).astype(float)
+        is_largest_class = counts == counts.max(axis=1, keepdims=True)
+        tied = is_largest_class.sum(axis=1) > 1
+        elected = is_largest_class.argmax(axis=1).astype(float)
         if self.tie == "second":
             # The second of the tied classes is the one whose running count of them is 2.
-            elected[tied] = (best.cumsum(axis=1) == 2)[tied].argmax(axis=1)
+            elected[tied] = (is_largest_class.cumsum(axis=1) == 2)[tied].argmax(axis=1)
         elif self.tie == "half":
             elected[tied] = 0.5
         shape = (len(counts), learning.shape[1])
@@ -116,5 +116,5 @@ def _counts(members: np.ndarray, learning: np.ndarray, labels: np.ndarray | None
     """Observations of each class in each learning set, (R, C)."""
     if labels is None:
         return learning.astype(float) @ members
-    each = [(learning & (labels == code)).sum(axis=1) for code in range(members.shape[1])]
-    return np.stack(each, axis=1).astype(float)
+    class_counts = [(learning & (labels == code)).sum(axis=1) for code in range(members.shape[1])]
+    return np.stack(class_counts, axis=1).astype(float)

@@ -38,16 +38,16 @@ def product(rows: np.ndarray, matrix: np.ndarray, least_rows: int = LEAST_ROWS) 
 
     A row of the result then does not depend on how many others there are, to the last bit.
     """
-    few = max(power_of_two(ONE_THREAD // matrix.size), least_rows)
-    found = np.empty((len(rows), matrix.shape[1]))
-    whole = len(rows) // few * few
-    blocks = found[:whole].reshape(-1, few, matrix.shape[1])
-    np.matmul(rows[:whole].reshape(-1, few, len(matrix)), matrix, out=blocks)
-    if whole < len(rows):
-        last = np.zeros((few, len(matrix)))
-        last[: len(rows) - whole] = rows[whole:]
-        found[whole:] = (last @ matrix)[: len(rows) - whole]
-    return found
+    rows_per_product = max(power_of_two(ONE_THREAD // matrix.size), least_rows)
+    product_rows = np.empty((len(rows), matrix.shape[1]))
+    n_in_blocks = len(rows) // rows_per_product * rows_per_product
+    blocks = product_rows[:n_in_blocks].reshape(-1, rows_per_product, matrix.shape[1])
+    np.matmul(rows[:n_in_blocks].reshape(-1, rows_per_product, len(matrix)), matrix, out=blocks)
+    if n_in_blocks < len(rows):
+        last = np.zeros((rows_per_product, len(matrix)))
+        last[: len(rows) - n_in_blocks] = rows[n_in_blocks:]
+        product_rows[n_in_blocks:] = (last @ matrix)[: len(rows) - n_in_blocks]
+    return product_rows
 
 
 def whitened(
@@ -55,13 +55,13 @@ def whitened(
     learning: np.ndarray,
     penalty: float = 0.0,
     centre: bool = True,
-    least: float = 0.0,
+    least_pivot: float = 0.0,
 ) -> tuple[np.ndarray, float] | None:
     """Linear combinations of the features, uncorrelated in a learning set but for a penalty.
 
     Z (n, p) with Z Z' = X (X'X + penalty I)^-1 X', X'X of the learning set only; and the smallest
     pivot as a share of its diagonal element. None where that is below `WELL_CONDITIONED`, or a
-    pivot is at most the share `least` of the largest diagonal element.
+    pivot is at most the share `least_pivot` of the largest diagonal element.
     """
     centred = features - features[learning].mean(axis=0) if centre else features
     learnt = centred[learning]
@@ -72,10 +72,10 @@ def whitened(
         return None
     # The pivots of elimination are the squares of the root's diagonal.
     pivots, diagonal = root.diagonal() ** 2, gram.diagonal()
-    share = float((pivots / diagonal).min())
-    if not (share > WELL_CONDITIONED and pivots.min() > least * diagonal.max()):
+    least_pivot_share = float((pivots / diagonal).min())
+    if not (least_pivot_share > WELL_CONDITIONED and pivots.min() > least_pivot * diagonal.max()):
         return None
-    return solve_triangular(root, centred.T, lower=True).T, share
+    return solve_triangular(root, centred.T, lower=True).T, least_pivot_share
 
 
 def replace_open_rows(
@@ -83,18 +83,18 @@ def replace_open_rows(
     cut: float,
     distance: np.ndarray | float,
     labels: np.ndarray,
-    each: Callable[[np.ndarray], np.ndarray],
+    scores_of_labels: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
     """Replace, in place, rows of scores with one that is missing or within `distance` of the cut.
 
-    Ties are then the same, whatever the form: `each` gives the scores of labelings in the other
+    Ties are then the same, whatever the form: `scores_of_labels` gives the scores of labelings in the other
     one.
     """
     nearest = np.abs(scores - cut).min(axis=1)
     rows = np.flatnonzero(~(nearest > distance))
     # Always the same number: another would have to be compiled, and round differently.
     count = min(LABELINGS, power_of_two(RESULT_NUMBERS // scores.shape[1]))
-    for start in range(0, len(rows), count):
-        some = rows[start : start + count]
-        scores[some] = each(labels[np.resize(some, count)])[: len(some)]
+    for first_row in range(0, len(rows), count):
+        open_rows = rows[first_row : first_row + count]
+        scores[open_rows] = scores_of_labels(labels[np.resize(open_rows, count)])[: len(open_rows)]
     return scores

@@ -110,26 +110,26 @@ def collect_votes(
     if other is not None:
         other = jnp.pad(jnp.swapaxes(other, 1, 2), ((0, 0), (0, 1), (0, 0)))
 
-    def look(votes: Votes, rank: jax.Array) -> Votes:
+    def add_neighbour(votes: Votes, rank: jax.Array) -> Votes:
         near = state.order[rank]
         member = members[near]
         votes_now = member & (votes.count < k)
         values = state.values[rank][:, :, None] if other is None else other[:, near]
         values = values * votes_now.astype(dtype)
-        first, open_, tied = votes.first, votes.open, votes.tied
+        first, is_undecided, tied = votes.first, votes.open, votes.tied
         if equal_votes:
             first = jnp.where((first == k) & (values > 0), votes.count, first)
         if equal_distances:
-            open_ = open_ & state.tied[rank][:, None]
-            tied = tied | (member & ~votes_now & open_)
-            open_ = open_ | votes_now
+            is_undecided = is_undecided & state.tied[rank][:, None]
+            tied = tied | (member & ~votes_now & is_undecided)
+            is_undecided = is_undecided | votes_now
         count = votes.count + votes_now.astype(count_type)
-        return Votes(count, votes.total + values, first, open_, tied)
+        return Votes(count, votes.total + values, first, is_undecided, tied)
 
     def step(carry: tuple[jax.Array, Votes]) -> tuple[jax.Array, Votes]:
         rank, votes = carry
         for offset in range(RANKS_PER_STEP):
-            votes = look(votes, rank + offset)
+            votes = add_neighbour(votes, rank + offset)
         return rank + RANKS_PER_STEP, votes
 
     def unfinished(carry: tuple[jax.Array, Votes]) -> jax.Array:
@@ -139,7 +139,7 @@ def collect_votes(
 
     shape = (n_obs, n_sets)
     voted = shape if other is None else (n_obs, other.shape[2])
-    start = Votes(
+    no_votes = Votes(
         # Nobody waits for the votes of an empty observation.
         jnp.broadcast_to(jnp.where(state.empty, k, 0)[:, None].astype(count_type), shape),
         jnp.zeros((n_values, *voted), dtype),
@@ -147,7 +147,7 @@ def collect_votes(
         jnp.zeros(shape, bool),
         jnp.zeros(shape, bool),
     )
-    _, votes = jax.lax.while_loop(unfinished, step, (jnp.zeros((), int), start))
+    _, votes = jax.lax.while_loop(unfinished, step, (jnp.zeros((), int), no_votes))
     # The walk goes through memory along the learning sets; the predictions have them first.
     return Votes(*(jnp.swapaxes(array, -1, -2) for array in votes))
 
@@ -168,46 +168,46 @@ def elect(
     Learning sets, and what is found for them, are numbers (R, n / 8) of eight bytes each.
     """
     n_rows, n_obs = learning.shape[0], len(state.empty)
-    everyone = np.uint64(2**WORD - 1)
+    all_sets = np.uint64(2**WORD - 1)
     nobody = jnp.zeros((n_obs, n_rows // WORD), jnp.uint64)
     # The last row, no observation at all, is in no learning set.
     members = jnp.concatenate([_as_bits(learning), nobody[:1]])
     # Nobody waits for the votes of an empty observation, or of sets that only fill up a word.
     is_set = (jnp.arange(n_rows) < n_sets).reshape(-1, WORD).astype(jnp.uint64)
     sets = (is_set << jnp.arange(WORD, dtype=jnp.uint64)).sum(axis=1, dtype=jnp.uint64)
-    done = jnp.where(state.empty[:, None], everyone, ~sets)
+    has_votes = jnp.where(state.empty[:, None], all_sets, ~sets)
 
     def masks(flags: jax.Array) -> jax.Array:
-        return jnp.where(flags, everyone, np.uint64(0))[:, None]
+        return jnp.where(flags, all_sets, np.uint64(0))[:, None]
 
-    def look(carry: tuple[Any, ...], rank: jax.Array) -> tuple[Any, ...]:
-        count, total, first, open_, tied = carry
+    def add_neighbour(carry: tuple[Any, ...], rank: jax.Array) -> tuple[Any, ...]:
+        count, total, first, is_undecided, tied = carry
         member = members[state.order[rank]]
-        votes_now = member & ~(_equal(count, k) | done)
+        votes_now = member & ~(_equal(count, k) | has_votes)
         for_second = votes_now & masks(state.values[rank, 0] > 0)
         if equal_votes:
             first = first | (for_second & _equal(count, 0))
         if equal_distances:
-            open_ = open_ & masks(state.tied[rank])
-            tied = tied | (member & ~votes_now & open_)
-            open_ = open_ | votes_now
-        return _plus(count, votes_now), _plus(total, for_second), first, open_, tied
+            is_undecided = is_undecided & masks(state.tied[rank])
+            tied = tied | (member & ~votes_now & is_undecided)
+            is_undecided = is_undecided | votes_now
+        return _plus(count, votes_now), _plus(total, for_second), first, is_undecided, tied
 
     def step(carry: tuple[jax.Array, tuple[Any, ...]]) -> tuple[jax.Array, tuple[Any, ...]]:
         rank, votes = carry
         for offset in range(RANKS_PER_STEP):
-            votes = look(votes, rank + offset)
+            votes = add_neighbour(votes, rank + offset)
         return rank + RANKS_PER_STEP, votes
 
     def unfinished(carry: tuple[jax.Array, tuple[Any, ...]]) -> jax.Array:
-        rank, (count, _, _, open_, _) = carry
-        waiting = ~(_equal(count, k) | done) | open_
+        rank, (count, _, _, is_undecided, _) = carry
+        waiting = ~(_equal(count, k) | has_votes) | is_undecided
         return (rank < n_obs) & (waiting != 0).any()
 
     zero = (nobody,) * k.bit_length()
-    start = (zero, zero, nobody, nobody, nobody)
+    no_votes = (zero, zero, nobody, nobody, nobody)
     _, (count, total, first, _, tied) = jax.lax.while_loop(
-        unfinished, step, (jnp.zeros((), int), start)
+        unfinished, step, (jnp.zeros((), int), no_votes)
     )
     ahead, equal = _above(total, above), nobody
     if equal_votes:
@@ -216,9 +216,9 @@ def elect(
 
     return Election(
         _as_bytes(ahead),
-        _as_bytes(equal & ~done) if equal_votes else None,
-        _as_bytes(tied & ~done) if equal_distances else None,
-        (~(_equal(count, k) | done) != 0).any(),
+        _as_bytes(equal & ~has_votes) if equal_votes else None,
+        _as_bytes(tied & ~has_votes) if equal_distances else None,
+        (~(_equal(count, k) | has_votes) != 0).any(),
     )
 
 
@@ -252,62 +252,62 @@ def count_votes(tied: np.ndarray, testing: np.ndarray | None) -> int:
 
 def _as_bits(rows: jax.Array) -> jax.Array:
     """Bits (n, R / 64), 64 rows in a number, of bytes 0 or 1 (R, n / 8), eight in a number."""
-    parts = rows.reshape(-1, 8, rows.shape[1])
+    byte_rows = rows.reshape(-1, 8, rows.shape[1])
     # Eight rows share the bits of each byte: bytes of one word are still of eight columns.
-    eight = parts[:, 0]
+    eight = byte_rows[:, 0]
     for bit in range(1, 8):
-        eight = eight | (parts[:, bit] << np.uint64(bit))
+        eight = eight | (byte_rows[:, bit] << np.uint64(bit))
     blocks = eight.reshape(-1, 8, rows.shape[1])
-    columns = _exchanged_bytes([blocks[:, each].T for each in range(8)])
+    columns = _exchanged_bytes([blocks[:, bit_block].T for bit_block in range(8)])
     return jnp.stack(columns, axis=1).reshape(-1, blocks.shape[0])
 
 
 def _as_bytes(bits: jax.Array) -> jax.Array:
     """The inverse of `_as_bits`."""
     columns = bits.reshape(-1, 8, bits.shape[1])
-    blocks = _exchanged_bytes([columns[:, each].T for each in range(8)])
+    blocks = _exchanged_bytes([columns[:, byte_block].T for byte_block in range(8)])
     eight = jnp.stack(blocks, axis=1).reshape(-1, 1, columns.shape[0])
     rows = (eight >> jnp.arange(8, dtype=jnp.uint64)[:, None]) & LOWEST_BITS
     return rows.reshape(-1, columns.shape[0])
 
 
-def _exchanged_bytes(words: list[jax.Array]) -> list[jax.Array]:
+def _exchanged_bytes(eight_words: list[jax.Array]) -> list[jax.Array]:
     """Eight words of eight bytes, byte i of word j exchanged with byte j of word i."""
     for distance, mask in BYTE_EXCHANGES:
         for first in range(8):
             if first & distance:
                 continue
-            one, other = words[first], words[first + distance]
+            first_word, second_word = eight_words[first], eight_words[first + distance]
             shift = np.uint64(8 * distance)
-            moved = ((one >> shift) ^ other) & mask
-            words[first] = one ^ (moved << shift)
-            words[first + distance] = other ^ moved
-    return words
+            moved = ((first_word >> shift) ^ second_word) & mask
+            eight_words[first] = first_word ^ (moved << shift)
+            eight_words[first + distance] = second_word ^ moved
+    return eight_words
 
 
 def _plus(number: tuple[jax.Array, ...], bit: jax.Array) -> tuple[jax.Array, ...]:
     """A number in bits, plus one where a bit is set; what overflows is lost."""
-    found = []
+    digits = []
     for digit in number:
-        found.append(digit ^ bit)
+        digits.append(digit ^ bit)
         bit = digit & bit
-    return tuple(found)
+    return tuple(digits)
 
 
 def _equal(number: tuple[jax.Array, ...], constant: int) -> jax.Array:
     """Where a number in bits equals a constant."""
-    same = ~jnp.zeros_like(number[0])
-    for place, digit in enumerate(number):
-        same = same & (digit if constant >> place & 1 else ~digit)
-    return same
+    is_equal = ~jnp.zeros_like(number[0])
+    for bit_position, digit in enumerate(number):
+        is_equal = is_equal & (digit if constant >> bit_position & 1 else ~digit)
+    return is_equal
 
 
 def _above(number: tuple[jax.Array, ...], constant: int) -> jax.Array:
     """Where a number in bits is larger than a constant."""
-    larger, same = jnp.zeros_like(number[0]), ~jnp.zeros_like(number[0])
-    for place, digit in reversed(list(enumerate(number))):
-        if constant >> place & 1:
-            same = same & digit
+    larger, is_equal = jnp.zeros_like(number[0]), ~jnp.zeros_like(number[0])
+    for bit_position, digit in reversed(list(enumerate(number))):
+        if constant >> bit_position & 1:
+            is_equal = is_equal & digit
         else:
-            larger, same = larger | (same & digit), same & ~digit
+            larger, is_equal = larger | (is_equal & digit), is_equal & ~digit
     return larger

@@ -154,13 +154,16 @@ class NearestNeighbors(JittedLearner):
     ) -> Predictions:
         """Predictions of the kind that a loss needs, and how often ties had to be broken."""
         if output == "label" and labels is None and state.two_classes:
-            found = self.election(state, learning, self.k // 2)
-            if not found.short:
-                pairs = (("distance_ties", found.distance_ties), ("vote_ties", found.vote_ties))
+            election = self.election(state, learning, self.k // 2)
+            if not election.short:
+                pairs = (
+                    ("distance_ties", election.distance_ties),
+                    ("vote_ties", election.vote_ties),
+                )
                 counts = {
                     kind: 0 if tied is None else count_votes(tied, testing) for kind, tied in pairs
                 }
-                return Predictions(found.labels, Counter(counts))
+                return Predictions(election.labels, Counter(counts))
         votes = self.votes(state, learning, labels)
         ties = Counter(distance_ties=0)
         if state.equal_distances:
@@ -217,12 +220,16 @@ class NearestNeighbors(JittedLearner):
         padded = np.zeros((-(-n_sets // WORD) * WORD, padded_size(n_obs)), dtype=bool)
         padded[:n_sets, :n_obs] = learning
         flags = (state.equal_distances, state.equal_votes)
-        found = elect(state.neighbours, padded.view(np.uint64), n_sets, self.k, above, *flags)
-        labels, *ties = (
-            None if part is None else np.asarray(part).view(dtype)[:n_sets, :n_obs]
-            for part, dtype in zip(found[:3], (np.int8, bool, bool), strict=True)
+        jitted_election = elect(
+            state.neighbours, padded.view(np.uint64), n_sets, self.k, above, *flags
         )
-        return Election(labels, ties[0], ties[1], found.short)
+        labels, *ties = (
+            None
+            if election_bits is None
+            else np.asarray(election_bits).view(dtype)[:n_sets, :n_obs]
+            for election_bits, dtype in zip(jitted_election[:3], (np.int8, bool, bool), strict=True)
+        )
+        return Election(labels, ties[0], ties[1], jitted_election.short)
 
     def shares(self, votes: Votes) -> np.ndarray:
         """Share of the positive class, of each of more than two classes, or mean response."""
@@ -317,7 +324,7 @@ class SurestNeighbors(OpenNeighbors):
     ) -> np.ndarray:
         """Shares of votes, or mean responses; NaN where they are left open."""
         votes = self._votes(state, learning, labels)
-        return self._agreed([self._walk.shares(each) for each in votes], votes)
+        return self._agreed([self._walk.shares(order_votes) for order_votes in votes], votes)
 
     def predict(
         self,
@@ -332,14 +339,17 @@ class SurestNeighbors(OpenNeighbors):
             return Predictions(self.scores(state, learning, labels), Counter())
         if labels is None and state[0].two_classes:
             above = self.k // 2 if self.ties_to_first else (self.k - 1) // 2
-            found = [self._walk.election(each, learning, above) for each in state[:2]]
-            if not any(each.short for each in found):
-                predicted, others = found[0].labels, found[-1].labels
-                if not np.array_equal(predicted, others):
-                    predicted = np.where(predicted == others, predicted, np.nan)
+            elections = [
+                self._walk.election(neighbour_state, learning, above)
+                for neighbour_state in state[:2]
+            ]
+            if not any(election.short for election in elections):
+                predicted, other_labels = elections[0].labels, elections[-1].labels
+                if not np.array_equal(predicted, other_labels):
+                    predicted = np.where(predicted == other_labels, predicted, np.nan)
                 return Predictions(predicted, Counter())
         votes = self._votes(state, learning, labels)
-        elected = self._agreed([self._label(each) for each in votes], votes)
+        elected = self._agreed([self._label(order_votes) for order_votes in votes], votes)
         if len(votes[0].total) > 1:
             elected[(votes[0].total != votes[-1].total).any(axis=0)] = np.nan
         return Predictions(elected, Counter())
@@ -349,7 +359,7 @@ class SurestNeighbors(OpenNeighbors):
     ) -> list[Votes]:
         """Votes in both orders, or where no order is known for these labels in the last one."""
         states = state[-1:] if labels is not None else state[:2]
-        return [self._walk.votes(each, learning, labels) for each in states]
+        return [self._walk.votes(neighbour_state, learning, labels) for neighbour_state in states]
 
     def _label(self, votes: Votes) -> np.ndarray:
         if len(votes.total) == 1:

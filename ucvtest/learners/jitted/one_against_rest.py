@@ -61,4 +61,4 @@ class OneAgainstRest(JittedLearner):
             labels = np.broadcast_to(state.target, learning.shape)
         indicators = (np.equal(labels, code).astype(float) for code in range(state.n_classes))
         fit = self.regression_of_each.scores
-        return np.stack([fit(state.state, learning, each) for each in indicators], axis=2)
+        return np.stack([fit(state.state, learning, indicator) for indicator in indicators], axis=2)

@@ -32,18 +32,18 @@ def labels_in_blocks(
     """
 
     def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
-        found, largest = scores(rows)
+        block_scores, largest = scores(rows)
         if margin is None:
-            return decided(found, cut, n_obs)
+            return decided(block_scores, cut, n_obs)
         # What a set's scores do not exceed says how near is too near, without a pass over them.
         distance = margin[0] + margin[1] * (largest + jnp.abs(cut))
-        clear = jnp.abs(found - cut) > distance[:, None]
+        clear = jnp.abs(block_scores - cut) > distance[:, None]
         # NaN is not clear.
-        open_ = ~clear & (jnp.arange(found.shape[1]) < n_obs)
-        return (found > cut).astype(jnp.int8), open_.any()
+        is_undecided = ~clear & (jnp.arange(block_scores.shape[1]) < n_obs)
+        return (block_scores > cut).astype(jnp.int8), is_undecided.any()
 
-    predicted, open_ = jax.lax.map(block, in_blocks(learning, size))
-    return predicted.reshape(learning.shape), open_.any()
+    predicted, is_undecided = jax.lax.map(block, in_blocks(learning, size))
+    return predicted.reshape(learning.shape), is_undecided.any()
 
 
 def decided(

@@ -21,10 +21,10 @@ def check_without_penalty(
     learner: JittedLearner, lam: float, sample: Sample, learn_size: int
 ) -> None:
     """Refuse fits without a penalty to as many features as observations."""
-    needed = sample.matrix.shape[1] + 1
-    if lam == 0 and learn_size < needed:
+    least_size = sample.matrix.shape[1] + 1
+    if lam == 0 and learn_size < least_size:
         raise ValueError(
-            f"learner {learner.name} without a penalty needs learn_size >= {needed} (features "
+            f"learner {learner.name} without a penalty needs learn_size >= {least_size} (features "
             f"plus one), got learn_size={learn_size}: raise lam above 0"
         )
 
@@ -33,5 +33,5 @@ def as_penalty(lam: Any) -> float:
     """A penalty as a float; which ones are possible, the learner says."""
     try:
         return float(lam)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"lam must be a number, got {lam!r:.60}") from error
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"lam must be a number, got {lam!r:.60}") from None

@@ -58,8 +58,8 @@ def lasso_path(
     >>> [each.name for each in uv.learners.lasso_path(3)]
     ['lasso:0.5', 'lasso:0.05', 'lasso:0.005']
     """
-    known = _penalties(lams, 0.5, 0.005)
-    return tuple(lasso(lam, standardize, scale, max_iter=max_iter) for lam in known)
+    penalties = _penalties(lams, 0.5, 0.005)
+    return tuple(lasso(lam, standardize, scale, max_iter=max_iter) for lam in penalties)
 
 
 def ridge_path(
@@ -91,8 +91,8 @@ def ridge_path(
     >>> [each.name for each in uv.learners.ridge_path([10, 1])]
     ['ridge:10.0', 'ridge:1.0']
     """
-    known = _penalties(lams, 1e4, 1e-2)
-    return tuple(ridge(lam, penalize_intercept, scale) for lam in known)
+    penalties = _penalties(lams, 1e4, 1e-2)
+    return tuple(ridge(lam, penalize_intercept, scale) for lam in penalties)
 
 
 def _penalties(lams: Any, largest: float, smallest: float) -> list[float]:
@@ -103,10 +103,10 @@ def _penalties(lams: Any, largest: float, smallest: float) -> list[float]:
             raise ValueError(f"lams must be at most {MOST} penalties, got {lams:.3g}: use 100")
         # Few digits, for names.
         return [float(f"{lam:.4g}") for lam in np.geomspace(largest, smallest, lams)]
-    found = as_numbers("lams", lams)
-    if found.ndim != 1 or len(np.unique(found)) < len(found) or not len(found):
+    penalties = as_numbers("lams", lams)
+    if penalties.ndim != 1 or len(np.unique(penalties)) < len(penalties) or not len(penalties):
         raise ValueError(f"lams must be different penalties in a row, got {lams!r:.60}")
-    return [float(lam) for lam in found]
+    return [float(lam) for lam in penalties]
 
 
 def on_paths(learners: Mapping[str, Learner]) -> dict[str, Learner]:
@@ -115,16 +115,16 @@ def on_paths(learners: Mapping[str, Learner]) -> dict[str, Learner]:
     for name, learner in learners.items():
         if isinstance(learner, (PenalizedLogistic, Ridge)) and _has_path(learner):
             groups.setdefault(replace(learner, lam=1.0), []).append(name)
-    found = dict(learners)
+    path_learners = dict(learners)
     for names in groups.values():
         members = [learners[name] for name in names]
         if len(names) >= FEWEST:
             path = _Path(tuple(members))
-            found |= {
-                name: PathMember(path, place, path.members[place])
-                for place, name in enumerate(names)
+            path_learners |= {
+                name: PathMember(path, member_index, path.members[member_index])
+                for member_index, name in enumerate(names)
             }
-    return found
+    return path_learners
 
 
 def _has_path(learner: PenalizedLogistic | Ridge) -> bool:
@@ -148,26 +148,26 @@ class _Path:
             self.state = self.members[0].prepare(sample)
         return self.state
 
-    def scores(self, place: int, state: Any, learning: np.ndarray) -> np.ndarray:
+    def scores(self, member_index: int, state: Any, learning: np.ndarray) -> np.ndarray:
         """The scores of one member."""
         packed = np.packbits(learning, axis=1)
         key = packed.tobytes()
         if key not in self.kept:
             _, first, copy = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-            fitted = self.members[0].path_scores(state, learning[first], self.members)
-            self.kept[key], self.asked[key] = (fitted, copy.ravel()), 0
-        fitted, copy = self.kept[key]
+            scores_of_path = self.members[0].path_scores(state, learning[first], self.members)
+            self.kept[key], self.asked[key] = (scores_of_path, copy.ravel()), 0
+        scores_of_path, copy = self.kept[key]
         self.asked[key] += 1
         if self.asked[key] == len(self.members):
             del self.kept[key], self.asked[key]
-        return np.asarray(fitted[place][copy])
+        return np.asarray(scores_of_path[member_index][copy])
 
 
 class PathMember(JittedLearner):
     """A learner whose scores come from a path that it shares with others."""
 
-    def __init__(self, path: _Path, place: int, learner: JittedLearner) -> None:
-        self._path, self._place, self._learner = path, place, learner
+    def __init__(self, path: _Path, member_index: int, learner: JittedLearner) -> None:
+        self._path, self._place, self._learner = path, member_index, learner
         # What is fixed for a class of learners, here depends on whom this one stands for.
         for name in ("scale", "multiclass", "regression", "batch_rows", "no_solution"):
             setattr(self, name, getattr(learner, name))

@@ -109,8 +109,8 @@ class Columns:
     def values(self) -> Any:
         """(N, K): 1, y, x, y x and x x', on the device of the first call."""
         features, y = self.features, self.response[:, None]
-        parts = [np.ones_like(y), y, features, y * features, products(features)]
-        return to_device(np.hstack(parts))
+        column_blocks = [np.ones_like(y), y, features, y * features, products(features)]
+        return to_device(np.hstack(column_blocks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,9 +199,9 @@ class Ridge(JittedLearner):
             features = np.hstack([np.ones((sample.n_obs, 1)), features])
         else:
             features = median_centred(features)
-        inner, response = dual_padded(features @ features.T), dual_padded(sample.target)
+        gram, response = dual_padded(features @ features.T), dual_padded(sample.target)
         features, y = padded_rows(features), padded_rows(sample.target)
-        return RidgeState(Columns(features, y), *to_device((features, response, inner)))
+        return RidgeState(Columns(features, y), *to_device((features, response, gram)))
 
     def labelings_per_call(self, sample: Sample) -> int:
         """As many as the scores allow: a common learning set needs one system for all."""
@@ -219,15 +219,20 @@ class Ridge(JittedLearner):
         features = to_numpy(state.features)[: len(learning)]
         penalty = self.lam * (size if self.penalty_scale == "mean" else 1)
         centre = not self.penalize_intercept
-        found = whitened(features, learning, penalty, centre, self.least_pivot)
-        if found is None:
+        white_features = whitened(features, learning, penalty, centre, self.least_pivot)
+        if white_features is None:
             return state
-        left = right = found[0]
+        left_factor = right_factor = white_features[0]
         if not self.penalize_intercept:
-            constant = np.ones((len(left), 1))
-            left, right = np.hstack([left, constant]), np.hstack([left, constant / size])
+            constant = np.ones((len(left_factor), 1))
+            left_factor, right_factor = (
+                np.hstack([left_factor, constant]),
+                np.hstack([left_factor, constant / size]),
+            )
         shared = (state.columns, state.features, state.response, state.inner)
-        return ThinSmoother(*shared, np.ascontiguousarray(left.T), right * learning[:, None])
+        return ThinSmoother(
+            *shared, np.ascontiguousarray(left_factor.T), right_factor * learning[:, None]
+        )
 
     @in_float64
     def scores(
@@ -241,8 +246,8 @@ class Ridge(JittedLearner):
             return state.fitted(cast("np.ndarray", labels))
         if labels is None or not isinstance(state, ThinSmoother):
             return self._scores(state, learning, labels)
-        each = partial(self._scores, state, learning)
-        return replace_open_rows(state.fitted(labels), self.cut, OPEN, labels, each)
+        scores_of_labels = partial(self._scores, state, learning)
+        return replace_open_rows(state.fitted(labels), self.cut, OPEN, labels, scores_of_labels)
 
     @in_float64
     def path_scores(
@@ -254,8 +259,8 @@ class Ridge(JittedLearner):
         observation.
         """
         if self._is_primal(state, learning):
-            return np.stack([each.scores(state, learning) for each in members])
-        lams = np.array([each.lam for each in members])
+            return np.stack([member_ridge.scores(state, learning) for member_ridge in members])
+        lams = np.array([member_ridge.lam for member_ridge in members])
         return dual_paths(state.inner, state.response, learning, lams, *self._settings[1:])
 
     def codes(
@@ -282,8 +287,10 @@ class Ridge(JittedLearner):
         """Labels for the sample's own response, without bringing the fitted values to NumPy."""
         n_obs = learning.shape[1]
         data = (state.features, state.columns.values, padded_rows(learning, axis=1))
-        predicted, open_ = _primal_labels(*data, n_obs, self.cut, margin, *self._primal_settings)
-        return None if open_ else np.asarray(predicted)[:, :n_obs]
+        predicted, is_undecided = _primal_labels(
+            *data, n_obs, self.cut, margin, *self._primal_settings
+        )
+        return None if is_undecided else np.asarray(predicted)[:, :n_obs]
 
     def _scores(
         self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None
@@ -292,8 +299,8 @@ class Ridge(JittedLearner):
             return dual_scores(state.inner, state.response, learning, labels, *self._settings)
         data = (state.features, state.columns.values, padded_rows(learning, axis=1))
         other = None if labels is None else padded_rows(labels, axis=1)
-        fitted = _primal(*data, other, *self._primal_settings)
-        return np.asarray(fitted)[:, : learning.shape[1]]
+        fitted_values = _primal(*data, other, *self._primal_settings)
+        return np.asarray(fitted_values)[:, : learning.shape[1]]
 
     def _is_primal(self, state: RidgeState, learning: np.ndarray) -> bool:
         """Whether the system has as many equations as features, not as observations."""
@@ -343,8 +350,8 @@ def _primal_labels(
     """Which fitted values are above the cut, and whether some are neither above nor below it."""
 
     def fit(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
-        fitted = _primal_block(features, columns, rows, None, *settings)
-        return fitted, jnp.abs(fitted).max(axis=1)
+        fitted_values = _primal_block(features, columns, rows, None, *settings)
+        return fitted_values, jnp.abs(fitted_values).max(axis=1)
 
     return labels_in_blocks(fit, learning, ROWS_PER_BLOCK, cut, n_obs, margin)
 
@@ -383,13 +390,15 @@ def _primal_block(
         mean_square = xx[np.flatnonzero(i == j)] / size
         penalty = penalty * divisor(mean_square, mean_x)
     gram = gram + jnp.eye(p)[:, :, None] * penalty
-    least = least_pivot * jnp.diagonal(gram).max(axis=1)
+    smallest_pivot = least_pivot * jnp.diagonal(gram).max(axis=1)
     right = (xy - size * mean_x * mean_y)[:, None]
     if gram.shape[2] < right.shape[2]:
         # One system for all labels.
         several = jnp.swapaxes(right, 1, 2)
-        slope = solve_positive_definite(gram, several, singular, least=least)[:, :, 0]
+        slope = solve_positive_definite(gram, several, singular, least_pivot=smallest_pivot)[
+            :, :, 0
+        ]
     else:
-        slope = solve_positive_definite(gram, right, singular, least=least)[:, 0]
-    fitted = jnp.einsum("pr,np->rn", slope, features, precision="highest")
-    return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
+        slope = solve_positive_definite(gram, right, singular, least_pivot=smallest_pivot)[:, 0]
+    fitted_values = jnp.einsum("pr,np->rn", slope, features, precision="highest")
+    return fitted_values + (mean_y - (slope * mean_x).sum(axis=0))[:, None]

@@ -35,12 +35,12 @@ class DualSmoother:
     """ndarray (n, n): labels times this are fitted values; zero for those not learnt from."""
 
     @classmethod
-    def of(cls, inner: Any, learning: np.ndarray, *settings: Any) -> "DualSmoother":
+    def of(cls, gram: Any, learning: np.ndarray, *settings: Any) -> "DualSmoother":
         """From inner products and one learning set (n,); the settings are the last of `dual`."""
         members, n_obs = np.flatnonzero(learning), len(learning)
         matrix = np.zeros((n_obs, n_obs))
-        each = np.eye(len(members))
-        matrix[members] = _one_set(np.asarray(inner), members, n_obs, each, *settings).T
+        unit_responses = np.eye(len(members))
+        matrix[members] = _one_set(np.asarray(gram), members, n_obs, unit_responses, *settings).T
         return cls(matrix)
 
     def fitted(self, labels: np.ndarray) -> np.ndarray:
@@ -49,7 +49,7 @@ class DualSmoother:
 
 
 def dual_scores(
-    inner: Any,
+    gram: Any,
     response: Any,
     learning: np.ndarray,
     labels: np.ndarray | None,
@@ -57,15 +57,15 @@ def dual_scores(
 ) -> np.ndarray:
     """Fitted values (R, n) by the dual form; the settings are the last arguments of `dual`."""
     if labels is not None and len(learning) == 1:
-        return DualSmoother.of(inner, learning[0], *settings).fitted(labels)
+        return DualSmoother.of(gram, learning[0], *settings).fitted(labels)
     if learning.shape[1] > MOST_BATCHED:
         responses = np.asarray(response) if labels is None else labels
         responses = np.broadcast_to(responses[..., : learning.shape[1]], learning.shape)
-        return _one_by_one(np.asarray(inner), responses, learning, *settings)
+        return _one_by_one(np.asarray(gram), responses, learning, *settings)
     if labels is not None:
         response = dual_padded(labels, 1)
-    fitted = dual(inner, response, *positions(learning), *settings)
-    return np.asarray(fitted)[:, : learning.shape[1]]
+    fitted_values = dual(gram, response, *positions(learning), *settings)
+    return np.asarray(fitted_values)[:, : learning.shape[1]]
 
 
 def dual_paths(
@@ -81,37 +81,37 @@ def dual_paths(
 
     NaN where the smallest eigenvalue is rounding error, as `dual` gives it for a pivot.
     """
-    known, y = np.asarray(inner), np.asarray(response)
-    fitted = np.empty((len(lams), *learning.shape))
+    gram_array, y = np.asarray(inner), np.asarray(response)
+    fitted_values = np.empty((len(lams), *learning.shape))
     n_obs = learning.shape[1]
     for row, learnt in enumerate(learning):
         members = np.flatnonzero(learnt)
-        centred, share = _centred(known, members, n_obs, penalize_intercept)
+        centred, mean_weight = _centred(gram_array, members, n_obs, penalize_intercept)
         gram = centred[members]
         values, vectors = np.linalg.eigh((gram + gram.T) / 2)
         penalties = lams * (len(members) if mean_scale else 1.0)
         shrunk = values + penalties[:, None]
         weights = (vectors.T @ y[members]) / shrunk
-        found = weights @ (centred @ vectors).T + share * y[members].sum()
-        found[~(shrunk.min(axis=1) > singular * shrunk.max(axis=1))] = np.nan
-        fitted[:, row] = found
-    return fitted
+        row_values = weights @ (centred @ vectors).T + mean_weight * y[members].sum()
+        row_values[~(shrunk.min(axis=1) > singular * shrunk.max(axis=1))] = np.nan
+        fitted_values[:, row] = row_values
+    return fitted_values
 
 
 def _one_by_one(
-    inner: np.ndarray, responses: np.ndarray, learning: np.ndarray, *settings: Any
+    gram: np.ndarray, responses: np.ndarray, learning: np.ndarray, *settings: Any
 ) -> np.ndarray:
     """Fitted values (R, n) as `dual`, by LAPACK: large systems fill the processor alone."""
-    fitted = np.empty(learning.shape)
+    fitted_values = np.empty(learning.shape)
     for row, (learnt, response) in enumerate(zip(learning, responses, strict=True)):
         members = np.flatnonzero(learnt)
-        own_inner = inner if inner.ndim == 2 else inner[:, :, row]
-        fitted[row] = _one_set(own_inner, members, len(learnt), response[members], *settings)
-    return fitted
+        own_inner = gram if gram.ndim == 2 else gram[:, :, row]
+        fitted_values[row] = _one_set(own_inner, members, len(learnt), response[members], *settings)
+    return fitted_values
 
 
 def _one_set(
-    inner: np.ndarray,
+    gram: np.ndarray,
     members: np.ndarray,
     n_obs: int,
     response: np.ndarray,
@@ -121,20 +121,20 @@ def _one_set(
     penalize_intercept: bool,
 ) -> np.ndarray:
     """Fitted values (n,) or (n, P) for the responses (g,) or (g, P) of one learning set."""
-    centred, share = _centred(inner, members, n_obs, penalize_intercept)
+    centred, mean_weight = _centred(gram, members, n_obs, penalize_intercept)
     penalty = lam * (len(members) if mean_scale else 1.0)
     weights = _solved(centred[members], penalty, singular, response)
-    return share * response.sum(axis=0) + centred @ weights
+    return mean_weight * response.sum(axis=0) + centred @ weights
 
 
 def _centred(
-    inner: np.ndarray, members: np.ndarray, n_obs: int, penalize_intercept: bool
+    gram: np.ndarray, members: np.ndarray, n_obs: int, penalize_intercept: bool
 ) -> tuple[np.ndarray, float]:
     """Inner products with those learnt from, (n, g), and 1/g; 0 where nothing is centred."""
-    share = 0.0 if penalize_intercept else 1.0 / len(members)
-    centred = inner[:n_obs, members]
-    centred = centred - share * centred[members].sum(axis=0)
-    return centred - share * centred.sum(axis=1, keepdims=True), share
+    mean_weight = 0.0 if penalize_intercept else 1.0 / len(members)
+    centred = gram[:n_obs, members]
+    centred = centred - mean_weight * centred[members].sum(axis=0)
+    return centred - mean_weight * centred.sum(axis=1, keepdims=True), mean_weight
 
 
 def _solved(gram: np.ndarray, penalty: float, singular: float, right: np.ndarray) -> np.ndarray:
@@ -175,7 +175,7 @@ def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @partial(jit, static_argnums=7)
 def dual(
-    inner: jax.Array,
+    inner_products: jax.Array,
     response: jax.Array,
     index: jax.Array,
     is_member: jax.Array,
@@ -186,19 +186,19 @@ def dual(
 ) -> jax.Array:
     """Solve (K + lam I) a = y, a system for every learning set, for fitted values (R, n).
 
-    K, `inner`, is (n, n), or (n, n, R) for those of each set; `response` (n,) or (R, n). `index`
+    K, `inner_products`, is (n, n), or (n, n, R) for those of each set; `response` (n,) or (R, n). `index`
     (g, R) are the members; positions beyond the size of a set, not `is_member`, name any
     observation. NaN where a pivot is below the share `singular` of its diagonal element.
     `mean_scale` multiplies the penalty by the size of the set. `penalize_intercept` False centres
     by the learning set, which is an intercept without a penalty; True does not: an intercept is
     then part of K, or there is none.
     """
-    n, (g, n_sets) = len(inner), index.shape
-    member = is_member.astype(inner.dtype)
+    n, (g, n_sets) = len(inner_products), index.shape
+    member = is_member.astype(inner_products.dtype)
     size = member.sum(axis=0)
     y = (response[index] if response.ndim == 1 else response[jnp.arange(n_sets), index]) * member
-    several = (jnp.arange(n_sets),) if inner.ndim == 3 else ()
-    gram = inner[(index[:, None], index[None], *several)]
+    several = (jnp.arange(n_sets),) if inner_products.ndim == 3 else ()
+    gram = inner_products[(index[:, None], index[None], *several)]
     mean_inner = jnp.zeros((g, n_sets))
     mean_y = jnp.zeros(n_sets)
     if not penalize_intercept:
@@ -215,5 +215,5 @@ def dual(
     weight = solve_positive_definite(gram, right, singular, size.max().astype(int))[:, 0]
     spread = jnp.zeros((n, n_sets)).at[index, jnp.arange(n_sets)].add(weight)
     product = "nmr,mr->rn" if several else "nm,mr->rn"
-    fitted = jnp.einsum(product, inner, spread, precision="highest")
-    return fitted + (mean_y - (weight * mean_inner).sum(axis=0))[:, None]
+    fitted_values = jnp.einsum(product, inner_products, spread, precision="highest")
+    return fitted_values + (mean_y - (weight * mean_inner).sum(axis=0))[:, None]

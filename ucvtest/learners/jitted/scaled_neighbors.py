@@ -73,8 +73,8 @@ class ScaledNeighbors(OpenNeighbors):
         self, state: Pairs, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """Shares of votes, or mean responses; NaN where they are left open."""
-        least, most = self._totals(state, learning, labels)
-        shares = np.where(least == most, least, np.nan) / self.k
+        smallest_votes, largest_votes = self._totals(state, learning, labels)
+        shares = np.where(smallest_votes == largest_votes, smallest_votes, np.nan) / self.k
         return shares[0] if len(shares) == 1 else np.moveaxis(shares, 0, 2)
 
     def predict(
@@ -88,13 +88,13 @@ class ScaledNeighbors(OpenNeighbors):
         """Predictions of the kind that a loss needs; NaN where they are left open."""
         if output != "label":
             return Predictions(self.scores(state, learning, labels), Counter())
-        least, most = self._totals(state, learning, labels)
-        if len(least) == 1:
-            low, high = (self._ahead(total[0]) for total in (least, most))
-            open_ = (low != high) | np.isnan(least[0])
-            return Predictions(np.where(open_, np.nan, low), Counter())
-        open_ = (least != most).any(axis=0)
-        return Predictions(np.where(open_, np.nan, least.argmax(axis=0)), Counter())
+        smallest_votes, largest_votes = self._totals(state, learning, labels)
+        if len(smallest_votes) == 1:
+            low, high = (self._ahead(total[0]) for total in (smallest_votes, largest_votes))
+            is_undecided = (low != high) | np.isnan(smallest_votes[0])
+            return Predictions(np.where(is_undecided, np.nan, low), Counter())
+        is_undecided = (smallest_votes != largest_votes).any(axis=0)
+        return Predictions(np.where(is_undecided, np.nan, smallest_votes.argmax(axis=0)), Counter())
 
     @in_float64
     def _totals(self, state: Pairs, learning: np.ndarray, labels: np.ndarray | None) -> Any:
@@ -107,8 +107,8 @@ class ScaledNeighbors(OpenNeighbors):
             state = state._replace(values=padded_rows(np.stack(values).astype(float), axis=2))
         counts = np.isin(np.asarray(state.values), (0.0, 1.0)).all()
         padded = padded_rows(learning, axis=1)
-        found = _sums(state, padded, self.k, bool(counts) and len(state.values) == 1)
-        return tuple(np.asarray(total)[..., :n_obs] for total in found)
+        vote_sums = _sums(state, padded, self.k, bool(counts) and len(state.values) == 1)
+        return tuple(np.asarray(total)[..., :n_obs] for total in vote_sums)
 
 
 @partial(jit, static_argnums=(2, 3))
@@ -131,14 +131,14 @@ def _sums(pairs: Pairs, learning: jax.Array, k: int, codes: bool) -> tuple[jax.A
 
     def widen(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         radius, count = carry
-        beyond = distance > radius[:, :, None] + tolerance
-        next_radius = jnp.where(beyond, distance, jnp.inf).min(axis=2)
+        is_beyond = distance > radius[:, :, None] + tolerance
+        next_radius = jnp.where(is_beyond, distance, jnp.inf).min(axis=2)
         radius = jnp.where(count < k, next_radius, radius)
         return radius, (distance <= radius[:, :, None] + tolerance).sum(axis=2)
 
     none = jnp.full(distance.shape[:2], -jnp.inf)
-    start = (none, jnp.zeros(distance.shape[:2], dtype=int))
-    radius, _ = jax.lax.while_loop(unfinished, widen, start)
+    no_radius = (none, jnp.zeros(distance.shape[:2], dtype=int))
+    radius, _ = jax.lax.while_loop(unfinished, widen, no_radius)
     # Members as far away as the k-th, within rounding errors on both sides, are tied.
     inside = distance < radius[:, :, None] - tolerance
     border = ~inside & (distance <= radius[:, :, None] + tolerance)
@@ -148,11 +148,13 @@ def _sums(pairs: Pairs, learning: jax.Array, k: int, codes: bool) -> tuple[jax.A
         return jnp.where(who[None], values[:, :, None], 0.0).sum(axis=3)
 
     certain, tied = votes(inside), votes(border)
-    needed, available = k - inside.sum(axis=2), border.sum(axis=2)
+    missing_votes, available = k - inside.sum(axis=2), border.sum(axis=2)
     if codes:
-        least = certain + jnp.maximum(needed - (available - tied), 0.0)
-        most = certain + jnp.minimum(needed, tied)
+        smallest_votes = certain + jnp.maximum(missing_votes - (available - tied), 0.0)
+        largest_votes = certain + jnp.minimum(missing_votes, tied)
     else:
-        least = most = jnp.where(needed == available, certain + tied, jnp.nan)
+        smallest_votes = largest_votes = jnp.where(
+            missing_votes == available, certain + tied, jnp.nan
+        )
     usable = varies[:, None]
-    return jnp.where(usable, least, jnp.nan), jnp.where(usable, most, jnp.nan)
+    return jnp.where(usable, smallest_votes, jnp.nan), jnp.where(usable, largest_votes, jnp.nan)

@@ -81,12 +81,12 @@ def fit(
     most that of the processors this process may use, or ``NUMBA_NUM_THREADS``.
     """
     count, n_obs = learning.shape
-    fitted = Fitted(
+    solved_fits = Fitted(
         np.full((count, n_obs), np.nan),
         np.full((count, WIDEST), -1),
         np.zeros((count, 1 + WIDEST)),
     )
-    given = (
+    fit_arguments = (
         features,
         distinct,
         responses,
@@ -99,18 +99,18 @@ def fit(
         max_steps,
     )
 
-    def do(start: int) -> None:
-        _fit_rows(*given, start, min(start + FITS_PER_TASK, count), *fitted)
+    def do(first_row: int) -> None:
+        _fit_rows(*fit_arguments, first_row, min(first_row + FITS_PER_TASK, count), *solved_fits)
 
     starts = range(0, count, FITS_PER_TASK)
     n_threads = min(config.NUMBA_NUM_THREADS, len(starts))
     if n_threads < 2:
-        for start in starts:
-            do(start)
+        for first_row in starts:
+            do(first_row)
     else:
         with ThreadPoolExecutor(n_threads) as pool:
             list(pool.map(do, starts))
-    return fitted
+    return solved_fits
 
 
 @compiled
@@ -125,13 +125,13 @@ def _fit_rows(
     tolerance: np.ndarray,
     standardize: bool,
     max_steps: int,
-    start: int,
-    stop: int,
+    first_row: int,
+    end_row: int,
     log_odds: np.ndarray,
     columns: np.ndarray,
     original: np.ndarray,
 ) -> None:
-    """Do the fits from `start` up to `stop`, as `fit` says; write into the last three arrays."""
+    """Do the fits from `first_row` up to `end_row`, as `fit` says; write into the last three arrays."""
     n_obs, n_features = features.shape
     members = np.empty(n_obs, np.int64)
     n_lanes = (n_obs + LANES - 1) // LANES * LANES
@@ -143,7 +143,7 @@ def _fit_rows(
     working = np.empty(WIDEST, np.int64)
     centre, scale = np.empty(WIDEST), np.empty(WIDEST)
     b, l1s, l2s = np.empty(WIDEST + 1), np.empty(WIDEST + 1), np.empty(WIDEST + 1)
-    for row in range(start, stop):
+    for row in range(first_row, end_row):
         response = responses[row if len(responses) > 1 else 0]
         size, positive = 0, 0.0
         for i in range(n_obs):
@@ -151,13 +151,13 @@ def _fit_rows(
                 members[size], y[size] = i, response[i]
                 positive += response[i]
                 size += 1
-        share = positive / size
+        positive_rate = positive / size
         lanes = (size + LANES - 1) // LANES * LANES
         for i in range(lanes):
             design[0, i] = 1.0 if i < size else 0.0
             if i >= size:
                 y[i] = 0.0
-            error[i] = (y[i] - share) / size if i < size else 0.0
+            error[i] = (y[i] - positive_rate) / size if i < size else 0.0
         moments(features, members[:size], mean, inverse_sd)
         for j in range(n_features):
             factor = 1.0
@@ -191,7 +191,7 @@ def _fit_rows(
                 if not standardize and scale[k] > 0.0:
                     factor = scale[k] / spread[column]
                 b[1 + k], l1s[1 + k], l2s[1 + k] = 0.0, l1[row] * factor, l2[row] * factor**2
-            taken = newton(
+            n_steps = newton(
                 design,
                 y,
                 (1 + n_working, size, lanes),
@@ -205,9 +205,9 @@ def _fit_rows(
                 hessian,
                 factors,
             )
-            if taken < 0:
+            if n_steps < 0:
                 break
-            steps += max(taken, 1)
+            steps += max(n_steps, 1)
         if not finished:
             continue
         original[row, 0] = b[0]
@@ -277,31 +277,43 @@ def without_zeros(
     lanes: int,
 ) -> int:
     """Drop features without a coefficient from the working set; return how many are left."""
-    kept = 0
+    n_nonzero = 0
     for k in range(n_working):
         if b[1 + k] == 0.0:
             continue
-        if kept < k:
-            working[kept], centre[kept], scale[kept] = working[k], centre[k], scale[k]
-            b[1 + kept], l1s[1 + kept], l2s[1 + kept] = b[1 + k], l1s[1 + k], l2s[1 + k]
+        if n_nonzero < k:
+            working[n_nonzero], centre[n_nonzero], scale[n_nonzero] = (
+                working[k],
+                centre[k],
+                scale[k],
+            )
+            b[1 + n_nonzero], l1s[1 + n_nonzero], l2s[1 + n_nonzero] = (
+                b[1 + k],
+                l1s[1 + k],
+                l2s[1 + k],
+            )
             for i in range(lanes):
-                design[1 + kept, i] = design[1 + k, i]
-        kept += 1
-    return kept
+                design[1 + n_nonzero, i] = design[1 + k, i]
+        n_nonzero += 1
+    return n_nonzero
 
 
 @compiled
-def join(excess: np.ndarray, least: float, working: np.ndarray, n_kept: int, limit: int) -> int:
+def join(
+    excess: np.ndarray, least_excess: float, working: np.ndarray, n_kept: int, limit: int
+) -> int:
     """Put the features with the largest excess behind the first `n_kept`; return their number."""
     count = n_kept
     for j in range(len(excess)):
-        if excess[j] <= least or (count == limit and excess[j] <= excess[working[count - 1]]):
+        if excess[j] <= least_excess or (
+            count == limit and excess[j] <= excess[working[count - 1]]
+        ):
             continue
-        place = min(count, limit - 1)
-        while place > n_kept and excess[working[place - 1]] < excess[j]:
-            working[place] = working[place - 1]
-            place -= 1
-        working[place] = j
+        insert_at = min(count, limit - 1)
+        while insert_at > n_kept and excess[working[insert_at - 1]] < excess[j]:
+            working[insert_at] = working[insert_at - 1]
+            insert_at -= 1
+        working[insert_at] = j
         count = min(count + 1, limit)
     return count
 

@@ -41,7 +41,7 @@ ROUNDING = 1e-12
 """Gradients this much above the penalty are at it: the null model is optimal."""
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(python_function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, and keep the machine code for later processes.
 
     Sums may be reordered, which depends on their length alone; NaN and infinity keep their rules.
@@ -49,9 +49,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     fastmath = {"reassoc", "contract", "nsz"}
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
-        return njit(cache=True, **options)(function)
+        return njit(cache=True, **options)(python_function)
     except RuntimeError:  # no folder to keep it in
-        return njit(**options)(function)
+        return njit(**options)(python_function)
 
 
 @compiled
@@ -74,18 +74,18 @@ def newton(
     Arrays are longer than their use, which is `shape`: coefficients, observations, lanes.
     """
     q, size, lanes = shape
-    gradient, new = np.empty(q), np.empty(q)
+    gradient, new_b = np.empty(q), np.empty(q)
     active, step = np.empty(q, np.int64), np.empty(q)
     pivot = np.inf
     eta, other_eta, weight, weighted = scratch[0], scratch[1], scratch[2], scratch[3]
     _linear(design, b, q, lanes, eta)
     value = _objective(y, size, eta, b, l1, l2, q)
-    for taken in range(max_steps + 1):
+    for n_steps in range(max_steps + 1):
         for i in range(lanes):
-            share = 1.0 / (1.0 + np.exp(-eta[i]))
+            probability = 1.0 / (1.0 + np.exp(-eta[i]))
             inside = design[0, i] / size
-            error[i] = (y[i] - share) * inside
-            weight[i] = max(share * (1.0 - share), LEAST_CURVATURE) * inside
+            error[i] = (y[i] - probability) * inside
+            weight[i] = max(probability * (1.0 - probability), LEAST_CURVATURE) * inside
         residual, tied = 0.0, False
         for k in range(q):
             slope = l2[k] * b[k]
@@ -99,8 +99,8 @@ def newton(
                 residual = max(residual, violation)
                 tied = tied or violation > -TIED * tolerance
         if residual <= tolerance:
-            return -1 if tied or pivot <= LEAST_PIVOT else taken
-        if not residual < np.inf or taken == max_steps:
+            return -1 if tied or pivot <= LEAST_PIVOT else n_steps
+        if not residual < np.inf or n_steps == max_steps:
             return -1
         for k in range(q):
             for i in range(lanes):
@@ -112,19 +112,19 @@ def newton(
                 hessian[k, m] = hessian[m, k] = total
             hessian[k, k] = (hessian[k, k] + l2[k]) * (1.0 + RIDGE)
         for k in range(q):
-            new[k] = b[k]
-        pivot = _minimise(hessian, gradient, new, l1, active, step, factors)
+            new_b[k] = b[k]
+        pivot = _minimise(hessian, gradient, new_b, l1, active, step, factors)
         for halvings in range(HALVINGS + 1):
-            _linear(design, new, q, lanes, other_eta)
-            new_value = _objective(y, size, other_eta, new, l1, l2, q)
+            _linear(design, new_b, q, lanes, other_eta)
+            new_value = _objective(y, size, other_eta, new_b, l1, l2, q)
             if new_value <= value + SLACK:
                 break
             if halvings == HALVINGS:
                 return -1
             for k in range(q):
-                new[k] = 0.5 * (b[k] + new[k])
+                new_b[k] = 0.5 * (b[k] + new_b[k])
         for k in range(q):
-            b[k] = new[k]
+            b[k] = new_b[k]
         for i in range(lanes):
             eta[i] = other_eta[i]
         value = new_value
@@ -189,13 +189,13 @@ def _minimise(
         if not pivot > 0.0:
             break
         # Up to the first coefficient that becomes zero.
-        share, crossing = 1.0, -1
+        step_share, crossing = 1.0, -1
         for a in range(count):
             k = active[a]
-            if l1[k] > 0.0 and b[k] * (b[k] + step[a]) < 0.0 and -b[k] / step[a] < share:
-                share, crossing = -b[k] / step[a], k
+            if l1[k] > 0.0 and b[k] * (b[k] + step[a]) < 0.0 and -b[k] / step[a] < step_share:
+                step_share, crossing = -b[k] / step[a], k
         for a in range(count):
-            change = share * step[a]
+            change = step_share * step[a]
             b[active[a]] += change
             _add_row(hessian, active[a], change, slope)
         if crossing >= 0:
@@ -243,7 +243,7 @@ def _solve(
 
     Returns the smallest pivot in units of its diagonal; there is no solution if it is not positive.
     """
-    least = np.inf
+    least_pivot_ratio = np.inf
     for i in range(count):
         for j in range(i + 1):
             total = hessian[active[i], active[j]]
@@ -252,9 +252,9 @@ def _solve(
             if i > j:
                 factors[i, j] = total / factors[j, j]
             else:
-                least = min(least, total / hessian[active[i], active[i]])
-                if not least > 0.0:
-                    return least
+                least_pivot_ratio = min(least_pivot_ratio, total / hessian[active[i], active[i]])
+                if not least_pivot_ratio > 0.0:
+                    return least_pivot_ratio
                 factors[i, i] = np.sqrt(total)
         for m in range(i):
             right[i] -= factors[i, m] * right[m]
@@ -263,4 +263,4 @@ def _solve(
         for m in range(i + 1, count):
             right[i] -= factors[m, i] * right[m]
         right[i] /= factors[i, i]
-    return least
+    return least_pivot_ratio

@@ -45,13 +45,13 @@ def fit_paths(
     """
     count, n_obs = learning.shape
     log_odds = np.full((len(l1), count, n_obs), np.nan)
-    given = (
+    fit_arguments = (
         *(features, distinct, response, learning, spread),
         *(l1, l2, tolerance, standardize, max_steps),
     )
 
-    def do(start: int) -> None:
-        _fit_path_rows(*given, start, min(start + PATHS_PER_TASK, count), log_odds)
+    def do(first_row: int) -> None:
+        _fit_path_rows(*fit_arguments, first_row, min(first_row + PATHS_PER_TASK, count), log_odds)
 
     with ThreadPoolExecutor(min(config.NUMBA_NUM_THREADS, max(1, count))) as pool:
         list(pool.map(do, range(0, count, PATHS_PER_TASK)))
@@ -70,11 +70,11 @@ def _fit_path_rows(
     tolerance: np.ndarray,
     standardize: bool,
     max_steps: int,
-    start: int,
-    stop: int,
+    first_row: int,
+    end_row: int,
     log_odds: np.ndarray,
 ) -> None:
-    """Do the paths from `start` up to `stop`."""
+    """Do the paths from `first_row` up to `end_row`."""
     n_obs, n_features = features.shape
     members = np.empty(n_obs, np.int64)
     n_lanes = (n_obs + LANES - 1) // LANES * LANES
@@ -86,14 +86,14 @@ def _fit_path_rows(
     working = np.empty(WIDEST, np.int64)
     centre, scale = np.empty(WIDEST), np.empty(WIDEST)
     b, l1s, l2s = np.empty(WIDEST + 1), np.empty(WIDEST + 1), np.empty(WIDEST + 1)
-    for row in range(start, stop):
+    for row in range(first_row, end_row):
         size, positive = 0, 0.0
         for i in range(n_obs):
             if learning[row, i]:
                 members[size], y[size] = i, response[i]
                 positive += response[i]
                 size += 1
-        share = positive / size
+        positive_rate = positive / size
         lanes = (size + LANES - 1) // LANES * LANES
         for i in range(lanes):
             design[0, i] = 1.0 if i < size else 0.0
@@ -106,14 +106,18 @@ def _fit_path_rows(
                 factor[j] = inverse_sd[j] / spread[j]
         l1s[0], l2s[0] = 0.0, 0.0
         n_working, cold = 0, True
-        for place in range(len(l1)):
-            lam, ridge, least = l1[place, row], l2[place, row], tolerance[place, row]
+        for penalty_index in range(len(l1)):
+            lam, ridge, path_tolerance = (
+                l1[penalty_index, row],
+                l2[penalty_index, row],
+                tolerance[penalty_index, row],
+            )
             if cold:
                 # At the null model; also after a fit that was given up.
                 n_working = 0
                 b[0] = np.log(positive / (size - positive))
                 for i in range(lanes):
-                    error[i] = (y[i] - share) / size if i < size else 0.0
+                    error[i] = (y[i] - positive_rate) / size if i < size else 0.0
             for j in range(n_features):
                 penalty[j] = lam * factor[j] if distinct[j] else np.inf
             for k in range(n_working):
@@ -123,23 +127,23 @@ def _fit_path_rows(
             solve = n_working > 0
             while True:
                 if solve:
-                    taken = newton(
+                    n_steps = newton(
                         design,
                         y,
                         (1 + n_working, size, lanes),
                         b,
                         l1s,
                         l2s,
-                        least,
+                        path_tolerance,
                         max_steps - steps,
                         scratch,
                         error,
                         hessian,
                         factors,
                     )
-                    if taken < 0:
+                    if n_steps < 0:
                         break
-                    steps += max(taken, 1)
+                    steps += max(n_steps, 1)
                 solve = True
                 scan(features, members[:size], error, inverse_sd, penalty, excess)
                 outside = -np.inf
@@ -147,8 +151,8 @@ def _fit_path_rows(
                     excess[working[k]] = -np.inf
                 for j in range(n_features):
                     outside = max(outside, excess[j])
-                if outside <= (ROUNDING if null else least):
-                    cold = not (null or outside < -TIED * least)
+                if outside <= (ROUNDING if null else path_tolerance):
+                    cold = not (null or outside < -TIED * path_tolerance)
                     break
                 null = False
                 n_kept = without_zeros(
@@ -156,7 +160,9 @@ def _fit_path_rows(
                 )
                 if n_kept == WIDEST:
                     break
-                n_working = join(excess, least, working, n_kept, min(n_kept + ADDED, WIDEST))
+                n_working = join(
+                    excess, path_tolerance, working, n_kept, min(n_kept + ADDED, WIDEST)
+                )
                 for k in range(n_kept, n_working):
                     column = working[k]
                     centre[k], scale[k] = standardise(
@@ -174,4 +180,4 @@ def _fit_path_rows(
                 for k in range(n_working):
                     if b[1 + k] != 0.0:
                         value += b[1 + k] * scale[k] * features[i, working[k]]
-                log_odds[place, row, i] = value
+                log_odds[penalty_index, row, i] = value

@@ -127,25 +127,27 @@ def solve_positive_definite(
     right: jax.Array,
     singular: float = SINGULAR,
     count: jax.Array | None = None,
-    least: jax.Array | float = 0.0,
+    least_pivot: jax.Array | float = 0.0,
 ) -> jax.Array:
     """Solve A X = B, without pivoting, for many symmetric positive definite A (q, q, R).
 
     B is (q, m, R). NaN where a pivot does not exceed the share `singular` of its diagonal element,
-    or `least` (R,). From row and column `count` on only the diagonal is not zero: there is nothing
+    or `least_pivot` (R,). From row and column `count` on only the diagonal is not zero: there is nothing
     to eliminate, and a system that is filled up costs hardly more.
     """
     size = matrices.shape[0]
     diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
-    rest = jnp.concatenate([matrices, right], axis=1)
+    remaining_system = jnp.concatenate([matrices, right], axis=1)
     pivots, rows = [], []
     step = max(BLOCK, -(-size // MOST_BLOCKS))
-    for start in range(0, size, step):
-        left = None if count is None else count - start
-        rest, block_pivots, block_rows = _eliminate(rest, min(step, size - start), left)
+    for first_column in range(0, size, step):
+        n_left = None if count is None else count - first_column
+        remaining_system, block_pivots, block_rows = _eliminate(
+            remaining_system, min(step, size - first_column), n_left
+        )
         pivots.append(block_pivots)
         rows.append(block_rows)
-    regular = (jnp.concatenate(pivots) > jnp.maximum(singular * diagonal, least)).all(axis=0)
+    regular = (jnp.concatenate(pivots) > jnp.maximum(singular * diagonal, least_pivot)).all(axis=0)
     return jnp.where(regular, _substitute(rows, size), jnp.nan)
 
 
@@ -177,8 +179,8 @@ def _sweep_in_a_loop(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
         swept = swept.at[k].set(row).at[:, k].set(row).at[k, k].set(-1.0 / pivot)
         return swept, pivots.at[k].set(pivot)
 
-    start = (matrices, jnp.ones_like(matrices[0]))
-    swept: tuple[jax.Array, jax.Array] = jax.lax.fori_loop(0, matrices.shape[0], sweep, start)
+    start_state = (matrices, jnp.ones_like(matrices[0]))
+    swept: tuple[jax.Array, jax.Array] = jax.lax.fori_loop(0, matrices.shape[0], sweep, start_state)
     return swept
 
 
@@ -191,7 +193,7 @@ def _sweep_unrolled(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
         pivot = swept[k, k]
         pivots.append(pivot)
         column = [swept[max(i, k), min(i, k)] for i in range(size)]
-        row = [each / pivot for each in column]
+        row = [column_entry / pivot for column_entry in column]
         for i, j in swept:
             if i == j == k:
                 swept[i, j] = -1.0 / pivot
@@ -204,21 +206,21 @@ def _sweep_unrolled(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _eliminate(
-    rest: jax.Array, count: int, left: jax.Array | None
+    remaining_system: jax.Array, count: int, n_left: jax.Array | None
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Eliminate the first columns: what remains, the pivots, and the rows divided by them."""
-    n_steps = count if left is None else jnp.clip(left, 0, count)
-    index = jnp.arange(rest.shape[0])[:, None]
+    n_steps = count if n_left is None else jnp.clip(n_left, 0, count)
+    index = jnp.arange(remaining_system.shape[0])[:, None]
 
     def step(k: jax.Array, block: jax.Array) -> jax.Array:
         row = block[k] / block[k, k]
         factors = jnp.where(index > k, block[:, k], 0.0)
         return block - factors[:, None] * row
 
-    rest = jax.lax.fori_loop(0, n_steps, step, rest)
-    head = rest[:count]
+    remaining_system = jax.lax.fori_loop(0, n_steps, step, remaining_system)
+    head = remaining_system[:count]
     pivots = jnp.diagonal(head[:, :count], axis1=0, axis2=1).T
-    return rest[count:, count:], pivots, head / pivots[:, None]
+    return remaining_system[count:, count:], pivots, head / pivots[:, None]
 
 
 def _substitute(blocks: list[jax.Array], size: int) -> jax.Array:
@@ -228,13 +230,16 @@ def _substitute(blocks: list[jax.Array], size: int) -> jax.Array:
     for rows in reversed(blocks):
         count = rows.shape[0]
         block = jnp.concatenate([jnp.zeros((count, *solved.shape[1:]), solved.dtype), solved])
-        known = rows[:, : block.shape[0]]
+        solved_rows = rows[:, : block.shape[0]]
 
         def step(
-            t: jax.Array, block: jax.Array, rows: jax.Array = rows, known: jax.Array = known
+            t: jax.Array,
+            block: jax.Array,
+            rows: jax.Array = rows,
+            solved_rows: jax.Array = solved_rows,
         ) -> jax.Array:
             k = rows.shape[0] - 1 - t
-            value = rows[k, block.shape[0] :] - (known[k][:, None] * block).sum(axis=0)
+            value = rows[k, block.shape[0] :] - (solved_rows[k][:, None] * block).sum(axis=0)
             return block.at[k].set(value)
 
         # Rows not yet solved are zero, so the diagonal's one does not count them.

@@ -111,7 +111,7 @@ def solve(
     members: jax.Array,
     weight: jax.Array,
     columns: jax.Array,
-    start: jax.Array,
+    start_coefficients: jax.Array,
     spread: jax.Array,
     l1: jax.Array,
     l2: jax.Array,
@@ -122,7 +122,7 @@ def solve(
     """Take Newton steps on the working sets, as many as `effort` allows or each fit needs.
 
     `response` is (n,), or (B, n) for one of each fit; `members` (g, B) with `weight` 1/g, 0 where
-    padded; `columns` (K, B) distinct features; `start` (1 + K, B) for standardised features,
+    padded; `columns` (K, B) distinct features; `start_coefficients` (1 + K, B) for standardised features,
     intercept first; `spread` is what the features were divided by. A fit whose KKT residual is at
     most `tolerance` stays as it is. `standardize` penalises coefficients of standardised features,
     otherwise those before the division.
@@ -146,8 +146,14 @@ def solve(
         kept_b, kept_eta = jnp.where(finished, b, new_b), jnp.where(finished, eta, new_eta)
         return step + 1, kept_b, kept_eta, finished, steps + ~finished
 
-    none = jnp.zeros(start.shape[1], dtype=bool)
-    state: tuple[Any, ...] = (0, start, _linear(problem, start), none, none.astype(int))
+    none = jnp.zeros(start_coefficients.shape[1], dtype=bool)
+    state: tuple[Any, ...] = (
+        0,
+        start_coefficients,
+        _linear(problem, start_coefficients),
+        none,
+        none.astype(int),
+    )
     _, b, eta, _, steps = jax.lax.while_loop(unfinished, iterate, state)
     slope = b[1:] * inverse_sd
     original = jnp.concatenate([b[:1] - (slope * mean).sum(axis=0)[None], slope])
@@ -241,8 +247,8 @@ def _newton_step(
     problem: _Problem, b: jax.Array, eta: jax.Array, gradient: jax.Array, effort: Effort
 ) -> tuple[jax.Array, jax.Array]:
     """The best by F of the points that the quadratic model suggests, and its linear predictor."""
-    share = jax.nn.sigmoid(eta)
-    curvature = problem.weight * jnp.maximum(share * (1.0 - share), LEAST_CURVATURE)
+    probability = jax.nn.sigmoid(eta)
+    curvature = problem.weight * jnp.maximum(probability * (1.0 - probability), LEAST_CURVATURE)
     if problem.design.shape[0] <= max(problem.design.shape[1], LARGEST_HESSIAN):
         model = _model_by_hessian(problem, b, gradient, curvature)
     else:
@@ -256,15 +262,18 @@ def _newton_step(
         points.append((b + t * (stopped - b), eta + t * (stopped_eta - eta)))
     downhill = _proximal_gradient(problem, b, gradient)
     points.append((downhill, _linear(problem, downhill)))
-    best, best_eta = clipped, _linear(problem, clipped)
-    best_value = _objective(problem, best, best_eta) - SLACK
+    best_point, best_eta = clipped, _linear(problem, clipped)
+    best_value = _objective(problem, best_point, best_eta) - SLACK
     for point, point_eta in points:
         value = _objective(problem, point, point_eta)
         # Not "less than": NaN must lose to the last point, which is always finite.
         better = ~(value >= best_value)
-        best, best_eta = jnp.where(better, point, best), jnp.where(better, point_eta, best_eta)
+        best_point, best_eta = (
+            jnp.where(better, point, best_point),
+            jnp.where(better, point_eta, best_eta),
+        )
         best_value = jnp.where(better, value, best_value)
-    return best, best_eta
+    return best_point, best_eta
 
 
 class _Model(NamedTuple):
@@ -306,20 +315,22 @@ def _model_by_hessian(
     on_diagonal = jnp.eye(size, dtype=bool)[:, :, None]
     hessian = jnp.where(on_diagonal, diagonal[:, None], hessian)
 
-    def one(t: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    def update_coefficient(
+        t: jax.Array, state: tuple[jax.Array, jax.Array]
+    ) -> tuple[jax.Array, jax.Array]:
         k, (point, slope) = t % size, state
         value = _soft_threshold(point[k] * diagonal[k] - slope[k], problem.l1[k]) / diagonal[k]
         return _with_row(point, k, value), slope + hessian[k] * (value - point[k])
 
     def descend(cycles: int) -> jax.Array:
-        return jax.lax.fori_loop(0, cycles * size, one, (b, gradient))[0]
+        return jax.lax.fori_loop(0, cycles * size, update_coefficient, (b, gradient))[0]
 
     def slope(point: jax.Array) -> jax.Array:
         return gradient + (hessian * (point - b)).sum(axis=1)
 
     def solve(active: jax.Array, right: jax.Array) -> jax.Array:
-        both = active[:, None] & active[None]
-        return _solve(jnp.where(both, hessian, on_diagonal.astype(hessian.dtype)), right)
+        both_active = active[:, None] & active[None]
+        return _solve(jnp.where(both_active, hessian, on_diagonal.astype(hessian.dtype)), right)
 
     return _Model(descend, slope, solve)
 
@@ -333,14 +344,18 @@ def _model_by_observations(
     diagonal = (curvature * problem.design**2).sum(axis=1) + ridge
     scaled = problem.design * jnp.sqrt(curvature)
 
-    def one(t: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    def update_coefficient(
+        t: jax.Array, state: tuple[jax.Array, jax.Array]
+    ) -> tuple[jax.Array, jax.Array]:
         k, (point, moved) = t % size, state
         slope = gradient[k] + (scaled[k] * moved).sum(axis=0) + ridge[k] * (point[k] - b[k])
         value = _soft_threshold(point[k] * diagonal[k] - slope, problem.l1[k]) / diagonal[k]
         return _with_row(point, k, value), moved + scaled[k] * (value - point[k])
 
     def descend(cycles: int) -> jax.Array:
-        return jax.lax.fori_loop(0, cycles * size, one, (b, jnp.zeros_like(curvature)))[0]
+        return jax.lax.fori_loop(
+            0, cycles * size, update_coefficient, (b, jnp.zeros_like(curvature))
+        )[0]
 
     def slope(point: jax.Array) -> jax.Array:
         moved = (scaled * (point - b)[:, None]).sum(axis=0)
@@ -349,10 +364,10 @@ def _model_by_observations(
     def solve(active: jax.Array, right: jax.Array) -> jax.Array:
         # Woodbury's identity for the inverse of S'S + D, D the ridge, on the active rows of S.
         inverse = active / ridge
-        inner = jnp.einsum("kib,kjb->ijb", scaled * inverse[:, None], scaled)
-        inner = inner + jnp.eye(n_members)[:, :, None]
+        observation_system = jnp.einsum("kib,kjb->ijb", scaled * inverse[:, None], scaled)
+        observation_system = observation_system + jnp.eye(n_members)[:, :, None]
         first = inverse * right
-        correction = _solve(inner, (scaled * first[:, None]).sum(axis=0))
+        correction = _solve(observation_system, (scaled * first[:, None]).sum(axis=0))
         return first - inverse * (scaled * correction).sum(axis=1)
 
     return _Model(descend, slope, solve)
@@ -365,9 +380,9 @@ def _solve(matrices: jax.Array, right: jax.Array) -> jax.Array:
     """
     index = jnp.arange(len(right))[:, None]
 
-    def step(k: jax.Array, rest: jax.Array) -> jax.Array:
-        row = rest[k] / rest[k, k]
-        return rest - (rest[:, k] - (index == k))[:, None] * row
+    def step(k: jax.Array, remaining_system: jax.Array) -> jax.Array:
+        row = remaining_system[k] / remaining_system[k, k]
+        return remaining_system - (remaining_system[:, k] - (index == k))[:, None] * row
 
     extended = jnp.concatenate([matrices, right[:, None]], axis=1)
     return jax.lax.fori_loop(0, len(right), step, extended)[:, -1]
@@ -376,11 +391,11 @@ def _solve(matrices: jax.Array, right: jax.Array) -> jax.Array:
 def _stopped_at_zero(near: jax.Array, newton: jax.Array, l1: jax.Array) -> jax.Array:
     """Go from `near` to `newton` until the first coefficient is zero: it lowers the model."""
     crossing = (near * newton < 0) & (l1 > 0)
-    share = jnp.where(crossing, near / jnp.where(crossing, near - newton, 1.0), 1.0)
-    length = share.min(axis=0)
+    step_share = jnp.where(crossing, near / jnp.where(crossing, near - newton, 1.0), 1.0)
+    length = step_share.min(axis=0)
     stopped = near + length * (newton - near)
     # The coefficient that stops the step is zero, not a rounding error away from it.
-    return jnp.where(crossing & (share <= length), 0.0, stopped)
+    return jnp.where(crossing & (step_share <= length), 0.0, stopped)
 
 
 def _proximal_gradient(problem: _Problem, b: jax.Array, gradient: jax.Array) -> jax.Array:

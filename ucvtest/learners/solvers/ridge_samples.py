@@ -50,5 +50,5 @@ def ridge_predictions(
     slope = solve_positive_definite(gram.reshape(p, p, flat), right.reshape(p, 1, flat), SINGULAR)
     slope = slope.reshape(p, n_samples, n_sets)
     intercept = mean_y - (slope * mean_x).sum(axis=0)
-    fitted = jnp.einsum("pbr,bnp->brn", slope, x, precision="highest")
-    return fitted + intercept[..., None]
+    fitted_values = jnp.einsum("pbr,bnp->brn", slope, x, precision="highest")
+    return fitted_values + intercept[..., None]

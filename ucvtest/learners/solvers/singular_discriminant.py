@@ -44,8 +44,8 @@ def linear_scores(
     present, labels, prior, means, scale = _moments(features, class_index, learnt, equal)
     residuals = (features[learnt] - means[labels]) / scale
     _, spread, rotation = np.linalg.svd(residuals / np.sqrt(len(labels)), full_matrices=False)
-    kept = spread > TOLERANCE
-    white = rotation[kept].T / spread[kept]
+    has_spread = spread > TOLERANCE
+    white = rotation[has_spread].T / spread[has_spread]
     centre = prior @ means
     projected = ((means - centre) / scale) @ white
     # Directions in which the means hardly differ are dropped as well.
@@ -73,16 +73,18 @@ def quadratic_scores(
     """
     present, labels, prior, means, scale = _moments(features, class_index, learnt, equal)
     residuals = (features[learnt] - means[labels]) / scale
-    groups = [residuals[labels == place] for place in range(len(prior))]
+    groups = [residuals[labels == class_position] for class_position in range(len(prior))]
     covariances = [group.T @ group / len(group) for group in groups]
-    kept = _directions(covariances)
+    axes = _directions(covariances)
     values = np.empty((len(features), len(prior)))
-    for place, whole in enumerate(covariances):
-        covariance = kept.T @ whole @ kept
-        distance = ((features - means[place]) / scale) @ kept
+    for class_position, full_covariance in enumerate(covariances):
+        covariance = axes.T @ full_covariance @ axes
+        distance = ((features - means[class_position]) / scale) @ axes
         squares = (distance * np.linalg.solve(covariance, distance.T).T).sum(axis=1)
         log_determinant = np.linalg.slogdet(covariance)[1]
-        values[:, place] = np.log(prior[place]) - 0.5 * (squares + log_determinant)
+        values[:, class_position] = np.log(prior[class_position]) - 0.5 * (
+            squares + log_determinant
+        )
     return _of_all_classes(values, present, n_classes)
 
 
@@ -94,7 +96,9 @@ def _moments(
     counts = np.bincount(labels)
     prior = np.full(len(present), 1.0 / len(present)) if equal else counts / len(labels)
     rows = features[learnt]
-    means = np.stack([rows[labels == place].mean(axis=0) for place in range(len(present))])
+    means = np.stack(
+        [rows[labels == class_position].mean(axis=0) for class_position in range(len(present))]
+    )
     variance = ((rows - means[labels]) ** 2).mean(axis=0)
     varies = variance > ROUNDING * (rows**2).mean(axis=0)
     # What is left of a constant column is no more than rounding errors.

@@ -177,8 +177,8 @@ class BayesianTTest(ResamplingTest):
         if options.by_default:
             metric = self.question.metric
             scaled = metric.units is not None and abs(metric.units.slope) != 1
-            known = (metric.counts_errors or metric.ranks_pairs) and not scaled
-            noted = () if known else (_default_note(metric.in_words),)
+            has_default_rope = (metric.counts_errors or metric.ranks_pairs) and not scaled
+            noted = () if has_default_rope else (_default_note(metric.in_words),)
             result = replace(result, notes=(*result.notes, *noted))
         return result
 
@@ -214,10 +214,10 @@ class BayesianTTest(ResamplingTest):
         return _with_probabilities(result) if result.status == "ok" else result
 
 
-def _default_note(words: str) -> str:
+def _default_note(loss_in_words: str) -> str:
     return (
         f"The region of practical equivalence is the default, {ROPE:g} either way, which is made "
-        f"for error rates and AUCs; pass rope in the units of the {words}."
+        f"for error rates and AUCs; pass rope in the units of the {loss_in_words}."
     )
 
 
@@ -226,10 +226,10 @@ def _with_probabilities(result: TestResult) -> TestResult:
     rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
     if math.isnan(rope):
         return replace(result, pictures={"posterior": _picture(result, posterior, ())})
-    left, right = float(posterior.cdf(center - rope)), float(posterior.sf(center + rope))
+    p_left, p_right = float(posterior.cdf(center - rope)), float(posterior.sf(center + rope))
     # With rope=0 the region has no width; the difference would leave a rounding error of it.
-    within = float(posterior.cdf(center + rope)) - left if rope else 0.0
-    probabilities = (left, within, right)
+    p_rope = float(posterior.cdf(center + rope)) - p_left if rope else 0.0
+    probabilities = (p_left, p_rope, p_right)
     low, high = center - rope, center + rope
     regions = (f"below {low:g}", f"{low:g} to {high:g}", f"above {high:g}")
     return replace(
@@ -240,14 +240,14 @@ def _with_probabilities(result: TestResult) -> TestResult:
             "Posterior probabilities": {"region": regions, "probability": probabilities},
         },
         pictures={"posterior": _picture(result, posterior, (low, high))},
-        posterior=Posterior(left, within, right, rope, center),
+        posterior=Posterior(p_left, p_rope, p_right, rope, center),
     )
 
 
 def _picture(result: TestResult, posterior: Any, rope: tuple[float, ...]) -> Picture:
     """The posterior density, with the limits of the region of practical equivalence."""
-    ends = [*posterior.interval(0.999), *rope]
-    x = np.linspace(min(ends), max(ends), 301)
+    plot_limits = [*posterior.interval(0.999), *rope]
+    x = np.linspace(min(plot_limits), max(plot_limits), 301)
     density = posterior.pdf(x)
     layers = [
         Layer("area", np.r_[x, x[::-1]], np.r_[density, np.zeros_like(x)], role="data"),

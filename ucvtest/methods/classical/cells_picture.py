@@ -26,10 +26,10 @@ def working_point(table: np.ndarray, classes: Sequence[Any], learner: str) -> Pi
     right = np.eye(size) > 0
     names = [f"{label!s:.{SHOWN}}" for label in classes[:size]]
     names += ["another"] * (size - len(names))
-    known, others, width = places[right], places[~right], SHARE / size
+    right_places, wrong_places, width = places[right], places[~right], SHARE / size
     layers = (
-        Layer("bars", known, table[right], "predicted as they are", "estimate", width),
-        Layer("bars", others, table[~right], "predicted as another class", "other", width),
+        Layer("bars", right_places, table[right], "predicted as they are", "estimate", width),
+        Layer("bars", wrong_places, table[~right], "predicted as another class", "other", width),
     )
     return Picture(
         "true class; within each the predicted one, in the same order",

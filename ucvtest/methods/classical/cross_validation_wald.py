@@ -149,8 +149,10 @@ class CrossValidationWaldTest(ResamplingTest):
     def check_test_sets(self, design: Design) -> None:
         """Refuse test sets none of which has both classes: a single one suffices for pairs."""
         positive = self.question.target == 1
-        both = design.testing[:, positive].any(axis=1) & design.testing[:, ~positive].any(axis=1)
-        if not both.any():
+        has_both_classes = design.testing[:, positive].any(axis=1) & design.testing[
+            :, ~positive
+        ].any(axis=1)
+        if not has_both_classes.any():
             super().check_test_sets(design)
 
     def fit(
@@ -202,10 +204,10 @@ class CrossValidationWaldTest(ResamplingTest):
                 f"variance='within_fold' is not for metric={metric.name!r:.60}, whose parts are "
                 "pooled over the folds: use variance='all_pairs', or a loss"
             )
-        given = self.question.design
-        drawn = self._draw(np.random.default_rng(0)) if given is None else given
+        losses_design = self.question.design
+        design = self._draw(np.random.default_rng(0)) if losses_design is None else losses_design
         clusters = self.question.clusters
-        _check_folds(variance, drawn if clusters is None else drawn.by_groups(clusters.groups))
+        _check_folds(variance, design if clusters is None else design.by_groups(clusters.groups))
         return variance
 
     def _check_area(self, variance: Variance) -> None:
@@ -259,31 +261,34 @@ class CrossValidationWaldTest(ResamplingTest):
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
         """Of a metric that is a function of means, pooled over the folds."""
-        found = metric_of_rules(observed, self.tested_clusters(observed))
+        metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
         n_folds = observed.design.n_resamples
         return self._result(
             observed,
             method="Cross-validation Wald test of a metric",
             estimand=_in_words(observed, n_folds),
-            estimator=found.estimate_of,
+            estimator=metric_estimate.estimate_of,
             reference="t",
-            df=found.df,
-            status=found.status,
-            rule=found.rule(self.question.hypothesis.null_value),
+            df=metric_estimate.df,
+            status=metric_estimate.status,
+            rule=metric_estimate.rule(self.question.hypothesis.null_value),
             settings={"variance": "all_pairs"},
-            diagnostics={"variance": "all_pairs", **found.diagnostics},
-            notes=(*_notes(n_folds, of_metric=True), *found.notes),
-            pictures=found.pictures,
+            diagnostics={"variance": "all_pairs", **metric_estimate.diagnostics},
+            notes=(*_notes(n_folds, of_metric=True), *metric_estimate.notes),
+            pictures=metric_estimate.pictures,
         )
 
 
 def _in_words(observed: LossDifference, n_folds: int) -> str:
     """The estimand of a metric."""
-    words = observed.losses.in_words
-    what = f"difference of the {plural(words)}" if observed.paired else words
-    if observed.losses.metric.of_survival:
-        return f"{what} of the {n_folds} rules learnt here, pairs within folds"
-    return f"{what} of the {n_folds} rules learnt here, parts pooled over the folds"
+    loss_in_words = observed.losses.in_words
+    estimand = f"difference of the {plural(loss_in_words)}" if observed.paired else loss_in_words
+    pooled = (
+        "pairs within folds"
+        if observed.losses.metric.of_survival
+        else "parts pooled over the folds"
+    )
+    return f"{estimand} of the {n_folds} rules learnt here, {pooled}"
 
 
 def _folds_in_words(observed: LossDifference) -> str:
@@ -314,10 +319,10 @@ def _fold_variances(observed: LossDifference) -> dict[Variance, float]:
     around_fold = (values - np.repeat(observed.means, sizes)) ** 2
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     sums = np.add.reduceat(around_fold, starts)
-    within = math.nan
+    within_fold = math.nan
     if sizes.min() > 1:
-        within = float((sizes * sums / (sizes - 1)).sum() / len(values))
-    return {"all_pairs": float(values.var()), "within_fold": within}
+        within_fold = float((sizes * sums / (sizes - 1)).sum() / len(values))
+    return {"all_pairs": float(values.var()), "within_fold": within_fold}
 
 
 def _status(
@@ -337,9 +342,9 @@ def _status(
 
 
 def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:
-    what, risk = ("that", "that") if of_metric else ("the average test error", "the risk")
+    estimand_words, risk = ("that", "that") if of_metric else ("the average test error", "the risk")
     return (
-        f"Assumes independent observations. The estimand is {what} of the "
+        f"Assumes independent observations. The estimand is {estimand_words} of the "
         f"{n_folds} rules of this cross-validation, as they are; for {risk} of the learner, "
         "which is about other samples too, the interval is too short.",
         "Asymptotic: assumes that exchanging one observation hardly changes a rule's loss. "

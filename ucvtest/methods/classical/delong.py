@@ -279,21 +279,25 @@ class DeLongTest(ResamplingTest):
         tested = TestedLabels(observed.tested_target, self.tested_clusters(observed))
         places = (observed.learner, observed.other)
         scores = zip(places, observed.each.values(), strict=False)
-        parts = {} if tested.few else {place: tested.placements(row) for place, row in scores}
-        found = tested_area(parts, observed)
-        df = math.nan if found is None else found.df
+        placements_by_learner = (
+            {}
+            if tested.few
+            else {learner_index: tested.placements(row) for learner_index, row in scores}
+        )
+        area = tested_area(placements_by_learner, observed)
+        df = math.nan if area is None else area.df
         settings = self._settings_of(observed)
-        names = [settings[key] for key in ("learner", "other")[: len(parts)]]
+        names = [settings[key] for key in ("learner", "other")[: len(placements_by_learner)]]
         # The logit scale is that of one learner: of each of two in the table.
         by_logit = interval != "wald"
         logit = by_logit and not observed.paired
-        status = _status(observed, found, tested)
+        status = _status(observed, area, tested)
         pooled = {"mean_of_fold_aucs": float(observed.means.mean())} if n_folds > 1 else {}
         return self._result(
             observed,
             method="DeLong test of the AUC" + tested.by_clusters,
             estimand=self._in_words(observed, "conditional") + _pooled(n_folds),
-            estimator=partial(area_with_variance, parts),
+            estimator=partial(area_with_variance, placements_by_learner),
             reference=reference_of(df),
             df=df,
             logit=logit,
@@ -304,16 +308,20 @@ class DeLongTest(ResamplingTest):
                 *_notes(n_folds, bool(np.isnan(observed.means).any())),
                 *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
             ),
-            tables={"Learners": area_table(names, list(parts.values()), by_logit, tested)}
-            if parts
+            tables={
+                "Learners": area_table(
+                    names, list(placements_by_learner.values()), by_logit, tested
+                )
+            }
+            if placements_by_learner
             else {},
         )
 
 
-def _status(observed: LossDifference, found: AreaUnderCurve | None, tested: TestedLabels) -> str:
-    if found is None or tested.status != "ok":
+def _status(observed: LossDifference, area: AreaUnderCurve | None, tested: TestedLabels) -> str:
+    if area is None or tested.status != "ok":
         return tested.status
-    if found.variance == 0 and not observed.identical:
+    if area.variance == 0 and not observed.identical:
         if observed.paired and not observed.design.learns and _rank_alike(observed):
             return SAME_RANKING
         return RANKED_ALIKE
@@ -323,8 +331,10 @@ def _status(observed: LossDifference, found: AreaUnderCurve | None, tested: Test
 def _rank_alike(observed: LossDifference) -> bool:
     """Whether two rules put all observations in the same order."""
     scores = observed.losses.known_values
-    one, two = (rankdata(scores[place]) for place in (observed.learner, observed.other))
-    return bool((one == two).all())
+    first_ranks, second_ranks = (
+        rankdata(scores[learner_index]) for learner_index in (observed.learner, observed.other)
+    )
+    return bool((first_ranks == second_ranks).all())
 
 
 def _pooled(n_folds: int) -> str:

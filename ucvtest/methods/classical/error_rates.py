@@ -97,8 +97,8 @@ def table_of_intervals(
     t_pvalue, *t_interval = _student(estimate, se, df, null, alternative)
     rows: list[tuple[Any, ...]] = [("t", *t_interval, t_pvalue)]
     for name, rule in rules.items():
-        ends = rule.interval(alternative, TABLE_ALPHA)
-        rows.append((name, *ends, rule.pvalue(null, alternative)))
+        interval = rule.interval(alternative, TABLE_ALPHA)
+        rows.append((name, *interval, rule.pvalue(null, alternative)))
     names = ("interval", "conf_low", "conf_high", "pvalue")
     table = dict(zip(names, zip(*rows, strict=True), strict=True))
     if math.isnan(null):

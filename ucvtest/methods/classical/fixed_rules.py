@@ -26,10 +26,10 @@ THESE_RULES = (
 
 def of_these_rules(observed: LossDifference) -> str:
     """The estimand where rules are fixed and nothing is learnt."""
-    words = observed.losses.in_words
+    loss_in_words = observed.losses.in_words
     if observed.paired:
-        return f"difference of the {plural(words)} of these rules"
-    return f"{words} of this rule"
+        return f"difference of the {plural(loss_in_words)} of these rules"
+    return f"{loss_in_words} of this rule"
 
 
 def mean_with_variance(
@@ -54,7 +54,7 @@ def share_difference(
     """
     of_each, n = clusters.values(values), len(values)
     variance = float(of_each.var(ddof=1)) / clusters.n_groups
-    plain = float(values.var(ddof=1)) / n
-    number = effective_number(plain, variance, n, clusters.n_groups)
+    independent_variance = float(values.var(ddof=1)) / n
+    number = effective_number(independent_variance, variance, n, clusters.n_groups)
     estimate, df = float(of_each.mean()), clusters.n_groups - 1.0
     return number, difference_of_shares(estimate, variance, number, df, null_value)

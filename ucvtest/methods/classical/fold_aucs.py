@@ -69,33 +69,44 @@ def fold_aucs(
     labels = TestedLabels(losses.target, clusters)
     tested = _tested(labels, folds)
     n_pairs = tested.n_pairs
-    places = [place for place in (observed.learner, observed.other) if place is not None]
-    scores = {place: _by_repeat(observed, place, n_folds) for place in places}
+    places = [
+        learner_index
+        for learner_index in (observed.learner, observed.other)
+        if learner_index is not None
+    ]
+    scores = {
+        learner_index: _by_repeat(observed, learner_index, n_folds) for learner_index in places
+    }
     areas: dict[int | None, FoldPairs] = (
-        {} if labels.few else {place: tested.pairs(each) for place, each in scores.items()}
+        {}
+        if labels.few
+        else {
+            learner_index: tested.pairs(learner_scores)
+            for learner_index, learner_scores in scores.items()
+        }
     )
-    found: FoldPairs | None = tested_area(areas, observed)
-    names = [losses.learners[place] for place in places]
+    fold_pairs: FoldPairs | None = tested_area(areas, observed)
+    names = [losses.learners[learner_index] for learner_index in places]
     edges: dict[int | None, MovedLogitT | None] = {
-        place: _at_edge(tested, areas[place], each, null_value)
-        for place, each in scores.items()
-        if place in areas
+        learner_index: _at_edge(tested, areas[learner_index], learner_scores, null_value)
+        for learner_index, learner_scores in scores.items()
+        if learner_index in areas
     }
     rule = None if observed.paired else edges.get(observed.learner)
-    status = _status(observed, found, labels, n_pairs) if rule is None else "ok"
+    status = _status(observed, fold_pairs, labels, n_pairs) if rule is None else "ok"
     logit = not observed.paired and rule is None
     return {
         "method": "Cross-validation Wald test of the AUC" + labels.by_clusters,
         "estimator": partial(area_with_variance, areas),
         "reference": "t",
-        "df": rule.df if rule is not None else math.nan if found is None else found.df,
+        "df": rule.df if rule is not None else math.nan if fold_pairs is None else fold_pairs.df,
         "logit": logit,
         "rule": rule,
         "has_se": rule is None,
         "status": status,
         "diagnostics": labels.counts
         | {"n_pairs": float(n_pairs.mean()), "fold_means": observed.means}
-        | ({} if found is None or n_repeats == 1 else {"repeat_means": found.areas}),
+        | ({} if fold_pairs is None or n_repeats == 1 else {"repeat_means": fold_pairs.areas}),
         "notes": (
             *_notes(observed, n_folds, n_repeats, areas),
             *((ON_LOGIT_SCALE,) if logit and status == "ok" else ()),
@@ -123,7 +134,7 @@ def _table(
 ) -> dict[str, tuple[Any, ...]]:
     """The AUC of each learner, also of those at 0 or 1."""
     table = area_table(names, list(areas.values()), True, labels)
-    rules = [edges[place] for place in areas]
+    rules = [edges[learner_index] for learner_index in areas]
     columns = {name: list(table[name]) for name in ("se", "conf_low", "conf_high")}
     for row, rule in enumerate(rules):
         if rule is not None:
@@ -148,25 +159,28 @@ def _tested(labels: TestedLabels, folds: np.ndarray) -> LabeledFolds:
     return LabeledFolds(classes, folds, index, weights)
 
 
-def _by_repeat(observed: LossDifference, place: int, n_folds: int) -> np.ndarray:
+def _by_repeat(observed: LossDifference, learner_index: int, n_folds: int) -> np.ndarray:
     """The scores of a learner, (R, n): one for each observation in every repeat."""
     design = observed.design
     resample, row = np.nonzero(design.testing)
     scores = np.empty((design.n_resamples // n_folds, design.n_obs))
-    scores[resample // n_folds, row] = observed.losses.known_values[place]
+    scores[resample // n_folds, row] = observed.losses.known_values[learner_index]
     return scores
 
 
 def _status(
-    observed: LossDifference, found: FoldPairs | None, labels: TestedLabels, n_pairs: np.ndarray
+    observed: LossDifference,
+    fold_pairs: FoldPairs | None,
+    labels: TestedLabels,
+    n_pairs: np.ndarray,
 ) -> str:
-    if found is None:
+    if fold_pairs is None:
         return labels.too_few
     if not n_pairs.all():
         return NO_PAIRS
-    if found.variance > ROUNDING**2 or observed.identical:
+    if fold_pairs.variance > ROUNDING**2 or observed.identical:
         return "ok"
-    return ALIKE_WITHIN_FOLDS if observed.paired and found.mean == 0 else RANKED_ALIKE
+    return ALIKE_WITHIN_FOLDS if observed.paired and fold_pairs.mean == 0 else RANKED_ALIKE
 
 
 def _notes(

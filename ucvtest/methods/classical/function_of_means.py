@@ -67,8 +67,8 @@ class MetricOfRules:
 
         Rounding leaves no range, and makes no difference of a 0.
         """
-        found = float(np.clip(self.observed.values.mean(), *self._range))
-        return 0.0 if abs(found) <= LEAST * self._largest else found
+        clipped_mean = float(np.clip(self.observed.values.mean(), *self._range))
+        return 0.0 if abs(clipped_mean) <= LEAST * self._largest else clipped_mean
 
     @property
     def variance(self) -> float:
@@ -77,8 +77,8 @@ class MetricOfRules:
 
     def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
         """Estimate and variance, also of one of the learners alone."""
-        found = MetricOfRules(observed, self.index)
-        return found.estimate, found.variance
+        metric_of_rules = MetricOfRules(observed, self.index)
+        return metric_of_rules.estimate, metric_of_rules.variance
 
     @property
     def df(self) -> float:
@@ -96,9 +96,9 @@ class MetricOfRules:
             # Two observations have no skewness.
             return self._root_of_square(null_value) if self.df >= LEAST_DF else None
         with np.errstate(invalid="ignore"):
-            found = self._on_scale(null_value)
+            scale_rule = self._on_scale(null_value)
         # The metric may have no value without one of the observations, or always the same.
-        return found if found.se > 0 and math.isfinite(found.se) else None
+        return scale_rule if scale_rule.se > 0 and math.isfinite(scale_rule.se) else None
 
     def interval_at(self, n: float, alpha: float) -> tuple[float, float]:
         """The limits that n rows would have of which these are typical; rows are by themselves."""
@@ -127,10 +127,10 @@ class MetricOfRules:
     @property
     def diagnostics(self) -> dict[str, Any]:
         """The bias, and the effective number of rows of clusters."""
-        found: dict[str, Any] = {"second_order_bias": self.bias}
+        bias_and_size: dict[str, Any] = {"second_order_bias": self.bias}
         if self.index is not None and isinstance(self._function, Cells):
-            found["effective_size"] = self._effective_size
-        return found
+            bias_and_size["effective_size"] = self._effective_size
+        return bias_and_size
 
     @property
     def pictures(self) -> dict[str, Picture]:
@@ -138,7 +138,7 @@ class MetricOfRules:
         if not isinstance(self._function, Cells):
             return {}
         losses, classes = self.observed.losses, self.observed.losses.settings.get(CLASSES, ())
-        found = {}
+        confusion_pictures = {}
         for kind, learner, row in zip(
             ("cells", "cells_other"),
             (self.observed.learner, self.observed.other),
@@ -148,8 +148,8 @@ class MetricOfRules:
             counts = self._function.means(self._target, row) * len(row)
             picture = working_point(counts, classes, losses.learners[int(learner or 0)])
             if picture is not None:
-                found[kind] = picture
-        return found
+                confusion_pictures[kind] = picture
+        return confusion_pictures
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -163,21 +163,22 @@ class MetricOfRules:
     @property
     def status(self) -> str:
         """What is said where the estimate is 0/0, or nothing varies."""
-        words, cells = self._metric.in_words, isinstance(self._function, Cells)
+        metric_in_words, cells = self._metric.in_words, isinstance(self._function, Cells)
         if math.isnan(self.estimate) and cells:
             return (
-                f"no estimate: {words} is 0/0 here, as a class was not there, or was not "
+                f"no estimate: {metric_in_words} is 0/0 here, as a class was not there, or was not "
                 "predicted; the interval is that with observations added"
             )
         if math.isnan(self.estimate):
             return (
-                f"no estimate: {words} is 0/0 here, as the response or the predictions do not "
-                "vary; test other observations"
+                f"no estimate: {metric_in_words} is 0/0 here, as the response or the predictions "
+                "do not vary; test other observations"
             )
         if not cells and not self._varies and not self.observed.identical:
             return (
-                f"degenerate: {words} leaves no variance to estimate, as every prediction is "
-                "exact, or the response or all predictions are the same; test more observations"
+                f"degenerate: {metric_in_words} leaves no variance to estimate, as every "
+                "prediction is exact, or the response or all predictions are the same; test more "
+                "observations"
             )
         return "ok"
 
@@ -190,7 +191,7 @@ class MetricOfRules:
     @property
     def _largest(self) -> float:
         """The size of the largest limit; 0 where there is none."""
-        return max((abs(end) for end in self._range if math.isfinite(end)), default=0.0)
+        return max((abs(limit) for limit in self._range if math.isfinite(limit)), default=0.0)
 
     # ------------------------------------------------------------------------------ the rules
 
@@ -206,16 +207,18 @@ class MetricOfRules:
         cells = (target, *rows)
         table = np.zeros((size,) * len(cells))
         np.add.at(table, cells, 1 / len(target))
-        share = 1.0 if n is None else len(target) / n
-        found = RowsAdded.of(
+        pilot_share = 1.0 if n is None else len(target) / n
+        rows_added = RowsAdded.of(
             function,
             table,
             self._effective_size if n is None else n,
-            lambda slopes: share * variance_of_mean(slopes[cells], self.index),
+            lambda slopes: pilot_share * variance_of_mean(slopes[cells], self.index),
             added,
         )
-        least, most = self._range
-        return MovedT(found.estimate, found.se, self.df, least, most, null_value)
+        smallest_value, largest_value = self._range
+        return MovedT(
+            rows_added.estimate, rows_added.se, self.df, smallest_value, largest_value, null_value
+        )
 
     @property
     def _effective_size(self) -> float:
@@ -231,12 +234,16 @@ class MetricOfRules:
         numbers = self._moments.numbers(self._target, self._predictions[0])
         sizes = np.ones(len(numbers))
         if self.index is not None:
-            numbers = np.stack([np.bincount(self.index, each) for each in numbers.T], axis=1)
+            numbers = np.stack(
+                [np.bincount(self.index, cell_numbers) for cell_numbers in numbers.T], axis=1
+            )
             sizes = np.bincount(self.index).astype(float)
-        left = (numbers.sum(axis=0) - numbers) / (sizes.sum() - sizes)[:, None]
-        there = SCALES[name].there
+        left_out_means = (numbers.sum(axis=0) - numbers) / (sizes.sum() - sizes)[:, None]
+        to_scale = SCALES[name].there
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.array([there(float(value)) for value in self._moments.values(left)])
+            values = np.array(
+                [to_scale(float(value)) for value in self._moments.values(left_out_means)]
+            )
         count = len(values)
         se = math.sqrt((count - 1) / count * float(((values - values.mean()) ** 2).sum()))
         if n is not None:
@@ -251,10 +258,10 @@ class MetricOfRules:
             mean = squares.mean()
             squares = mean + (sums - mean * sizes) / sizes.mean()
         shape, mean = Shape.of(squares), float(squares.mean())
-        more = 1.0 if n is None else n / len(squares)
-        se = math.sqrt(float(squares.var(ddof=1)) / (more * len(squares)))
+        sample_ratio = 1.0 if n is None else n / len(squares)
+        se = math.sqrt(float(squares.var(ddof=1)) / (sample_ratio * len(squares)))
         square = HallT(
-            *(mean, se, more * shape.df, round(more * shape.n_obs), shape.skewness),
+            *(mean, se, sample_ratio * shape.df, round(sample_ratio * shape.n_obs), shape.skewness),
             least=0.0,
             null_value=null_value**2,
         )
@@ -262,19 +269,27 @@ class MetricOfRules:
 
     @property
     def _rule_in_words(self) -> str:
-        words, scale = self._metric.in_words, self._metric.interval_scale
+        metric_in_words, scale = self._metric.in_words, self._metric.interval_scale
         if isinstance(self._function, Cells):
-            what = "one right and one wrong" if self.observed.paired else "two right and two wrong"
+            added_words = (
+                "one right and one wrong" if self.observed.paired else "two right and two wrong"
+            )
             return (
-                f"The interval is that with {what} observation{'s' * (not self.observed.paired)} "
-                "added; the estimate is without them."
+                f"The interval is that with {added_words} "
+                f"observation{'s' * (not self.observed.paired)} added; the estimate is without "
+                "them."
             )
         if self.rule(math.nan) is None:
-            return f"The standard error is that of linearised values of {words}."
+            return f"The standard error is that of linearised values of {metric_in_words}."
         if scale == "sqrt":
             return "The limits are the roots of those of the mean square, by Hall's (1992) rule."
-        on = {"log": "log", "log1m": "log(1 - T)", "fisher": "Fisher's z", "identity": "identity"}
-        return f"The interval is the jackknife's on the scale {on[scale]}."
+        scale_words = {
+            "log": "log",
+            "log1m": "log(1 - T)",
+            "fisher": "Fisher's z",
+            "identity": "identity",
+        }
+        return f"The interval is the jackknife's on the scale {scale_words[scale]}."
 
     # ------------------------------------------------------------------------------- the parts
 
@@ -287,8 +302,8 @@ class MetricOfRules:
     @property
     def _range(self) -> Range:
         """What the metric, or its difference, can be."""
-        found = range_of(self._metric)
-        return difference_range(found) if self.observed.paired else found
+        metric_range = range_of(self._metric)
+        return difference_range(metric_range) if self.observed.paired else metric_range
 
     @property
     def _function(self) -> Any:
@@ -311,33 +326,38 @@ class MetricOfRules:
     @property
     def _predictions(self) -> list[np.ndarray]:
         """Of the learner, and of the other where there is one."""
-        kept = self.observed.losses.predictions
-        assert kept is not None
+        predictions = self.observed.losses.predictions
+        assert predictions is not None
         places = (self.observed.learner, self.observed.other)
-        return [kept[place] for place in places if place is not None]
+        return [predictions[learner_index] for learner_index in places if learner_index is not None]
 
     def _bias_of(self, predictions: np.ndarray) -> float:
-        function, target, index = self._function, self._target, self.index
-        means = function.means(target, predictions)
+        metric_of_means, target, index = self._function, self._target, self.index
+        means = metric_of_means.means(target, predictions)
         directions: np.ndarray | None
-        if isinstance(function, Moments):
-            directions = function.numbers(target, predictions) - means
+        if isinstance(metric_of_means, Moments):
+            directions = metric_of_means.numbers(target, predictions) - means
             if index is not None:
-                directions = np.stack([np.bincount(index, each) for each in directions.T], axis=1)
+                directions = np.stack(
+                    [np.bincount(index, component) for component in directions.T], axis=1
+                )
         elif index is None:
             directions = directions_of_cells(target, predictions, means)
         else:
             directions = directions_of_clusters(target, predictions, means, index)
         units = self.df + 1
         scale = math.sqrt(units / (units - 1)) / len(target)
-        return second_order_bias(function.value_and_gradient, means, directions, scale)
+        return second_order_bias(metric_of_means.value_and_gradient, means, directions, scale)
 
 
-def _difference(function: Any) -> Any:
+def _difference(value_and_gradient: Any) -> Any:
     """The difference of two as a function of the table (true, first, second)."""
 
-    def both(table: np.ndarray) -> tuple[float, np.ndarray]:
-        (first, slope), (second, other) = function(table.sum(axis=2)), function(table.sum(axis=1))
+    def difference_and_gradient(table: np.ndarray) -> tuple[float, np.ndarray]:
+        (first, slope), (second, other) = (
+            value_and_gradient(table.sum(axis=2)),
+            value_and_gradient(table.sum(axis=1)),
+        )
         return first - second, slope[:, :, None] - other[:, None]
 
-    return both
+    return difference_and_gradient

@@ -260,35 +260,35 @@ class HoldOutTest(ResamplingTest):
     ) -> TestResult:
         """Rows that are right or wrong, and not independent: rows of clusters."""
         hypothesis = self.question.hypothesis
-        found = SharesOfRules(observed, clusters, hypothesis, score=interval == "wilson")
+        shares_of_rules = SharesOfRules(observed, clusters, hypothesis, score=interval == "wilson")
         return self._result(
             observed,
-            method=f"Hold-out {found.kind} test by clusters",
+            method=f"Hold-out {shares_of_rules.kind} test by clusters",
             estimand=estimand_of(observed, self._learn_size),
-            estimator=found.estimate_of,
-            reference=found.reference,
-            df=found.df,
-            rule=found.rule,
+            estimator=shares_of_rules.estimate_of,
+            reference=shares_of_rules.reference,
+            df=shares_of_rules.df,
+            rule=shares_of_rules.rule,
             settings={"test_size": clusters.n_groups, "interval": interval},
-            diagnostics=found.diagnostics,
-            notes=(*notes_on_rules(observed), found.note),
-            tables=found.tables,
+            diagnostics=shares_of_rules.diagnostics,
+            notes=(*notes_on_rules(observed), shares_of_rules.note),
+            tables=shares_of_rules.tables,
         )
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
         """Of a metric that is a function of means, of ranks, or of survival times."""
-        found = metric_of_rules(observed, self.tested_clusters(observed))
+        metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
         return self._result(
             observed,
             method="Hold-out test of a metric",
             estimand=estimand_of(observed, self._learn_size),
-            estimator=found.estimate_of,
+            estimator=metric_estimate.estimate_of,
             reference="t",
-            df=found.df,
-            status=found.status,
-            rule=found.rule(self.question.hypothesis.null_value),
+            df=metric_estimate.df,
+            status=metric_estimate.status,
+            rule=metric_estimate.rule(self.question.hypothesis.null_value),
             settings={"test_size": len(observed.values)},
-            diagnostics={"n_tested": len(observed.values), **found.diagnostics},
-            notes=(*notes_on_rules(observed), *found.notes),
-            pictures=found.pictures,
+            diagnostics={"n_tested": len(observed.values), **metric_estimate.diagnostics},
+            notes=(*notes_on_rules(observed), *metric_estimate.notes),
+            pictures=metric_estimate.pictures,
         )

@@ -31,11 +31,11 @@ def estimand_of(observed: LossDifference, size_of: Callable[[Design], int | str]
     """What the estimate is of, with the size of the learning set where there is one."""
     if not observed.design.learns:
         return of_these_rules(observed)
-    words, size = observed.losses.in_words, size_of(observed.design)
+    loss_in_words, size = observed.losses.in_words, size_of(observed.design)
     if observed.paired:
         rules = f"the two rules learnt on this one learning set of {size}"
-        return f"difference of the {plural(words)} of {rules}"
-    return f"{words} of the rule learnt on this one learning set of {size}"
+        return f"difference of the {plural(loss_in_words)} of {rules}"
+    return f"{loss_in_words} of the rule learnt on this one learning set of {size}"
 
 
 def left_open(n_open: int, interval: str) -> str:

@@ -131,7 +131,7 @@ class McNemarTest(ResamplingTest):
     def _of_clusters(self, observed: LossDifference, clusters: Clusters) -> TestResult:
         """The difference of error rates over its robust standard error, by Student's t."""
         n_folds = n_folds_of(observed.design)
-        found = discordance(*(errors > 0 for errors in observed.each.values()))
+        discordant_rows = discordance(*(errors > 0 for errors in observed.each.values()))
         n_telling = int(np.count_nonzero(clusters.groups.sums(observed.values != 0)))
         return self._result(
             observed,
@@ -142,20 +142,20 @@ class McNemarTest(ResamplingTest):
             df=clusters.n_groups - 1.0,
             status=few_clusters(clusters.n_groups),
             diagnostics={
-                **found.diagnostics,
+                **discordant_rows.diagnostics,
                 "n_tested": len(observed.values),
                 "tested_groups": clusters.n_groups,
                 "telling_groups": n_telling,
             },
             notes=_cluster_notes(n_folds, n_telling),
-            tables={"Observations": found.table},
+            tables={"Observations": discordant_rows.table},
         )
 
     def _exact(self, observed: LossDifference) -> TestResult:
         n_folds = n_folds_of(observed.design)
         first, second = observed.each.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
-        found = discordance(first > 0, second > 0)
+        discordant_rows = discordance(first > 0, second > 0)
         units = self.question.metric.units
         counts_right = units is not None and units.greater_is_better
         return self._result(
@@ -165,10 +165,12 @@ class McNemarTest(ResamplingTest):
             estimator=mean_with_variance,
             reference="exact binomial" if n_folds == 1 else "binomial",
             status=_status(n_open),
-            rule=None if n_open else found.counts,
-            diagnostics={**found.diagnostics, "n_tested": len(first)},
-            notes=_notes(n_folds, found.note(exact=n_folds == 1, counts_right=counts_right)),
-            tables={"Observations": found.table},
+            rule=None if n_open else discordant_rows.counts,
+            diagnostics={**discordant_rows.diagnostics, "n_tested": len(first)},
+            notes=_notes(
+                n_folds, discordant_rows.note(exact=n_folds == 1, counts_right=counts_right)
+            ),
+            tables={"Observations": discordant_rows.table},
         )
 
 

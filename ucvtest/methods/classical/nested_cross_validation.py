@@ -154,7 +154,7 @@ def _estimator(observed: LossDifference) -> tuple[float, float]:
 
 def _diagnostics(terms: NestedTerms, bound: str) -> dict[str, Any]:
     factor = bias_factor(terms.n_folds)
-    inner, outer = float(terms.inner.mean()), float(terms.outer.mean())
+    mean_inner, mean_outer = float(terms.inner.mean()), float(terms.outer.mean())
     errors = {}
     if terms.n_repeats > 1:
         errors["mc_se_estimate"] = mean_error(terms.estimates(factor))
@@ -162,9 +162,9 @@ def _diagnostics(terms: NestedTerms, bound: str) -> dict[str, Any]:
         if bound == "none":
             errors["mc_se_variance"] = terms.mc_se_mse
     return {
-        "mean_inner": inner,
-        "mean_outer": outer,
-        "bias": factor * (inner - outer),
+        "mean_inner": mean_inner,
+        "mean_outer": mean_outer,
+        "bias": factor * (mean_inner - mean_outer),
         "estimate_power_1.5": terms.estimate(bias_factor(terms.n_folds, 1.5)),
         "mse": terms.rescaled_mse,
         "naive_se": math.sqrt(terms.naive_variance),
@@ -202,9 +202,9 @@ def _repetitions_note(terms: NestedTerms, bound: str) -> list[str]:
     decided = bound != "none" and abs(terms.rescaled_mse - variance) > 2 * error
     if decided or error <= LARGEST_MC_ERROR * variance:
         return []
-    needed = math.ceil(terms.n_repeats * (error / (LARGEST_MC_ERROR * variance)) ** 2)
+    needed_repeats = math.ceil(terms.n_repeats * (error / (LARGEST_MC_ERROR * variance)) ** 2)
     return [
         f"The chance of the folds decides much of the standard error: the estimate of the mean "
         f"squared error has a Monte-Carlo error of {error:.2g}, {error / variance:.0%} of the "
-        f"variance. About n_repeats={needed} would bring it to {LARGEST_MC_ERROR:.0%}."
+        f"variance. About n_repeats={needed_repeats} would bring it to {LARGEST_MC_ERROR:.0%}."
     ]

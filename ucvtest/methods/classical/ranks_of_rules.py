@@ -45,19 +45,19 @@ class RanksOfRules:
     @property
     def estimate(self) -> float:
         """The metric, or its difference. Rounding leaves no range."""
-        least = -1.0 if self.observed.paired else 0.0
-        return float(np.clip(self.observed.values.mean(), least, 1.0))
+        smallest_auc = -1.0 if self.observed.paired else 0.0
+        return float(np.clip(self.observed.values.mean(), smallest_auc, 1.0))
 
     @property
     def variance(self) -> float:
         """That of the mean of linearised values; NaN with one observation of a class."""
-        parts, _ = self._parts
-        return float(parts.sum())
+        class_variances, _ = self._parts
+        return float(class_variances.sum())
 
     def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
         """Estimate and variance, also of one of the learners alone."""
-        found = RanksOfRules(observed, self.index)
-        return found.estimate, found.variance
+        ranks_of_rules = RanksOfRules(observed, self.index)
+        return ranks_of_rules.estimate, ranks_of_rules.variance
 
     @property
     def df(self) -> float:
@@ -67,10 +67,10 @@ class RanksOfRules:
 
     def rule(self, null_value: float) -> StudentRule | None:
         """Where p-value and interval come from; None for the estimate and its standard error."""
-        found = self._one_rule
-        if found is None:
+        rule_without_null = self._one_rule
+        if rule_without_null is None:
             return None
-        return replace(found, null_value=null_value)
+        return replace(rule_without_null, null_value=null_value)
 
     @property
     def diagnostics(self) -> dict[str, Any]:
@@ -86,13 +86,13 @@ class RanksOfRules:
     @property
     def notes(self) -> tuple[str, ...]:
         """The rule in words."""
-        words = self.observed.losses.in_words
-        listed = [f"The standard error is that of linearised values of {words}."]
+        metric_in_words = self.observed.losses.in_words
+        listed = [f"The standard error is that of linearised values of {metric_in_words}."]
         if not self.observed.paired:
             listed = [
                 "The interval is that with a quarter of a positive and of a negative observation "
                 "added above all others and below them, on the logit scale; the estimate is "
-                f"{words} as it is."
+                f"{metric_in_words} as it is."
             ]
         if self.index is not None:
             listed.append("Rows count alike, and clusters of them are independent.")
@@ -103,10 +103,10 @@ class RanksOfRules:
         """What is said where a difference has no standard error."""
         if not self.observed.paired or not math.isnan(self.variance):
             return "ok"
-        found = self.diagnostics
+        diagnostics = self.diagnostics
         return (
-            f"too few observations: {found['n_positive']} positive and {found['n_negative']} "
-            "negative ones, of which two of each are needed; test more"
+            f"too few observations: {diagnostics['n_positive']} positive and "
+            f"{diagnostics['n_negative']} negative ones, of which two of each are needed; test more"
         )
 
     # -------------------------------------------------------------------------------- the parts
@@ -122,7 +122,9 @@ class RanksOfRules:
         if self.index is None:
             scaled, counts = _by_class(moved, self._target)
             negative = self._target == 0
-            return np.array([(scaled[each] ** 2).sum() for each in (negative, ~negative)]), counts
+            return np.array(
+                [(scaled[is_of_class] ** 2).sum() for is_of_class in (negative, ~negative)]
+            ), counts
         scaled = _by_cluster(moved, self.index)
         return np.array([float(scaled @ scaled)]), np.array([len(scaled) - 1.0])
 
@@ -131,30 +133,36 @@ class RanksOfRules:
         """The interval of one rule, with observations added; without a null value."""
         if self.observed.paired:
             return None
-        kept = self.observed.losses.predictions
-        function = self.observed.losses.function_of_means
-        assert kept is not None
-        assert isinstance(function, Ranks)
-        scores, target = kept[self.observed.learner], self._target
+        predictions = self.observed.losses.predictions
+        rank_metric = self.observed.losses.function_of_means
+        assert predictions is not None
+        assert isinstance(rank_metric, Ranks)
+        scores, target = predictions[self.observed.learner], self._target
         places = np.unique(scores, return_inverse=True)[1].astype(float)
-        ends = [places.max() + 1, -1.0]
+        added_scores = [places.max() + 1, -1.0]
         weights = np.concatenate([np.ones(len(target)), np.full(4, ADDED)])
         target = np.concatenate([target, [1.0, 1.0, 0.0, 0.0]])
-        estimate, moved = function.influence(target, np.concatenate([places, ends, ends]), weights)
+        estimate, moved = rank_metric.influence(
+            target, np.concatenate([places, added_scores, added_scores]), weights
+        )
         squares = weights * moved**2
         total = weights.sum()
         if self.index is not None:
             sums = np.bincount(self.index, moved[:-4])
             count = len(sums)
             spread = count / (count - 1) * float(sums @ sums) if count > 1 else math.nan
-            found = np.array([spread + squares[-4:].sum()]) / total**2
-            return _moved(estimate, found, count - 1.0)
-        counts = np.array([(target[:-4] == each).sum() for each in (0, 1)], dtype=float)
-        more = counts + 2 * ADDED
-        found = np.array([squares[target == each].sum() for each in (0, 1)])
-        found = found * more / (more - 1) / total**2
-        df = _welch(found, np.maximum(counts - 1, 1))
-        return _moved(estimate, found, df)
+            class_variances = np.array([spread + squares[-4:].sum()]) / total**2
+            return _moved(estimate, class_variances, count - 1.0)
+        counts = np.array(
+            [(target[:-4] == class_number).sum() for class_number in (0, 1)], dtype=float
+        )
+        counts_with_added = counts + 2 * ADDED
+        class_variances = np.array(
+            [squares[target == class_number].sum() for class_number in (0, 1)]
+        )
+        class_variances = class_variances * counts_with_added / (counts_with_added - 1) / total**2
+        df = _welch(class_variances, np.maximum(counts - 1, 1))
+        return _moved(estimate, class_variances, df)
 
 
 def _moved(estimate: float, variances: np.ndarray, df: float) -> MovedLogitT:
@@ -177,7 +185,7 @@ def covariance_of_ranks(losses: Losses) -> np.ndarray:
 
 def _by_class(moved: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Influence values whose squares add up to the variance, and the degrees of freedom."""
-    counts = np.array([(target == each).sum() for each in (0, 1)], dtype=float)
+    counts = np.array([(target == class_number).sum() for class_number in (0, 1)], dtype=float)
     with np.errstate(divide="ignore"):
         factors = np.where(counts < FEWEST, math.nan, counts / (counts - 1))
     return moved * np.sqrt(factors)[target.astype(int)] / len(moved), counts - 1

@@ -24,6 +24,7 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of
+from ucvtest.methods.classical.survival_of_rules import no_value_in_words
 from ucvtest.metrics.base import plural
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
@@ -148,10 +149,10 @@ class ResamplingTest(HypothesisTest):
     def _draw(self, rng: np.random.Generator) -> Design:
         """Draw the design, if the test can use it and its losses fit into memory."""
         sample = self.question.data("a design").sample
-        drawn = draw_design(self.design, sample, len(self.question.learners), rng)
-        self._refuse_design(self._of_units(drawn))
-        self.check_test_sets(drawn)
-        return drawn
+        drawn_design = draw_design(self.design, sample, len(self.question.learners), rng)
+        self._refuse_design(self._of_units(drawn_design))
+        self.check_test_sets(drawn_design)
+        return drawn_design
 
     def _of_units(self, design: Design) -> Design:
         """A design as the test sees it: of clusters, unless it takes the losses of rows."""
@@ -177,7 +178,7 @@ class ResamplingTest(HypothesisTest):
         try:
             self._check_design(design)
         except ValueError as error:
-            raise ValueError(f"{error}; {type(self).__name__} admits {self.admits}") from error
+            raise ValueError(f"{error}; {type(self).__name__} admits {self.admits}") from None
 
     @abstractmethod
     def _check_design(self, design: Design) -> None:
@@ -274,25 +275,27 @@ class ResamplingTest(HypothesisTest):
             scores = units is not None and units.slope < 0
             status = status_of(observed, estimate, variance, status, scores=scores)
         # What cannot be used shows no statistic either.
-        shown = reference if status == "ok" else "none"
+        shown_reference = reference if status == "ok" else "none"
         hypothesis = self.question.hypothesis
-        one = studentise(hypothesis, estimate, variance, reference=shown, df=df, status=status)
+        studentised = studentise(
+            hypothesis, estimate, variance, reference=shown_reference, df=df, status=status
+        )
         if logit:
-            one = on_logit_scale(one)
+            studentised = on_logit_scale(studentised)
         if rule is not None:
-            one = replace(
-                one,
+            studentised = replace(
+                studentised,
                 statistic=float(rule.statistic),
                 pvalue=rule.pvalue(hypothesis.null_value, hypothesis.alternative),
                 reference=reference,
                 rule=rule,
             )
         if not has_se:
-            one = replace(one, se=math.nan, variance=math.nan)
+            studentised = replace(studentised, se=math.nan, variance=math.nan)
         settings = self._settings_of(observed) | dict(settings or {})
-        own = _of_each_learner(observed, estimator, has_se=has_se)
+        per_learner = _of_each_learner(observed, estimator, has_se=has_se)
         return TestResult(
-            **vars(one),
+            **vars(studentised),
             method=method,
             estimand=estimand,
             n_obs=observed.design.n_obs,
@@ -303,14 +306,14 @@ class ResamplingTest(HypothesisTest):
                 **observed.diagnostics,
                 **({} if assumption is None else {"assumption": assumption}),
                 **diagnostics,
-                **own.diagnostics,
+                **per_learner.diagnostics,
             },
             notes=(
                 *notes,
                 *_learning_notes(observed),
                 *self.question.reuse_notes,
             ),
-            tables={**own.tables, **(tables or {})},
+            tables={**per_learner.tables, **(tables or {})},
             pictures=pictures or {},
             better="higher" if losses.greater_is_better else "lower",
             interval_name=interval_name,
@@ -321,25 +324,27 @@ class ResamplingTest(HypothesisTest):
         """What is needed to repeat the test on the same data, or from the same losses."""
         losses = observed.losses
         design, exist = observed.design, self.question.observed is not None
-        common = {
+        loss_settings = {
             "design": losses.settings.get("design") or (design if exist else self.design).words,
             **({"learn_size": self._learn_size(design)} if design.learns else {}),
             **losses.settings,
         }
-        common.pop("backends", None)
-        return self.question.settings(self.method_name) | common | {"loss": losses.loss}
+        loss_settings.pop("backends", None)
+        return self.question.settings(self.method_name) | loss_settings | {"loss": losses.loss}
 
     def _in_words(self, observed: LossDifference, kind: str) -> str:
         """The estimand: the loss, conditional or not, and at which learning-set size."""
         if not observed.design.learns:
             return of_these_rules(observed)
-        size, words = self._learn_size(observed.design), observed.losses.in_words
+        size, loss_in_words = self._learn_size(observed.design), observed.losses.in_words
         if observed.losses.metric.linearised:
-            words = f"difference of the {plural(words)}" if observed.paired else words
-            return f"{words} of the expected parts of rules learnt from {size} observations"
+            loss_in_words = (
+                f"difference of the {plural(loss_in_words)}" if observed.paired else loss_in_words
+            )
+            return f"{loss_in_words} of the expected parts of rules learnt from {size} observations"
         if observed.paired:
-            return f"difference of {kind} {plural(words)} at learning-set size {size}"
-        return f"{kind} {words} at learning-set size {size}"
+            return f"difference of {kind} {plural(loss_in_words)} at learning-set size {size}"
+        return f"{kind} {loss_in_words} at learning-set size {size}"
 
 
 def status_of(
@@ -357,6 +362,8 @@ def status_of(
             scores=scores or bool(observed.losses.greater_is_better),
             learnt=observed.design.learns,
         )
+    if math.isnan(estimate) and observed.losses.metric.of_survival:
+        return no_value_in_words(observed)
     if math.isnan(estimate) and observed.losses.metric.linearised:
         return NO_VALUE.format(observed.losses.in_words)
     if math.isnan(estimate + variance) and np.isnan(observed.means).any():
@@ -372,7 +379,11 @@ def status_of(
             "more resamples, or another test"
         )
     # Differences can be tiny where what they are of is not.
-    places = [place for place in (observed.learner, observed.other) if place is not None]
+    places = [
+        learner_index
+        for learner_index in (observed.learner, observed.other)
+        if learner_index is not None
+    ]
     rounding = ROUNDING * float(np.abs(np.nan_to_num(observed.losses.means[places])).max())
     if not variance > rounding**2:
         if observed.paired and 0 < np.nanmax(np.abs(observed.means)) <= rounding:
@@ -394,12 +405,12 @@ def _of_each_learner(
     if observed.other is None:
         return PerLearnerEstimates()
     losses, places = observed.losses, (observed.learner, observed.other)
-    values = [estimator(LossDifference(losses, place, None)) for place in places]
+    values = [estimator(LossDifference(losses, learner_index, None)) for learner_index in places]
     # An unbiased variance can be below 0.
     errors = [
         math.sqrt(variance) if has_se and variance >= 0 else math.nan for _, variance in values
     ]
-    names = [losses.learners[place] for place in places]
+    names = [losses.learners[learner_index] for learner_index in places]
     return PerLearnerEstimates.of_errors(names, [estimate for estimate, _ in values], errors)
 
 

@@ -20,7 +20,7 @@ def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign
     sample, has_classes = question.sample, question.sample.n_classes > 0
     if question.metric.ranks_pairs:
         check_two_classes(sample)
-    chosen = design_or_cv(
+    design_or_splitter = design_or_cv(
         design,
         cv,
         sample.response,
@@ -30,7 +30,7 @@ def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign
     )
     # The sample's own copies: data that change later must not change the splits.
     return as_design(
-        default if chosen is None else chosen,
+        default if design_or_splitter is None else design_or_splitter,
         sample.features,
         sample.response,
         auc=wants_every_class(question.metric, has_classes=has_classes),
@@ -38,31 +38,31 @@ def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign
     )
 
 
-def refuse_single_classes(question: Question, scheme: NamedDesign, drawn: Design) -> None:
+def refuse_single_classes(question: Question, scheme: NamedDesign, drawn_design: Design) -> None:
     """Refuse test sets that lack one of two classes, and so have no AUC of their own."""
     codes = question.target
-    lacking = [~drawn.testing[:, codes == code].any(axis=1) for code in (0, 1)]
+    lacking = [~drawn_design.testing[:, codes == code].any(axis=1) for code in (0, 1)]
     if not np.any(lacking):
         return
     code = int(np.any(lacking[1]))
     label = np.asarray(question.data("a design").sample.classes).tolist()[code]
     raise ValueError(
         f"design ({scheme.words}) has {int(lacking[code].sum())} test sets without the "
-        f"label {label!r}, which have no AUC: {_remedy(codes, scheme, drawn)}"
+        f"label {label!r}, which have no AUC: {_remedy(codes, scheme, drawn_design)}"
     )
 
 
-def _remedy(codes: np.ndarray, scheme: NamedDesign, drawn: Design) -> str:
+def _remedy(codes: np.ndarray, scheme: NamedDesign, drawn_design: Design) -> str:
     """What to do about test sets without one of the classes."""
-    fewest = int(min((codes == each).sum() for each in (0, 1)))
+    fewest = int(min((codes == class_code).sum() for class_code in (0, 1)))
     another_loss = "a loss that needs no two classes, such as loss='zero_one'"
     if fewest < 2:
         return f"use {another_loss}: the smaller class has a single observation"
-    most = f" with at most {fewest} folds" if _count_folds(drawn) > fewest else ""
-    if getattr(scheme, "stratify", None) and not most:
+    fold_limit = f" with at most {fewest} folds" if _count_folds(drawn_design) > fewest else ""
+    if getattr(scheme, "stratify", None) and not fold_limit:
         return f"use another design, with larger test sets, or {another_loss}"
     ours = "(uv.designs are stratified for the AUC unless stratify=False)"
-    return f"use a stratified design{most} {ours}, or {another_loss}"
+    return f"use a stratified design{fold_limit} {ours}, or {another_loss}"
 
 
 def _count_folds(design: Design) -> int:

@@ -121,24 +121,24 @@ def tested_area(areas: Areas, observed: LossDifference) -> Any:
     """The AUC that a test is about, or the difference of two; None where there is none."""
     if not areas:
         return None
-    found = areas[observed.learner]
-    return found - areas[observed.other] if observed.paired else found
+    area = areas[observed.learner]
+    return area - areas[observed.other] if observed.paired else area
 
 
 def area_with_variance(areas: Areas, observed: LossDifference) -> tuple[float, float]:
     """The same as numbers."""
-    found = tested_area(areas, observed)
-    return (math.nan, math.nan) if found is None else (found.mean, found.variance)
+    area = tested_area(areas, observed)
+    return (math.nan, math.nan) if area is None else (area.mean, area.variance)
 
 
 def area_table(
-    names: Sequence[Any], parts: Sequence[Area], by_logit: bool, tested: TestedLabels
+    names: Sequence[Any], learner_areas: Sequence[Area], by_logit: bool, tested: TestedLabels
 ) -> dict[str, tuple[Any, ...]]:
     """What each rule reaches, without an error where there are too few observations for one."""
-    table = auc_table(names, parts, by_logit=by_logit)
+    table = auc_table(names, learner_areas, by_logit=by_logit)
     if tested.status == "ok":
         return table
-    unknown = (math.nan,) * len(parts)
+    unknown = (math.nan,) * len(learner_areas)
     return {**table, "se": unknown, "conf_low": unknown, "conf_high": unknown}
 
 
@@ -146,15 +146,15 @@ def several_names(losses: Losses, learners: Sequence[str | int] | None) -> tuple
     """The names of the learners that are meant, which must be two different ones at least."""
     check_losses(losses)
     if learners is None:
-        asked: Sequence[str | int] = losses.learners
+        user_learners: Sequence[str | int] = losses.learners
     elif isinstance(learners, str) or not isinstance(learners, Sequence):
         raise ValueError(
             f"learners must be a sequence of names or places, got {learners!r:.60}: pass, for "
             f"example, {list(losses.learners[:3])}"
         )
     else:
-        asked = learners
-    names = tuple(losses.learners[losses.number_of(learner)] for learner in asked)
+        user_learners = learners
+    names = tuple(losses.learners[losses.number_of(learner)] for learner in user_learners)
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError(
             f"a joint test needs two different learners or more, got {list(names)}: DeLongTest "
@@ -168,30 +168,36 @@ def joint_test(
 ) -> JointResult:
     """The test that the AUCs of these rules are equal, all at once; see `DeLongTest.joint`."""
     rows = [losses.known_values[losses.number_of(name)] for name in names]
-    parts = [] if tested.few else [tested.placements(row) for row in rows]
-    found = equality(parts) if tested.status == "ok" else Equality(math.nan, 0, False)
+    placements_of_learners = [] if tested.few else [tested.placements(row) for row in rows]
+    equality_test = (
+        equality(placements_of_learners) if tested.status == "ok" else Equality(math.nan, 0, False)
+    )
     k = len(names)
     return JointResult(
         learners=names,
-        estimates=tuple(part.mean for part in parts) if parts else (math.nan,) * k,
-        covariance=covariance(parts) if parts else np.full((k, k), math.nan),
-        statistic=found.statistic,
-        df=found.df,
-        pvalue=found.pvalue,
+        estimates=tuple(learner_placements.mean for learner_placements in placements_of_learners)
+        if placements_of_learners
+        else (math.nan,) * k,
+        covariance=covariance(placements_of_learners)
+        if placements_of_learners
+        else np.full((k, k), math.nan),
+        statistic=equality_test.statistic,
+        df=equality_test.df,
+        pvalue=equality_test.pvalue,
         method="DeLong joint test of several AUCs" + tested.by_clusters,
         estimand=estimand,
-        status=_status(found, tested),
+        status=_status(equality_test, tested),
     )
 
 
-def _status(found: Equality, tested: TestedLabels) -> str:
+def _status(equality_test: Equality, tested: TestedLabels) -> str:
     if tested.status != "ok":
         return tested.status
-    if found.differ:
+    if equality_test.differ:
         return (
             "degenerate: AUCs differ by what has no error, as where a rule ranks perfectly, or "
             "nothing at all; leave it out, or test more observations"
         )
-    if not found.df:
+    if not equality_test.df:
         return "degenerate: all learners rank alike, so there is no difference to test"
     return "ok"

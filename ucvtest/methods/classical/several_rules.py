@@ -39,10 +39,10 @@ def several_rules(
         covariance = np.cov([clusters.values(row) for row in values]) / clusters.n_groups
         if marks_rows(losses, clusters):
             pairs = _shares_in_pairs(values, clusters)
-    results, together = results_together(tests, losses, options, covariance, pairs)
+    results, joint_estimates = results_together(tests, losses, options, covariance, pairs)
     if losses.metric.linearised:
-        together = _with_statistics_of_rules(results, together)
-    return results, together
+        joint_estimates = _with_statistics_of_rules(results, joint_estimates)
+    return results, joint_estimates
 
 
 def _shares_in_pairs(values: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
@@ -79,35 +79,35 @@ def results_together(
     variances = np.diag(covariance)
     squares = variances[:, None] + variances - 2 * covariance
     # What is no more than rounding error tells nothing apart.
-    known = squares > ROUNDING * (variances[:, None] + variances)
+    varies = squares > ROUNDING * (variances[:, None] + variances)
     # Rules that never differ, and exact tests, have none.
-    dfs = [each.df for key, each in results.items() if not isinstance(key, str)]
-    se, statistics = np.sqrt(np.where(known, squares, np.nan)), None
+    dfs = [result.df for key, result in results.items() if not isinstance(key, str)]
+    se, statistics = np.sqrt(np.where(varies, squares, np.nan)), None
     if pairs is not None:
         statistics, se = (
             metric.reported(pairs[0], paired=True) / metric.unit,
             metric.unit * pairs[1],
         )
-    together = JointEstimates(
+    joint_estimates = JointEstimates(
         own={name: results[name] for name in losses.learners},
         se=se,
         covariance=covariance,
         df=min((df for df in dfs if not math.isnan(df)), default=math.inf),
         statistics=statistics,
     )
-    return results, together
+    return results, joint_estimates
 
 
 def _with_statistics_of_rules(
-    results: Mapping[Any, TestResult], together: JointEstimates
+    results: Mapping[Any, TestResult], joint_estimates: JointEstimates
 ) -> JointEstimates:
     """With the statistics of pairs that have observations added, as their intervals have them."""
-    places = {name: place for place, name in enumerate(together.learners)}
-    statistics = np.array(together.statistics)
-    for key, each in results.items():
-        if isinstance(key, str) or each.rule is None or math.isnan(each.estimate):
+    places = {name: position for position, name in enumerate(joint_estimates.learners)}
+    statistics = np.array(joint_estimates.statistics)
+    for key, result in results.items():
+        if isinstance(key, str) or result.rule is None or math.isnan(result.estimate):
             continue
         first, second = (places[name] for name in key)
-        statistics[first, second] = each.statistic
-        statistics[second, first] = -each.statistic
-    return replace(together, statistics=statistics)
+        statistics[first, second] = result.statistic
+        statistics[second, first] = -result.statistic
+    return replace(joint_estimates, statistics=statistics)

@@ -108,8 +108,8 @@ class Decomposition:
         """Variance of the estimate under an assumed rho; NaN for none."""
         if math.isnan(rho):
             return math.nan
-        one = variance_given_rho(self.lambda2, rho, self.n_obs, self.fold_size)
-        return one - self.reduction
+        variance_of_one_repeat = variance_given_rho(self.lambda2, rho, self.n_obs, self.fold_size)
+        return variance_of_one_repeat - self.reduction
 
     @property
     def independent(self) -> float:

@@ -36,7 +36,9 @@ def estimate(
         folds = scheme.drawn(options.n_repeats, execution.generator)
         _refuse_seconds(question, scheme, len(folds), execution)
     n_folds, estimator, source = scheme.n_folds, scheme.estimator, question.losses(execution)
-    e, *each = cross_validated_losses(folds, n_folds, estimator, execution.generator, source)
+    e, *learner_losses = cross_validated_losses(
+        folds, n_folds, estimator, execution.generator, source
+    )
     bounds = question.metric.bounds
     decomposition = Decomposition(
         e=e,
@@ -47,7 +49,7 @@ def estimate(
         rho=options.assumed,
         name=options.name,
     )
-    return FoldCovarianceEstimates(decomposition, tuple(each), source)
+    return FoldCovarianceEstimates(decomposition, tuple(learner_losses), source)
 
 
 def _refuse_seconds(
@@ -56,14 +58,14 @@ def _refuse_seconds(
     """Refuse folds that take longer than there is time."""
     problem = question.data("a fold")
     n_learners, n_sets = len(problem.learners), n_repeats * scheme.n_folds
-    needed = n_learners * (n_sets + scheme.jackknife)
-    execution.announce_total(needed)
+    needed_fits = n_learners * (n_sets + scheme.jackknife)
+    execution.announce_total(needed_fits)
     check_fits(
         problem,
         problem.learnt_rows(scheme.n_units - min(scheme.fold_sizes)),
-        needed,
+        needed_fits,
         execution,
-        why=f"{n_repeats} x {scheme.n_folds} folds of {n_learners} learners have {needed}",
+        reason=f"{n_repeats} x {scheme.n_folds} folds of {n_learners} learners have {needed_fits}",
         remedy="fewer folds or repeats",
     )
 
@@ -87,26 +89,31 @@ def cross_validated_losses(
 
     def losses(learning: np.ndarray, testing: np.ndarray) -> np.ndarray:
         seeds = rng.integers(2**31 - 1, size=len(learning))
-        each = source.losses_for(learning, testing, seeds)
+        learner_losses = source.losses_for(learning, testing, seeds)
         # Counts of errors come in integers too small for K times a loss.
-        return np.array([each[0] - each[1], *each] if source.paired else each, dtype=float)
+        return np.array(
+            [learner_losses[0] - learner_losses[1], *learner_losses]
+            if source.paired
+            else learner_losses,
+            dtype=float,
+        )
 
     jackknife = estimator == "jackknife"
     n_repeats, n_obs = folds.shape
     e = np.zeros((3 if source.paired else 1, *folds.shape))
     if jackknife:
-        everything = np.ones((1, n_obs), dtype=bool)
-        e += n_folds * losses(everything, everything)
+        all_observations = np.ones((1, n_obs), dtype=bool)
+        e += n_folds * losses(all_observations, all_observations)
     for rows in row_batches(n_repeats * n_folds, n_obs, ROW_CELLS):
         repeat, left_out = np.divmod(np.arange(rows.start, rows.stop), n_folds)
-        held = folds[repeat] == left_out[:, None]
-        found = losses(~held, np.ones_like(held) if jackknife else held)
+        held_out = folds[repeat] == left_out[:, None]
+        fold_losses = losses(~held_out, np.ones_like(held_out) if jackknife else held_out)
         if jackknife:
-            found = np.where(held, 0.0, -found)
+            fold_losses = np.where(held_out, 0.0, -fold_losses)
         # Fold by fold, each of which a repetition has once.
         for fold in range(n_folds):
             rows_of_fold = left_out == fold
-            e[:, repeat[rows_of_fold]] += found[:, rows_of_fold]
+            e[:, repeat[rows_of_fold]] += fold_losses[:, rows_of_fold]
     return e
 
 

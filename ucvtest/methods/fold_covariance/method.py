@@ -158,8 +158,8 @@ class FoldCovarianceTest(HypothesisTest):
         # The jackknife needs losses on learning sets too, which no design has.
         if self._scheme.jackknife:
             return None, fit_options
-        others = dict(fit_options)
-        return KFold(self._scheme.n_folds, others.pop("n_repeats", 1)), others
+        other_options = dict(fit_options)
+        return KFold(self._scheme.n_folds, other_options.pop("n_repeats", 1)), other_options
 
     @property
     def n_folds(self) -> int:
@@ -244,12 +244,12 @@ class FoldCovarianceTest(HypothesisTest):
 
     def _answer(self, options: FoldCovarianceOptions, execution: Execution) -> TestResult:
         question, scheme = self.question, self._scheme
-        own = scheme.settings | options.settings | question.seed_settings(execution)
+        method_settings = scheme.settings | options.settings | question.seed_settings(execution)
         return result_from(
             estimate(question, scheme, options, execution),
             scheme.estimator,
             estimand=self.estimand,
             n_obs=question.n_obs,
-            settings=question.settings(self.method_name) | own,
+            settings=question.settings(self.method_name) | method_settings,
             reuse_notes=question.reuse_notes,
         )

@@ -46,39 +46,41 @@ def result_from(
     reuse_notes: Sequence[str],
 ) -> TestResult:
     """The result of a test, but for its seconds."""
-    found, source = estimates.decomposition, estimates.source
-    status = _status(found, identical=source.identical)
-    own = _own_values(found, estimates.each, settings)
+    decomposition, source = estimates.decomposition, estimates.source
+    status = _status(decomposition, identical=source.identical)
+    per_learner = _own_values(decomposition, estimates.each, settings)
     return TestResult(
-        **vars(found.studentised(found.variance(found.rho), status)),
+        **vars(decomposition.studentised(decomposition.variance(decomposition.rho), status)),
         method=f"Fold covariance test of the K-fold {ESTIMATE_WORDS[estimator]}",
         estimand=estimand,
         n_obs=n_obs,
         n_fits=source.n_fits,
         elapsed=math.nan,
         settings=settings,
-        diagnostics=_diagnostics(found) | own.diagnostics | source.counts,
-        notes=(*_notes(found), *one_class_and_tie_notes(source.counts), *reuse_notes),
-        tables={**own.tables, **_tables(found)},
-        pictures=_pictures(found),
-        assumption=_assumption(found),
+        diagnostics=_diagnostics(decomposition) | per_learner.diagnostics | source.counts,
+        notes=(*_notes(decomposition), *one_class_and_tie_notes(source.counts), *reuse_notes),
+        tables={**per_learner.tables, **_tables(decomposition)},
+        pictures=_pictures(decomposition),
+        assumption=_assumption(decomposition),
     )
 
 
-def _status(found: Decomposition, *, identical: bool) -> str:
+def _status(decomposition: Decomposition, *, identical: bool) -> str:
     """Why there is no test; "ok" where there is one."""
     if identical:
         return SAME_LOSSES
-    if math.isnan(found.rho):
+    if math.isnan(decomposition.rho):
         return NO_ASSUMPTION
-    if found.only_rounding:
+    if decomposition.only_rounding:
         return (
             "degenerate: the mean loss was the same in all folds, which leaves no variance to "
             "estimate; use other folds (rng), or a loss that varies"
         )
-    variance = found.variance(found.rho)
+    variance = decomposition.variance(decomposition.rho)
     if variance < 0:
-        cure = "a larger rho, or n_repeats=1" if found.lambda2 > 0 else "n_folds that divide n"
+        cure = (
+            "a larger rho, or n_repeats=1" if decomposition.lambda2 > 0 else "n_folds that divide n"
+        )
         return (
             f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: "
             f"use {cure}"
@@ -86,70 +88,73 @@ def _status(found: Decomposition, *, identical: bool) -> str:
     return "ok"
 
 
-def _assumption(found: Decomposition) -> str | None:
+def _assumption(decomposition: Decomposition) -> str | None:
     """The assumption of the test, for the verdict."""
-    return None if math.isnan(found.rho) else f"rho = {found.rho:.3g}"
+    return None if math.isnan(decomposition.rho) else f"rho = {decomposition.rho:.3g}"
 
 
-def _diagnostics(found: Decomposition) -> dict[str, Any]:
+def _diagnostics(decomposition: Decomposition) -> dict[str, Any]:
     """The moments, the variances, and the covariances that go with the assumption."""
-    sigma_squared, omega, gamma = found.covariances(found.rho)
+    sigma_squared, omega, gamma = decomposition.covariances(decomposition.rho)
     values: dict[str, Any] = {
-        **found.moments,
+        **decomposition.moments,
         "lambda3": math.nan,
-        "variance_independent": found.independent,
-        "admissible_low": found.admissible[0],
-        "admissible_high": found.admissible[1],
-        "rho": found.rho,
+        "variance_independent": decomposition.independent,
+        "admissible_low": decomposition.admissible[0],
+        "admissible_high": decomposition.admissible[1],
+        "rho": decomposition.rho,
     }
     del values["mean"]
-    assumed = _assumption(found)
+    assumed = _assumption(decomposition)
     if assumed is not None:
         values["assumption"] = assumed
     values |= {
-        "rho_flip": found.rho_flip,
+        "rho_flip": decomposition.rho_flip,
         "sigma_squared": sigma_squared,
         "omega": omega,
         "gamma": gamma,
-        "fold_means": found.fold_means,
+        "fold_means": decomposition.fold_means,
     }
-    return values | ({"variance": found.name} if found.name else {})
+    return values | ({"variance": decomposition.name} if decomposition.name else {})
 
 
 # ------------------------------------------------------------------------------- tables
 
 
 def _own_values(
-    found: Decomposition, each: Sequence[np.ndarray], settings: Mapping[str, Any]
+    decomposition: Decomposition, learner_losses: Sequence[np.ndarray], settings: Mapping[str, Any]
 ) -> PerLearnerEstimates:
     """What the losses (R, n) of each of two learners tell alone, under the same assumption."""
-    if not each:
+    if not learner_losses:
         return PerLearnerEstimates()
-    alone = [replace(found, e=e) for e in each]
-    values = [(one.mean, one.variance(one.rho)) for one in alone]
+    learner_decompositions = [replace(decomposition, e=e) for e in learner_losses]
+    values = [
+        (learner_decomposition.mean, learner_decomposition.variance(learner_decomposition.rho))
+        for learner_decomposition in learner_decompositions
+    ]
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
-def _tables(found: Decomposition) -> dict[str, Table]:
+def _tables(decomposition: Decomposition) -> dict[str, Table]:
     """The moments, and the tests that other variances and other assumptions would give."""
-    ends = dict(zip(("lowest", "highest"), found.admissible, strict=True))
-    made = {
-        "Moments": _moment_table(found),
-        "Variances": _variance_table("variance", found, _variances(found)),
-        "Admissible variances": _variance_table("end", found, ends),
+    admissible_ends = dict(zip(("lowest", "highest"), decomposition.admissible, strict=True))
+    tables = {
+        "Moments": _moment_table(decomposition),
+        "Variances": _variance_table("variance", decomposition, _variances(decomposition)),
+        "Admissible variances": _variance_table("end", decomposition, admissible_ends),
     }
-    if not found.only_rounding:
-        made["Sensitivity to rho"] = _sensitivity_table(found)
-    if math.isnan(found.hypothesis.null_value):
-        return {title: _without(table, "pvalue") for title, table in made.items()}
-    return made
+    if not decomposition.only_rounding:
+        tables["Sensitivity to rho"] = _sensitivity_table(decomposition)
+    if math.isnan(decomposition.hypothesis.null_value):
+        return {title: _without(table, "pvalue") for title, table in tables.items()}
+    return tables
 
 
 def _without(table: Table, column: str) -> Table:
     return {name: cells for name, cells in table.items() if name != column}
 
 
-def _moment_table(found: Decomposition) -> Table:
+def _moment_table(decomposition: Decomposition) -> Table:
     meanings = {
         "s1": "sigma^2 + mu^2",
         "s2": "omega + mu^2",
@@ -160,69 +165,75 @@ def _moment_table(found: Decomposition) -> Table:
     }
     return {
         "moment": tuple(meanings),
-        "estimate": tuple(found.moments.get(name, math.nan) for name in meanings),
+        "estimate": tuple(decomposition.moments.get(name, math.nan) for name in meanings),
         "unbiased_for": tuple(meanings.values()),
     }
 
 
-def _variances(found: Decomposition) -> dict[str, float]:
+def _variances(decomposition: Decomposition) -> dict[str, float]:
     """Variances of the estimate by the name of what they assume."""
-    variances = {"independent": found.independent, "naive": found.variance(0.0)}
-    variances["nadeau_bengio"] = found.variance(1 / found.n_folds)
-    if found.name:
-        variances.setdefault(found.name, found.variance(found.rho))
+    variances = {"independent": decomposition.independent, "naive": decomposition.variance(0.0)}
+    variances["nadeau_bengio"] = decomposition.variance(1 / decomposition.n_folds)
+    if decomposition.name:
+        variances.setdefault(decomposition.name, decomposition.variance(decomposition.rho))
     return variances
 
 
-def _variance_table(heading: str, found: Decomposition, variances: Mapping[str, float]) -> Table:
+def _variance_table(
+    heading: str, decomposition: Decomposition, variances: Mapping[str, float]
+) -> Table:
     return variance_table(
-        ((name, None, found.studentised(variance)) for name, variance in variances.items()), heading
+        ((name, None, decomposition.studentised(variance)) for name, variance in variances.items()),
+        heading,
     )
 
 
-def _sensitivity_table(found: Decomposition) -> Table:
-    rhos = sorted({*TABLE_RHOS, 1 / found.n_folds})
-    tests = [found.studentised(found.variance(rho)) for rho in rhos]
-    intervals = [one.interval() for one in tests]
+def _sensitivity_table(decomposition: Decomposition) -> Table:
+    rhos = sorted({*TABLE_RHOS, 1 / decomposition.n_folds})
+    tests = [decomposition.studentised(decomposition.variance(rho)) for rho in rhos]
+    intervals = [studentised.interval() for studentised in tests]
     return {
         "rho": tuple(rhos),
-        "se": tuple(one.se for one in tests),
+        "se": tuple(studentised.se for studentised in tests),
         "conf_low": tuple(low for low, _ in intervals),
         "conf_high": tuple(high for _, high in intervals),
-        "pvalue": tuple(one.pvalue for one in tests),
+        "pvalue": tuple(studentised.pvalue for studentised in tests),
     }
 
 
 # ------------------------------------------------------------------------------- pictures
 
 
-def _pictures(found: Decomposition) -> dict[str, Picture]:
+def _pictures(decomposition: Decomposition) -> dict[str, Picture]:
     """Those that exist of the possible covariances, and of the p-value over rho."""
-    drawn = {"admissible": _admissible_picture(found), "sensitivity": _sensitivity_picture(found)}
-    return {kind: picture for kind, picture in drawn.items() if picture is not None}
+    pictures = {
+        "admissible": _admissible_picture(decomposition),
+        "sensitivity": _sensitivity_picture(decomposition),
+    }
+    return {kind: picture for kind, picture in pictures.items() if picture is not None}
 
 
-def _admissible_picture(found: Decomposition) -> Picture | None:
+def _admissible_picture(decomposition: Decomposition) -> Picture | None:
     """Figure 5.3 in units of sigma^2, and the line in it that the estimates leave open.
 
     With lambda_1 and lambda_2 fixed, gamma/sigma^2 is linear in u = omega/sigma^2, because
     sigma^2 = lambda_1/(1 - u): it is u - slope (1 - u).
     """
-    n, m = found.n_obs, found.fold_size
-    if not found.lambda1 > 0:
+    n, m = decomposition.n_obs, decomposition.fold_size
+    if not decomposition.lambda1 > 0:
         return None
-    least = -1 / (m - 1) if found.jackknife else 0.0
-    ends = np.array([least, 1.0])
-    above, below = (1 + (m - 1) * ends) / m, -(1 + (m - 1) * ends) / (n - m)
-    slope = (found.lambda2 - found.lambda1) / (m * found.lambda1)
+    smallest_omega = -1 / (m - 1) if decomposition.jackknife else 0.0
+    omega_range = np.array([smallest_omega, 1.0])
+    above, below = (1 + (m - 1) * omega_range) / m, -(1 + (m - 1) * omega_range) / (n - m)
+    slope = (decomposition.lambda2 - decomposition.lambda1) / (m * decomposition.lambda1)
     # Where the variance of the mean would be zero.
     lowest = (slope - 1 / (n - m)) / (1 + slope + (m - 1) / (n - m))
-    highest = max(1 - 4 * found.lambda1 / found.width**2, 0.0)
-    line = np.array([max(lowest, least), highest])
+    highest = max(1 - 4 * decomposition.lambda1 / decomposition.width**2, 0.0)
+    line = np.array([max(lowest, smallest_omega), highest])
     layers = [
         Layer(
             "area",
-            np.concatenate([ends, ends[::-1]]),
+            np.concatenate([omega_range, omega_range[::-1]]),
             np.concatenate([below, above[::-1]]),
             label="possible",
         ),
@@ -230,14 +241,14 @@ def _admissible_picture(found: Decomposition) -> Picture | None:
             "line", line, line - slope * (1 - line), label="left open by the losses", role="other"
         ),
     ]
-    sigma_squared, omega, gamma = found.covariances(found.rho)
+    sigma_squared, omega, gamma = decomposition.covariances(decomposition.rho)
     if sigma_squared > 0:
         layers.append(
             Layer(
                 "points",
                 omega / sigma_squared,
                 gamma / sigma_squared,
-                label=f"rho = {found.rho:.3g}",
+                label=f"rho = {decomposition.rho:.3g}",
                 role="estimate",
             )
         )
@@ -251,11 +262,13 @@ def _admissible_picture(found: Decomposition) -> Picture | None:
     )
 
 
-def _sensitivity_picture(found: Decomposition) -> Picture | None:
+def _sensitivity_picture(decomposition: Decomposition) -> Picture | None:
     """The p-value over all admissible rho."""
-    lowest = -1 / (found.n_folds - 1)
+    lowest = -1 / (decomposition.n_folds - 1)
     rhos = np.linspace(lowest, 1, CURVE_POINTS + 2)[1:-1]
-    pvalues = np.array([found.studentised(found.variance(rho)).pvalue for rho in rhos])
+    pvalues = np.array(
+        [decomposition.studentised(decomposition.variance(rho)).pvalue for rho in rhos]
+    )
     exists = np.isfinite(pvalues)
     if not exists.any():
         return None
@@ -263,19 +276,19 @@ def _sensitivity_picture(found: Decomposition) -> Picture | None:
         Layer("line", rhos[exists], pvalues[exists], label="p-value"),
         Layer("horizontal", y=TABLE_ALPHA, label=f"{TABLE_ALPHA:.0%} level", role="limit"),
     ]
-    if not math.isnan(found.rho):
-        label = f"assumed: rho = {found.rho:.3g}"
-        layers.append(Layer("vertical", x=found.rho, label=label, role="estimate"))
-    if not math.isnan(found.rho_flip):
-        label = f"verdict changes: rho = {found.rho_flip:.3g}"
-        layers.append(Layer("vertical", x=found.rho_flip, label=label, role="other"))
+    if not math.isnan(decomposition.rho):
+        label = f"assumed: rho = {decomposition.rho:.3g}"
+        layers.append(Layer("vertical", x=decomposition.rho, label=label, role="estimate"))
+    if not math.isnan(decomposition.rho_flip):
+        label = f"verdict changes: rho = {decomposition.rho_flip:.3g}"
+        layers.append(Layer("vertical", x=decomposition.rho_flip, label=label, role="other"))
     return Picture("rho (correlation of the mean losses of two folds)", "p-value", tuple(layers))
 
 
 # ------------------------------------------------------------------------------- in words
 
 
-def _notes(found: Decomposition) -> list[str]:
+def _notes(decomposition: Decomposition) -> list[str]:
     """What the numbers assume, what they leave open, and what is special about them."""
     return [
         "Assumes independent observations and learners that do not depend on the order of rows.",
@@ -284,80 +297,80 @@ def _notes(found: Decomposition) -> list[str]:
         "with a + b + c = 1 to match the variance and a + b + c = 0 to be free of the squared "
         "mean. The losses hold a single draw of their mean, and repeating the cross-validation "
         "gives no other.",
-        _admissible_note(found),
+        _admissible_note(decomposition),
         "The naive variance takes folds as independent; its expectation is too small by gamma, "
         "the covariance of losses in different folds.",
-        *_rho_notes(found),
-        *_special_notes(found),
+        *_rho_notes(decomposition),
+        *_special_notes(decomposition),
     ]
 
 
-def _admissible_note(found: Decomposition) -> str:
-    low, high = found.admissible
+def _admissible_note(decomposition: Decomposition) -> str:
+    low, high = decomposition.admissible
     if high < low:
         return (
             "The estimates of lambda1 and lambda2 contradict the bounds of the loss: the variance "
             f"would have to be at least {low:.3g} and at most {high:.3g}. Their errors are large "
             "here."
         )
-    fixed = "lambda2" if math.isnan(found.lambda1) else "lambda1 and lambda2"
-    end = "on, without end" if math.isinf(high) else f"to {high:.3g}"
-    return f"With {fixed} as estimated, every variance from {low:.3g} {end} is possible."
+    fixed = "lambda2" if math.isnan(decomposition.lambda1) else "lambda1 and lambda2"
+    upper_end = "on, without end" if math.isinf(high) else f"to {high:.3g}"
+    return f"With {fixed} as estimated, every variance from {low:.3g} {upper_end} is possible."
 
 
-def _rho_notes(found: Decomposition) -> list[str]:
-    said = []
-    if not math.isnan(found.rho):
-        _, omega, _ = found.covariances(found.rho)
-        source = ", 1/K, after Nadeau and Bengio" if found.name == "nadeau_bengio" else ""
-        said.append(
-            f"The test assumes rho = {found.rho:.3g}{source}: a correlation of the mean losses of "
-            "two folds that the data cannot confirm. Fold means are assumed to be normal."
+def _rho_notes(decomposition: Decomposition) -> list[str]:
+    notes = []
+    if not math.isnan(decomposition.rho):
+        _, omega, _ = decomposition.covariances(decomposition.rho)
+        source = ", 1/K, after Nadeau and Bengio" if decomposition.name == "nadeau_bengio" else ""
+        notes.append(
+            f"The test assumes rho = {decomposition.rho:.3g}{source}: a correlation of the mean "
+            "losses of two folds that the data cannot confirm. Fold means are assumed to be normal."
         )
-        if omega < 0 and not found.jackknife:
-            said.append(
+        if omega < 0 and not decomposition.jackknife:
+            notes.append(
                 "With this rho the estimates make omega negative, which it cannot be: a larger "
                 "rho fits them better, or lambda2 is estimated too low by chance."
             )
-    flip = found.rho_flip
+    flip = decomposition.rho_flip
     if math.isnan(flip):
-        tested = not math.isnan(found.hypothesis.null_value)
-        if tested and found.lambda2 > 0 and not found.only_rounding:
-            said.append(f"No possible rho gives a rejection at the {TABLE_ALPHA:.0%} level.")
-        return said
+        tested = not math.isnan(decomposition.hypothesis.null_value)
+        if tested and decomposition.lambda2 > 0 and not decomposition.only_rounding:
+            notes.append(f"No possible rho gives a rejection at the {TABLE_ALPHA:.0%} level.")
+        return notes
     # Two decimals hide small values, and -0.00 says nothing.
-    shown = f"{flip:.2f}" if abs(flip) >= 0.1 else f"{flip:.2g}"
-    if math.isnan(found.rho) or found.rho <= flip:
-        return [*said, f"Rejection at the {TABLE_ALPHA:.0%} level stands up to rho = {shown}."]
-    return [*said, f"Rejection at the {TABLE_ALPHA:.0%} level would need rho below {shown}."]
+    flip_text = f"{flip:.2f}" if abs(flip) >= 0.1 else f"{flip:.2g}"
+    if math.isnan(decomposition.rho) or decomposition.rho <= flip:
+        return [*notes, f"Rejection at the {TABLE_ALPHA:.0%} level stands up to rho = {flip_text}."]
+    return [*notes, f"Rejection at the {TABLE_ALPHA:.0%} level would need rho below {flip_text}."]
 
 
-def _special_notes(found: Decomposition) -> list[str]:
-    said = []
-    if found.n_folds == found.n_obs:
-        said.append(
+def _special_notes(decomposition: Decomposition) -> list[str]:
+    notes = []
+    if decomposition.n_folds == decomposition.n_obs:
+        notes.append(
             "Leave-one-out: there are no pairs within folds, so s2, omega and lambda1 do not exist."
         )
-    if found.n_folds == 2:
-        said.append(
+    if decomposition.n_folds == 2:
+        notes.append(
             "Two folds: the learning sets are disjoint, yet gamma is not zero, because each is "
             "the test set of the other; one degree of freedom is left."
         )
-    smallest, largest = min(found.fold_sizes), max(found.fold_sizes)
+    smallest, largest = min(decomposition.fold_sizes), max(decomposition.fold_sizes)
     if smallest < largest:
-        said.append(
+        notes.append(
             f"Folds have {smallest} or {largest} observations and are weighted accordingly; one "
             "observation more or less to learn from is assumed not to change the variances."
         )
-    if found.jackknife:
-        said.append(
+    if decomposition.jackknife:
+        notes.append(
             "The losses of the jackknife can have a negative covariance within folds, which "
             "makes more variances possible than for cross-validation."
         )
-    if found.n_repeats > 1:
-        said.append(
-            f"Mean of {found.n_repeats} repetitions: moments are averaged, and the variance of "
-            f"the estimate is that of one repetition less {found.reduction:.3g}, estimated from "
-            "the variance between repetitions."
+    if decomposition.n_repeats > 1:
+        notes.append(
+            f"Mean of {decomposition.n_repeats} repetitions: moments are averaged, and the "
+            "variance of the estimate is that of one repetition less "
+            f"{decomposition.reduction:.3g}, estimated from the variance between repetitions."
         )
-    return said
+    return notes

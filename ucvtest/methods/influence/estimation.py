@@ -59,16 +59,16 @@ def draw_resamples(
         return draw_folds(rng, options.n_repeats, classes, n_folds, all_tested=True)
     sizes = list(map(len, classes))
     if scheme == "bootstrap":
-        share = prod((1 - 1 / n) ** n for n in sizes)
-        share = share**2 if layout.mixed else share
+        untested_rate = prod((1 - 1 / n) ** n for n in sizes)
+        untested_rate = untested_rate**2 if layout.mixed else untested_rate
         draw: Callable[[int], Resamples] = partial(draw_bootstrap, rng, classes=classes)
-        return _covered(draw, layout, options.n_repeats, share)
-    share = prod((n // n_folds) / n for n in sizes)
+        return _covered(draw, layout, options.n_repeats, untested_rate)
+    untested_rate = prod((n // n_folds) / n for n in sizes)
     if layout.mixed:
-        share *= (sizes[0] // n_folds - 1) / (sizes[0] - 1)
+        untested_rate *= (sizes[0] // n_folds - 1) / (sizes[0] - 1)
     all_tested = scheme == "repeated"
     draw = partial(draw_folds, rng, classes=classes, n_folds=n_folds, all_tested=all_tested)
-    return _covered(draw, layout, options.n_repeats, share * (n_folds if all_tested else 1))
+    return _covered(draw, layout, options.n_repeats, untested_rate * (n_folds if all_tested else 1))
 
 
 def times_tested(layout: Layout, resamples: Resamples) -> np.ndarray:
@@ -79,27 +79,29 @@ def times_tested(layout: Layout, resamples: Resamples) -> np.ndarray:
 
 
 def _covered(
-    draw: Callable[[int], Resamples], layout: Layout, asked: int, share: float
+    draw: Callable[[int], Resamples], layout: Layout, n_requested: int, untested_rate: float
 ) -> Resamples:
     """The repeats asked for, and further ones until every pair (observation) is tested.
 
-    A repeat tests a given one with probability `share`.
+    A repeat tests a given one with probability `untested_rate`.
     """
-    drawn = draw(asked)
-    tested = times_tested(layout, drawn)
-    limit = asked + repeats_needed(share, tested.size, UNCOVERED)
+    resamples = draw(n_requested)
+    tested = times_tested(layout, resamples)
+    limit = n_requested + repeats_needed(untested_rate, tested.size, UNCOVERED)
     while not tested.all():
-        if drawn.n_repeats >= limit:
+        if resamples.n_repeats >= limit:
             raise ValueError(
                 f"{int((tested == 0).sum())} of {tested.size} "
                 f"{layout.unit.replace('pair', 'pairs', 1)} were never tested in "
-                f"{drawn.n_repeats} repeats: raise n_repeats to about "
-                f"{repeats_needed(share, tested.size)} or more, or use fewer folds"
+                f"{resamples.n_repeats} repeats: raise n_repeats to about "
+                f"{repeats_needed(untested_rate, tested.size)} or more, or use fewer folds"
             )
-        more = draw(min(max(asked // 10, MIN_REPEATS), limit - drawn.n_repeats))
-        tested += times_tested(layout, more)
-        drawn = drawn.joined(more)
-    return drawn
+        further_resamples = draw(
+            min(max(n_requested // 10, MIN_REPEATS), limit - resamples.n_repeats)
+        )
+        tested += times_tested(layout, further_resamples)
+        resamples = resamples.joined(further_resamples)
+    return resamples
 
 
 # ----------------------------------------------------------------------------------- losses
@@ -136,8 +138,12 @@ class CopiedLosses(FittedLosses):
         copied = np.hstack([learning > copy for copy in range(self._copies)])
         first = np.zeros_like(copied)
         first[:, :n_obs] = testing
-        found = [values[:, :n_obs] for values in super().losses_for(copied, first, seeds)]
-        return found if clusters is None else [clusters.sums(values) for values in found]
+        learner_losses = [values[:, :n_obs] for values in super().losses_for(copied, first, seeds)]
+        return (
+            learner_losses
+            if clusters is None
+            else [clusters.sums(values) for values in learner_losses]
+        )
 
 
 def _copied(sample: Sample, copies: int) -> Sample:
@@ -188,23 +194,23 @@ def estimates_from(
     layout: Layout, resamples: Resamples, source: LossSource, rng: np.random.Generator
 ) -> InfluenceEstimates:
     """Sum up the losses (scores) of all rows of the resamples."""
-    parts = partial(resamples.parts, STAGE_CELLS, STAGE_ROWS)
-    counts = _counts(layout, resamples.n_repeats, parts())
+    row_batches = partial(resamples.parts, STAGE_CELLS, STAGE_ROWS)
+    counts = _counts(layout, resamples.n_repeats, row_batches())
     sums = [counts.sums() for _ in range(2 if source.paired else 1)]
     all_tied = True
-    for rows in parts():
+    for rows in row_batches():
         # Always drawn, so that the splits do not depend on which learners want a seed.
         seeds = rng.integers(2**31 - 1, size=len(rows.tested))
-        for each, values in zip(sums, _values(layout, source, rows, seeds), strict=True):
+        for learner_sums, values in zip(sums, _values(layout, source, rows, seeds), strict=True):
             # Errors come as small integers, in which they are not to be summed.
-            each.add(rows, values.astype(float, copy=False))
+            learner_sums.add(rows, values.astype(float, copy=False))
             all_tied = all_tied and _tied(values, _of_rows(layout, rows.tested))
-    found = [each.influence(parts()) for each in sums]
+    influences = [learner_sums.influence(row_batches()) for learner_sums in sums]
     if not layout.ranks_pairs and layout.clusters is not None:
-        found = [with_offset(each, layout.clusters.offset) for each in found]
+        influences = [with_offset(influence, layout.clusters.offset) for influence in influences]
     return InfluenceEstimates(
-        influence=found[0] if len(found) == 1 else found[0].minus(found[1]),
-        each=tuple(found),
+        influence=influences[0] if len(influences) == 1 else influences[0].minus(influences[1]),
+        each=tuple(influences),
         resamples=resamples,
         source=source,
         all_tied=all_tied,
@@ -218,8 +224,12 @@ def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -
         return source.losses_for(rows.counts, rows.tested, seeds)
     # Scores, and losses that exist, are those of the rows of clusters.
     index = clusters.groups.index
-    found = source.losses_for(rows.counts[:, index], rows.tested[:, index], seeds)
-    return found if layout.ranks_pairs else [clusters.sums(values) for values in found]
+    losses_or_scores = source.losses_for(rows.counts[:, index], rows.tested[:, index], seeds)
+    return (
+        losses_or_scores
+        if layout.ranks_pairs
+        else [clusters.sums(values) for values in losses_or_scores]
+    )
 
 
 def _of_rows(layout: Layout, of_units: np.ndarray) -> np.ndarray:
@@ -227,13 +237,13 @@ def _of_rows(layout: Layout, of_units: np.ndarray) -> np.ndarray:
     return of_units if layout.pairs is None else layout.pairs.of_rows(of_units)
 
 
-def _counts(layout: Layout, n_repeats: int, parts: Iterable[Rows]) -> PairCounts | LossCounts:
+def _counts(layout: Layout, n_repeats: int, row_batches: Iterable[Rows]) -> PairCounts | LossCounts:
     """How often everything is tested."""
     if not layout.ranks_pairs:
-        return LossCounts.of(layout.n_obs, n_repeats, parts)
+        return LossCounts.of(layout.n_obs, n_repeats, row_batches)
     if layout.pairs is not None:
-        return ClusterPairCounts.of_pairs(layout.pairs, n_repeats, parts)
-    return PairCounts.of(layout.positive, n_repeats, parts)
+        return ClusterPairCounts.of_pairs(layout.pairs, n_repeats, row_batches)
+    return PairCounts.of(layout.positive, n_repeats, row_batches)
 
 
 def _tied(values: np.ndarray, tested: np.ndarray) -> bool:

@@ -58,8 +58,8 @@ def draw_shares(layout: Layout, source: LossSource, rng: np.random.Generator) ->
     n_pairs = max(PAIRS, PAIRS_FOR_EACH * layout.n_obs)
     sets = WithinClasses.of(layout.classes, layout.half_sizes)
     sums, n_drawn = TwoClasses(layout.classes), 0
-    for part in row_batches(n_pairs, 2 * layout.n_obs, STAGE_CELLS):
-        size = part.stop - part.start
+    for pair_rows in row_batches(n_pairs, 2 * layout.n_obs, STAGE_CELLS):
+        size = pair_rows.stop - pair_rows.start
         learning = sets.drawn(rng, size)
         seeds = rng.integers(2**31 - 1, size=len(learning))
         scores = source.losses_for(learning, ~learning, seeds)

@@ -393,8 +393,8 @@ class InfluenceFunctionTest(HypothesisTest):
             for options in listed:
                 estimates = self._estimates(options, replace(execution, bar=bar))
                 studied = study_variances(question.hypothesis, layout, options.scheme, estimates)
-                found = records(options.scheme, estimates.source.n_fits, studied)
-                rows += [question.reported_row(row) for row in found]
+                variance_records = records(options.scheme, estimates.source.n_fits, studied)
+                rows += [question.reported_row(row) for row in variance_records]
         return pd.DataFrame(rows)
 
     def _estimates(self, options: InfluenceOptions, execution: Execution) -> InfluenceEstimates:
@@ -409,10 +409,10 @@ class InfluenceFunctionTest(HypothesisTest):
         if options.max_seconds is not None:
             options = options.within(layout, question.data("a repeat"), execution)
         estimates = self._estimates(options, execution)
-        own = option_settings(layout, options) | question.seed_settings(execution)
+        method_settings = option_settings(layout, options) | question.seed_settings(execution)
         return result_from(
             *(layout, options, estimates, question),
             n_obs=question.n_obs,
-            settings=question.settings(self.method_name) | own,
+            settings=question.settings(self.method_name) | method_settings,
             reuse_notes=question.reuse_notes,
         )

@@ -104,23 +104,23 @@ def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
         check_choice("metric", metric, METRICS)
     if loss is None and scoring is None:
         return LOSS_OF_METRIC["auc" if metric is None else metric]
-    found = chosen_loss(loss, scoring)
-    if scoring is not None and not is_known(found):
+    metric_or_loss = chosen_loss(loss, scoring)
+    if scoring is not None and not is_known(metric_or_loss):
         raise ValueError(
             f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' or "
             "'accuracy'"
         )
-    if not is_known(found):
+    if not is_known(metric_or_loss):
         raise ValueError(
             f"loss={loss!r:.60} is not known to InfluenceFunctionTest: use 'auc' or 'zero_one'"
         )
-    estimated = metric_of(found)
+    estimated = metric_of(metric_or_loss)
     name = AUC_NAME if estimated is not None and estimated.ranks_pairs else "zero_one"
     if metric is not None and LOSS_OF_METRIC[metric] != name:
         raise ValueError(
             f"loss={loss!r:.60} and metric={metric!r} name two different things: pass one of them"
         )
-    return name if scoring is None else found
+    return name if scoring is None else metric_or_loss
 
 
 def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray, ...]:
@@ -241,8 +241,8 @@ class Layout:
             return (self.n_obs - len(self.classes),)
         sizes = list(map(len, self.classes))
         fewest = self.n_obs - sum(-(-size // self.n_folds) for size in sizes)
-        most = self.n_obs - sum(size // self.n_folds for size in sizes)
-        return (most,) if scheme == "monte_carlo" or fewest == most else (fewest, most)
+        largest = self.n_obs - sum(size // self.n_folds for size in sizes)
+        return (largest,) if scheme == "monte_carlo" or fewest == largest else (fewest, largest)
 
     def n_tested(self, scheme: str) -> tuple[int, ...] | None:
         """How many of each class are tested at a time; None where it varies."""
@@ -289,14 +289,14 @@ class Layout:
         number = max(fits // of_repeat, FEWEST_REPEATS)
         if max_fits is None:
             return number
-        most = max_fits // (of_repeat * len(learners))
-        if most < FEWEST_REPEATS:
+        affordable_repeats = max_fits // (of_repeat * len(learners))
+        if affordable_repeats < FEWEST_REPEATS:
             raise ValueError(
-                f"max_fits={max_fits} allows {most} repeats, and their spread needs "
+                f"max_fits={max_fits} allows {affordable_repeats} repeats, and their spread needs "
                 f"{FEWEST_REPEATS}: raise it to {FEWEST_REPEATS * of_repeat * len(learners)} or "
                 "more"
             )
-        return min(number, most)
+        return min(number, affordable_repeats)
 
     def fits_of_repeat(self, scheme: str) -> int:
         """Fits of each learner in one repeat."""
@@ -311,12 +311,12 @@ class Layout:
             return
         sizes = [self.n_obs] * 2 if self.mixed else list(map(len, self.classes))
         # At least two groups of repeats, each with counts, sums of each learner, and what is added.
-        needed = 8 * prod(sizes) * (2 * (3 + n_learners) + 6)
-        if needed > MAX_BYTES:
+        needed_bytes = 8 * prod(sizes) * (2 * (3 + n_learners) + 6)
+        if needed_bytes > MAX_BYTES:
             raise ValueError(
                 f"InfluenceFunctionTest keeps sums over all pairs: {sizes[0]} x {sizes[1]} "
-                f"{self.units} take {needed / 1e9:.3g} GB, and {MAX_BYTES / 1e9:.3g} GB are the "
-                "limit: use UStatisticTest with loss='auc', whose memory is linear in n, or "
+                f"{self.units} take {needed_bytes / 1e9:.3g} GB, and {MAX_BYTES / 1e9:.3g} GB are "
+                "the limit: use UStatisticTest with loss='auc', whose memory is linear in n, or "
                 "metric='error'"
             )
 
@@ -336,15 +336,15 @@ class Layout:
             return "jackknife" if small and "jackknife" in offered else "influence"
         if isinstance(variance, str) and variance in offered:
             return variance
-        known = isinstance(variance, str) and variance in VARIANCES
+        is_known_variance = isinstance(variance, str) and variance in VARIANCES
         problem = f"does not exist for scheme={scheme!r}, metric={self.metric!r}"
         reasons = {"jackknife": self.no_jackknife, "share": self.no_share}
-        why = reasons[variance](scheme) if known and variance in reasons else ""
+        reason = reasons[variance](scheme) if is_known_variance and variance in reasons else ""
         raise ValueError(
-            f"variance={variance!r:.60} {problem if known else 'is unknown'}"
+            f"variance={variance!r:.60} {problem if is_known_variance else 'is unknown'}"
             # Some reasons end with a remedy.
-            + (f", as {why}" if why else "")
-            + f"{'; or' if ': use ' in why else ':'} use one of auto, {', '.join(offered)}"
+            + (f", as {reason}" if reason else "")
+            + f"{'; or' if ': use ' in reason else ':'} use one of auto, {', '.join(offered)}"
         )
 
     @property
@@ -358,8 +358,8 @@ class Layout:
             return "it is about the AUC"
         if self.clusters is not None:
             return "it is not derived for clusters"
-        if why := self.no_jackknife(scheme):
-            return why
+        if reason := self.no_jackknife(scheme):
+            return reason
         if self.n_folds < 3:
             return "it is for learning sets of more than half: use more folds, or 'jackknife'"
         if self.n_obs > MAX_OBS_PAIR_EFFECTS:
@@ -369,8 +369,8 @@ class Layout:
     def variances(self, scheme: str) -> tuple[str, ...]:
         """The variances that exist for a scheme."""
         jackknife = () if self.no_jackknife(scheme) else ("jackknife",)
-        share = () if self.no_share(scheme) else ("share",)
-        return ("influence", *jackknife, *share, "term_1", *self.ad_hoc(scheme))
+        half_sample_share = () if self.no_share(scheme) else ("share",)
+        return ("influence", *jackknife, *half_sample_share, "term_1", *self.ad_hoc(scheme))
 
     def ad_hoc(self, scheme: str) -> tuple[str, ...]:
         """The ad-hoc variances of a scheme; none where an estimate is a ratio over clusters."""
@@ -431,9 +431,9 @@ class InfluenceOptions:
                     "variance='share', whose further fits are as many as they are: leave it out"
                 )
         check_seconds(max_seconds)
-        most = None if max_fits is None else at_least("max_fits", max_fits, 1)
+        most_fits = None if max_fits is None else at_least("max_fits", max_fits, 1)
         if automatic:
-            number = layout.n_repeats(scheme, learners, most)
+            number = layout.n_repeats(scheme, learners, most_fits)
         elif not is_integer(n_repeats):
             raise ValueError(f"n_repeats must be an integer or 'auto', got {n_repeats!r:.60}")
         elif scheme in SINGLE and n_repeats != 1:
@@ -443,8 +443,8 @@ class InfluenceOptions:
             )
         else:
             number = at_least("n_repeats", n_repeats, 1, "use 'auto'")
-        chosen = layout.chosen(scheme, variance)
-        return cls(number, scheme, chosen, most, max_seconds, automatic and not fixed)
+        variance_name = layout.chosen(scheme, variance)
+        return cls(number, scheme, variance_name, most_fits, max_seconds, automatic and not fixed)
 
     def least_fits(self, layout: Layout, n_learners: int) -> int:
         """Fits of all learners without which there is no answer, or all that there are."""
@@ -457,29 +457,32 @@ class InfluenceOptions:
         """The options with at most so many fits, where repeats are not counted already."""
         if not self.automatic:
             return self
-        most = most_fits if self.max_fits is None else min(self.max_fits, most_fits)
-        number = layout.n_repeats(self.scheme, learners, most)
-        return replace(self, n_repeats=number, max_fits=most)
+        fit_limit = most_fits if self.max_fits is None else min(self.max_fits, most_fits)
+        number = layout.n_repeats(self.scheme, learners, fit_limit)
+        return replace(self, n_repeats=number, max_fits=fit_limit)
 
     def within(self, layout: Layout, problem: Problem, execution: Execution) -> "InfluenceOptions":
         """The options with as many repeats as there are seconds for."""
         assert self.max_seconds is not None
         rows = problem.learnt_rows(layout.learn_sizes(self.scheme)[-1])
         rows = min(rows, problem.sample.n_obs - 1)
-        allowed = decided_fits(problem, rows, self.max_seconds, execution)
+        affordable_fits = decided_fits(problem, rows, self.max_seconds, execution)
         learners = tuple(problem.learners.values())
-        needed = self.least_fits(layout, len(learners))
-        if allowed < needed:
+        needed_fits = self.least_fits(layout, len(learners))
+        if affordable_fits < needed_fits:
             raise too_few_seconds(
-                self.max_seconds, allowed, needed, f"the spread of {FEWEST_REPEATS} repeats"
+                self.max_seconds,
+                affordable_fits,
+                needed_fits,
+                f"the spread of {FEWEST_REPEATS} repeats",
             )
-        return self.within_fits(layout, learners, allowed)
+        return self.within_fits(layout, learners, affordable_fits)
 
     @property
     def budget(self) -> dict[str, Any]:
         """What bounds the repeats, for the settings of a result; nothing where nothing does."""
-        known = {"max_fits": self.max_fits, "max_seconds": self.max_seconds}
-        return {name: value for name, value in known.items() if value is not None}
+        bounds = {"max_fits": self.max_fits, "max_seconds": self.max_seconds}
+        return {name: value for name, value in bounds.items() if value is not None}
 
 
 def response_of_units(problem: Problem) -> np.ndarray:

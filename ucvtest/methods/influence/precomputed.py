@@ -73,14 +73,14 @@ class GivenLayout(Layout):
     ) -> InfluenceOptions:
         """See `Layout`; the design leaves nothing open but the variance."""
         question.refuse_budget(max_fits=max_fits, max_seconds=max_seconds)
-        for name, value, unset, own in (
+        for name, value, unset, design_value in (
             ("n_repeats", n_repeats, "auto", self.resamples.n_repeats),
             ("scheme", scheme, None, self.scheme),
         ):
-            if value not in (unset, own):
+            if value not in (unset, design_value):
                 raise ValueError(
-                    f"{name}={value!r}, but the design of the given losses has {own!r}: leave it "
-                    "out"
+                    f"{name}={value!r}, but the design of the given losses has {design_value!r}: "
+                    "leave it out"
                 )
         return InfluenceOptions(
             self.resamples.n_repeats, self.scheme, self.chosen(self.scheme, variance)
@@ -115,16 +115,18 @@ def _read_design(
 
     With clusters it is a design of these.
     """
-    found = replace(_read_off(design, classes), clusters=clusters, pairs=pairs)
-    found.check_scheme(found.scheme)
-    untested = int((times_tested(found, found.resamples) == 0).sum())
+    layout = replace(_read_off(design, classes), clusters=clusters, pairs=pairs)
+    layout.check_scheme(layout.scheme)
+    untested = int((times_tested(layout, layout.resamples) == 0).sum())
     if untested:
-        what = "observations" if not found.ranks_pairs else "pairs of a positive and a negative"
-        raise ValueError(
-            f"the design of the losses never tests {untested} {what} (together): use more repeats, "
-            "as in StratifiedShuffleSplit(n_splits=1000) or RepeatedStratifiedKFold"
+        tested_units = (
+            "observations" if not layout.ranks_pairs else "pairs of a positive and a negative"
         )
-    return found
+        raise ValueError(
+            f"the design of the losses never tests {untested} {tested_units} (together): use more "
+            "repeats, as in StratifiedShuffleSplit(n_splits=1000) or RepeatedStratifiedKFold"
+        )
+    return layout
 
 
 def _read_off(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
@@ -142,8 +144,8 @@ def _read_off(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
     n_repeats, n_folds = len(folds), int(folds.max()) + 1
     _check_test_sets(design, classes, 1)
     if auc:
-        whole = WholeFolds(classes, folds, (n_folds, n_folds))
-        return GivenLayout(classes, n_folds, design, "repeated", whole)
+        whole_folds = WholeFolds(classes, folds, (n_folds, n_folds))
+        return GivenLayout(classes, n_folds, design, "repeated", whole_folds)
     single = "leave_one_out" if n_folds == design.n_obs else "kfold"
     scheme = "repeated" if n_repeats > 1 else single
     return GivenLayout(classes, n_folds, design, scheme, Folds(classes, folds, (n_folds,)))
@@ -161,11 +163,13 @@ def _random_splits(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayo
     return GivenLayout(classes, n_folds, design, "monte_carlo", splits)
 
 
-def _check_test_sets(design: Design, classes: Sequence[np.ndarray], most: int) -> None:
+def _check_test_sets(
+    design: Design, classes: Sequence[np.ndarray], largest_difference: int
+) -> None:
     """Refuse test sets that differ by more in the number of any class, or hold none of one."""
     for members in classes:
         sizes = design.testing[:, members].sum(axis=1)
-        if sizes.max() - sizes.min() > most or not sizes.min():
+        if sizes.max() - sizes.min() > largest_difference or not sizes.min():
             of_class = "" if len(classes) == 1 else " of one class"
             raise ValueError(
                 f"the design tests between {sizes.min()} and {sizes.max()} observations{of_class} "

@@ -65,8 +65,11 @@ def result_from(
     """The result of a test, but for its seconds."""
     scheme, source, hypothesis = options.scheme, estimates.source, question.hypothesis
     studied = study_variances(hypothesis, layout, scheme, estimates)
-    own = own_values(layout, options, estimates, settings)
-    table = variance_table((name, one.mc_se, one.test) for name, one in studied.items())
+    per_learner = own_values(layout, options, estimates, settings)
+    table = variance_table(
+        (name, studied_variance.mc_se, studied_variance.test)
+        for name, studied_variance in studied.items()
+    )
     tested = not math.isnan(hypothesis.null_value)
     return TestResult(
         **vars(studied[options.variance].test),
@@ -76,9 +79,9 @@ def result_from(
         n_fits=source.n_fits,
         elapsed=math.nan,
         settings=settings,
-        diagnostics=_diagnostics(options, estimates, studied) | own.diagnostics,
+        diagnostics=_diagnostics(options, estimates, studied) | per_learner.diagnostics,
         notes=(*_notes(layout, options, estimates, tested=tested), *reuse_notes),
-        tables={**own.tables, "Variances": table},
+        tables={**per_learner.tables, "Variances": table},
         better="higher" if layout.ranks_pairs else "lower",
     )
 
@@ -86,8 +89,8 @@ def result_from(
 def _method(layout: Layout, scheme: str) -> str:
     """The test and its scheme."""
     pairs = scheme == "bootstrap" and layout.ranks_pairs
-    words = "leave-pair-out bootstrap" if pairs else SCHEME_WORDS[scheme]
-    return f"Influence-function test by {words}"
+    scheme_words = "leave-pair-out bootstrap" if pairs else SCHEME_WORDS[scheme]
+    return f"Influence-function test by {scheme_words}"
 
 
 def _estimand(layout: Layout, scheme: str, metric: Metric, *, paired: bool) -> str:
@@ -121,18 +124,21 @@ def _diagnostics(
 ) -> dict[str, Any]:
     """Influence values and their terms, all variances, Monte-Carlo errors and counts."""
     influence, source = estimates.influence, estimates.source
-    total, each = estimates.resamples.training_sets
+    total, sets_per_test = estimates.resamples.training_sets
     diagnostics: dict[str, Any] = {
         "variance": options.variance,
         "n_repeats": estimates.resamples.n_repeats,
         "training_sets": total,
-        "training_sets_per_test": 1.0 if options.scheme in SINGLE else each,
+        "training_sets_per_test": 1.0 if options.scheme in SINGLE else sets_per_test,
         "one_class_fits": source.one_class_fits,
         "influence": influence.values,
         "term_1": influence.first,
         "term_2": influence.second,
         "term_3": influence.third,
-        **{f"variance_{name}": one.test.variance for name, one in studied.items()},
+        **{
+            f"variance_{name}": studied_variance.test.variance
+            for name, studied_variance in studied.items()
+        },
         **source.ties,
     }
     if options.scheme != "kfold":
@@ -146,19 +152,19 @@ def _diagnostics(
 def records(scheme: str, n_fits: int, studied: Mapping[str, Studied]) -> list[dict[str, Any]]:
     """The rows of `InfluenceFunctionTest.compare_variances` for one scheme."""
     rows = []
-    for name, one in studied.items():
-        low, high = one.test.interval()
+    for name, studied_variance in studied.items():
+        low, high = studied_variance.test.interval()
         rows.append(
             {
                 "scheme": scheme,
                 "variance": name,
-                "estimate": one.test.estimate,
-                "sd": math.sqrt(one.test.variance),
+                "estimate": studied_variance.test.estimate,
+                "sd": math.sqrt(studied_variance.test.variance),
                 "conf_low": low,
                 "conf_high": high,
-                "pvalue": one.test.pvalue,
+                "pvalue": studied_variance.test.pvalue,
                 "n_fits": n_fits,
-                "status": one.test.status,
+                "status": studied_variance.test.status,
             }
         )
     return rows
@@ -174,8 +180,8 @@ def _notes(
     if options.variance == "jackknife":
         listed.append(JACKKNIFE)
     elif options.variance == "share":
-        share = estimates.shares[0].value
-        listed.append(f"{share:.0%}{SHARE}" if share < 1 else NO_SHARE)
+        half_sample_share = estimates.shares[0].value
+        listed.append(f"{half_sample_share:.0%}{SHARE}" if half_sample_share < 1 else NO_SHARE)
     elif tested:
         listed.append(LIBERAL)
     listed += _class_notes(layout, options)
@@ -203,21 +209,21 @@ def _class_notes(layout: Layout, options: InfluenceOptions) -> list[str]:
     listed = []
     jackknife, smallest = options.variance in JACKKNIFES, min(map(len, layout.classes))
     if smallest < (FEW_FOR_JACKKNIFE if jackknife else FEW_IN_CLASS):
-        words = (
+        small_class_effect = (
             "the standard error is rough, and so is all that rests on it"
             if jackknife
             else "trust neither the standard error nor the p-value"
         )
-        whose = "The sample has" if layout.mixed else "The smaller class has"
+        class_subject = "The sample has" if layout.mixed else "The smaller class has"
         listed.append(
-            f"{whose} {smallest} {layout.units}: with so few, {words}. Against an AUC of 1/2 "
-            "LeavePairOutTest has an exact test."
+            f"{class_subject} {smallest} {layout.units}: with so few, {small_class_effect}. "
+            "Against an AUC of 1/2 LeavePairOutTest has an exact test."
         )
     if options.variance == "influence" and options.scheme in ("monte_carlo", "repeated"):
-        why = layout.no_jackknife(options.scheme)
+        reason = layout.no_jackknife(options.scheme)
         listed.append(
-            f"There is no jackknife variance: {why}."
-            if why
+            f"There is no jackknife variance: {reason}."
+            if reason
             else "variance='jackknife' is not too small, as the influence variance is."
         )
     return listed
@@ -228,17 +234,17 @@ def _scheme_notes(
 ) -> list[str]:
     """Why the influence variance is too small with this scheme, if it is."""
     if options.scheme in SINGLE:
-        words = SCHEME_WORDS[options.scheme]
+        scheme_words = SCHEME_WORDS[options.scheme]
         return [
-            f"{words[0].upper()}{words[1:]} is not "
+            f"{scheme_words[0].upper()}{scheme_words[1:]} is not "
             f"smooth: every {layout.unit} is tested by one rule only, so that terms II and III are "
             "equal and the influence variance is the naive one, of values taken for independent. "
             "scheme='monte_carlo' or 'repeated' is smooth."
         ]
-    _, each = estimates.resamples.training_sets
-    if options.variance == "influence" and each < FEW_TRAINING_SETS:
+    _, sets_per_test = estimates.resamples.training_sets
+    if options.variance == "influence" and sets_per_test < FEW_TRAINING_SETS:
         return [
-            f"Only {each:.0f} training sets are possible for each {layout.unit} "
+            f"Only {sets_per_test:.0f} training sets are possible for each {layout.unit} "
             "that is tested: the influence variance is then too small."
         ]
     return []

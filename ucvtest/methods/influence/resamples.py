@@ -47,7 +47,7 @@ class Resamples(ABC):
         """Learning sets in all repeats."""
 
     @abstractmethod
-    def rows(self, start: int, stop: int) -> Rows:
+    def rows(self, first_row: int, end_row: int) -> Rows:
         """Some of the rows; those of one repeat follow one another."""
 
     @property
@@ -57,8 +57,8 @@ class Resamples(ABC):
 
     def parts(self, most_cells: int, most_rows: int | None = None) -> Iterator[Rows]:
         """All rows, in parts of so many cells (and rows) at most."""
-        for part in row_batches(self.n_rows, self.drawn.shape[1], most_cells, most_rows):
-            yield self.rows(part.start, part.stop)
+        for row_batch in row_batches(self.n_rows, self.drawn.shape[1], most_cells, most_rows):
+            yield self.rows(row_batch.start, row_batch.stop)
 
     def times_tested(self) -> np.ndarray:
         """How often each pair, (n1, n0), or each observation, (n,), is tested."""
@@ -68,9 +68,9 @@ class Resamples(ABC):
             counted += tested[0].T @ tested[1] if len(tested) == 2 else tested[0].sum(axis=0)
         return counted
 
-    def joined(self, more: "Resamples") -> "Resamples":
+    def joined(self, further_resamples: "Resamples") -> "Resamples":
         """These repeats and further ones."""
-        return replace(self, drawn=np.concatenate([self.drawn, more.drawn]))
+        return replace(self, drawn=np.concatenate([self.drawn, further_resamples.drawn]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +87,15 @@ class Folds(Resamples):
         """Learning sets in all repeats."""
         return self.n_repeats * prod(self.n_tested_folds)
 
-    def rows(self, start: int, stop: int) -> Rows:
+    def rows(self, first_row: int, end_row: int) -> Rows:
         """Some of the rows; those of one repeat follow one another."""
-        number = np.arange(start, min(stop, self.n_rows))
+        number = np.arange(first_row, min(end_row, self.n_rows))
         repeat, combination = np.divmod(number, prod(self.n_tested_folds))
-        wanted = np.empty((len(number), self.drawn.shape[1]), dtype=self.drawn.dtype)
+        tested_fold = np.empty((len(number), self.drawn.shape[1]), dtype=self.drawn.dtype)
         places = np.unravel_index(combination, self.n_tested_folds)
-        for members, place in zip(self.classes, places, strict=True):
-            wanted[:, members] = place[:, None]
-        tested = self.drawn[repeat] == wanted
+        for members, fold_of_row in zip(self.classes, places, strict=True):
+            tested_fold[:, members] = fold_of_row[:, None]
+        tested = self.drawn[repeat] == tested_fold
         return Rows(tested, ~tested, repeat)
 
     @property
@@ -113,8 +113,8 @@ class Folds(Resamples):
         sizes = [int((self.drawn[0, members] == 0).sum()) for members in self.classes]
         numbers = [len(members) for members in self.classes]
         total = prod(comb(n, k) for n, k in zip(numbers, sizes, strict=True))
-        each = prod(comb(n - 1, k - 1) for n, k in zip(numbers, sizes, strict=True))
-        return _as_float(total), _as_float(each)
+        sets_per_test = prod(comb(n - 1, k - 1) for n, k in zip(numbers, sizes, strict=True))
+        return _as_float(total), _as_float(sets_per_test)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +129,9 @@ class WholeFolds(Folds):
         """Learning sets in all repeats."""
         return self.n_repeats * self.n_tested_folds[0]
 
-    def rows(self, start: int, stop: int) -> Rows:
+    def rows(self, first_row: int, end_row: int) -> Rows:
         """Some of the rows; those of one repeat follow one another."""
-        number = np.arange(start, min(stop, self.n_rows))
+        number = np.arange(first_row, min(end_row, self.n_rows))
         repeat, fold = np.divmod(number, self.n_tested_folds[0])
         tested = self.drawn[repeat] == fold[:, None]
         return Rows(tested, ~tested, repeat)
@@ -146,10 +146,10 @@ class Bootstrap(Resamples):
         """The same: one learning set for each."""
         return len(self.drawn)
 
-    def rows(self, start: int, stop: int) -> Rows:
+    def rows(self, first_row: int, end_row: int) -> Rows:
         """Some of the rows."""
-        counts = self.drawn[start:stop]
-        return Rows(counts == 0, counts, np.arange(start, start + len(counts)))
+        counts = self.drawn[first_row:end_row]
+        return Rows(counts == 0, counts, np.arange(first_row, first_row + len(counts)))
 
     @property
     def training_sets(self) -> tuple[float, float]:
@@ -180,11 +180,11 @@ def draw_folds(
         of_class[members] = code
     for rows in row_batches(n_repeats, n, DRAW_CELLS):
         orders = draw_orders(rng, rows.stop - rows.start, n)
-        place = np.empty(orders.shape, dtype=np.int64)
-        np.put_along_axis(place, orders, np.arange(n), axis=1)
+        order_rank = np.empty(orders.shape, dtype=np.int64)
+        np.put_along_axis(order_rank, orders, np.arange(n), axis=1)
         for members in classes:
             # The rank of an observation in its class, by the place at which it was drawn.
-            rank = place[:, members].argsort(axis=1).argsort(axis=1)
+            rank = order_rank[:, members].argsort(axis=1).argsort(axis=1)
             in_rest = rank >= len(members) // n_folds
             fold[rows, members] = rank % n_folds if all_tested else in_rest
     return Folds(classes, fold, (n_folds if all_tested else 1,) * len(classes))
@@ -206,12 +206,12 @@ def draw_bootstrap(
     n = sum(map(len, classes))
     counts = np.zeros((n_repeats, n), dtype=np.uint16)
     for rows in row_batches(n_repeats, n, DRAW_CELLS):
-        part = counts[rows]
-        uniform = rng.random(part.shape)
-        repeat = np.arange(len(part))[:, None]
+        batch_counts = counts[rows]
+        uniform = rng.random(batch_counts.shape)
+        repeat = np.arange(len(batch_counts))[:, None]
         for members in classes:
-            drawn = members[(uniform[:, members] * len(members)).astype(int)]
-            np.add.at(part, (repeat, drawn), 1)
+            drawn_members = members[(uniform[:, members] * len(members)).astype(int)]
+            np.add.at(batch_counts, (repeat, drawn_members), 1)
     return Bootstrap(classes, counts)
 
 

@@ -65,18 +65,18 @@ def study_variances(
     """
     one_auc = layout.ranks_pairs and not estimates.source.paired
     studied = {}
-    for name, one in _variances(layout, scheme, estimates).items():
+    for name, variance in _variances(layout, scheme, estimates).items():
         test = studentise(
             hypothesis,
             estimates.influence.estimate,
-            one.variance,
+            variance.variance,
             mc_se=mc_se_of_estimate(scheme, estimates),
-            reference=reference_of(one.df),
-            df=one.df,
-            status=_status(layout, scheme, estimates, name, one),
+            reference=reference_of(variance.df),
+            df=variance.df,
+            status=_status(layout, scheme, estimates, name, variance),
         )
         on_logits = one_auc and name in JACKKNIFES
-        studied[name] = Studied(on_logit_scale(test) if on_logits else test, one.mc_se)
+        studied[name] = Studied(on_logit_scale(test) if on_logits else test, variance.mc_se)
     return studied
 
 
@@ -90,16 +90,16 @@ def own_values(
     if not estimates.source.paired:
         return PerLearnerEstimates()
     hypothesis = Hypothesis(math.nan, "two-sided")
-    alone = [
+    studied_learners = [
         study_variances(
             hypothesis,
             layout,
             options.scheme,
-            replace(estimates, influence=one, shares=estimates.shares[k : k + 1]),
+            replace(estimates, influence=influence, shares=estimates.shares[k : k + 1]),
         )
-        for k, one in enumerate(estimates.each, start=1)
+        for k, influence in enumerate(estimates.each, start=1)
     ]
-    tests = [studied[options.variance].test for studied in alone]
+    tests = [studied[options.variance].test for studied in studied_learners]
     names = (settings["learner"], settings["other"])
     return PerLearnerEstimates.of_errors(names, [t.estimate for t in tests], [t.se for t in tests])
 
@@ -114,23 +114,26 @@ def mc_se_of_estimate(scheme: str, estimates: InfluenceEstimates) -> float:
 
 def _variances(layout: Layout, scheme: str, estimates: InfluenceEstimates) -> dict[str, _Variance]:
     influence, resamples = estimates.influence, estimates.resamples
-    known = {"influence": _Variance(influence.variance, influence.mc_se_variance)}
+    variances = {"influence": _Variance(influence.variance, influence.mc_se_variance)}
     n_tested = layout.n_tested(scheme)
     if n_tested is not None and not layout.no_jackknife(scheme):
-        jackknife = known["jackknife"] = _jackknife(layout, n_tested, influence)
-        for share in estimates.shares[:1]:
-            less, mc_se = share.of_variance(jackknife.variance, jackknife.mc_se)
-            known["share"] = _Variance(less, mc_se, jackknife.df)
-    known["term_1"] = _Variance(influence.term_1_variance, influence.mc_se_term_1_variance)
+        jackknife = variances["jackknife"] = _jackknife(layout, n_tested, influence)
+        for half_sample_share in estimates.shares[:1]:
+            less, mc_se = half_sample_share.of_variance(jackknife.variance, jackknife.mc_se)
+            variances["share"] = _Variance(less, mc_se, jackknife.df)
+    variances["term_1"] = _Variance(influence.term_1_variance, influence.mc_se_term_1_variance)
     ad_hoc = layout.ad_hoc(scheme)
     if scheme == "monte_carlo":
-        known["adhoc_monte_carlo"] = _spread_over_repeats(influence.rows, layout.n_folds)
+        variances["adhoc_monte_carlo"] = _spread_over_repeats(influence.rows, layout.n_folds)
     elif ad_hoc and isinstance(resamples, Folds):
-        known |= _ad_hoc_variances(ad_hoc, influence.rows, resamples)
+        variances |= _ad_hoc_variances(ad_hoc, influence.rows, resamples)
     if scheme == "leave_one_out":
         # Nothing was drawn.
-        return {name: _Variance(one.variance, 0.0) for name, one in known.items()}
-    return known
+        return {
+            name: _Variance(sampled_variance.variance, 0.0)
+            for name, sampled_variance in variances.items()
+        }
+    return variances
 
 
 def _jackknife(layout: Layout, n_tested: tuple[int, ...], influence: Influence) -> _Variance:
@@ -149,7 +152,8 @@ def _jackknife(layout: Layout, n_tested: tuple[int, ...], influence: Influence) 
         by_class.append(free if free > 0 else of_class.variance)
     total = sum(by_class)
     squares = sum(
-        part**2 / (len(members) - 1) for part, members in zip(by_class, layout.classes, strict=True)
+        class_influence**2 / (len(members) - 1)
+        for class_influence, members in zip(by_class, layout.classes, strict=True)
     )
     if not squares > 0:
         return _Variance(total, repaired.mc_se_variance)
@@ -185,7 +189,7 @@ def _ad_hoc_variances(
 
 
 def _status(
-    layout: Layout, scheme: str, estimates: InfluenceEstimates, name: str, one: _Variance
+    layout: Layout, scheme: str, estimates: InfluenceEstimates, name: str, variance: _Variance
 ) -> str:
     if estimates.source.identical:
         return (
@@ -199,13 +203,16 @@ def _status(
             f"too few resamples: {n_repeats} repeats do not suffice to estimate their Monte-Carlo "
             f"error; raise n_repeats to at least {MIN_REPEATS}"
         )
-    if not one.variance > ROUNDING**2:
+    if not variance.variance > ROUNDING**2:
         return f"degenerate: the variance estimate is zero, {_why_zero(layout, estimates)}"
-    rough, share = (ROUGH_JACKKNIFE, "half") if name in JACKKNIFES else (ROUGH, "a quarter")
-    if sampled and not one.mc_se <= rough * one.variance:
+    rough, tolerated_words = (
+        (ROUGH_JACKKNIFE, "half") if name in JACKKNIFES else (ROUGH, "a quarter")
+    )
+    if sampled and not variance.mc_se <= rough * variance.variance:
         return (
-            f"too few resamples: the Monte-Carlo standard error of the variance ({one.mc_se:.2g}) "
-            f"is above {share} of it ({one.variance:.2g}); raise n_repeats"
+            "too few resamples: the Monte-Carlo standard error of the variance "
+            f"({variance.mc_se:.2g}) is above {tolerated_words} of it ({variance.variance:.2g}); "
+            "raise n_repeats"
         )
     return "ok"
 

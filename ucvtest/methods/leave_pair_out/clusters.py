@@ -40,16 +40,16 @@ def cluster_errors(
     sample: Sample, learner: Learner, clusters: Clusters, execution: Execution | None = None
 ) -> "ClusterErrors":
     """The closed form of a learner that has one, otherwise fits without every pair of clusters."""
-    inner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
-    if has_hat_matrix(inner):
+    jitted_learner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
+    if has_hat_matrix(jitted_learner):
         try:
-            return _OfSmoother(sample, inner, clusters)
+            return _OfSmoother(sample, jitted_learner, clusters)
         except ValueError:
             # scikit-learn has a rule of its own for equations that are singular.
-            if inner is learner:
+            if jitted_learner is learner:
                 raise
-    if isinstance(inner, NearestNeighbors):
-        return _OfNeighbours(sample, inner.k, clusters)
+    if isinstance(jitted_learner, NearestNeighbors):
+        return _OfNeighbours(sample, jitted_learner.k, clusters)
     return _OfFits(sample, learner, clusters, execution)
 
 
@@ -83,29 +83,29 @@ class ClusterErrors(PairErrors):
         """See `PairErrors`; weighted, and scaled to the number of pairs of the observed labels."""
         n_obs = labelings.shape[1]
         batches = row_batches(len(labelings), n_obs * n_obs, CELLS_PER_BATCH)
-        parts = [self._count(labelings[rows], rng) for rows in batches]
+        error_batches = [self._count(labelings[rows], rng) for rows in batches]
         n_pairs = self.sizes(self.exchangeable.labels).n_pairs
-        wrong, tied = np.concatenate(parts, axis=1) * n_pairs
-        return wrong.round(DIGITS), tied.round(DIGITS)
+        n_wrong, tied = np.concatenate(error_batches, axis=1) * n_pairs
+        return n_wrong.round(DIGITS), tied.round(DIGITS)
 
     def _count(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         scores = self._scores(labelings, rng)[:, :, self._index]
         difference = scores - scores.transpose(0, 2, 1)
         weight = self._weights(labelings)[:, :, None] * self._weights(~labelings)[:, None]
         weight *= self._index[:, None] != self._index
-        wrong = np.where(difference < -self.tolerance, weight, 0.0).sum(axis=(1, 2))
+        wrong_weight = np.where(difference < -self.tolerance, weight, 0.0).sum(axis=(1, 2))
         tied = np.where(np.abs(difference) <= self.tolerance, weight, 0.0).sum(axis=(1, 2))
-        return np.stack([wrong, tied]) / weight.sum(axis=(1, 2))
+        return np.stack([wrong_weight, tied]) / weight.sum(axis=(1, 2))
 
-    def _by_cluster(self, chosen: np.ndarray) -> np.ndarray:
+    def _by_cluster(self, is_in_class: np.ndarray) -> np.ndarray:
         """How many rows of each cluster are chosen, (P, G)."""
-        return chosen.astype(float) @ np.eye(self._clusters.n_groups)[self._index]
+        return is_in_class.astype(float) @ np.eye(self._clusters.n_groups)[self._index]
 
-    def _weights(self, chosen: np.ndarray) -> np.ndarray:
+    def _weights(self, is_in_class: np.ndarray) -> np.ndarray:
         """How much each chosen row counts, (P, n); 0 of others."""
         if self._clusters.weight == "row":
-            return chosen.astype(float)
-        return chosen / np.maximum(self._by_cluster(chosen)[:, self._index], 1)
+            return is_in_class.astype(float)
+        return is_in_class / np.maximum(self._by_cluster(is_in_class)[:, self._index], 1)
 
     @abstractmethod
     def _scores(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -122,21 +122,21 @@ class _OfSmoother(ClusterErrors):
         n_obs, sizes = sample.n_obs, clusters.groups.sizes
         self._matrix = np.zeros((n_obs, clusters.n_groups, n_obs))
         pairs = np.array(list(combinations(range(clusters.n_groups), 2)))
-        together = sizes[pairs].sum(axis=1)
-        for size in np.unique(together).tolist():
-            some = pairs[together == size]
-            held_out = (self._index == some[:, :1]) | (self._index == some[:, 1:])
-            rows = np.nonzero(held_out)[1].reshape(len(some), size)
+        pair_sizes = sizes[pairs].sum(axis=1)
+        for size in np.unique(pair_sizes).tolist():
+            pairs_of_size = pairs[pair_sizes == size]
+            held_out = (self._index == pairs_of_size[:, :1]) | (self._index == pairs_of_size[:, 1:])
+            rows = np.nonzero(held_out)[1].reshape(len(pairs_of_size), size)
             hat = hat_matrix(learner, sample.matrix, n_obs - size)
-            found = held_out_predictions(hat, np.eye(n_obs), rows)
-            self._matrix[rows, _other(self._index[rows], some[:, None])] = found
+            held_out_matrix = held_out_predictions(hat, np.eye(n_obs), rows)
+            self._matrix[rows, _other(self._index[rows], pairs_of_size[:, None])] = held_out_matrix
         size = np.abs(self._matrix).sum(axis=2)[:, self._index]
         self.tolerance = TIE * (1.0 + size + size.T)
 
     def _scores(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         n_obs, n_clusters, _ = self._matrix.shape
-        found = labelings.astype(float) @ self._matrix.reshape(-1, n_obs).T
-        return found.reshape(len(labelings), n_obs, n_clusters)
+        cluster_scores = labelings.astype(float) @ self._matrix.reshape(-1, n_obs).T
+        return cluster_scores.reshape(len(labelings), n_obs, n_clusters)
 
 
 class _OfNeighbours(ClusterErrors):
@@ -156,14 +156,14 @@ class _OfNeighbours(ClusterErrors):
             outside = self._index[order[row]] != self._index[row]
             tied = np.diff(ranked[row][outside][: k + 1]) == 0
             n_tied += bool(tied.any())
-            others, index = order[row][outside], self._index[order[row][outside]]
+            outside_rows, index = order[row][outside], self._index[order[row][outside]]
             for cluster in range(n_clusters):
-                self._nearest[row, cluster] = others[index != cluster][:k]
+                self._nearest[row, cluster] = outside_rows[index != cluster][:k]
         self.ties = Counter(distance_ties=n_tied)
 
     def _scores(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        found: np.ndarray = labelings[:, self._nearest].sum(axis=3)
-        return found
+        votes: np.ndarray = labelings[:, self._nearest].sum(axis=3)
+        return votes
 
 
 class _OfFits(ClusterErrors):
@@ -186,7 +186,7 @@ class _OfFits(ClusterErrors):
 
     def _scores(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         n_labelings, n_pairs = len(labelings), len(self._pairs)
-        found = np.zeros((*labelings.shape, self._clusters.n_groups))
+        cluster_scores = np.zeros((*labelings.shape, self._clusters.n_groups))
         for number in range(n_labelings):
             labels = np.repeat(labelings[number : number + 1].astype(float), n_pairs, axis=0)
             seeds = rng.integers(2**31 - 1, size=n_pairs)
@@ -195,10 +195,10 @@ class _OfFits(ClusterErrors):
             self.ties.update(scores.ties)
             pair, row = np.nonzero(self._testing)
             other = _other(self._index[row], self._pairs[pair])
-            found[number, row, other] = scores.values[pair, row]
-        return found
+            cluster_scores[number, row, other] = scores.values[pair, row]
+        return cluster_scores
 
 
-def _other(own: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+def _other(own_cluster: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """The cluster of each pair (..., 2) that is not the own one."""
-    return pairs.sum(axis=-1) - own
+    return pairs.sum(axis=-1) - own_cluster

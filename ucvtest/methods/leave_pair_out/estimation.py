@@ -62,13 +62,13 @@ def estimate(
     sizes = errors.sizes(labels)
     if permuted:
         check_enumeration(options, sizes, errors.how, learner)
-    more = options.n_labelings(sizes) - 1 if permuted else 0
+    n_permutations = options.n_labelings(sizes) - 1 if permuted else 0
     at_most = options.stop_after is not None
-    execution.announce_total((1 + more) * sizes.n_fits, at_most=at_most)
-    start = time.perf_counter()
-    wrong, tied = _count(errors, labels[None], execution)
-    seconds = time.perf_counter() - start
-    n_errors = float(wrong[0] + tied[0] / 2)
+    execution.announce_total((1 + n_permutations) * sizes.n_fits, at_most=at_most)
+    clock_start = time.perf_counter()
+    n_wrong, tied = _count(errors, labels[None], execution)
+    seconds = time.perf_counter() - clock_start
+    n_errors = float(n_wrong[0] + tied[0] / 2)
     n_labelings = 1
     nulls: Mapping[str, NullDistribution] = {}
     sequence = None
@@ -76,7 +76,7 @@ def estimate(
         if not execution.progress.duration_announced:
             announce(errors, labels, options, seconds, learner, execution)
             # To announce it may have taken another labeling.
-            execution.announce_total(more * sizes.n_fits, at_most=at_most)
+            execution.announce_total(n_permutations * sizes.n_fits, at_most=at_most)
         null, sequence = _permutations(errors, labels, n_errors, options, execution)
         # The observed labeling is one of all, or comes on top of those that were drawn.
         n_labelings = int(null.counts.sum()) + null.sampled
@@ -120,19 +120,19 @@ def _permutations(
         batches = _random_labelings(labels, stopping, rng, errors.exchangeable)
     counted = []
     for labelings in batches:
-        wrong, tied = _count(errors, labelings, execution)
-        found = wrong + tied / 2
+        n_wrong, tied = _count(errors, labelings, execution)
+        batch_errors = n_wrong + tied / 2
         if exact:
             # Fits with randomness of their own may differ when they are repeated.
-            found[(labelings == labels).all(axis=1)] = n_errors
-        counted.append(found)
+            batch_errors[(labelings == labels).all(axis=1)] = n_errors
+        counted.append(batch_errors)
         if stopping is not None:
-            stopping.record(found <= n_errors)
-    each, sequence = np.concatenate(counted), None
+            stopping.record(batch_errors <= n_errors)
+    permuted_errors, sequence = np.concatenate(counted), None
     if options.stop_after is not None:
-        sequence = SequentialPvalue.of(each <= n_errors, options.stop_after)
-        each = each[: sequence.n_drawn]
-    return NullDistribution.of(each, sampled=not exact), sequence
+        sequence = SequentialPvalue.of(permuted_errors <= n_errors, options.stop_after)
+        permuted_errors = permuted_errors[: sequence.n_drawn]
+    return NullDistribution.of(permuted_errors, sampled=not exact), sequence
 
 
 def _random_labelings(

@@ -99,9 +99,9 @@ def _seconds(errors: PairErrors, labels: np.ndarray) -> float:
     """How long one labeling takes, of as many as are counted in one call."""
     size = LABELINGS_PER_CALL if errors.how == "closed form" else 1
     ties = errors.ties.copy()
-    start = time.perf_counter()
+    clock_start = time.perf_counter()
     # A generator of its own, so that looking ahead changes no draw.
     errors.count(np.tile(labels, (size, 1)), np.random.default_rng(0))
-    seconds = (time.perf_counter() - start) / size
+    seconds = (time.perf_counter() - clock_start) / size
     errors.ties = ties
     return seconds

@@ -186,8 +186,8 @@ class LeavePairOutTest(HypothesisTest):
         ValueError
             See `HypothesisTest.from_formula`.
         """
-        made: Any = super().from_formula(formula, data, learner, **kwargs)
-        return made
+        lpo_test: Any = super().from_formula(formula, data, learner, **kwargs)
+        return lpo_test
 
     @classmethod
     def from_losses(  # type: ignore[override]  # one learner, and a null hypothesis of its own
@@ -224,8 +224,8 @@ class LeavePairOutTest(HypothesisTest):
                 f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), and "
                 "the test is about one: name learner"
             )
-        given = chosen_learners(losses, learner, None)
-        return cls.about(cls.question_of_losses(given, None, "greater", "group"))
+        user_scores = chosen_learners(losses, learner, None)
+        return cls.about(cls.question_of_losses(user_scores, None, "greater", "group"))
 
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool = False, scoring: Any = None) -> None:

@@ -115,10 +115,11 @@ class LeavePairOutOptions:
             check_number("n_permutations", n_permutations)
         if as_integer("n_simulations", n_simulations) < 1:
             raise ValueError(f"n_simulations must be at least 1, got {n_simulations}: use 10000")
-        stop = checked_stop_after(stop_after, n_permutations)
-        if stop is not None and pvalue != "permutation":
+        checked_stop = checked_stop_after(stop_after, n_permutations)
+        if checked_stop is not None and pvalue != "permutation":
             raise ValueError(
-                f"stop_after={stop} is about permutations, and pvalue is {pvalue!r}: leave it out"
+                f"stop_after={checked_stop} is about permutations, and pvalue is {pvalue!r}: leave "
+                "it out"
             )
         check_seconds(max_seconds)
         if max_seconds is not None and pvalue == "permutation" and n_permutations == "exact":
@@ -126,7 +127,7 @@ class LeavePairOutOptions:
                 "max_seconds has no use with n_permutations='exact', which says how many fits "
                 "there are: use a number of permutations"
             )
-        return cls(pvalue, n_permutations, n_simulations, stop, max_seconds)
+        return cls(pvalue, n_permutations, n_simulations, checked_stop, max_seconds)
 
     def within(self, labelings: int, sizes: Sizes) -> Self:
         """The options with no more permutations than there is time for.
@@ -134,21 +135,29 @@ class LeavePairOutOptions:
         The estimate needs every pair: without time for one labeling there is no answer.
         """
         assert self.max_seconds is not None
-        least = 2 if self.pvalue == "permutation" else 1
-        if labelings < least:
-            permuted = ", and permuted ones as many each" if least == 2 else ""
-            instead = "pvalue='supremum' or 'wmw', which permute nothing, " if least == 2 else ""
+        least_labelings = 2 if self.pvalue == "permutation" else 1
+        if labelings < least_labelings:
+            permuted = ", and permuted ones as many each" if least_labelings == 2 else ""
+            instead = (
+                "pvalue='supremum' or 'wmw', which permute nothing, "
+                if least_labelings == 2
+                else ""
+            )
             raise ValueError(
                 f"max_seconds={self.max_seconds:g} does not suffice: the observed labels need "
                 f"{sizes.n_fits} fits, one for each pair that is left out{permuted}: use {instead}"
                 "a learner with a closed form (ridge, kernel_ridge, knn), n_jobs, UStatisticTest "
                 "with loss='auc', or more seconds"
             )
-        if least == 1:
+        if least_labelings == 1:
             return self
-        number, asked = labelings - 1, int(self.n_permutations)
-        number = permutations_within(self.max_seconds, number, asked, self.stop_after)
-        return replace(self, n_permutations=number, asked=asked) if number < asked else self
+        number, n_requested = labelings - 1, int(self.n_permutations)
+        number = permutations_within(self.max_seconds, number, n_requested, self.stop_after)
+        return (
+            replace(self, n_permutations=number, asked=n_requested)
+            if number < n_requested
+            else self
+        )
 
     def n_labelings(self, sizes: Sizes) -> int:
         """Labelings whose errors a permutation p-value needs, with the observed one."""
@@ -158,25 +167,27 @@ class LeavePairOutOptions:
 
     def settings(self) -> dict[str, Any]:
         """The options that decided something."""
-        chosen: dict[str, Any] = {"pvalue": self.pvalue}
+        decisive: dict[str, Any] = {"pvalue": self.pvalue}
         if self.pvalue == "permutation":
-            chosen["n_permutations"] = self.n_permutations
+            decisive["n_permutations"] = self.n_permutations
         if self.stop_after is not None:
-            chosen["stop_after"] = self.stop_after
+            decisive["stop_after"] = self.stop_after
         if self.max_seconds is not None:
-            chosen["max_seconds"] = self.max_seconds
+            decisive["max_seconds"] = self.max_seconds
         if self.pvalue == "empirical":
-            chosen["n_simulations"] = self.n_simulations
-        return chosen
+            decisive["n_simulations"] = self.n_simulations
+        return decisive
 
 
-def check_enumeration(options: LeavePairOutOptions, sizes: Sizes, how: str, learner: str) -> None:
-    """Refuse to go through more labelings than the learner allows; `how` as in `PairErrors`."""
-    n_labelings, most = options.n_labelings(sizes), _MAX_LABELINGS[how]
-    if options.n_permutations == "exact" and n_labelings > most:
+def check_enumeration(
+    options: LeavePairOutOptions, sizes: Sizes, error_method: str, learner: str
+) -> None:
+    """Refuse more labelings than the learner allows; `error_method` as in `PairErrors`."""
+    n_labelings, most_labelings = options.n_labelings(sizes), _MAX_LABELINGS[error_method]
+    if options.n_permutations == "exact" and n_labelings > most_labelings:
         raise ValueError(
             f"n_permutations='exact' needs {n_labelings} labelings with {sizes.n_pairs} pairs "
-            f"each, and learner {learner} allows {most}: use a number, such as 9999"
+            f"each, and learner {learner} allows {most_labelings}: use a number, such as 9999"
         )
 
 
@@ -231,9 +242,9 @@ def check_class_sizes(classes: Any, codes: Any) -> None:
             f"y must hold labels of two classes, got {len(classes)}: compare two of them, or one "
             "with all others, for example y == label"
         )
-    few = int(sizes.argmin())
-    if sizes[few] < 2:
-        label, n = classes.tolist()[few], int(sizes.sum())
+    smaller_class = int(sizes.argmin())
+    if sizes[smaller_class] < 2:
+        label, n = classes.tolist()[smaller_class], int(sizes.sum())
         raise ValueError(
             f"y holds the label {label!r} once: without it a rule has a single class to learn "
             f"from. Two or more are needed. What remains possible is a score that is not learnt "

@@ -54,21 +54,21 @@ class PairErrors(ABC):
 
 def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = None) -> PairErrors:
     """The closed form of a learner that has one, otherwise fits without every pair."""
-    inner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
+    jitted_learner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
     labels = sample.target == 1
-    neighbours = isinstance(inner, (NearestNeighbors, SurestNeighbors))
-    closed_form = has_hat_matrix(inner) or neighbours
+    neighbours = isinstance(jitted_learner, (NearestNeighbors, SurestNeighbors))
+    closed_form = has_hat_matrix(jitted_learner) or neighbours
     check_size(sample.n_obs, Sizes.of(labels).n_fits, closed_form=closed_form)
-    if has_hat_matrix(inner):
+    if has_hat_matrix(jitted_learner):
         try:
-            return _SmootherErrors(sample, inner)
+            return _SmootherErrors(sample, jitted_learner)
         except ValueError:
             # scikit-learn has a rule of its own for equations that are singular.
-            if inner is learner:
+            if jitted_learner is learner:
                 raise
-    if isinstance(inner, (NearestNeighbors, SurestNeighbors)):
-        nearest, tied = _nearest(sample, inner.k)
-        if not (tied and isinstance(inner, SurestNeighbors)):
+    if isinstance(jitted_learner, (NearestNeighbors, SurestNeighbors)):
+        nearest, tied = _nearest(sample, jitted_learner.k)
+        if not (tied and isinstance(jitted_learner, SurestNeighbors)):
             return _NeighbourErrors(nearest, tied)
     return _RefittedErrors(sample, learner, execution)
 
@@ -129,27 +129,38 @@ class _RefittedErrors(PairErrors):
         n_obs = labelings.shape[1]
         n_pairs = int(labelings[0].sum()) * int((~labelings[0]).sum())
         batches = row_batches(len(labelings), n_pairs * n_obs, CELLS_PER_BATCH)
-        parts = [self._count(labelings[rows], rng) for rows in batches]
-        wrong, tied = np.concatenate(parts, axis=1)
-        return wrong, tied
+        error_batches = [self._count(labelings[rows], rng) for rows in batches]
+        n_wrong, tied = np.concatenate(error_batches, axis=1)
+        return n_wrong, tied
 
     def _count(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         labeling, first, second = np.nonzero(labelings[:, :, None] & ~labelings[:, None])
         seeds = rng.integers(2**31 - 1, size=len(labeling))
         counts = np.zeros((2, len(labelings)), dtype=int)
         # The pairs of one labeling may be too many for a batch.
-        for part in row_batches(len(labeling), labelings.shape[1], CELLS_PER_BATCH):
-            of, one, other = labeling[part], first[part], second[part]
-            fits = np.arange(len(of))
-            testing = np.zeros((len(fits), labelings.shape[1]), dtype=bool)
-            testing[fits, one] = testing[fits, other] = True
-            found = self._evaluator.predict_labelings(
-                labelings[of].astype(float), seeds[part], ~testing, testing, blank=False
+        for pair_rows in row_batches(len(labeling), labelings.shape[1], CELLS_PER_BATCH):
+            labeling_index, positive_row, negative_row = (
+                labeling[pair_rows],
+                first[pair_rows],
+                second[pair_rows],
             )
-            self.ties.update(found.ties)
-            positive, negative = found.values[fits, one], found.values[fits, other]
-            counts[0] += np.bincount(of[positive < negative], minlength=len(labelings))
-            counts[1] += np.bincount(of[positive == negative], minlength=len(labelings))
+            fits = np.arange(len(labeling_index))
+            testing = np.zeros((len(fits), labelings.shape[1]), dtype=bool)
+            testing[fits, positive_row] = testing[fits, negative_row] = True
+            predictions = self._evaluator.predict_labelings(
+                labelings[labeling_index].astype(float),
+                seeds[pair_rows],
+                ~testing,
+                testing,
+                blank=False,
+            )
+            self.ties.update(predictions.ties)
+            positive, negative = (
+                predictions.values[fits, positive_row],
+                predictions.values[fits, negative_row],
+            )
+            counts[0] += np.bincount(labeling_index[positive < negative], minlength=len(labelings))
+            counts[1] += np.bincount(labeling_index[positive == negative], minlength=len(labelings))
         return counts
 
 
@@ -158,16 +169,16 @@ class GivenErrors(PairErrors):
 
     how = "given scores"
 
-    def __init__(self, given: LossDifference, target: np.ndarray) -> None:
-        positive, negative = pairs_of(given.design, target)
-        (scores,) = given.each.values()
+    def __init__(self, difference: LossDifference, target: np.ndarray) -> None:
+        positive, negative = pairs_of(difference.design, target)
+        (scores,) = difference.each.values()
         # Of the two that are tested the one that comes first in the sample is the first.
         first, second = scores.reshape(-1, 2).T
         of_positive = np.where(positive < negative, first, second)
         of_negative = np.where(positive < negative, second, first)
         self._wrong = np.array([(of_positive < of_negative).sum()])
         self._tied = np.array([(of_positive == of_negative).sum()])
-        self.ties = Counter(given.diagnostics)
+        self.ties = Counter(difference.diagnostics)
 
     def count(
         self, labelings: np.ndarray, rng: np.random.Generator

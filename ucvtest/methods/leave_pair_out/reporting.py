@@ -51,8 +51,8 @@ def result_from(
     if exchangeable is not None:
         hypothesis = exchangeable.in_words
     u = estimates.n_errors / sizes.n_pairs
-    pvalue, worst = _pvalue(options, sizes, estimates)
-    null = estimates.nulls.get(worst)
+    pvalue, largest_null = _pvalue(options, sizes, estimates)
+    null = estimates.nulls.get(largest_null)
     return TestResult(
         estimate=1.0 - u,
         se=math.nan,
@@ -73,7 +73,7 @@ def result_from(
         elapsed=math.nan,
         settings={key: value for key, value in settings.items() if key not in NOT_SET},
         diagnostics=_diagnostics(sizes, estimates, pvalue, null, hypothesis),
-        notes=(*_notes(options, sizes, estimates, pvalue, worst), *reuse_notes),
+        notes=(*_notes(options, sizes, estimates, pvalue, largest_null), *reuse_notes),
         tables=_tables(options, sizes, estimates),
         pictures={} if null is None else {"null": _picture(sizes, null, u)},
         better="higher",
@@ -92,8 +92,8 @@ def _pvalue(
     # Half an error more than a whole number is not what fixed functions have: rounded up.
     n_errors = math.ceil(estimates.n_errors) if options.pvalue == "wmw" else estimates.n_errors
     pvalues = {name: null.pvalue(n_errors) for name, null in estimates.nulls.items()}
-    worst = max(pvalues, key=lambda name: pvalues[name])
-    return pvalues[worst], worst
+    largest_null = max(pvalues, key=lambda name: pvalues[name])
+    return pvalues[largest_null], largest_null
 
 
 def _diagnostics(
@@ -103,7 +103,7 @@ def _diagnostics(
     null: NullDistribution | None,
     hypothesis: str,
 ) -> dict[str, Any]:
-    known: dict[str, Any] = {
+    diagnostics: dict[str, Any] = {
         "n_errors": estimates.n_errors,
         "n_ties": estimates.n_ties,
         "n_pairs": sizes.n_pairs,
@@ -112,17 +112,17 @@ def _diagnostics(
         **estimates.ties,
     }
     if null is not None:
-        known["null_errors"] = null.errors
-        known["null_probabilities"] = null.probabilities
+        diagnostics["null_errors"] = null.errors
+        diagnostics["null_probabilities"] = null.probabilities
         if estimates.sequence is not None:
-            known["mc_se_pvalue"] = estimates.sequence.error
-            known["n_drawn"], known["n_extreme"] = (
+            diagnostics["mc_se_pvalue"] = estimates.sequence.error
+            diagnostics["n_drawn"], diagnostics["n_extreme"] = (
                 estimates.sequence.n_drawn,
                 estimates.sequence.n_extreme,
             )
         elif null.sampled:
-            known["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
-    return known
+            diagnostics["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
+    return diagnostics
 
 
 def _status(sizes: Sizes, estimates: LeavePairOutEstimates) -> str:
@@ -147,7 +147,7 @@ def _notes(
     sizes: Sizes,
     estimates: LeavePairOutEstimates,
     pvalue: float,
-    worst: str,
+    largest_null: str,
 ) -> tuple[str, ...]:
     notes = [
         f"{estimates.n_errors:g} errors in {sizes.n_pairs} pairs; {estimates.n_ties} tied pairs "
@@ -155,17 +155,19 @@ def _notes(
         _NULL_IN_WORDS[options.pvalue],
     ]
     notes += budget_notes(options.n_permutations, options.asked, options.max_seconds)
-    null = estimates.nulls.get(worst)
+    null = estimates.nulls.get(largest_null)
     if estimates.sequence is not None:
         error = estimates.sequence.error
         notes.append(f"{estimates.sequence.words} Its Monte-Carlo standard error is {error:.2g}.")
     elif null is not None and null.sampled:
         n_drawn = int(null.counts.sum())
         error = pvalue_error(pvalue, n_drawn)
-        drawn = "permutations" if options.pvalue == "permutation" else "samples per setting"
-        notes.append(f"{n_drawn} {drawn}: Monte-Carlo standard error of the p-value {error:.2g}.")
+        sampled_words = "permutations" if options.pvalue == "permutation" else "samples per setting"
+        notes.append(
+            f"{n_drawn} {sampled_words}: Monte-Carlo standard error of the p-value {error:.2g}."
+        )
     if options.pvalue == "empirical":
-        notes.append(f"The largest p-value comes from: {worst}.")
+        notes.append(f"The largest p-value comes from: {largest_null}.")
     if options.pvalue == "supremum" and _critical_errors(LEVEL_SHOWN, sizes, estimates) < 0:
         notes.append(
             f"With {sizes.n_positive} positives and {sizes.n_negative} negatives the supremum test "
@@ -231,7 +233,10 @@ def _tables(
     if options.pvalue == "empirical":
         tables["Simulated settings"] = {
             "setting": tuple(estimates.nulls),
-            "pvalue": tuple(each.pvalue(estimates.n_errors) for each in estimates.nulls.values()),
+            "pvalue": tuple(
+                null_distribution.pvalue(estimates.n_errors)
+                for null_distribution in estimates.nulls.values()
+            ),
         }
     return tables
 

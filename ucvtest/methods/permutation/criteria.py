@@ -77,27 +77,33 @@ class Task:
         sample, loss = problem.sample, problem.loss
         assert loss is not None  # a problem without one has been asked for an output
         clusters = problem.clusters
-        chosen = _criteria(criterion, criteria, sample, loss, grouped=clusters is not None)
+        chosen_criteria = _criteria(criterion, criteria, sample, loss, grouped=clusters is not None)
         n = problem.n_units
-        what = "n" if clusters is None else "the number of groups"
+        n_in_words = "n" if clusters is None else "the number of groups"
         folds = as_integer("n_folds", n_folds)
-        if folds < 2 or ("kfold" in chosen and folds > n):
+        if folds < 2 or ("kfold" in chosen_criteria and folds > n):
             raise ValueError(
-                f"n_folds must lie between 2 and {what} = {n}, got {n_folds}: use {min(10, n)}, or "
-                "criteria without 'kfold'"
+                f"n_folds must lie between 2 and {n_in_words} = {n}, got {n_folds}: use "
+                f"{min(10, n)}, or criteria without 'kfold'"
             )
         left_out = n if n_left_out is None else as_integer("n_left_out", n_left_out)
         if not 1 <= left_out <= n:
-            raise ValueError(f"n_left_out must lie between 1 and {what} = {n}, got {n_left_out}")
+            raise ValueError(
+                f"n_left_out must lie between 1 and {n_in_words} = {n}, got {n_left_out}"
+            )
         learners = tuple(
-            problem.ready(each, problem.learnt_rows(_learn_size(each, n, folds, chosen)))
-            for each in problem.learners.values()
+            problem.ready(
+                learner, problem.learnt_rows(_learn_size(learner, n, folds, chosen_criteria))
+            )
+            for learner in problem.learners.values()
         )
         if as_integer("n_permutations", n_permutations) < 1:
             raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 100")
-        relabeling = Relabeling.of(sample.target, clusters) if "permutation" in chosen else None
-        parts = (sample, loss, learners, chosen, n_permutations, folds, left_out)
-        return cls(*parts, clusters, relabeling)
+        relabeling = (
+            Relabeling.of(sample.target, clusters) if "permutation" in chosen_criteria else None
+        )
+        task_fields = (sample, loss, learners, chosen_criteria, n_permutations, folds, left_out)
+        return cls(*task_fields, clusters, relabeling)
 
     def smooths(self, learner: Learner) -> bool:
         """Whether a closed form stands for fits to permuted labels and without one observation."""
@@ -119,27 +125,31 @@ class Task:
         fitting = [learner for learner in self.learners if not self.smooths(learner)]
         n_kinds = sum(name in self.criteria for name in ("permutation", "rademacher"))
         left_out = self.n_left_out if "loo" in self.criteria else 0
-        wanted = n_kinds * self.n_permutations + left_out
-        if not fitting or not wanted:
+        n_labelings = n_kinds * self.n_permutations + left_out
+        if not fitting or not n_labelings:
             return self
-        allowed = execution.progress.recall_or_decide(
-            f"fits of {', '.join(each.name for each in fitting)} in {max_seconds:g} s",
+        affordable_fits = execution.progress.recall_or_decide(
+            f"fits of {', '.join(candidate.name for candidate in fitting)} in {max_seconds:g} s",
             lambda: rounds_within(
                 (self._trial(learner, execution) for learner in fitting),
                 max_seconds,
                 "fit of each learner",
             ),
         )
-        share = (allowed - 1 - self.n_folds * ("kfold" in self.criteria)) / wanted
-        if share >= 1:
+        affordable_share = (
+            affordable_fits - 1 - self.n_folds * ("kfold" in self.criteria)
+        ) / n_labelings
+        if affordable_share >= 1:
             return self
-        n_permutations = int(share * self.n_permutations) if n_kinds else self.n_permutations
-        n_left_out = int(share * left_out) if left_out else self.n_left_out
+        n_permutations = (
+            int(affordable_share * self.n_permutations) if n_kinds else self.n_permutations
+        )
+        n_left_out = int(affordable_share * left_out) if left_out else self.n_left_out
         if min(n_permutations, n_left_out) < 1:
             raise ValueError(
-                f"max_seconds={max_seconds:g} allows about {allowed} fits of each learner, too few "
-                f"for the criteria {', '.join(self.criteria)}: name fewer in criteria, such as "
-                "criteria=['permutation'], use quicker learners, n_jobs, or more seconds"
+                f"max_seconds={max_seconds:g} allows about {affordable_fits} fits of each learner, "
+                f"too few for the criteria {', '.join(self.criteria)}: name fewer in criteria, "
+                "such as criteria=['permutation'], use quicker learners, n_jobs, or more seconds"
             )
         return replace(self, n_permutations=n_permutations, n_left_out=n_left_out)
 
@@ -162,8 +172,8 @@ def _criteria(
     """The criteria that are asked for, or by default those that apply."""
     if criteria is not None and (isinstance(criteria, str) or not isinstance(criteria, Sequence)):
         raise ValueError(f"criteria must be a list of {', '.join(CRITERIA)}, got {criteria!r:.60}")
-    asked = CRITERIA if criteria is None else (criterion, *criteria)
-    for name in (criterion, *asked):
+    user_criteria = CRITERIA if criteria is None else (criterion, *criteria)
+    for name in (criterion, *user_criteria):
         check_choice("criterion", name, CRITERIA)
     lacking = {}
     if sample.n_classes != 2:
@@ -172,13 +182,17 @@ def _criteria(
         lacking |= dict.fromkeys(("fpe", "vc"), "loss='squared'")
     if grouped:
         lacking |= dict.fromkeys(("rademacher", "fpe", "vc"), "independent observations, no groups")
-    explicit = (criterion,) if criteria is None else asked
+    explicit = (criterion,) if criteria is None else user_criteria
     for name in explicit:
         if name in lacking:
-            left = [each for each in ("permutation", "loo", "kfold") if each not in lacking]
-            use = f"{', '.join(map(repr, left[:-1]))} or {left[-1]!r}"
+            applicable = [
+                criterion_name
+                for criterion_name in ("permutation", "loo", "kfold")
+                if criterion_name not in lacking
+            ]
+            use = f"{', '.join(map(repr, applicable[:-1]))} or {applicable[-1]!r}"
             raise ValueError(f"criterion={name!r} needs {lacking[name]}: use {use}")
-    return tuple(name for name in CRITERIA if name in asked and name not in lacking)
+    return tuple(name for name in CRITERIA if name in user_criteria and name not in lacking)
 
 
 def _learn_size(learner: Learner, n_obs: int, n_folds: int, criteria: Sequence[Criterion]) -> int:
@@ -299,7 +313,7 @@ class Candidate:
         else:
             labels = relabeling.drawn(rng, n_permutations, size)
         seeds = self._draws.generator("fit")
-        found = optimism(
+        optimism_estimate = optimism(
             self._evaluator,
             sample,
             self._loss,
@@ -309,7 +323,7 @@ class Candidate:
             relabeling=relabeling,
         )
         self.n_fits += n_permutations
-        return found.mean("e_gen")
+        return optimism_estimate.mean("e_gen")
 
     def _leave_one_out(self) -> float:
         y, n = self._sample.target, self._sample.n_obs
@@ -319,8 +333,8 @@ class Candidate:
             # The penalty of "mean" follows the number of observations that are left.
             hat = hat_matrix(self._learner, self._sample.matrix, n - 1)
             if np.abs(1 - hat.diagonal()).min() > 1e-9:
-                found = held_out_predictions(hat, y, np.arange(n)[:, None])[:, 0]
-                return float(np.mean((found - y) ** 2))
+                held_out = held_out_predictions(hat, y, np.arange(n)[:, None])[:, 0]
+                return float(np.mean((held_out - y) ** 2))
         return float(leave_one_out(y - self._smoother @ y, self._smoother.diagonal()))
 
     def _cross_validation(self) -> float:
@@ -335,6 +349,6 @@ class Candidate:
         values = self._evaluator.predict(~testing, testing, seeds).values
         tested = np.asarray(testing.any(axis=0))
         # Probabilities of several classes have one more axis.
-        left = testing.reshape(*testing.shape, *[1] * (values.ndim - 2))
-        predictions = np.where(left, values, 0.0).sum(axis=0)
+        is_left_out = testing.reshape(*testing.shape, *[1] * (values.ndim - 2))
+        predictions = np.where(is_left_out, values, 0.0).sum(axis=0)
         return self._mean(observed_losses(self._loss, self._sample, predictions), tested)

@@ -82,32 +82,38 @@ def from_labelings(
         execution.announce_total(options.n_permutations + 1, at_most=options.stop_after is not None)
     # Seeds of the fits come from a stream of their own, so that labels depend on rng alone.
     seeds = np.random.default_rng(int(execution.generator.integers(2**63 - 1)))
-    real = sample.target[None]
-    predictions = evaluator.predict_labelings(real, seeds.integers(2**31 - 1, size=1))
+    observed_labels = sample.target[None]
+    predictions = evaluator.predict_labelings(observed_labels, seeds.integers(2**31 - 1, size=1))
     if relabeling is None:
-        e_in = relabeled_losses(loss, sample, predictions.values, real, sample.target)["e_in"]
+        e_in = relabeled_losses(loss, sample, predictions.values, observed_labels, sample.target)[
+            "e_in"
+        ]
     else:
-        e_in = clustered_losses(loss, sample, predictions.values, real, relabeling)["e_in"]
+        e_in = clustered_losses(loss, sample, predictions.values, observed_labels, relabeling)[
+            "e_in"
+        ]
     if options.stop_after is None:
         batches = _batches(sample.target, options, execution, relabeling)
         sampling = options.sampling
-        found = optimism(evaluator, sample, loss, sampling, batches, seeds, relabeling=relabeling)
+        relabeled_optimism = optimism(
+            evaluator, sample, loss, sampling, batches, seeds, relabeling=relabeling
+        )
         sequence = None
     else:
-        found, sequence = _sequential(
+        relabeled_optimism, sequence = _sequential(
             evaluator, loss, float(e_in[0]), options, execution, seeds, sample, relabeling
         )
     ties = Counter(predictions.ties)
-    ties.update(found.ties)
+    ties.update(relabeled_optimism.ties)
     return PermutationEstimates(
         e_in=float(e_in[0]),
-        e_gen=found.mean("e_gen"),
-        p_in=found.mean("p_in"),
-        mc_se={name: found.mc_se(name) for name in ("e_gen", "p_in")},
-        n_fits=1 + len(found.e_in),
+        e_gen=relabeled_optimism.mean("e_gen"),
+        p_in=relabeled_optimism.mean("p_in"),
+        mc_se={name: relabeled_optimism.mc_se(name) for name in ("e_gen", "p_in")},
+        n_fits=1 + len(relabeled_optimism.e_in),
         one_class_fits=evaluator.one_class_fits,
         ties=ties,
-        relabeled=found,
+        relabeled=relabeled_optimism,
         sequence=sequence,
     )
 
@@ -125,8 +131,10 @@ def labelings_within(
     rng, seeds = np.random.default_rng(0), np.random.default_rng(0)
 
     def trial(size: int) -> None:
-        tried = replace(execution, generator=rng, batch_size=None)
-        batches = _batches(sample.target, replace(options, n_permutations=size), tried, relabeling)
+        trial_execution = replace(execution, generator=rng, batch_size=None)
+        batches = _batches(
+            sample.target, replace(options, n_permutations=size), trial_execution, relabeling
+        )
         optimism(evaluator, sample, loss, options.sampling, batches, seeds, relabeling=relabeling)
 
     seconds = options.max_seconds
@@ -158,26 +166,34 @@ def _sequential(
     at_once = JITTED_AT_ONCE if evaluator.jitted else 1
     n_most = int(options.n_permutations)
     stopping = BatchSizes(n_most, options.stop_after, size, at_once)
-    seen = []
+    counted_as_small = []
 
-    def see(found: Mapping[str, np.ndarray]) -> None:
-        seen.append(as_small(e_in, found["e_in"], found["e_in"] + found["e_gen"]))
-        stopping.record(seen[-1])
+    def see(relabeled_optimism: Mapping[str, np.ndarray]) -> None:
+        counted_as_small.append(
+            as_small(
+                e_in,
+                relabeled_optimism["e_in"],
+                relabeled_optimism["e_in"] + relabeled_optimism["e_gen"],
+            )
+        )
+        stopping.record(counted_as_small[-1])
 
     rng = execution.generator
     if relabeling is None:
         labels = draw_until(rng, sample.target, stopping)
     else:
         labels = relabeling.until(rng, stopping)
-    found = optimism(evaluator, sample, loss, options.sampling, labels, seeds, see, relabeling)
-    sequence = SequentialPvalue.of(np.concatenate(seen), options.stop_after)
-    return found.first(sequence.n_drawn), sequence
+    relabeled_optimism = optimism(
+        evaluator, sample, loss, options.sampling, labels, seeds, see, relabeling
+    )
+    sequence = SequentialPvalue.of(np.concatenate(counted_as_small), options.stop_after)
+    return relabeled_optimism.first(sequence.n_drawn), sequence
 
 
-def as_small(e_in: float, drawn: np.ndarray, e_out: np.ndarray | float) -> np.ndarray:
+def as_small(e_in: float, permuted_errors: np.ndarray, e_out: np.ndarray | float) -> np.ndarray:
     """Whether labels that were drawn are fitted as well as the real ones, or better."""
-    found: np.ndarray = drawn <= e_in + TIED * np.maximum(abs(e_in), np.abs(e_out))
-    return found
+    is_small: np.ndarray = permuted_errors <= e_in + TIED * np.maximum(abs(e_in), np.abs(e_out))
+    return is_small
 
 
 def _batches(
@@ -212,20 +228,20 @@ def in_closed_form(
     execution.count_fits(n_fits)
     y, n = sample.target, sample.n_obs
     if relabeling is None:
-        drawn = reference_labels(y, sampling)
-        mean, variance = float(drawn.mean()), float(drawn.var())
+        reference = reference_labels(y, sampling)
+        mean, variance = float(reference.mean()), float(reference.var())
         trace, total = float(np.trace(matrix)), float(matrix.sum())
         p_in = smoother_complexity(mean, variance, trace, total, n, sampling)
-        fitted = mean * total / n
+        mean_fit = mean * total / n
         e_gen = smoother_optimism(variance, trace, total, n, sampling)
         e_in = float(np.mean((y - matrix @ y) ** 2))
     else:
         mean = float(relabeling.weight @ relabeling.exchangeable.moments()[0])
-        e_gen, p_in, fitted = clustered_complexity(matrix, relabeling)
+        e_gen, p_in, mean_fit = clustered_complexity(matrix, relabeling)
         e_in = float(relabeling.weight @ (y - matrix @ y) ** 2)
     if sample.n_classes == 2:
         # The same with labels and fitted values in -1, 1 instead of 0, 1.
-        p_in = 4 * p_in - 2 * mean - 2 * fitted + 1
+        p_in = 4 * p_in - 2 * mean - 2 * mean_fit + 1
     return PermutationEstimates(
         e_in=e_in,
         e_gen=float(e_gen),

@@ -162,8 +162,8 @@ class PermutationComplexityTest(HypothesisTest):
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
-        words = self.question.metric.in_words
-        return f"out-of-sample {words} of the rule learnt from all observations"
+        loss_in_words = self.question.metric.in_words
+        return f"out-of-sample {loss_in_words} of the rule learnt from all observations"
 
     def fit(
         self,
@@ -257,8 +257,10 @@ class PermutationComplexityTest(HypothesisTest):
         question, learner, relabeling = self.question, self._learner, self._relabeling
         sample, loss = question.data("a permutation test").sample, question.loss
         if options.max_seconds is not None:
-            allowed = labelings_within(sample, learner, loss, options, execution, relabeling)
-            options = options.within(allowed)
+            affordable_labelings = labelings_within(
+                sample, learner, loss, options, execution, relabeling
+            )
+            options = options.within(affordable_labelings)
         if options.analytic:
             estimates = in_closed_form(sample, learner, options.sampling, execution, relabeling)
         else:

@@ -92,9 +92,11 @@ class ModelSelection(Saved):
         object.__setattr__(self, "names", names)
 
     def __str__(self) -> str:
-        chosen = ", ".join(f"{name}: {self.names[place]}" for name, place in self.choices.items())
+        choices_text = ", ".join(
+            f"{name}: {self.names[learner_index]}" for name, learner_index in self.choices.items()
+        )
         notes = "".join(f"\n{note}" for note in self.notes)
-        return f"{self.table.to_string(index=False)}\n\nChosen by {chosen}{notes}"
+        return f"{self.table.to_string(index=False)}\n\nChosen by {choices_text}{notes}"
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
@@ -102,8 +104,8 @@ class ModelSelection(Saved):
     @property
     def verdict(self) -> str:
         """The choice in words."""
-        best = self.names[self.choices[self.criterion]]
-        return f"Chosen by {NAMES.get(self.criterion, self.criterion)}: {best}"
+        chosen_name = self.names[self.choices[self.criterion]]
+        return f"Chosen by {NAMES.get(self.criterion, self.criterion)}: {chosen_name}"
 
     def summary(self) -> "SelectionSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
@@ -117,29 +119,39 @@ class ModelSelection(Saved):
     @property
     def notes(self) -> tuple[str, ...]:
         """What was done to the data, what there was no time for, and who ties, if anything."""
-        known = self.settings
-        fewer = [f"{name} = {known[name]}" for name in known.get("reduced", ())]
-        budget = f"{' and '.join(fewer)}, which max_seconds = {known.get('max_seconds')} allowed."
+        selection_settings = self.settings
+        fewer = [
+            f"{name} = {selection_settings[name]}" for name in selection_settings.get("reduced", ())
+        ]
+        budget = (
+            f"{' and '.join(fewer)}, which max_seconds = {selection_settings.get('max_seconds')} "
+            "allowed."
+        )
         return (
-            *dropped_note(known.get("n_dropped", 0)),
+            *dropped_note(selection_settings.get("n_dropped", 0)),
             *([budget] if fewer else []),
             *self._note_on_ties(),
         )
 
     def _note_on_ties(self) -> tuple[str, ...]:
         """That the choice was made by the order of the learners, where several are the best."""
-        chosen = self.choices.get(self.criterion)
-        if chosen is None:
+        chosen_index = self.choices.get(self.criterion)
+        if chosen_index is None:
             return ()
         values = self.columns[self.criterion]
         # Sums of the same errors may differ by rounding.
-        equal = np.isclose(values, values[chosen], rtol=1e-12, atol=0)
-        tied = [self.names[place] for place in np.flatnonzero(equal) if place != chosen]
+        equal = np.isclose(values, values[chosen_index], rtol=1e-12, atol=0)
+        tied = [
+            self.names[learner_index]
+            for learner_index in np.flatnonzero(equal)
+            if learner_index != chosen_index
+        ]
         if not tied:
             return ()
         return (
-            f"By {NAMES.get(self.criterion, self.criterion)} {self.names[chosen]} is no better "
-            f"than {', '.join(tied)}: of learners that tie, the first in the list is chosen.",
+            f"By {NAMES.get(self.criterion, self.criterion)} {self.names[chosen_index]} is no "
+            f"better than {', '.join(tied)}: of learners that tie, the first in the list is "
+            "chosen.",
         )
 
     @property
@@ -150,13 +162,15 @@ class ModelSelection(Saved):
     @property
     def choices(self) -> dict[str, int]:
         """Position of the learner that each criterion chooses: the first of the best."""
-        found = {}
+        learner_of_criterion = {}
         for name in self.criteria:
             values = self.columns[name]
             if not np.isnan(values).all():
-                best = np.nanargmax if self.settings.get("better") == "higher" else np.nanargmin
-                found[name] = int(best(values))
-        return found
+                best_index = (
+                    np.nanargmax if self.settings.get("better") == "higher" else np.nanargmin
+                )
+                learner_of_criterion[name] = int(best_index(values))
+        return learner_of_criterion
 
     @property
     def best(self) -> Learner:
@@ -167,12 +181,13 @@ class ModelSelection(Saved):
         ValueError
             If the selection was read from a file.
         """
-        place = self.choices[self.criterion]
+        learner_index = self.choices[self.criterion]
         if not self.learners:
             raise ValueError(
-                f"learners are not kept in files: the best one is called {self.names[place]!r}"
+                "learners are not kept in files: the best one is called "
+                f"{self.names[learner_index]!r}"
             )
-        return self.learners[place]
+        return self.learners[learner_index]
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -205,10 +220,13 @@ class ModelSelection(Saved):
                 f"errors must have shape ({len(self.names)},), one for each learner, got "
                 f"{values.shape}"
             )
-        least = values.min()
-        if not least > 0:
-            raise ValueError(f"errors must be positive numbers, the smallest is {least}")
-        return {name: float(values[at] / least - 1) for name, at in self.choices.items()}
+        smallest_error = values.min()
+        if not smallest_error > 0:
+            raise ValueError(f"errors must be positive numbers, the smallest is {smallest_error}")
+        return {
+            name: float(values[learner_index] / smallest_error - 1)
+            for name, learner_index in self.choices.items()
+        }
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw every criterion against complexity, with its choice marked.
@@ -233,7 +251,7 @@ class ModelSelection(Saved):
         order = np.argsort(self.complexity, kind="stable")
         x = self.complexity[order]
         ax.plot(x, self.columns["e_in"][order], color="#8C8C8C", linestyle="--", label="in-sample")
-        for name, place in self.choices.items():
+        for name, learner_index in self.choices.items():
             values = np.where(np.isfinite(self.columns[name]), self.columns[name], np.nan)
             (line,) = ax.plot(
                 x,
@@ -241,12 +259,17 @@ class ModelSelection(Saved):
                 label=NAMES[name],
                 linewidth=2.4 if name == self.criterion else 1.2,
             )
-            ax.plot(self.complexity[place], values[place], "o", color=line.get_color())
+            ax.plot(
+                self.complexity[learner_index], values[learner_index], "o", color=line.get_color()
+            )
         axis = str(self.settings["complexity"])
         if axis == BY_NUMBER:
             axis = "learner"
-            names = [self.names[place] for place in order]
-            names = [each if len(each) <= LONGEST else f"{each[:LONGEST]}..." for each in names]
+            names = [self.names[learner_index] for learner_index in order]
+            names = [
+                learner_name if len(learner_name) <= LONGEST else f"{learner_name[:LONGEST]}..."
+                for learner_name in names
+            ]
             crowded = sum(map(len, names)) > ROOM
             turned: dict[str, Any] = {"rotation": 30, "ha": "right"} if crowded else {}
             ax.set_xticks(x, names, **PLAIN, **turned)
@@ -392,15 +415,15 @@ def select_model(
         n_left_out=n_left_out,
     )
     warn_of_learners(task.learners)
-    given = _checked_complexity(complexity, len(task.learners))
+    user_complexity = _checked_complexity(complexity, len(task.learners))
     started, execution = time.perf_counter(), Execution.of(rng, n_jobs, batch_size)
     check_seconds(max_seconds)
-    asked = task
+    requested_task = task
     with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
         if max_seconds is not None:
             task = task.within(max_seconds, execution)
         execution = replace(execution, bar=bar)
-        n_fits = sum(1 if task.smooths(each) else task.fits_of_each for each in task.learners)
+        n_fits = sum(1 if task.smooths(learner) else task.fits_of_each for learner in task.learners)
         execution.announce_total(n_fits, at_most=any(map(task.smooths, task.learners)))
         columns, n_fits = _columns(task, execution)
     if np.isnan(columns[criterion]).all():
@@ -408,7 +431,7 @@ def select_model(
             f"criterion={criterion!r} exists for none of the learners: use ridge, polynomial, "
             "kernel_ridge or smoother with loss='squared', or another criterion"
         )
-    places, axis = _axis(given, columns)
+    places, axis = _axis(user_complexity, columns)
     metric = task.loss
     if metric.units is not None:
         columns = {
@@ -424,17 +447,23 @@ def select_model(
         **({"better": "higher"} if metric.units and metric.units.greater_is_better else {}),
         "n_permutations": task.n_permutations,
         "n_folds": n_folds,
-        "n_left_out": n_left_out if task.n_left_out == asked.n_left_out else task.n_left_out,
+        "n_left_out": n_left_out
+        if task.n_left_out == requested_task.n_left_out
+        else task.n_left_out,
         "rng": execution.seed,
     }
     if max_seconds is not None:
-        drawn = ("n_permutations", "n_left_out")
-        fewer = [each for each in drawn if getattr(task, each) < getattr(asked, each)]
+        drawn_numbers = ("n_permutations", "n_left_out")
+        fewer = [
+            setting
+            for setting in drawn_numbers
+            if getattr(task, setting) < getattr(requested_task, setting)
+        ]
         settings |= {"max_seconds": max_seconds} | ({"reduced": fewer} if fewer else {})
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
     if task.clusters is not None:
         settings |= {"group_weight": group_weight, "n_groups": task.clusters.n_groups}
-    found = ModelSelection(
+    selection = ModelSelection(
         criterion,
         task.learners,
         columns,
@@ -445,8 +474,8 @@ def select_model(
         settings,
         names,
     )
-    hooks.announce_outcome(problem, found)
-    return found
+    hooks.announce_outcome(problem, selection)
+    return selection
 
 
 def _columns(task: Task, execution: Execution) -> tuple[dict[str, np.ndarray], int]:
@@ -470,10 +499,12 @@ def _checked_complexity(complexity: Sequence[float] | None, n_learners: int) -> 
     return values
 
 
-def _axis(given: np.ndarray | None, columns: Mapping[str, np.ndarray]) -> tuple[np.ndarray, str]:
+def _axis(
+    user_complexity: np.ndarray | None, columns: Mapping[str, np.ndarray]
+) -> tuple[np.ndarray, str]:
     """Places on the horizontal axis of the plot, and its label."""
-    if given is not None:
-        return given, "complexity"
+    if user_complexity is not None:
+        return user_complexity, "complexity"
     degrees = columns["degrees"]
     if np.isfinite(degrees).all():
         return degrees, "effective degrees of freedom"

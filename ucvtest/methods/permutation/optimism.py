@@ -53,7 +53,7 @@ class Optimism:
 
     def first(self, number: int) -> "Optimism":
         """The first labelings that were drawn."""
-        e_in, e_gen, p_in = (each[:number] for each in (self.e_in, self.e_gen, self.p_in))
+        e_in, e_gen, p_in = (errors[:number] for errors in (self.e_in, self.e_gen, self.p_in))
         return Optimism(e_in, e_gen, p_in, self.ties)
 
     def mean(self, name: str) -> float:
@@ -85,25 +85,27 @@ def optimism(
 ) -> Optimism:
     """Fit drawn labels, batch by batch, and sum up; `see` looks at each batch."""
     reference = reference_labels(sample.target, sampling)
-    parts, probabilities, observed = [], [], []
+    loss_batches, probabilities, observed = [], [], []
     ties: Counter[str] = Counter()
     for labels, probability in batches:
-        drawn = seeds.integers(2**31 - 1, size=len(labels))
-        predictions = evaluator.predict_labelings(labels, drawn)
+        fit_seeds = seeds.integers(2**31 - 1, size=len(labels))
+        predictions = evaluator.predict_labelings(labels, fit_seeds)
         ties.update(predictions.ties)
         if relabeling is None:
-            found = relabeled_losses(loss, sample, predictions.values, labels, reference)
+            batch_losses = relabeled_losses(loss, sample, predictions.values, labels, reference)
         else:
-            found = clustered_losses(loss, sample, predictions.values, labels, relabeling)
+            batch_losses = clustered_losses(loss, sample, predictions.values, labels, relabeling)
         weight = None if relabeling is None else relabeling.weight
         p_in = _agreement(sample, predictions.values, labels, weight)
-        parts.append((found["e_in"], found["e_gen"], p_in))
+        loss_batches.append((batch_losses["e_in"], batch_losses["e_gen"], p_in))
         if see is not None:
-            see(found)
+            see(batch_losses)
         if probability is not None:
             probabilities.append(probability)
             observed.append((labels == sample.target).all(axis=1))
-    e_in, e_gen, p_in = (np.concatenate(each) for each in zip(*parts, strict=True))
+    e_in, e_gen, p_in = (
+        np.concatenate(batch_values) for batch_values in zip(*loss_batches, strict=True)
+    )
     if not probabilities:
         return Optimism(e_in, e_gen, p_in, ties)
     return Optimism(
@@ -115,17 +117,19 @@ def relabeled_losses(
     loss: Loss, sample: Sample, predictions: np.ndarray, labels: np.ndarray, reference: np.ndarray
 ) -> dict[str, np.ndarray]:
     """`generalization` for any loss; arguments and result as there."""
-    known: Any = loss.name if loss.name in ("squared", "absolute", "zero_one") else loss.matrix
-    if known is None and loss.output == "label":
-        known = _matrix_of(loss, sample)
-    if known is not None:
-        return generalization(predictions, labels, reference, known)
+    loss_matrix: Any = (
+        loss.name if loss.name in ("squared", "absolute", "zero_one") else loss.matrix
+    )
+    if loss_matrix is None and loss.output == "label":
+        loss_matrix = _matrix_of(loss, sample)
+    if loss_matrix is not None:
+        return generalization(predictions, labels, reference, loss_matrix)
     e_in = _by_function(loss, sample, labels, predictions).mean(axis=1)
     e_out = np.zeros(len(predictions))
     values, counts = np.unique(reference, return_counts=True)
     for value, count in zip(values, counts, strict=True):
-        drawn = np.full(labels.shape, value)
-        e_out += count * _by_function(loss, sample, drawn, predictions).mean(axis=1)
+        constant_labels = np.full(labels.shape, value)
+        e_out += count * _by_function(loss, sample, constant_labels, predictions).mean(axis=1)
     e_out /= len(reference)
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
 
@@ -147,9 +151,13 @@ def clustered_complexity(matrix: np.ndarray, relabeling: Relabeling) -> tuple[fl
     """Means over all labelings of e_gen, y^pi g^pi and g^pi, of a linear smoother in clusters."""
     mean, covariance = relabeling.exchangeable.moments()
     weight = relabeling.weight
-    together = float(weight @ (matrix * covariance).sum(axis=1))
-    fitted = matrix @ mean
-    return 2 * together, together + float(weight @ (mean * fitted)), float(weight @ fitted)
+    weighted_covariance = float(weight @ (matrix * covariance).sum(axis=1))
+    mean_fit = matrix @ mean
+    return (
+        2 * weighted_covariance,
+        weighted_covariance + float(weight @ (mean * mean_fit)),
+        float(weight @ mean_fit),
+    )
 
 
 def observed_losses(loss: Loss, sample: Sample, predictions: np.ndarray) -> np.ndarray:
@@ -180,12 +188,12 @@ def _by_function(
     true = labels.reshape(-1)
     if loss.original_labels and sample.classes is not None:
         true = sample.classes[true.astype(int)]
-    found = loss.function(true, predictions.reshape(1, -1, *predictions.shape[2:]))
-    return _finite(loss, found, (1, labels.size)).reshape(labels.shape)
+    loss_values = loss.function(true, predictions.reshape(1, -1, *predictions.shape[2:]))
+    return _finite(loss, loss_values, (1, labels.size)).reshape(labels.shape)
 
 
-def _finite(loss: Loss, found: Any, shape: tuple[int, ...]) -> np.ndarray:
-    values = as_numbers(f"what loss {loss.name} returned", found)
+def _finite(loss: Loss, loss_values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    values = as_numbers(f"what loss {loss.name} returned", loss_values)
     if values.shape != shape:
         raise ValueError(
             f"loss {loss.name} returned shape {values.shape} for predictions of shape {shape}: it "
@@ -232,12 +240,12 @@ def find_smoother(
     try:
         learner.check(numbers, "number", n)
     except ValueError as error:
-        raise ValueError(f"learner {learner.name} is no linear smoother: {error}") from error
+        raise ValueError(f"learner {learner.name} is no linear smoother: {error}") from None
     labels = np.vstack([np.eye(n), y, y[::-1]])
     evaluator = Evaluator(numbers, learner, "number", n_jobs=n_jobs)
-    fitted = evaluator.predict_labelings(labels, np.zeros(n + 2, dtype=int)).values
-    matrix = fitted[:n].T
-    if not (np.abs(labels[n:] @ matrix.T - fitted[n:]) <= SAME_FIT * np.abs(y).max()).all():
+    predictions = evaluator.predict_labelings(labels, np.zeros(n + 2, dtype=int)).values
+    matrix = predictions[:n].T
+    if not (np.abs(labels[n:] @ matrix.T - predictions[n:]) <= SAME_FIT * np.abs(y).max()).all():
         raise ValueError(
             f"learner {learner.name} is no linear smoother: its fit to y is not a fixed matrix "
             "times y; use a number of permutations"

@@ -73,13 +73,13 @@ class PermutationOptions:
                 f"max_seconds has no use with n_permutations={number!r}, which says how many fits "
                 "there are: use a number of permutations"
             )
-        stop = checked_stop_after(stop_after, number)
-        if stop is not None and sampling != "permutation":
+        checked_stop = checked_stop_after(stop_after, number)
+        if checked_stop is not None and sampling != "permutation":
             raise ValueError(
-                f"stop_after={stop} is about p-values, which sampling={sampling!r} has not: leave "
-                "it out, or use sampling='permutation'"
+                f"stop_after={checked_stop} is about p-values, which sampling={sampling!r} has "
+                "not: leave it out, or use sampling='permutation'"
             )
-        options = cls(number, sampling, float(delta), stop, max_seconds)
+        options = cls(number, sampling, float(delta), checked_stop, max_seconds)
         if options.exact:
             _check_enumeration(sample, learner, sampling, relabeling)
         if options.analytic and loss.name != "squared":
@@ -92,24 +92,33 @@ class PermutationOptions:
     @property
     def settings(self) -> dict[str, Any]:
         """As a result keeps them."""
-        known = dict(vars(self))
-        del known["asked"]
+        option_settings = dict(vars(self))
+        del option_settings["asked"]
         for name in ("stop_after", "max_seconds"):
-            if known[name] is None:
-                del known[name]
-        return known
+            if option_settings[name] is None:
+                del option_settings[name]
+        return option_settings
 
-    def within(self, allowed: int) -> Self:
+    def within(self, affordable_labelings: int) -> Self:
         """The options with no more permutations than there is time for."""
         assert self.max_seconds is not None
-        asked = int(self.n_permutations)
-        if allowed < LEAST_PERMUTATIONS <= asked:
+        n_requested = int(self.n_permutations)
+        if affordable_labelings < LEAST_PERMUTATIONS <= n_requested:
             # The fit to the observed labels is the third.
             raise too_few_seconds(
-                self.max_seconds, allowed + 1, LEAST_PERMUTATIONS + 1, "the Monte-Carlo error"
+                self.max_seconds,
+                affordable_labelings + 1,
+                LEAST_PERMUTATIONS + 1,
+                "the Monte-Carlo error",
             )
-        number = permutations_within(self.max_seconds, allowed, asked, self.stop_after)
-        return replace(self, n_permutations=number, asked=asked) if number < asked else self
+        number = permutations_within(
+            self.max_seconds, affordable_labelings, n_requested, self.stop_after
+        )
+        return (
+            replace(self, n_permutations=number, asked=n_requested)
+            if number < n_requested
+            else self
+        )
 
     @property
     def exact(self) -> bool:
@@ -139,15 +148,15 @@ def _number(n_permutations: Any) -> int | str:
 def _check_enumeration(
     sample: Sample, learner: Learner, sampling: Sampling, relabeling: Relabeling | None
 ) -> None:
-    most = MAX_LABELINGS_JITTED if learner.backend == "jax" else MAX_LABELINGS_OTHERWISE
+    most_labelings = MAX_LABELINGS_JITTED if learner.backend == "jax" else MAX_LABELINGS_OTHERWISE
     if relabeling is None:
         number = n_labelings(sample.target, sampling)
     else:
         number = relabeling.exchangeable.n_labelings
-    if number > most:
+    if number > most_labelings:
         raise ValueError(
-            f"n_permutations='exact' needs {number} fits, more than {most}: use a number of "
-            "permutations, or 'analytic' for linear smoothers"
+            f"n_permutations='exact' needs {number} fits, more than {most_labelings}: use a number "
+            "of permutations, or 'analytic' for linear smoothers"
         )
 
 

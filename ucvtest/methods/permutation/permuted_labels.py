@@ -49,8 +49,8 @@ def draw_batches(
 ) -> Iterator[tuple[np.ndarray, None]]:
     """`draw_labels`, `size` at a time, in the form of `all_labels`."""
     size = batch_size(size, target)
-    for start in range(0, n_drawn, size):
-        yield draw_labels(rng, target, sampling, min(size, n_drawn - start)), None
+    for n_done in range(0, n_drawn, size):
+        yield draw_labels(rng, target, sampling, min(size, n_drawn - n_done)), None
 
 
 def draw_until(
@@ -78,21 +78,23 @@ def all_labels(
     target: np.ndarray, sampling: Sampling, size: int | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """All different labelings (size, n), some at a time, with their probabilities (size,)."""
-    share = Counter(reference_labels(target, sampling).tolist())
-    n_reference = share.total()
+    label_counts = Counter(reference_labels(target, sampling).tolist())
+    n_reference = label_counts.total()
     rows: Iterator[tuple[float, ...]]
     if sampling == "permutation":
         rows = arrangements(sorted(target.tolist()))
     else:
-        rows = product(sorted(share), repeat=len(target))
+        rows = product(sorted(label_counts), repeat=len(target))
     n_rows = n_labelings(target, sampling)
     size = batch_size(size, target)
     while block := list(islice(rows, size)):
         if sampling == "permutation":
             probability = np.full(len(block), 1.0 / n_rows)
         else:
-            each = [math.prod(share[label] for label in row) for row in block]
-            probability = np.array(each, dtype=float) / float(n_reference) ** len(target)
+            row_probabilities = [math.prod(label_counts[label] for label in row) for row in block]
+            probability = np.array(row_probabilities, dtype=float) / float(n_reference) ** len(
+                target
+            )
         yield np.array(block), probability
 
 
@@ -108,22 +110,22 @@ class Relabeling:
         """None where observations are by themselves; refused where nothing can change."""
         if clusters is None:
             return None
-        found = ExchangeableLabels.of(target, clusters.groups.index)
-        if found.n_labelings == 1:
+        exchangeable = ExchangeableLabels.of(target, clusters.groups.index)
+        if exchangeable.n_labelings == 1:
             raise ValueError(
                 "groups leave one labeling alone: labels are permuted within groups, and those of "
                 "groups with one label among groups of the same size, of which there must be two "
                 "with different labels"
             )
-        return cls(found, clusters.row_shares)
+        return cls(exchangeable, clusters.row_shares)
 
     def drawn(
         self, rng: np.random.Generator, n_drawn: int, size: int | None
     ) -> Iterator[tuple[np.ndarray, None]]:
         """As `draw_batches`."""
         size = batch_size(size, self.weight)
-        for start in range(0, n_drawn, size):
-            yield self.exchangeable.draw(rng, min(size, n_drawn - start)), None
+        for n_done in range(0, n_drawn, size):
+            yield self.exchangeable.draw(rng, min(size, n_drawn - n_done)), None
 
     def until(
         self, rng: np.random.Generator, stopping: BatchSizes

@@ -134,7 +134,7 @@ def _diagnostics(
     bounds: Mapping[str, float],
     null: str,
 ) -> dict[str, Any]:
-    known: dict[str, Any] = {
+    diagnostics: dict[str, Any] = {
         "e_in": estimates.e_in,
         "e_gen": estimates.e_gen,
         "p_in": estimates.p_in,
@@ -145,21 +145,21 @@ def _diagnostics(
         **estimates.ties,
     }
     if estimates.relabeled is not None:
-        known["e_in_permuted"] = estimates.relabeled.mean("e_in")
-        known["mc_se_e_in_permuted"] = estimates.relabeled.mc_se("e_in")
+        diagnostics["e_in_permuted"] = estimates.relabeled.mean("e_in")
+        diagnostics["mc_se_e_in_permuted"] = estimates.relabeled.mc_se("e_in")
     if not math.isnan(pvalue):
         if estimates.sequence is not None:
-            known["mc_se_pvalue"] = estimates.sequence.error
-            known["n_drawn"], known["n_extreme"] = (
+            diagnostics["mc_se_pvalue"] = estimates.sequence.error
+            diagnostics["n_drawn"], diagnostics["n_extreme"] = (
                 estimates.sequence.n_drawn,
                 estimates.sequence.n_extreme,
             )
         elif not options.exact:
-            known["mc_se_pvalue"] = pvalue_error(pvalue, int(options.n_permutations))
+            diagnostics["mc_se_pvalue"] = pvalue_error(pvalue, int(options.n_permutations))
         else:
-            known["mc_se_pvalue"] = 0.0
-        known["null_hypothesis"] = null
-    return known
+            diagnostics["mc_se_pvalue"] = 0.0
+        diagnostics["null_hypothesis"] = null
+    return diagnostics
 
 
 def _tables(
@@ -204,9 +204,9 @@ def _bars(relabeled: Optimism) -> tuple[np.ndarray, np.ndarray, float | None]:
     weight = relabeled.probability
     if weight is None:
         weight = np.full(len(relabeled.e_in), 1.0 / len(relabeled.e_in))
-    values, place = np.unique(relabeled.e_in.round(12), return_inverse=True)
+    values, error_index = np.unique(relabeled.e_in.round(12), return_inverse=True)
     if len(values) <= MOST_BARS:
-        return values, np.bincount(place, weight), None
+        return values, np.bincount(error_index, weight), None
     heights, edges = np.histogram(relabeled.e_in, bins=MOST_BARS // 2, weights=weight)
     return (edges[1:] + edges[:-1]) / 2, heights, float(edges[1] - edges[0])
 

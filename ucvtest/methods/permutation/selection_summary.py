@@ -23,19 +23,21 @@ class SelectionSummary(GridSummary):
         notes: Sequence[str] = (),
     ) -> None:
         super().__init__()
-        chosen: dict[int, list[str]] = {}
-        for criterion, place in choices.items():
-            chosen.setdefault(place, []).append(criterion)
-        cells = zip(*(number_column(each.tolist()) for each in columns.values()), strict=True)
+        criteria_by_learner: dict[int, list[str]] = {}
+        for criterion, learner_index in choices.items():
+            criteria_by_learner.setdefault(learner_index, []).append(criterion)
+        cells = zip(*(number_column(column.tolist()) for column in columns.values()), strict=True)
         rows = [
-            [name, *row, ", ".join(chosen.get(place, []))]
-            for place, (name, row) in enumerate(zip(names, cells, strict=True))
+            [name, *row, ", ".join(criteria_by_learner.get(learner_index, []))]
+            for learner_index, (name, row) in enumerate(zip(names, cells, strict=True))
         ]
         self._verdict, self._grid = verdict, Grid(rows, ["", *columns, "chosen by"], TITLE)
         self._notes = tuple(notes)
         self.fill(
             [self._grid],
-            lambda width: [line for each in (verdict, *notes) for line in hanging(each, width)],
+            lambda width: [
+                line for sentence in (verdict, *notes) for line in hanging(sentence, width)
+            ],
         )
 
     def as_markdown(self) -> str:

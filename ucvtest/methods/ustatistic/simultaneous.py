@@ -150,6 +150,11 @@ class JointRun:
         needed = least_fits(one.learning_sets, one.options, n_learners, jointly=True)
         return needed // n_learners
 
+    @property
+    def max_fits(self) -> int:
+        """Fits of all learners that there may be."""
+        return next(iter(self.tests.values())).options.max_fits
+
     def within(self, fits_of_each: int) -> Self:
         """The same with at most so many fits of each learner."""
         most = fits_of_each * len(self.names)

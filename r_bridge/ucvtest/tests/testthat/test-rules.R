@@ -151,3 +151,50 @@ test_that("out-of-fold scores have an AUC within folds", {
                                             fold = 1:3)),
                "'fold' must be one label for each of 332 rows, got")
 })
+
+test_that("concordances and Brier scores of survival times are those of other packages", {
+  skip_if_not_installed("survival")
+  skip_without_python()
+  lung <- na.omit(survival::lung[c("time", "status", "age", "ph.ecog", "inst")])
+  times <- survival::Surv(lung$time, lung$status)
+  rules <- data.frame(score = lung$ph.ecog, age = lung$age / 10)
+  # Theirs divides by n, ours by n - 1.
+  n <- nrow(lung)
+  ours <- function(metric, ...) {
+    found <- hold_out_test(prediction_losses(times, rules, metric = metric, ...))
+    c(found$estimate, found$stderr)
+  }
+  theirs <- function(weights) {
+    fits <- lapply(rules, function(rule)
+      survival::concordance(times ~ rule, reverse = TRUE, timewt = weights, influence = 1))
+    c(coef(fits$score) - coef(fits$age),
+      sqrt(sum((fits$score$dfbeta - fits$age$dfbeta)^2) * n / (n - 1)))
+  }
+  expect_equal(ours("harrell"), theirs("n"), ignore_attr = TRUE)
+  expect_equal(ours("uno"), theirs("n/G2"), ignore_attr = TRUE)
+  expect_equal(hold_out_test(prediction_losses(times, rules, metric = "uno(400)",
+                                               groups = lung$inst))$parameter,
+               length(unique(lung$inst)) - 1, ignore_attr = TRUE)
+  # The mean of those of two times.
+  risks <- cbind(plogis(lung$age / 10 - 7), plogis(lung$age / 10 - 6))
+  brier <- function(risks, metric)
+    hold_out_test(prediction_losses(times, list(a = risks), metric = metric))$estimate
+  expect_equal(brier(risks, "integrated_brier(180,360)"),
+               (brier(risks[, 1L], "brier(180)") + brier(risks[, 2L], "brier(360)")) / 2,
+               ignore_attr = TRUE)
+})
+
+test_that("survival times are refused where they are of another type, or not asked about", {
+  skip_if_not_installed("survival")
+  skip_without_python()
+  times <- survival::Surv(c(5, 8, 3, 9), c(1, 2, 2, 1))
+  rules <- data.frame(a = 4:1)
+  expect_match(message_of(prediction_losses(times, rules)), "give risks to prediction_losses\\(y, ")
+  expect_match(message_of(prediction_losses(times, rules, metric = "f1")), "pass Surv\\(time, event\\)")
+  expect_match(message_of(prediction_losses(1:4, rules, metric = "harrell")),
+               "metric = \"harrell\" needs survival times: pass Surv\\(time, event\\) as y")
+  counting <- survival::Surv(1:4, 2:5, c(1, 0, 1, 1))
+  expect_match(message_of(prediction_losses(counting, rules, metric = "harrell")), "of type \"counting\"")
+  expect_match(message_of(prediction_losses(times, rules, metric = "brier(5)")),
+               "needs probabilities of an event by then")
+})

@@ -143,3 +143,28 @@ test_that("a real response has squared error", {
   expect_equal(result$settings$loss, "squared")
   expect_lt(result$estimate, 0)
 })
+
+test_that("a test that was broken off goes on from its file", {
+  skip_without_python()
+  file <- tempfile(fileext = ".json")
+  on.exit(unlink(file))
+  fits <- 0
+  state <- new.env()
+  broken_at <- function(limit, checkpoint = file) {
+    state$limit <- limit
+    own <- function(x, y, xnew) {
+      fits <<- fits + 1
+      if (fits > state$limit) stop("power cut")
+      predict(MASS::lda(x, y), xnew)$class
+    }
+    set.seed(1)
+    ustat_test(x, y, own, "knn:1", variance = "few", checkpoint = checkpoint)
+  }
+  expect_match(message_of(broken_at(8)), "power cut")
+  before <- fits
+  again <- broken_at(Inf)
+  expect_lt(fits - before, 20)
+  whole <- broken_at(Inf, NULL)
+  expect_equal(c(again$estimate, again$p.value), c(whole$estimate, whole$p.value))
+  expect_match(message_of(broken_at(Inf, 3)), "'checkpoint' must be the name of a file")
+})

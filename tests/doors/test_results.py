@@ -1,0 +1,123 @@
+"""Results that people have already: scikit-learn's, skore's, tables of folds."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    RepeatedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import ucvtest as uv
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = X[:80, :5], Y[:80]
+FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
+MODELS = {"nb": GaussianNB(), "knn": KNeighborsClassifier(3)}
+
+
+def t_test(losses):
+    return uv.CorrectedTTest.from_losses(losses).fit()
+
+
+def of_all(function, **options):
+    return {name: function(model, X, Y, cv=FOLDS, **options) for name, model in MODELS.items()}
+
+
+def test_cross_validate_needs_no_number_of_observations():
+    kept = uv.Losses.from_sklearn(of_all(cross_validate, return_indices=True), score="accuracy")
+    again = uv.Losses.from_sklearn(of_all(cross_validate), score="accuracy", cv=FOLDS, y=Y)
+    scores = uv.Losses.from_sklearn(of_all(cross_val_score), score="accuracy", cv=FOLDS, y=Y)
+    expected = uv.evaluate(MODELS, X, Y, FOLDS)
+    for losses in (kept, again, scores):
+        assert losses.design == expected.design
+        assert losses.means == pytest.approx(expected.means)
+
+
+@pytest.mark.parametrize("score", ["f1", "balanced_accuracy", "matthews_corrcoef"])
+def test_any_score_of_splits(score):
+    results = of_all(cross_validate, scoring=score, return_indices=True)
+    found = t_test(uv.Losses.from_sklearn(results, score=score))
+    expected = uv.CorrectedTTest(X, Y, *MODELS.values(), cv=FOLDS, scoring=score).fit(rng=0)
+    assert (found.estimate, found.pvalue) == pytest.approx((expected.estimate, expected.pvalue))
+    losses = uv.Losses.from_sklearn(of_all(cross_validate, return_indices=True), score="accuracy")
+    assert not losses.greater_is_better
+
+
+def test_predictions_of_cross_val_predict():
+    predicted = of_all(cross_val_predict)
+    found = uv.Losses.from_sklearn(predicted, score="accuracy", cv=FOLDS, y=Y)
+    expected = uv.evaluate(MODELS, X, Y, FOLDS)
+    assert found.means == pytest.approx(expected.means)
+    assert uv.CrossValidationWaldTest.from_losses(found).fit().n_obs == len(Y)
+    f1 = uv.Losses.from_sklearn(predicted, score="f1", cv=FOLDS, y=Y)
+    assert f1.loss == "f1"
+    proba = {n: p[:, 1] for n, p in of_all(cross_val_predict, method="predict_proba").items()}
+    auc = uv.Losses.from_sklearn(proba, score="roc_auc", cv=FOLDS, y=Y)
+    scored = of_all(cross_val_score, scoring="roc_auc")
+    assert auc.means == pytest.approx(np.stack(list(scored.values())))
+
+
+def test_a_grid_search_and_its_results():
+    grid = {"C": [0.01, 1.0]}
+    search = GridSearchCV(LogisticRegression(max_iter=5000), grid, cv=FOLDS, scoring="f1").fit(X, Y)
+    found = uv.Losses.from_sklearn(search, score="f1", y=Y)
+    assert found.learners == ("C=0.01", "C=1.0")
+    scores = np.stack([search.cv_results_[f"split{k}_test_score"] for k in range(5)], axis=1)
+    assert found.means == pytest.approx(scores)
+    same = uv.Losses.from_sklearn(search.cv_results_, score="f1", cv=FOLDS, y=Y)
+    assert same.design == found.design
+    assert uv.compare_losses(found, "corrected_t").learners == found.learners
+    default = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}).fit(X, Y)
+    assert uv.Losses.from_sklearn(default, score="accuracy", y=Y).design.n_resamples == 5
+
+
+def test_reports_of_skore():
+    skore = pytest.importorskip("skore")
+    reports = {
+        name: skore.CrossValidationReport(model, X, Y, splitter=FOLDS, pos_label=1)
+        for name, model in MODELS.items()
+    }
+    expected = uv.evaluate(MODELS, X, Y, FOLDS)
+    for given in (reports, skore.ComparisonReport(reports)):
+        found = uv.Losses.from_sklearn(given, score="accuracy")
+        assert found.means == pytest.approx(expected.means)
+        assert found.learners == ("nb", "knn")
+    single = uv.Losses.from_sklearn(reports["nb"], score="neg_log_loss")
+    log = uv.evaluate(GaussianNB(), X, Y, FOLDS, "log")
+    assert single.means == pytest.approx(log.means)
+    ranked = uv.Losses.from_sklearn(reports, score="roc_auc")
+    assert ranked.means == pytest.approx(uv.evaluate(MODELS, X, Y, FOLDS, "auc").means)
+
+
+@pytest.mark.parametrize(
+    ("results", "options", "message"),
+    [
+        ({"a": {"test_score": [1.0]}}, {}, "pass return_indices=True to cross_validate, or cv="),
+        ({"a": [1.0, 0.5]}, {}, "pass cv= and y= here, as to cross_val_score"),
+        ({"a": [1.0] * 5}, {"cv": KFold(5, shuffle=True), "n_obs": 80}, "without a seed"),
+        ({"a": [1.0] * 5}, {"cv": 5}, "y must hold the response"),
+        ({"a": Y}, {"cv": ShuffleSplit(3, random_state=0), "y": Y}, "must test each observation"),
+        ({"params": [{}]}, {"cv": 2, "y": Y}, "results have no split0_test_accuracy"),
+    ],
+)
+def test_what_is_missing_is_named(results, options, message):
+    with pytest.raises(ValueError, match=message):
+        uv.Losses.from_sklearn(results, score="accuracy", **options)
+
+
+def test_repeated_cross_validation_of_skore():
+    skore = pytest.importorskip("skore")
+    repeated = RepeatedKFold(n_splits=4, n_repeats=2, random_state=0)
+    report = skore.CrossValidationReport(GaussianNB(), X, Y, splitter=repeated)
+    found = uv.Losses.from_sklearn(report, score="accuracy")
+    assert found.means == pytest.approx(uv.evaluate(GaussianNB(), X, Y, repeated).means)

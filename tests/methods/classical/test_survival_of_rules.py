@@ -1,0 +1,219 @@
+"""Survival metrics of rules as they are: one, two, several; clusters, folds, plans, margins."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.special import expit, logit
+
+import ucvtest as uv
+
+N = 90
+RNG = np.random.default_rng(0)
+TIME = np.round(RNG.exponential(5, N), 1) + 0.1
+EVENT = RNG.random(N) < 0.6
+Y = uv.survival(TIME, EVENT)
+RISK = 5 * RNG.normal(size=N) - TIME
+RISKS = {"a": RISK, "b": RISK + 4 * RNG.normal(size=N), "c": 5 * RNG.normal(size=N)}
+PROBABILITIES = {name: expit(each / 10) for name, each in RISKS.items()}
+PATIENT = np.arange(N) // 3
+FOLD = np.arange(N) % 5
+METRICS = ("harrell", "uno(9)", "auc(4)", "brier(4)")
+
+
+def losses_of(metric: str, **options) -> uv.Losses:
+    rules = PROBABILITIES if metric.startswith("brier") else RISKS
+    return uv.Losses.from_predictions(Y, rules, metric=metric, **options)
+
+
+def fit(losses: uv.Losses, *who: str, test=uv.HoldOutTest) -> uv.TestResult:
+    return test.from_losses(losses, *who).fit()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_one_rule_has_the_spread_of_linearised_values(metric):
+    losses = losses_of(metric)
+    values, result = losses.values[0], fit(losses, "a")
+    assert result.estimate == pytest.approx(values.mean(), rel=1e-12)
+    assert result.se == pytest.approx(values.std(ddof=1) / math.sqrt(N), rel=1e-12)
+    t = stats.t.isf(0.025, N - 1) * np.array([-1, 1])
+    ends = result.estimate + t * result.se
+    if not metric.startswith("brier"):
+        ends = expit(
+            logit(result.estimate) + t * result.se / (result.estimate * (1 - result.estimate))
+        )
+    assert result.conf_int() == pytest.approx(tuple(ends), rel=1e-12)
+    assert result.diagnostics["n_events"] == EVENT.sum()
+    assert result.better == ("lower" if metric.startswith("brier") else "higher")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_two_rules_and_clusters(metric):
+    losses = losses_of(metric, groups=PATIENT)
+    moved = losses.values[0] - losses.values[1]
+    plain, result = fit(losses_of(metric), "a", "b"), fit(losses, "a", "b")
+    assert plain.se == pytest.approx(moved.std(ddof=1) / math.sqrt(N), rel=1e-12)
+    sums = np.bincount(PATIENT, moved - moved.mean())
+    n_groups = len(sums)
+    assert result.se == pytest.approx(
+        math.sqrt(n_groups / (n_groups - 1) * float(sums @ sums)) / N, rel=1e-12
+    )
+    assert (result.df, result.estimate) == (n_groups - 1, plain.estimate)
+    assert "Rows count alike, and clusters of them are independent." in result.notes
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_several_rules_at_once(metric):
+    losses = losses_of(metric)
+    frame = uv.compare_losses(losses, "hold_out", correction="simultaneous").summary_frame()
+    for _, each in frame.iterrows():
+        alone = fit(losses, each.learner, each.other)
+        assert (each.estimate, each.se) == pytest.approx((alone.estimate, alone.se), rel=1e-12)
+        assert each.conf_low < alone.conf_int()[0] < alone.conf_int()[1] < each.conf_high
+
+
+def test_folds_keep_pairs_to_themselves():
+    losses = losses_of("harrell", fold=FOLD)
+    right, pairs = 0.0, 0.0
+    for fold in range(5):
+        some = fold == FOLD
+        inside = uv.Losses.from_predictions(
+            Y.take(some), {"a": RISK[some]}, metric="harrell"
+        ).means[0, 0]
+        time, event = TIME[some], EVENT[some]
+        later = (time[:, None] < time) | ((time[:, None] == time) & ~event)
+        number = (later & event[:, None]).sum()
+        right, pairs = right + inside * number, pairs + number
+    result = fit(losses, "a", test=uv.CrossValidationWaldTest)
+    assert result.estimate == pytest.approx(right / pairs, rel=1e-12)
+    assert result.n_fits == 5
+    assert result.estimand.endswith("of the 5 rules learnt here, pairs within folds")
+    both = fit(losses, "a", "b", test=uv.CrossValidationWaldTest)
+    assert both.se == pytest.approx(
+        (losses.values[0] - losses.values[1]).std(ddof=1) / math.sqrt(N), rel=1e-12
+    )
+
+
+def test_risks_of_several_folds_are_never_compared():
+    moved = RISK + 1000 * FOLD
+    for metric in ("harrell", "uno", "auc(4)"):
+        plain = uv.Losses.from_predictions(Y, {"a": RISK}, metric=metric, fold=FOLD)
+        found = uv.Losses.from_predictions(Y, {"a": moved}, metric=metric, fold=FOLD)
+        assert found.values == pytest.approx(plain.values, rel=1e-9)
+
+
+def test_plans_margins_and_turned_risks():
+    losses = losses_of("harrell")
+    planned = uv.plan(losses, learner="a", width=0.1)
+    result = fit(losses, "a")
+    low, high = result.conf_int()
+    assert uv.plan(losses, learner="a", width=high - low).n_needed == pytest.approx(N, abs=1)
+    assert planned.n_needed > N
+    judged = fit(losses, "a", "b").noninferiority(0.2)
+    assert judged.decision == "pass"
+    turned = uv.Losses.from_predictions(Y, {"a": -RISK}, metric="harrell")
+    assert any("its high risks go with late events" in note for note in fit(turned).notes)
+    assert not any("late events" in note for note in result.notes)
+
+
+def test_what_does_not_vary_is_degenerate():
+    perfect = uv.Losses.from_predictions(
+        uv.survival(np.arange(9) + 1, np.ones(9)),
+        {"a": -np.arange(9), "b": -np.arange(9)},
+        metric="harrell",
+    )
+    alone, both = fit(perfect, "a"), fit(perfect, "a", "b")
+    assert alone.estimate == 1
+    assert "degenerate: every pair that counts" in alone.status
+    assert "the same score at every observation" in both.status
+    with pytest.warns(uv.UcvtestWarning, match="no confidence interval: degenerate"):
+        assert math.isnan(alone.conf_int()[0])
+
+
+def test_no_value_in_one_of_the_sets_is_a_status_in_all_tests():
+    one_by_one = losses_of("harrell", fold=np.arange(N))
+    result = fit(one_by_one, "a", test=uv.CrossValidationWaldTest)
+    assert "no two that are comparable were tested by the same rule" in result.status
+    assert math.isnan(result.estimate)
+    early = losses_of("harrell(0.001)", fold=FOLD)
+    for test in (uv.CorrectedTTest, uv.CrossValidationWaldTest):
+        result = fit(early, "a", test=test)
+        assert "nobody had the event by 0.001" in result.status
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".json"])
+def test_losses_are_saved_and_read(tmp_path, suffix):
+    grid = uv.metrics.integrated_brier([2, 4])
+    columns = np.stack([PROBABILITIES["a"] / 2, PROBABILITIES["a"]], axis=1)
+    several = uv.Losses.from_predictions(Y, {"a": columns}, metric=grid, fold=FOLD)
+    for losses in (losses_of("uno(9)", groups=PATIENT), several):
+        losses.save(tmp_path / f"losses{suffix}")
+        found = uv.Losses.load(tmp_path / f"losses{suffix}")
+        assert (found.values == losses.values).all()
+        assert (found.event == EVENT).all()
+        assert found.metric.name == losses.metric.name
+        # Scored again from what was kept.
+        assert found.about(losses.loss).values == pytest.approx(losses.values, rel=1e-12)
+
+
+def test_the_same_risks_by_another_metric():
+    losses = losses_of("harrell", fold=FOLD)
+    assert (losses.about("uno(9)").values == losses_of("uno(9)", fold=FOLD).values).all()
+    with pytest.raises(ValueError, match="kept the risk: make the losses with that metric"):
+        losses.about(uv.metrics.brier(4))
+    with pytest.raises(ValueError, match="kept the event_probability"):
+        losses_of("brier(4)").about("brier(5)")
+
+
+BAD = {
+    "labels": (
+        lambda: uv.Losses.from_predictions(EVENT, RISKS, metric="harrell"),
+        "needs survival",
+    ),
+    "one time": (
+        lambda: uv.Losses.from_predictions(Y, RISKS, metric=uv.metrics.integrated_brier([1, 2])),
+        r"must have a column for each of the 2 times .* got shape \(90,\)",
+    ),
+    "no probability": (
+        lambda: uv.Losses.from_predictions(Y, RISKS, metric=uv.metrics.brier(4)),
+        "needs probabilities of an event by then",
+    ),
+    "a positive class": (
+        lambda: uv.Losses.from_predictions(Y, RISKS, metric="harrell", pos_label=1),
+        "pos_label has no use",
+    ),
+    "a learner": (
+        lambda: uv.HoldOutTest(RISK[:, None], EVENT, "lda", metric="harrell"),
+        r"metric='harrell' needs survival times: pass uv.survival\(time, event\) as y",
+    ),
+    "missing risks": (
+        lambda: uv.Losses.from_predictions(Y, {"a": RISK * np.nan}, metric="harrell"),
+        "90 values that are missing or infinite",
+    ),
+    "other rows": (
+        lambda: uv.Losses.from_predictions(
+            pd.DataFrame({"time": TIME, "event": EVENT}),
+            {"a": pd.Series(RISK, index=np.arange(N)[::-1])},
+            metric="harrell",
+        ),
+        "have the same index in another order",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_cannot_be_used_is_refused(kind):
+    call, message = BAD[kind]
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_other_doors_give_the_same():
+    structured = np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("dead", "?"), ("t", "f8")])
+    frame = pd.DataFrame({"days": TIME, "status": EVENT * 1})
+    expected = losses_of("harrell").values
+    for y in (structured, frame):
+        found = uv.Losses.from_predictions(y, RISKS, metric="c_index")
+        assert (found.values == expected).all()

@@ -1,0 +1,91 @@
+"""Survival times in the shell: a column of times, and one of events."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import ucvtest as uv
+from ucvtest import cli
+
+N = 80
+RNG = np.random.default_rng(0)
+DAYS = np.round(RNG.exponential(50, N)) + 1
+DIED = (RNG.random(N) < 0.6) * 1
+RISK = 50 * RNG.normal(size=N) - DAYS
+TABLE = pd.DataFrame(
+    {
+        "days": DAYS,
+        "died": DIED,
+        "status": DIED + 1,
+        "fold": np.arange(N) % 4,
+        "new": RISK,
+        "old": RISK + 30 * RNG.normal(size=N),
+    }
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "times.csv"
+    TABLE.to_csv(path, index=False)
+    return path
+
+
+def run(command: str, table: Path, *options: str) -> Any:
+    return CliRunner().invoke(cli.app, [command, str(table), "--target", "days", *options])
+
+
+ABOUT = ("--event", "died", "--scores", "new,old")
+
+
+@pytest.mark.parametrize(
+    ("metric", "folds", "test"),
+    [
+        ("harrell", (), uv.HoldOutTest),
+        ("uno(60)", ("--fold", "fold"), uv.CrossValidationWaldTest),
+        ("auc(30)", (), uv.HoldOutTest),
+    ],
+)
+def test_predictions_are_those_of_python(table, metric, folds, test):
+    outcome = run("predictions", table, *ABOUT, "--metric", metric, *folds, "--json", "-")
+    assert outcome.exit_code == 0, outcome.stderr
+    losses = uv.Losses.from_predictions(
+        uv.survival(DAYS, DIED),
+        TABLE[["new", "old"]],
+        metric=metric,
+        fold=TABLE.fold if folds else None,
+    )
+    found, expected = json.loads(outcome.stdout), test.from_losses(losses).fit()
+    assert (found["estimate"], found["se"]) == (expected.estimate, expected.se)
+
+
+def test_the_gate_lets_the_better_one_pass(table):
+    told = ("--metric", "harrell", "--margin", "0.1")
+    assert run("gate", table, *ABOUT, *told).exit_code == 0
+    turned = ("--event", "died", "--scores", "old,new", "--metric", "harrell", "--margin", "0.0001")
+    assert run("gate", table, *turned).exit_code in (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--scores", "new", "--metric", "harrell"), "--event is missing: --metric harrell is abo"),
+        (("--scores", "new", "--event", "died"), "--event is for metrics of survival times: pass"),
+        (("--scores", "new", "--event", "days", "--metric", "uno"), "--event days: that is the ta"),
+        (("--scores", "new", "--event", "status", "--metric", "uno"), "event holds 1 and 2"),
+        (("--scores", "new", "--event", "x", "--metric", "uno"), "--event x: no such column in"),
+        (
+            ("--scores", "new", "--event", "died", "--metric", "brier(30)"),
+            "use --metric harrell or auc(30) for other risks",
+        ),
+    ],
+)
+def test_what_is_missing_is_said_in_options(table, options, message):
+    outcome = run("predictions", table, *options)
+    assert outcome.exit_code == 2
+    assert message in outcome.stderr

@@ -1,0 +1,122 @@
+"""Tables of polars, pyarrow and other packages as tables of pandas, and columns by their names."""
+
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+__all__ = ["as_pandas", "nearest", "own_columns"]
+
+AS_THEY_ARE = {"builtins", "numpy", "pandas", "scipy", "ucvtest"}
+"""Packages whose objects are no tables of another kind."""
+
+
+def as_pandas(argument: str, value: Any) -> Any:
+    """A table or column of polars, pyarrow and others as that of pandas; all else as it is.
+
+    Columns keep their names and their order, rows theirs.
+
+    Raises
+    ------
+    ValueError
+        If the table is lazy, so that it has no rows yet.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ucvtest.data.frames import as_pandas
+    >>> table = pd.DataFrame({"age": [61, 54]})
+    >>> as_pandas("X", table) is table
+    True
+    """
+    package = type(value).__module__.partition(".")[0]
+    if package in AS_THEY_ARE or _is_of_pandas(value) or isinstance(value, np.ndarray):
+        return value
+    import narwhals as nw
+
+    found: Any = nw.from_native(value, pass_through=True, allow_series=True)
+    if isinstance(found, nw.LazyFrame):
+        raise ValueError(
+            f"{argument} is a lazy table of {package}, which has no rows yet: call "
+            f".{'compute' if package == 'dask' else 'collect'}() on it"
+        )
+    if isinstance(found, nw.DataFrame):
+        import pandas as pd
+
+        columns = {name: _values(found[name]) for name in found.columns}
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(found)), copy=False)
+    return _values(found) if isinstance(found, nw.Series) else value
+
+
+def own_columns(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
+    """Features, response and groups, of which the last two may be named columns of the first.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or X is no table with names.
+    """
+    table = as_pandas("X", X)
+    named = {name: each for name, each in (("y", y), ("groups", groups)) if isinstance(each, str)}
+    taken: dict[str, Any] = {}
+    for argument, column in named.items():
+        if not hasattr(table, "columns"):
+            raise ValueError(
+                f"{argument}={column!r:.60} names a column, and X is no table with names: pass the "
+                f"values, or a DataFrame as X"
+            )
+        if column not in table.columns:
+            raise ValueError(f"{argument}={column!r:.60} is no column of X{nearest(column, table)}")
+        taken[argument] = table[column]
+    if taken:
+        table = table.drop(columns=list(dict.fromkeys(named.values())))
+    y, groups = taken.get("y", _plain("y", y)), taken.get("groups", _plain("groups", groups))
+    if table is not X:
+        table = _with_row_names(table, y, groups)
+    return table, y, groups
+
+
+def nearest(name: str, table: Any) -> str:
+    """The column that was probably meant, or all of them, as the end of a message."""
+    names = [str(each) for each in table.columns]
+    near = get_close_matches(name, names, n=1)
+    if near:
+        return f": did you mean {near[0]!r}?"
+    listed = ", ".join(names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f", which has {listed}{more}"
+
+
+MOST_NAMES = 8
+"""Columns that a message lists."""
+
+
+def _plain(argument: str, value: Any) -> Any:
+    """A response: a table of another package as an array, without names of its own for rows."""
+    table = as_pandas(argument, value) if hasattr(value, "columns") else value
+    return value if table is value else table.to_numpy()
+
+
+def _is_of_pandas(value: Any) -> bool:
+    """Whether a class derives from one of pandas, as those of geopandas do."""
+    return any(each.__module__.partition(".")[0] == "pandas" for each in type(value).__mro__)
+
+
+def _values(series: Any) -> Any:
+    """A column as one of pandas; of an enumeration the order is kept, as it is known."""
+    import narwhals as nw
+    import pandas as pd
+
+    if series.dtype == nw.Enum:
+        # Not ordered: which of two classes is the positive one then goes by their names, as it
+        # does for texts.
+        return pd.Series(pd.Categorical(series.to_list(), categories=series.dtype.categories))
+    if series.dtype in (nw.String, nw.Categorical, nw.Object):
+        return pd.Series(np.array(series.to_list(), dtype=object))
+    return pd.Series(series.to_numpy())
+
+
+def _with_row_names(table: Any, y: Any, groups: Any) -> Any:
+    """A table whose rows had no names, with those of a response of pandas beside it."""
+    index = next((each.index for each in (y, groups) if _is_of_pandas(each)), None)
+    return table if index is None or len(index) != len(table) else table.set_axis(index, axis=0)

@@ -1,0 +1,85 @@
+"""Features that determine the response: mostly the response itself, in another coding."""
+
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.rows import Remark, coded
+
+__all__ = ["leaks_of"]
+
+FEWEST_ROWS = 20
+"""Observations below which a feature determines the response by chance."""
+
+EXPLAINED_BY_CLASSES = 0.95
+EXPLAINED_OF_NUMBERS = 0.999
+"""Share of the variance that a feature and the response have in common, from here on."""
+
+MOST_NAMED = 3
+
+
+def leaks_of(
+    features: Any, response: np.ndarray, class_index: np.ndarray | None
+) -> tuple[Remark, ...]:
+    """The remark on columns that determine the response, or nearly, where there are any.
+
+    Of classes: one value or narrow range of the column for each class. Of numbers: a linear
+    function of the column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.data.leaks import leaks_of
+    >>> y = np.arange(30) % 2
+    >>> noise = np.random.default_rng(0).normal(size=30)
+    >>> len(leaks_of(np.column_stack([noise, 1 - y]), y, y))
+    1
+    """
+    if len(response) < FEWEST_ROWS:
+        return ()
+    columns, numeric = coded(features)
+    if class_index is None:
+        shares = _linear(columns, np.asarray(response, dtype=float))
+        found = numeric & (shares >= EXPLAINED_OF_NUMBERS)
+    else:
+        found = _between_classes(columns, class_index) >= EXPLAINED_BY_CLASSES
+        for place in np.flatnonzero(~numeric):
+            found[place] = _names_classes(columns[:, place], class_index)
+    places = np.flatnonzero(found)
+    if not len(places):
+        return ()
+    names = getattr(features, "columns", None)
+    named = [str(at) if names is None else repr(names[at]) for at in places[:MOST_NAMED].tolist()]
+    more = f" and {len(places) - len(named)} more" if len(places) > len(named) else ""
+    several = len(places) > 1
+    text = (
+        f"{'Columns' if several else 'Column'} {', '.join(named)}{more} of X "
+        f"{'determine' if several else 'determines'} the response, or nearly. Leave "
+        f"{'them' if several else 'it'} out unless {'they are' if several else 'it is'} known "
+        "before the response is."
+    )
+    return (Remark(text, warns=False),)
+
+
+def _between_classes(columns: np.ndarray, class_index: np.ndarray) -> np.ndarray:
+    """The share of each column's variance that lies between the classes."""
+    members = (class_index == np.arange(class_index.max() + 1)[:, None]).astype(float)
+    with np.errstate(all="ignore"):
+        centred = columns - columns.mean(axis=0)
+        sums = members @ centred
+        between = (sums**2 / members.sum(axis=1)[:, None]).sum(axis=0)
+        return np.nan_to_num(between / (centred**2).sum(axis=0))
+
+
+def _linear(columns: np.ndarray, response: np.ndarray) -> np.ndarray:
+    """The squared correlation of each column with the response."""
+    with np.errstate(all="ignore"):
+        centred, own = columns - columns.mean(axis=0), response - response.mean()
+        return np.nan_to_num((own @ centred) ** 2 / ((centred**2).sum(axis=0) * (own @ own)))
+
+
+def _names_classes(column: np.ndarray, class_index: np.ndarray) -> bool:
+    """Whether the values of a column are names of the classes."""
+    values = np.unique(column, return_inverse=True)[1]
+    pairs = len(np.unique(values * (class_index.max() + 1) + class_index))
+    return bool(pairs == values.max() + 1 == class_index.max() + 1)

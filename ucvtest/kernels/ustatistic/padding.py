@@ -1,0 +1,43 @@
+"""Samples of similar size share a compilation: rows are filled up to a few lengths.
+
+The observations added to a sample are in every learning set, with a difference of zero, so that no
+sum over what is tested knows of them. What a jitted function returns for each of them is cut off.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["padded", "padded_size", "without_padding"]
+
+STEPS = ((128, 8), (256, 16), (512, 32), (2048, 64))
+"""Up to 128 observations, jitted functions see the next multiple of 8 of them, and so on: a tenth
+more than there are costs less than a compilation."""
+
+
+def padded_size(n_obs: int) -> int:
+    """Number of observations that jitted functions see; their own above the last of `STEPS`."""
+    step = next((step for limit, step in STEPS if n_obs <= limit), 1)
+    return -(-n_obs // step) * step
+
+
+def padded(values: np.ndarray, fill: float, size: int | None = None) -> np.ndarray:
+    """Values (..., n), filled up along their last axis, to `padded_size` unless told another."""
+    n_obs = values.shape[-1]
+    size = padded_size(n_obs) if size is None else size
+    if size == n_obs:
+        return values
+    # Takes a third of the time of np.pad.
+    array = np.full((*values.shape[:-1], size), fill, values.dtype)
+    array[..., :n_obs] = values
+    return array
+
+
+def without_padding(
+    sums: Mapping[str, np.ndarray], n_obs: int, axes: Mapping[str, int]
+) -> dict[str, np.ndarray]:
+    """Sums whose last axes, as many as `axes` has for them, are those of the observations."""
+    kept = (slice(None, n_obs),)
+    index: dict[str, Any] = {key: (..., *kept * n_axes) for key, n_axes in axes.items()}
+    return {key: value[index[key]] if key in index else value for key, value in sums.items()}

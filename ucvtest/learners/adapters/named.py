@@ -1,0 +1,150 @@
+"""Learners by a name alone: scikit-learn's estimators of that name, with their defaults."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.learners.adapters.estimators import SklearnLearner
+from ucvtest.learners.base import Learner, SplitLearner
+
+__all__ = ["DEFAULTS", "NamedEstimator", "NamedLearner", "meaning"]
+
+Recipe = tuple[str, dict[str, Any]]
+"""An estimator's class below `sklearn`, and what differs from its defaults."""
+
+# Solvers of l1 penalties need more steps than the default allows.
+LASSO: Recipe = ("linear_model.LogisticRegression", {"solver": "saga", "max_iter": 10_000})
+
+DEFAULTS: dict[str, tuple[Recipe, Recipe, Recipe | None]] = {
+    "elastic_net": (LASSO, LASSO, ("linear_model.ElasticNet", {})),
+    "knn": (
+        ("neighbors.KNeighborsClassifier", {}),
+        ("neighbors.KNeighborsClassifier", {}),
+        ("neighbors.KNeighborsRegressor", {}),
+    ),
+    "lasso": (LASSO, LASSO, ("linear_model.Lasso", {})),
+    "logistic": (
+        ("linear_model.LogisticRegression", {}),
+        ("linear_model.LogisticRegression", {}),
+        None,
+    ),
+    "random_forest": (
+        ("ensemble.RandomForestClassifier", {}),
+        ("ensemble.RandomForestClassifier", {}),
+        ("ensemble.RandomForestRegressor", {}),
+    ),
+    "ridge": (
+        ("linear_model.Ridge", {}),
+        ("linear_model.RidgeClassifier", {}),
+        ("linear_model.Ridge", {}),
+    ),
+    "svm": (("svm.SVC", {}), ("svm.SVC", {}), ("svm.SVR", {})),
+}
+"""For two classes, for more of them, and for numbers; None where there is none."""
+
+L1_RATIOS = {"elastic_net": 0.5, "lasso": 1.0}
+
+
+@dataclass(frozen=True, eq=False)
+class NamedEstimator(SklearnLearner):
+    """An estimator that was asked for by a name alone, and keeps it."""
+
+    called: str = ""
+
+    @cached_property
+    def name(self) -> str:
+        """The name that was given."""
+        return self.called
+
+    def note_on(self, sample: Sample) -> str:
+        """Which estimator the name stands for."""
+        text = " ".join(repr(self.estimator).split())
+        return f'"{self.called}" without arguments is scikit-learn\'s {text}.'
+
+
+@dataclass(frozen=True, eq=False)
+class NamedLearner(SplitLearner):
+    """A name alone; which estimator it stands for depends on the response."""
+
+    backend: ClassVar[str] = "sklearn"
+
+    called: str
+
+    @property
+    def name(self) -> str:
+        """The name that was given."""
+        return self.called
+
+    @property
+    def regresses(self) -> bool:
+        """Whether its estimator for two classes predicts numbers, as for `SklearnLearner`."""
+        return self.called == "ridge"
+
+    def for_sample(self, sample: Sample) -> Learner:
+        """The estimator with this name, for this kind of response."""
+        two_classes, several, numbers = DEFAULTS[self.called]
+        if sample.classes is None:
+            if numbers is None:
+                raise ValueError(
+                    f"learner {self.called} needs class labels, but y holds real values: use "
+                    "ridge, knn or a scikit-learn regressor"
+                )
+            return NamedEstimator(_made(self.called, numbers), self.called)
+        chosen = several if sample.n_classes > 2 else two_classes
+        return NamedEstimator(_made(self.called, chosen), self.called)
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse what the estimator cannot do."""
+        self.for_sample(sample).check(sample, output, learn_size)
+
+    def fit_predict(
+        self,
+        sample: Sample,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        output: Output,
+        seed: int,
+    ) -> np.ndarray:
+        """What the estimator predicts."""
+        found = self.for_sample(sample)
+        assert isinstance(found, SplitLearner)
+        return found.fit_predict(sample, learning, testing, output, seed)
+
+
+def meaning(called: str) -> str:
+    """Which estimators a name alone stands for, in words."""
+    two_classes, several, numbers = (
+        None if recipe is None else " ".join(repr(_made(called, recipe)).split())
+        for recipe in DEFAULTS[called]
+    )
+    found = {two_classes: "classes"} if two_classes == several else {two_classes: "two classes"}
+    found.setdefault(several, "more classes")
+    if numbers in found:
+        found[numbers] += " and numbers"
+    elif numbers is not None:
+        found[numbers] = "numbers"
+    return "; ".join(f"{estimator} for {kind}" for estimator, kind in found.items())
+
+
+def _made(called: str, recipe: Recipe) -> Any:
+    import ucvtest.common.quiet_imports  # noqa: F401  (see there)
+
+    path, options = recipe
+    module, _, name = path.rpartition(".")
+    if name == "LogisticRegression" and called in L1_RATIOS:
+        options = options | _penalty(L1_RATIOS[called])
+    return getattr(import_module(f"sklearn.{module}"), name)(**options)
+
+
+def _penalty(l1_ratio: float) -> dict[str, Any]:
+    """Before 1.8 scikit-learn reads the ratio for one value of `penalty` alone."""
+    import sklearn
+
+    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    older = {"penalty": "elasticnet"} if version < (1, 8) else {}
+    return {"l1_ratio": l1_ratio, **older}

@@ -1,0 +1,412 @@
+"""Losses from what scikit-learn and skore returned: scores of splits, searches, predictions."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import named_options
+from ucvtest.data.frames import as_pandas
+from ucvtest.data.sample import as_column, response_has_classes
+from ucvtest.designs.adapters import design_or_cv
+from ucvtest.designs.design import Design
+from ucvtest.losses.from_predictions import FromPredictions
+from ucvtest.losses.validation import as_names
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.directions import direction_of_scores
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.ranks import AUC
+
+__all__ = ["FromSklearn"]
+
+SCORES: dict[str, tuple[Metric, float, float]] = {
+    "accuracy": (LOSSES["zero_one"], 1.0, -1.0),
+    "neg_brier_score": (LOSSES["brier"], 0.0, -1.0),
+    "neg_log_loss": (LOSSES["log"], 0.0, -1.0),
+    "neg_mean_absolute_error": (LOSSES["absolute"], 0.0, -1.0),
+    "neg_mean_squared_error": (LOSSES["squared"], 0.0, -1.0),
+    "roc_auc": (AUC, 0.0, 1.0),
+}
+"""scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and the
+intercept and slope that turn the score into it."""
+
+RESPONSES = {"log": "predict_proba", "brier": "predict_proba", "auc": "decision_function"}
+"""What skore's reports are asked for, by the loss; for others it is `predict`."""
+
+
+@dataclass(frozen=True)
+class _Splits:
+    """Which splits were scored, as far as a user says: the argument `cv` and what it needs."""
+
+    cv: Any
+    y: Any
+    groups: Any
+    n_obs: int | None
+
+    def design(self) -> Design:
+        """The design that `cv` makes."""
+        response, n_obs = self.response, self.size
+        has_classes = self.y is not None and response_has_classes(self.y)
+        splitter = design_or_cv(None, self.cv, response, has_classes=has_classes)
+        shuffles = getattr(splitter, "shuffle", False) or hasattr(splitter, "test_size")
+        if shuffles and getattr(splitter, "random_state", 0) is None:
+            raise ValueError(
+                f"cv={splitter!r:.80} shuffles without a seed, so its splits cannot be made again: "
+                "set random_state before scoring, or keep the splits by return_indices=True"
+            )
+        if not hasattr(splitter, "split"):
+            return Design.from_indices(list(splitter), n_obs)
+        labels = () if self.groups is None else (np.asarray(self.groups),)
+        return Design.from_indices(splitter.split(np.zeros((n_obs, 1)), response, *labels), n_obs)
+
+    @property
+    def size(self) -> int:
+        """Observations in the data."""
+        if self.n_obs is not None:
+            return self.n_obs
+        if self.y is None:
+            raise ValueError("y must hold the response that was learnt, so that cv can split it")
+        return len(self.y)
+
+    @property
+    def response(self) -> np.ndarray:
+        """What the splitter looks at."""
+        return np.zeros(self.size) if self.y is None else as_column("y", self.y)
+
+
+class FromSklearn(FromPredictions):
+    """Losses made of what scikit-learn or skore returned."""
+
+    @classmethod
+    @named_options
+    def from_sklearn(
+        cls,
+        results: Any,
+        n_obs: int | None = None,
+        *,
+        score: str,
+        test_score: str | None = None,
+        cv: Any = None,
+        y: Any = None,
+        groups: Any = None,
+        pos_label: Any = None,
+        greater_is_better: bool | None = None,
+    ) -> Self:
+        """What scikit-learn's cross-validation or search returned, or a report of skore.
+
+        Scores of splits suffice for the tests that need no more than one number for each
+        resample. Predictions, and skore's reports, make losses of single observations.
+
+        Parameters
+        ----------
+        results : mapping, search or report
+            Name of each learner and what ``cross_validate`` returned for it, with the same splits
+            for all: with ``return_indices=True``, or with `cv`. With `cv` and `y` also the array
+            that ``cross_val_score`` or ``cross_val_predict`` returned. Or a fitted search such as
+            GridSearchCV, or its ``cv_results_``: each candidate is then a learner. Or skore's
+            CrossValidationReport, ComparisonReport, or a mapping of the former.
+        n_obs : int, optional
+            Observations in the data; by default those of `y`, or as many as the indices name.
+        score : str
+            What was scored. Means of losses ("accuracy", "neg_brier_score", "neg_log_loss",
+            "neg_mean_absolute_error", "neg_mean_squared_error") and "roc_auc" become these losses;
+            of any other score, such as "f1" or "r2", there is one number for each split.
+        test_score : str, optional
+            The key of the scores, by default "test_score" or "test" with the name of the score.
+        cv : int, splitter or list of splits, optional
+            What was passed as `cv`; its splits are made again, so that one that shuffles needs a
+            seed.
+        y, groups : array-like, shape (n,), optional
+            What was learnt, and the groups that were passed, where `cv` looks at them.
+        pos_label : optional
+            The positive class, which predictions are about.
+        greater_is_better : bool, optional
+            For a score of which the name does not say it.
+
+        Raises
+        ------
+        ValueError
+            If the splits are not known or differ between learners, or a score is missing or
+            impossible for its name.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> from sklearn.model_selection import KFold, cross_validate
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import ucvtest as uv
+        >>> X, y = load_iris(return_X_y=True)
+        >>> folds = KFold(10, shuffle=True, random_state=0)
+        >>> results = {
+        ...     name: cross_validate(model, X, y, cv=folds, return_indices=True)
+        ...     for name, model in (
+        ...         ("lda", LinearDiscriminantAnalysis()), ("knn", KNeighborsClassifier())
+        ...     )
+        ... }
+        >>> uv.Losses.from_sklearn(results, score="accuracy").means.shape
+        (2, 10)
+        """
+        splits = _Splits(cv, y, groups, n_obs)
+        reports = _reports_of(results)
+        if reports is not None:
+            return cls._of_reports(reports, score, pos_label)
+        if hasattr(results, "cv_results_"):
+            results, splits = _search(results, splits)
+        if isinstance(results, Mapping) and "params" in results:
+            results = _candidates(results, score, test_score)
+        if not isinstance(results, Mapping):
+            raise ValueError(
+                f"results must map learners to what cross_validate returned, got {results!r:.60}: "
+                "use {'name': cross_validate(...)}"
+            )
+        if not results:
+            raise ValueError("results is empty: pass at least one learner's")
+        if any(_is_predictions(each, splits) for each in results.values()):
+            folds = _folds_of(splits.design())
+            asked = _asked(score)
+            return cls.from_predictions(
+                y, dict(results), groups=groups, pos_label=pos_label, fold=folds, **asked
+            )
+        return cls(**_of_scores(results, splits, score, test_score, greater_is_better))
+
+    @classmethod
+    def _of_reports(cls, reports: Mapping[str, Any], score: str, pos_label: Any) -> Self:
+        """From predictions in skore's reports of cross-validation."""
+        asked = _asked(score)
+        designs, predictions, responses = [], {}, []
+        for name, report in reports.items():
+            if not hasattr(report, "split_indices"):
+                raise ValueError(
+                    f"results[{name!r:.60}] is no report of a cross-validation: pass skore's "
+                    "CrossValidationReport, or Losses.from_predictions with what it predicted"
+                )
+            responses.append(as_column("y", report.y))
+            designs.append(Design.from_indices(report.split_indices, len(responses[-1])))
+            predictions[name] = _predicted_by(report, asked, pos_label)
+        if any(each != designs[0] for each in designs):
+            raise ValueError("results have different splits: pass the same splitter to all reports")
+        if pos_label is None:
+            pos_label = next(iter(reports.values())).pos_label
+        folds = _folds_of(designs[0])
+        in_order = {name: _in_order(designs[0], parts) for name, parts in predictions.items()}
+        named = {} if asked.get("loss") in ("squared", "absolute") else {"pos_label": pos_label}
+        return cls.from_predictions(responses[0], in_order, fold=folds, **asked, **named)
+
+
+def _asked(score: str) -> dict[str, Any]:
+    """What predictions are scored by, as `from_predictions` calls it."""
+    if score in SCORES:
+        return {"loss": SCORES[score][0].name}
+    return {"metric": score}
+
+
+def _reports_of(results: Any) -> dict[str, Any] | None:
+    """Reports of skore by their names; None for anything else."""
+    if _is_of_skore(results):
+        inner = getattr(results, "reports_", None)
+        if isinstance(inner, Mapping):
+            return dict(inner)
+        return {getattr(results, "estimator_name_", "learner"): results}
+    if isinstance(results, Mapping) and any(map(_is_of_skore, results.values())):
+        return dict(results)
+    return None
+
+
+def _is_of_skore(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "skore"
+
+
+def _predicted_by(report: Any, asked: Mapping[str, Any], pos_label: Any) -> list[np.ndarray]:
+    """What a report predicted, split by split."""
+    method = RESPONSES.get(asked.get("loss", ""), "predict")
+    options = {"data_source": "test"}
+    try:
+        found = report.get_predictions(response_method=method, **options)
+    except (AttributeError, ValueError):
+        if method != "decision_function":
+            raise
+        found = report.get_predictions(response_method="predict_proba", **options)
+    arrays = [np.asarray(each) for each in found]
+    if method == "predict" or arrays[0].ndim == 1:
+        return arrays
+    if arrays[0].shape[1] > 2:
+        return arrays
+    label = report.pos_label if pos_label is None else pos_label
+    classes = np.unique(as_column("y", report.y)).tolist()
+    column = classes.index(label) if label in classes else -1
+    return [each[:, column] for each in arrays]
+
+
+def _in_order(design: Design, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Predictions of observations in their order, of one round or of several."""
+    n_obs, rounds, place = design.n_obs, [], 0
+    while place < len(parts):
+        found = np.empty((n_obs, *parts[0].shape[1:]), dtype=parts[0].dtype)
+        n_tested = 0
+        while n_tested < n_obs:
+            tested = design.testing[place]
+            found[tested] = parts[place]
+            n_tested, place = n_tested + int(tested.sum()), place + 1
+        rounds.append(found)
+    return rounds[0] if len(rounds) == 1 else np.stack(rounds)
+
+
+def _folds_of(design: Design) -> np.ndarray:
+    """The fold of each observation in a round of splits, (n,), or in each of several, (R, n)."""
+    rounds, current = [], np.full(design.n_obs, -1)
+    complement = bool((design.learning != design.testing).all())
+    for number, tested in enumerate(design.testing):
+        if (current[tested] >= 0).any() or not complement:
+            raise ValueError(
+                "cv must test each observation once in every round, and learn from all others, "
+                "so that predictions belong to folds: pass scores of the splits instead, as "
+                "cross_validate returns them"
+            )
+        current[tested] = number
+        if (current >= 0).all():
+            rounds.append(current)
+            current = np.full(design.n_obs, -1)
+    if (current >= 0).any():
+        raise ValueError("cv must test each observation in every round: pass scores of the splits")
+    return rounds[0] if len(rounds) == 1 else np.stack(rounds)
+
+
+def _search(search: Any, splits: _Splits) -> tuple[Any, _Splits]:
+    """The results of a fitted search, and the splits that it used."""
+    cv = search.cv if splits.cv is None else splits.cv
+    return search.cv_results_, replace(splits, cv=5 if cv is None else cv)
+
+
+def _candidates(
+    results: Mapping[str, Any], score: str, test_score: str | None
+) -> dict[str, np.ndarray]:
+    """The scores of each candidate of a search, split by split."""
+    names = [_named(parameters) for parameters in results["params"]]
+    for suffix in ("test_score", f"test_{score}") if test_score is None else (test_score,):
+        keys = [key for key in results if key.startswith("split") and key.endswith(f"_{suffix}")]
+        if keys:
+            keys.sort(key=lambda key: int(key.removeprefix("split").partition("_")[0]))
+            table = np.stack([as_numbers("results", results[key]) for key in keys], axis=1)
+            return dict(zip(names, table, strict=True))
+    raise ValueError(f"results have no split0_test_{score}: pass test_score=, as in 'test_f1'")
+
+
+def _named(parameters: Mapping[str, Any]) -> str:
+    """A candidate by its parameters."""
+    return ", ".join(f"{name}={value!r:.40}" for name, value in parameters.items()) or "default"
+
+
+def _is_predictions(result: Any, splits: _Splits) -> bool:
+    """Whether it is what cross_val_predict returned: a value for each observation."""
+    if isinstance(result, Mapping) or splits.cv is None or splits.y is None:
+        return False
+    number = len(as_pandas("results", result))
+    if number != splits.size:
+        return False
+    if splits.design().n_resamples == number:
+        raise ValueError(
+            f"results have {number} values, of {number} observations and {number} splits: pass "
+            "predictions to Losses.from_predictions(fold=), or scores to Losses.from_scores"
+        )
+    return True
+
+
+def _of_scores(
+    results: Mapping[str, Any],
+    splits: _Splits,
+    score: str,
+    test_score: str | None,
+    greater_is_better: bool | None,
+) -> dict[str, Any]:
+    """The fields of `Losses` from scores of splits."""
+    if score in SCORES:
+        metric, shift, slope = SCORES[score]
+        fields: dict[str, Any] = {
+            "loss": metric.name,
+            "in_words": metric.in_words,
+            "bounds": _bounds(metric),
+        }
+    else:
+        greater, shift, slope = direction_of_scores(score, greater_is_better), 0.0, 1.0
+        fields = {"loss": score, "in_words": f"expected {score}", "greater_is_better": greater}
+    designs, means = [], []
+    for name, result in results.items():
+        designs.append(_design_of(name, result, splits))
+        scores = _scores_of(result, name, score, test_score)
+        _check_scores(scores, name, score, designs[-1].n_resamples)
+        means.append(shift + slope * scores)
+    if any(design != designs[0] for design in designs):
+        raise ValueError("results have different splits: pass the same cv= to all learners")
+    return {
+        "design": designs[0],
+        "learners": as_names(list(results), len(designs)),
+        "means": np.array(means),
+        "settings": {"source": "scikit-learn", "score": score},
+        **fields,
+    }
+
+
+def _design_of(name: str, result: Any, splits: _Splits) -> Design:
+    """The splits behind scores: kept with them, or those that cv makes."""
+    if isinstance(result, Mapping) and "indices" in result:
+        indices = result["indices"]
+        pairs = list(zip(indices["train"], indices["test"], strict=True))
+        n_obs = splits.n_obs
+        if n_obs is None:
+            n_obs = 1 + max(int(np.max(rows)) for pair in pairs for rows in pair if len(rows))
+        return Design.from_indices(pairs, n_obs)
+    if splits.cv is not None:
+        return splits.design()
+    if isinstance(result, Mapping):
+        raise ValueError(
+            f"results[{name!r}] has no indices: pass return_indices=True to cross_validate, or cv= "
+            "and y= here; Losses.from_scores does without either"
+        )
+    raise ValueError(
+        f"results[{name!r}] has no indices: pass cv= and y= here, as to cross_val_score or "
+        "cross_val_predict; Losses.from_scores takes scores without them"
+    )
+
+
+def _bounds(metric: Metric) -> tuple[float, float] | None:
+    """Those of single values; scores have none."""
+    return metric.bounds if metric.is_mean else None
+
+
+def _scores_of(result: Any, name: str, score: str, test_score: str | None) -> np.ndarray:
+    if test_score is not None and not isinstance(test_score, str):
+        raise ValueError(f"test_score must be a key of the results, got {test_score!r:.60}")
+    if not isinstance(result, Mapping):
+        return as_numbers(f"results[{name!r}]", result)
+    keys = ("test_score", f"test_{score}") if test_score is None else (test_score,)
+    for key in keys:
+        if key in result:
+            return as_numbers(f"results[{name!r}]", result[key])
+    raise ValueError(f"results[{name!r}] has no {' or '.join(keys)}: pass test_score=")
+
+
+def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> None:
+    """Refuse scores that are missing, or impossible for what was scored."""
+    if scores.shape != (n_splits,):
+        raise ValueError(
+            f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass what "
+            "cross_validate returned"
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError(
+            f"results[{name!r}] has NaN for split {int((~np.isfinite(scores)).argmax())}: a fit "
+            "failed (see error_score='raise'), or a test set has one class only"
+        )
+    if score not in SCORES:
+        return
+    high = 0.0 if score.startswith("neg_") else 1.0
+    low = -math.inf if score.startswith("neg_") else 0.0
+    if scores.min() < low or scores.max() > high:
+        raise ValueError(
+            f"results[{name!r}] has scores from {scores.min():.3g} to {scores.max():.3g}, which "
+            f"{score} cannot have: pass score= or test_score= as they were given to cross_validate"
+        )

@@ -1,0 +1,136 @@
+"""Scorers that are functions (estimator, X, y), as cross_val_score takes them."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ucvtest.data.output import Output
+from ucvtest.metrics.set_scores import SetScore
+
+__all__ = ["is_scorer_function", "score_by_function"]
+
+OUTPUTS: dict[str, Output] = {
+    "predict": "label",
+    "predict_proba": "probability",
+    "decision_function": "score",
+}
+
+PROBED = 4
+"""Observations with which a scorer is asked what it needs."""
+
+
+class _Asked(Exception):
+    """The scorer asks the estimator for something."""
+
+
+class _NotPredictions(ValueError):
+    """The scorer asks for more than predictions."""
+
+
+class _Rows:
+    """In the place of the features of a test set, which are known by their predictions alone."""
+
+    def __init__(self, name: str, n_rows: int) -> None:
+        self._name, self._n_rows = name, n_rows
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def __getattr__(self, name: str) -> NoReturn:
+        self._refuse()
+
+    def __getitem__(self, place: Any) -> NoReturn:
+        self._refuse()
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise _NotPredictions(
+            f"scoring: {self._name} looks at X, and scores are made of predictions here: pass a "
+            "function that hands X to the estimator, or test a function (X_train, y_train, "
+            "X_test) -> predictions with a loss of your own"
+        )
+
+
+class _Probe:
+    """An estimator that tells what it is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OUTPUTS:
+            raise _Asked(name)
+        raise AttributeError(name)
+
+
+class _Predicted:
+    """An estimator that has predicted a test set."""
+
+    def __init__(self, scorer: str, method: str, predicted: np.ndarray) -> None:
+        self._scorer, self._method, self._predicted = scorer, method, predicted
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._method:
+            return lambda X: self._predicted
+        raise _NotPredictions(
+            f"scoring: {self._scorer} asks the estimator for {name} and {self._method}, and one of "
+            "predict, predict_proba and decision_function is possible"
+        )
+
+
+def is_scorer_function(scoring: Any) -> bool:
+    """Whether it is a function of estimator, X and y, and no scorer object of scikit-learn."""
+    if not callable(scoring) or isinstance(scoring, type) or hasattr(scoring, "_score_func"):
+        return False
+    try:
+        known = inspect.signature(scoring).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    needed = [
+        each for each in known if each.default is each.empty and each.kind != each.VAR_KEYWORD
+    ]
+    return len(needed) == 3
+
+
+def score_by_function(scorer: Callable[..., Any]) -> SetScore:
+    """The score that a function (estimator, X, y) gives, greater ones better.
+
+    Raises
+    ------
+    ValueError
+        If it asks an estimator for anything but predictions of X.
+    """
+    name = getattr(scorer, "__name__", type(scorer).__name__)
+    method = _asked_method(scorer, name)
+
+    def score(y: np.ndarray, predicted: np.ndarray) -> float:
+        if method == "predict_proba" and predicted.ndim == 1:
+            predicted = np.column_stack([1 - predicted, predicted])
+        return float(scorer(_Predicted(name, method, predicted), _Rows(name, len(y)), y))
+
+    return SetScore(
+        name,
+        score,
+        OUTPUTS[method],
+        original_labels=True,
+        estimand=f"expected {name} score",
+        fixed_output=method != "predict",
+    )
+
+
+def _asked_method(scorer: Callable[..., Any], name: str) -> str:
+    """What a scorer asks its estimator for."""
+    try:
+        scorer(_Probe(), _Rows(name, PROBED), np.arange(PROBED) % 2)
+    except _Asked as asked:
+        return str(asked)
+    except _NotPredictions:
+        raise
+    except Exception:
+        pass
+    raise ValueError(
+        f"scoring={name} asks the estimator for no predictions: pass a function of "
+        "(estimator, X, y) that calls estimator.predict(X), .predict_proba(X) or "
+        ".decision_function(X)"
+    )
