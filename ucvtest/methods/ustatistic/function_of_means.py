@@ -73,7 +73,9 @@ class RowsAddedToTest:
         The mean of the linearised values is that of the estimate, which has less Monte-Carlo error
         than the table of everything tested.
         """
-        n, point, added = self.n, self.point, two_right_two_wrong(len(self.table))
+        n, point = self.n, self.point
+        assert isinstance(point.function, Cells)
+        added = two_right_two_wrong(len(self.table), point.function.one)
         n_with_added = n + added.sum()
         slopes = point.gradient - (point.gradient * point.means).sum()
         mean = _estimate_of(self.moved)
