@@ -327,7 +327,9 @@ def compare(
                 checkpoint=checkpoint,
             )
         else:
-            result_or_comparison = _run_test(specs_by_label, X, y, learners, null_value, shared_arguments, seed, max_seconds)
+            result_or_comparison = _run_test(
+                specs_by_label, X, y, learners, null_value, shared_arguments, seed, max_seconds
+            )
         files = {"plot": plot, "json": json, "report": report}
         show(result_or_comparison, alpha, files, margin, quiet=quiet, methods_text=methods_text)
 

@@ -11,6 +11,7 @@ from ucvtest.cli.errors import in_options, one_line_errors, show_warning, to_rea
 from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
+    EventOption,
     FoldOption,
     GroupsOption,
     GroupWeightName,
@@ -24,7 +25,6 @@ from ucvtest.cli.options import (
     RuleLossName,
     SepOption,
     TruthOption,
-    check_event,
     check_margin,
     check_options,
 )
@@ -95,6 +95,8 @@ def gate(
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.02
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.05 --metric mcc
       ucvtest gate visits.csv --target died --scores new,old --margin 0.05 --groups patient
+      ucvtest gate holdout.csv --target days --event died --scores new,old --margin 0.05 \\
+          --metric harrell
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(gate):
         check_options(alpha, None, None if json == STDOUT else json, report)
@@ -102,8 +104,10 @@ def gate(
         names = [name.strip() for name in scores.split(",")]
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
-        more = {"groups": groups, "fold": fold, "repeat": repeat}
-        losses = losses_of(data, target, names, (loss, metric), pos_label, (sep, missing), more)
+        row_columns = {"event": event, "groups": groups, "fold": fold, "repeat": repeat}
+        losses = losses_of(
+            data, target, names, (loss, metric), pos_label, (sep, missing), row_columns
+        )
         if groups is None and group_weight is not None:
             raise ValueError("--group-weight has no use without --groups")
         result = _run_test(losses, names, group_weight, of_folds=fold is not None)

@@ -310,7 +310,9 @@ def named_tests(
 
     if test and tests is not None:
         raise ValueError("--test and --tests exclude each other: list all in --tests")
-    used_options = [option for option, value in option_values.items() if value != OWN_OPTIONS[option][2]]
+    used_options = [
+        option for option, value in option_values.items() if value != OWN_OPTIONS[option][2]
+    ]
     test, tests = method_name(test), None if tests is None else method_name(tests)
     # Options of one test name it.
     listed = test or ("ustatistic" if used_options and tests is None else tests or RECOMMENDED)

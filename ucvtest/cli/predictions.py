@@ -7,12 +7,13 @@ import numpy as np
 import typer
 
 from ucvtest.cli.errors import one_line_errors
-from ucvtest.cli.files import as_label, read_table, without_gaps
+from ucvtest.cli.files import as_label, read_table, truth, without_gaps
 from ucvtest.cli.options import (
     AlphaOption,
     AlternativeName,
     CorrectionName,
     DataArgument,
+    EventOption,
     FoldOption,
     GroupsOption,
     JsonOption,
@@ -112,8 +113,16 @@ def predictions(
     with one_line_errors(predictions):
         check_options(alpha, plot, json, report)
         names = [name.strip() for name in scores.split(",")]
-        row_columns = {"groups": groups, "weight": weight, "fold": fold, "repeat": repeat}
-        losses = losses_of(data, target, names, (loss, metric), pos_label, (sep, missing), row_columns)
+        row_columns = {
+            "event": event,
+            "groups": groups,
+            "weight": weight,
+            "fold": fold,
+            "repeat": repeat,
+        }
+        losses = losses_of(
+            data, target, names, (loss, metric), pos_label, (sep, missing), row_columns
+        )
 
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
@@ -176,7 +185,7 @@ def losses_of(
     rows: tuple[str | None, str],
     row_columns: dict[str, str | None],
 ) -> "Losses":
-    """The losses; `asked` are --loss and --metric, `rows` --sep and --missing.
+    """The losses by --loss and --metric; `rows` are --sep and --missing.
 
     `row_columns` are columns by the names of their options.
     """
@@ -186,12 +195,15 @@ def losses_of(
         raise ValueError(f"--scores {target}: that is the target")
     loss, metric = loss_and_metric
     check_truth(target, loss, metric)
+    check_event(row_columns["event"], target, metric)
     if row_columns["fold"] is not None and row_columns["fold"] in (target, *names):
         what = "what was to be predicted" if row_columns["fold"] == target else "a prediction"
         raise ValueError(f"--fold {row_columns['fold']}: that is {what}")
     option_columns = [("--scores", name) for name in names]
     option_columns = option_columns if target is None else [("--target", target), *option_columns]
-    option_columns += [(f"--{option}", name) for option, name in row_columns.items() if name is not None]
+    option_columns += [
+        (f"--{option}", name) for option, name in row_columns.items() if name is not None
+    ]
     sep, missing = rows
     table = without_gaps(read_table(data, option_columns, sep), option_columns, missing)
 
@@ -199,15 +211,17 @@ def losses_of(
 
     columns = {
         option: None if name is None else table[name]
-        for option, name in more.items()
+        for option, name in row_columns.items()
         if option != "repeat"
     }
     rules: dict[str, Any] = {name: table[name] for name in names}
-    y = None if target is None else table[target]
-    if more.get("repeat") is not None:
-        if more.get("fold") is None:
+    repeat, first_rows = row_columns["repeat"], np.arange(len(table))
+    if repeat is not None:
+        if row_columns["fold"] is None:
             raise ValueError("--repeat has no use without --fold: name the column of folds too")
-        y, rules, columns = _by_repeat(table, y, rules, columns, str(more["repeat"]))
+        columns = {"target": None if target is None else table[target], **columns}
+        first_rows, rules, columns = _by_repeat(table, rules, columns, repeat)
+    y = truth(table.iloc[first_rows], target, row_columns["event"])
     groups, weight, fold = (columns.get(option) for option in ("groups", "weight", "fold"))
     if loss == "correct":
         loss_arguments = {"--weight": weight, "--fold": fold, "--pos-label": pos_label}
@@ -215,7 +229,9 @@ def losses_of(
             if column_or_label is not None:
                 raise ValueError(f"{option} has no use with --loss correct: leave it out")
         return uv.Losses.from_correct(rules, groups=groups)
-    label = pos_label if pos_label is None or y is None else as_label(pos_label, np.asarray(y))
+    label = pos_label
+    if pos_label is not None and target is not None:
+        label = as_label(pos_label, table[target].to_numpy())
     return uv.Losses.from_predictions(
         *(y, rules),
         loss=loss,
@@ -229,40 +245,39 @@ def losses_of(
 
 def _by_repeat(
     table: "pd.DataFrame",
-    y: Any,
     rules: dict[str, Any],
     columns: dict[str, Any],
     repeat: str,
-) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """What a repeated cross-validation predicted, with a row for each repetition."""
+) -> tuple[np.ndarray, dict[str, Any], dict[str, Any]]:
+    """The rows of the first repetition, and what all predicted, with a row for each of them."""
     numbers = table[repeat].to_numpy()
-    parts = [np.flatnonzero(numbers == each) for each in dict.fromkeys(numbers.tolist())]
-    first = parts[0]
-    for each in parts:
-        same = {"--target": y, "--groups": columns["groups"]}
-        if len(each) != len(first):
+    repetitions = [np.flatnonzero(numbers == number) for number in dict.fromkeys(numbers.tolist())]
+    first_rows = repetitions[0]
+    columns = {
+        option: None if column is None else column.to_numpy() for option, column in columns.items()
+    }
+    for rows in repetitions:
+        if len(rows) != len(first_rows):
             raise ValueError(
-                f"--repeat {repeat}: repetitions have {len(first)} and {len(each)} rows, and each "
-                "must have the same observations"
+                f"--repeat {repeat}: repetitions have {len(first_rows)} and {len(rows)} rows, and "
+                "each must have the same observations"
             )
-        for option, column in same.items():
-            if column is not None and not np.array_equal(
-                column.to_numpy()[each], column.to_numpy()[first]
-            ):
+        for option in ("target", "event", "groups"):
+            column = columns.get(option)
+            if column is not None and not np.array_equal(column[rows], column[first_rows]):
                 raise ValueError(
-                    f"--repeat {repeat}: {option} differs between repetitions, whose rows must be "
-                    "the same observations in the same order: sort the table"
+                    f"--repeat {repeat}: --{option} differs between repetitions, whose rows must "
+                    "be the same observations in the same order: sort the table"
                 )
 
-    def by_row(column: Any) -> Any:
-        return np.stack([column.to_numpy()[each] for each in parts])
+    def by_repetition(column: np.ndarray) -> np.ndarray:
+        return np.stack([column[rows] for rows in repetitions])
 
     once = {
-        option: None if column is None else column.to_numpy()[first]
-        for option, column in columns.items()
+        option: None if column is None else column[first_rows] for option, column in columns.items()
     }
     return (
-        None if y is None else y.to_numpy()[first],
-        {name: by_row(column) for name, column in rules.items()},
-        once | {"fold": by_row(columns["fold"])},
+        first_rows,
+        {name: by_repetition(column.to_numpy()) for name, column in rules.items()},
+        once | {"fold": by_repetition(columns["fold"])},
     )

@@ -44,13 +44,18 @@ def show(
 
     The exit status is 1 where a test could not be carried out.
     """
-    margin_results = {} if margin is None else _noninferiority_of(result_or_comparison, margin, alpha)
+    margin_results = (
+        {} if margin is None else _noninferiority_of(result_or_comparison, margin, alpha)
+    )
     plot, json, page = (files.get(name) for name in ("plot", "json", "report"))
     if plot is not None:
         result_or_comparison.save_plot(plot, alpha=alpha)
     if page is not None:
         answers = [_answer(name, each) for name, each in margin_results.items()]
-        write_whole(page, as_page(result_or_comparison, alpha, _verdict(result_or_comparison, alpha), answers))
+        write_whole(
+            page,
+            as_page(result_or_comparison, alpha, _verdict(result_or_comparison, alpha), answers),
+        )
     if json is not None:
         json_text = _as_json(result_or_comparison, margin_results, alpha)
         if json == STDOUT:

@@ -95,7 +95,7 @@ class SurvivalMetric(SmoothMetric):
 
     @property
     def wants(self) -> tuple[Any, ...]:
-        """Where the order alone matters, any risk will do; probabilities are those of their times."""
+        """Where order alone matters, any risk will do; probabilities are those of their times."""
         return ("risk",) if self.ranks else (self.output, *self.times)
 
     def reason(self, times: SurvivalTimes) -> str:

@@ -227,7 +227,9 @@ def _label(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None
 def _title(result: ResultFields, room: int = 70) -> str:
     names = [result.settings.get(key) for key in ("learner", "other")]
     longest = min(60, room)
-    names_given = [textwrap.shorten(str(name), longest, placeholder=" ...") for name in names if name]
+    names_given = [
+        textwrap.shorten(str(name), longest, placeholder=" ...") for name in names if name
+    ]
     link = " over " if result.contrast == "ratio" else " minus "
     return textwrap.fill(link.join(names_given) or result.method, room)
 
@@ -239,11 +241,17 @@ def name_sides(ax: "Axes", result: ResultFields) -> None:
     if better_sides is None or result.null_value != middle or not left_limit < middle < right_limit:
         return
     style: dict[str, Any] = {"fontsize": "small", "color": NULL, "va": "bottom", **PLAIN}
-    annotation_style: dict[str, Any] = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
+    annotation_style: dict[str, Any] = {
+        "xycoords": ax.get_xaxis_transform(),
+        "textcoords": "offset points",
+    }
     if room_for_text(ax) is not None:
         # In the corners both stay within the axes, wherever the middle is.
         corner: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-        for text, end in ((f"{better_sides.below}\nbetter", 0), (f"{better_sides.above}\nbetter", 1)):
+        for text, end in (
+            (f"{better_sides.below}\nbetter", 0),
+            (f"{better_sides.above}\nbetter", 1),
+        ):
             align = "right" if end else "left"
             style |= {"va": "top", "fontsize": "x-small"}
             ax.annotate(text, (end, 1), xytext=(0, -2), ha=align, **corner, **style)

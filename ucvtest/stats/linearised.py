@@ -120,9 +120,9 @@ class RowsAdded:
 
         `variance_of` takes numbers of cells, and gives the variance of their mean over the
         observations as they are. With `left_out` it is the geometric mean of those of linearised
-        values and of the changes that leaving out an observation makes. Where the value_and_gradient divides
-        by the small number of a class, the one is too small, the other too large: of a recall
-        their mean is p(1 - p)/(n - 1), which has no bias.
+        values and of the changes that leaving out an observation makes. Where a metric divides by
+        the small number of a class, the one is too small, the other too large: of a recall their
+        mean is p(1 - p)/(n - 1), which has no bias.
         """
         n_with_added = n + float(added.sum())
         moved = (n * table + added) / n_with_added
@@ -130,7 +130,7 @@ class RowsAdded:
         slopes = gradient - (moved * gradient).sum()
         variance = variance_of(slopes)
         if left_out:
-            changes = _left_out(function, value, slopes, moved, n * table, more)
+            changes = _left_out(value_and_gradient, value, slopes, moved, n * table, n_with_added)
             variance = math.sqrt(max(variance * variance_of(changes), 0.0))
         spread = (
             n**2 * variance
@@ -145,7 +145,7 @@ class RowsAdded:
 
 
 def _left_out(
-    function: ValueAndGradient,
+    value_and_gradient: ValueAndGradient,
     value: float,
     slopes: np.ndarray,
     moved: np.ndarray,
@@ -154,17 +154,18 @@ def _left_out(
 ) -> np.ndarray:
     """How leaving out an observation of each cell changes `value`, in the units of `slopes`.
 
-    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their slopes,
-    and all do where there are too many.
+    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their
+    slopes, and all do where there are too many.
     """
     filled = np.argwhere(counts > 0)
-    found = slopes.copy()
+    changes = slopes.copy()
     if len(filled) > MOST_CELLS:
-        return found
+        return changes
     for cell in map(tuple, filled):
         # A sample of which others are made can have less than one.
         size = min(1.0, float(counts[cell]))
         rest = n_with_added * moved
         rest[cell] -= size
-        found[cell] = (n_with_added - size) / size * (value - function(rest / (n_with_added - size))[0])
-    return found
+        n_left = n_with_added - size
+        changes[cell] = n_left / size * (value - value_and_gradient(rest / n_left)[0])
+    return changes

@@ -219,7 +219,9 @@ class MetricOfRules:
         df = self.df if n is None else n - 1
         if self._several and self.index is None:
             df = min(df, rows_added.df)
-        return MovedT(rows_added.estimate, rows_added.se, df, smallest_value, largest_value, null_value)
+        return MovedT(
+            rows_added.estimate, rows_added.se, df, smallest_value, largest_value, null_value
+        )
 
     @property
     def _n_classes(self) -> int:
@@ -283,14 +285,16 @@ class MetricOfRules:
     def _rule_in_words(self) -> str:
         metric_in_words, scale = self._metric.in_words, self._metric.interval_scale
         if isinstance(self._function, Cells):
-            added_words = "one right and one wrong" if self.observed.paired else "two right and two wrong"
+            added_words = (
+                "one right and one wrong" if self.observed.paired else "two right and two wrong"
+            )
             several = (
                 "; its standard error is half-way to that of the jackknife, and its degrees of "
                 "freedom are Satterthwaite's"
             )
             return (
-                f"The interval is that with {added_words} observation{'s' * (not self.observed.paired)} "
-                f"added{several * self._several}; the estimate is without them."
+                f"The interval is that with {added_words} "
+                f"observation{'s' * (not self.observed.paired)} added{several * self._several}; the estimate is without them."
             )
         if self.rule(math.nan) is None:
             return f"The standard error is that of linearised values of {metric_in_words}."

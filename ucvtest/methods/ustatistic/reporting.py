@@ -135,7 +135,9 @@ def _known_variances(metric: Metric) -> tuple[str, ...]:
     return ("jackknife",) if metric.compares_pairs else VARIANCES
 
 
-def _diagnostics(estimates: UStatisticEstimates, source: LossSource, metric: Metric) -> dict[str, Any]:
+def _diagnostics(
+    estimates: UStatisticEstimates, source: LossSource, metric: Metric
+) -> dict[str, Any]:
     """Counts, variances and Monte-Carlo errors behind the result."""
     values, mc_se = estimates.estimates.values, estimates.estimates.mc_se
     precise_variances = {
