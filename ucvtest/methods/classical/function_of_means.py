@@ -294,7 +294,8 @@ class MetricOfRules:
             )
             return (
                 f"The interval is that with {added_words} "
-                f"observation{'s' * (not self.observed.paired)} added{several * self._several}; the estimate is without them."
+                f"observation{'s' * (not self.observed.paired)} added{several * self._several}; "
+                "the estimate is without them."
             )
         if self.rule(math.nan) is None:
             return f"The standard error is that of linearised values of {metric_in_words}."

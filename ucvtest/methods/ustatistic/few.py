@@ -205,8 +205,8 @@ def fits_in_words(few_fits: FewFits) -> Iterator[str]:
     if few_fits.one_decides >= NOTABLE_SHARE_OF_ONE:
         yield (
             f"A single observation explains {few_fits.one_decides:.0%} of what the two fits of a "
-            "pair differ by: it decides which rule is learnt. A sample without any like it, or with "
-            "several, shows another value: more observations mend that, more fits do not."
+            "pair differ by: it decides which rule is learnt. A sample without any like it, or "
+            "with several, shows another value: more observations mend that, more fits do not."
         )
 
 
