@@ -7,6 +7,7 @@ import numpy as np
 from ucvtest.common.arrays import check_whole
 from ucvtest.common.checks import check_choice
 from ucvtest.data.frames import own_columns
+from ucvtest.data.survival_times import SurvivalTimes
 
 __all__ = ["Missing", "complete_rows", "dropped_note"]
 
@@ -27,7 +28,8 @@ def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, A
     arguments = {"X": X, "y": y, "groups": groups}
     tables = [table for table in arguments.values() if table is not None]
     for name, table in arguments.items():
-        if table is not None and not hasattr(table, "toarray"):
+        is_whole = hasattr(table, "toarray") or isinstance(table, SurvivalTimes)
+        if table is not None and not is_whole:
             # What is under a mask must not come out where rows are taken.
             check_whole(name, table)
     gaps = [_gaps(table) for table in tables]
@@ -59,6 +61,8 @@ def _gaps(table: Any) -> np.ndarray:
     """Which rows lack a value."""
     import pandas as pd
 
+    if isinstance(table, SurvivalTimes):
+        return np.zeros(len(table), dtype=bool)
     if hasattr(table, "toarray"):
         table = table.tocoo()
         has_gap = np.zeros(table.shape[0], dtype=bool)
@@ -72,6 +76,8 @@ def _gaps(table: Any) -> np.ndarray:
 
 
 def _rows(table: Any, is_complete: np.ndarray) -> Any:
+    if isinstance(table, SurvivalTimes):
+        return table.take(is_complete)
     if hasattr(table, "iloc"):
         return table.iloc[np.flatnonzero(is_complete)]
     if hasattr(table, "toarray"):

@@ -90,6 +90,13 @@ class Sample:
             self.response if self.class_index is None else self.class_index, dtype=float
         )
 
+    @property
+    def strata(self) -> np.ndarray | None:
+        """What stratified designs share out evenly: classes, or events; None for numbers."""
+        if self.survival_times is not None:
+            return self.survival_times.event.astype(int)
+        return self.class_index
+
     @cached_property
     def matrix(self) -> np.ndarray:
         """The features as a finite float64 matrix, which jitted learners need.
@@ -222,7 +229,8 @@ class Sample:
     @property
     def _leaks(self) -> tuple[Remark, ...]:
         """Features that determine the response."""
-        return leaks_of(self.features, self.response, self.class_index)
+        response = self.response if self.survival_times is None else self.target
+        return leaks_of(self.features, response, self.class_index)
 
     @property
     def is_table(self) -> bool:

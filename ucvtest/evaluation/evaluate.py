@@ -238,7 +238,7 @@ def draw_design(
     matrices = 2 * plan.n_resamples * n_obs
     _refuse_bytes(matrices, plan, max_bytes)
     if isinstance(plan, StratifiedDesign):
-        design = plan.draw(n_obs, rng, groups, strata=sample.class_index)
+        design = plan.draw(n_obs, rng, groups, strata=sample.strata)
     else:
         design = plan.draw(n_obs, rng, groups)
     _refuse_bytes(matrices + 8 * n_learners * int(design.testing.sum()), plan, max_bytes)
@@ -271,7 +271,8 @@ def evaluate_problem(
     seeds = execution.generator.integers(2**31 - 1, size=design.n_resamples)
     of_sets = problem.metric.per_test_set
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())
-    learner_values = np.empty((len(problem.learners), n_kept))
+    columns = (len(problem.times),) if len(problem.times) > 1 else ()
+    learner_values = np.empty((len(problem.learners), n_kept, *columns))
     counts: dict[str, dict[str, int]] = {}
     execution.announce_total(len(problem.learners) * design.n_resamples)
 
@@ -364,6 +365,7 @@ def _of_predictions(
         design=design,
         learners=tuple(problem.learners),
         target=sample.target,
+        event=None if sample.survival_times is None else sample.survival_times.event,
         settings={**settings, **positive_setting(problem.positive_class), "backends": backends},
         diagnostics=counts,
         elapsed=elapsed,

@@ -6,7 +6,7 @@ often as it needs to, for one point or another, and nothing is fitted again.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +20,14 @@ from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
-from ucvtest.metrics.working_point import PooledParts, WorkingPoint, directions_of_parts
+from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.survival_sets import MetricOfSets, SumsOfSets
+from ucvtest.metrics.working_point import (
+    WorkingPoint,
+    directions_of_parts,
+    pool_of,
+    values_in_sets,
+)
 
 __all__ = ["GivenPredictions", "KeptPredictions", "source_of"]
 
@@ -68,12 +75,16 @@ class KeptPredictions(FittedLosses):
         metric, sample = problem.metric, problem.sample
         assert isinstance(metric, SmoothMetric)
         labels = [] if sample.classes is None else [*map(json_label, sample.classes)]
-        self.function: FunctionOfMeans = metric.made_for(labels)
+        self.function: FunctionOfMeans | MetricOfSets
+        if isinstance(metric, SurvivalMetric):
+            assert sample.survival_times is not None
+            self.function = metric.in_sets(sample.survival_times)
+        else:
+            self.function = metric.made_for(labels)
         self._target = sample.target
         self._kept: list[KeptRows] = []
         self._last_testing = np.zeros((0, sample.n_obs), dtype=bool)
-        pooled_parts = partial(PooledParts, self.function, sample.target)
-        self._pooled = [pooled_parts() for _ in problem.learners]
+        self._pooled = [pool_of(self.function, sample.target) for _ in problem.learners]
         self._points: list[WorkingPoint] = []
 
     @property
@@ -138,7 +149,7 @@ class KeptPredictions(FittedLosses):
     def _first_point(self, predictions: np.ndarray, testing: np.ndarray) -> WorkingPoint:
         # How many fits come at a time depends on how long they take: the first pair does not.
         rows = slice(0, 2 if self.one_by_one else None)
-        first = PooledParts(self.function, self._target)
+        first = pool_of(self.function, self._target)
         first.add(predictions[rows], testing[rows], row_by_row=self.one_by_one)
         if isinstance(self.function, Cells):
             n_obs = len(self._target)
@@ -225,11 +236,23 @@ class GivenPredictions(PrecomputedLosses):
     ) -> None:
         super().__init__(observed)
         self._rows, self._clusters = rows, clusters
-        self.function = rows.losses.function_of_means
+        self.function: FunctionOfMeans | MetricOfSets
+        metric = rows.losses.metric
+        if isinstance(metric, SurvivalMetric):
+            self.function = metric.in_sets(rows.losses.survival_times)
+        else:
+            self.function = rows.losses.function_of_means
 
     @cached_property
     def means(self) -> list[np.ndarray]:
         """The means of the parts of each learner, pooled over everything tested."""
+        if isinstance(self.function, MetricOfSets):
+            pools = []
+            for each in self._predictions:
+                pool = SumsOfSets(self.function)
+                pool.add(self._by_set(each), self._rows.design.testing)
+                pools.append(pool.means)
+            return pools
         target = self._rows.tested_target
         return [
             self.function.means(target, learner_predictions)
@@ -239,19 +262,20 @@ class GivenPredictions(PrecomputedLosses):
     @property
     def directions(self) -> list[np.ndarray | None]:
         """Those of the covariance of the parts of an observation, for the bias of each learner."""
-        target = self._rows.tested_target
+        if isinstance(self.function, MetricOfSets):
+            return [None for _ in self._predictions]
+        target, function = self._rows.tested_target, self.function
         return [
-            directions_of_parts(self.function, target, learner_predictions)
+            directions_of_parts(function, target, learner_predictions)
             for learner_predictions in self._predictions
         ]
 
     def at(self, points: Points) -> PrecomputedLosses:
         """The values at some point."""
         losses, design = self._rows.losses, self._rows.design
-        target = self._rows.tested_target
         values = np.concatenate(
             [
-                point.values(target, learner_predictions[None])
+                self._values(point, learner_predictions)[None]
                 for point, learner_predictions in zip(points, self._predictions, strict=True)
             ]
         )
@@ -269,10 +293,26 @@ class GivenPredictions(PrecomputedLosses):
             bounds=None,
             predictions=None,
             smooth=None,
+            event=None,
         )
         if self._clusters is not None:
             moved = of_clusters(moved, self._clusters)
         return PrecomputedLosses(moved.difference(0, 1 if self.paired else None))
+
+    def _values(self, point: WorkingPoint, predictions: np.ndarray) -> np.ndarray:
+        """The values of everything tested, (T,)."""
+        if isinstance(point.function, MetricOfSets):
+            testing = self._rows.design.testing
+            found = point.function.values(point.means, self._by_set(predictions), testing)
+            return np.asarray(found[testing])
+        return point.values(self._rows.tested_target, predictions[None])[0]
+
+    def _by_set(self, predictions: np.ndarray) -> np.ndarray:
+        """Predictions of everything tested as (R, n), or (R, n, K)."""
+        testing = self._rows.design.testing
+        found = np.zeros((*testing.shape, *predictions.shape[1:]))
+        found[testing] = predictions
+        return found
 
     @property
     def _predictions(self) -> list[np.ndarray]:
@@ -294,7 +334,7 @@ def _linearised(
 ) -> list[np.ndarray]:
     """Linearised values (R, n) of each learner; 0 where nothing is tested."""
     return [
-        point.values(target, learner_predictions, row_by_row=row_by_row) * testing
+        values_in_sets(point, target, learner_predictions, testing, row_by_row=row_by_row)
         for point, learner_predictions in zip(points, predictions, strict=True)
     ]
 

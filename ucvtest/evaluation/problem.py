@@ -14,8 +14,11 @@ from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.positive_class import check_positive_of_metric, json_label, plain_label
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
+from ucvtest.data.survival_response import as_survival
+from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.estimators import CallableLearner
+from ucvtest.learners.adapters.survival import for_survival
 from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner
@@ -25,9 +28,9 @@ from ucvtest.metrics.matrix import cost_order, costs_in_order
 from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.refusals import refuse_of_labels
 from ucvtest.metrics.set_scores import SetScore, check_positive_of
 from ucvtest.metrics.smooth import SmoothMetric
+from ucvtest.metrics.survival import SurvivalMetric
 
 __all__ = ["Problem", "check_two_classes", "named_learners", "warn_of_learners"]
 
@@ -63,42 +66,50 @@ class Problem:
     ) -> Self:
         """Validate what a user passes; the output "score" means the AUC, in the place of a loss.
 
+        A survival metric takes survival times as `y`, and learners of them.
+
         Warnings about rows are given, unless X is `Reported`. Groups of one row each are none.
         """
-        refuse_of_labels(loss)
         weight = check_group_weight(group_weight, grouped=groups is not None)
         learners_by_name = named_learners(learners)
-        as_classes = taken_for_classes(
-            y,
-            output or output_of(loss),
-            regresses=any(map(is_regressor, learners_by_name.values())),
-            pos_label=pos_label,
-        )
-        metric = as_metric(loss, has_classes=as_classes) if output is None else _metric_of(output)
-        if metric.output != "number" and not as_classes:
-            raise ValueError(_labels_needed(metric))
+        metric: Metric
+        if isinstance(loss, SurvivalMetric):
+            y, as_classes, metric = _times_for(loss, y, pos_label), False, loss
+        else:
+            as_classes = taken_for_classes(
+                y,
+                output or output_of(loss),
+                regresses=any(map(is_regressor, learners_by_name.values())),
+                pos_label=pos_label,
+            )
+            if output is None:
+                metric = as_metric(loss, has_classes=as_classes)
+            else:
+                metric = _metric_of(output)
+            if metric.output != "number" and not as_classes:
+                raise ValueError(_labels_needed(metric))
         features = X.features if isinstance(X, Reported) else X
         sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label, groups=groups)
         clusters = sample.groups
         if clusters is not None and clusters.single:
             sample, weight = replace(sample, groups=None), "group"
-        if sample.n_classes == 2 or metric.output == "score" or metric.per_test_set:
+        by_class = metric.output == "score" or metric.per_test_set
+        if sample.n_classes == 2 or (by_class and not metric.of_survival):
             _check_classes_of_groups(sample)
         if isinstance(metric, Loss):
             metric = checked_costs(metric, sample)
             metric = for_classes(metric, sample.n_classes)
         if isinstance(metric, SmoothMetric):
-            _check_smooth(metric, sample)
+            if not metric.of_survival:
+                _check_smooth(metric, sample)
             # Rows count alike, as in the value that others compute.
             weight = "group" if sample.groups is None else "row"
         if isinstance(metric, SetScore):
             check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
-        suited_learners = {
-            name: learner.for_sample(sample) for name, learner in learners_by_name.items()
-        }
-        return cls(sample, suited_learners, metric, backend, weight, clusters)
+        found = cls(sample, {}, metric, backend, weight, clusters)
+        return found.with_learners(learners_by_name)
 
     @classmethod
     def of_loss_or_auc(
@@ -119,12 +130,18 @@ class Problem:
 
     def with_learners(self, learners: Mapping[str, Learner]) -> Self:
         """The same data and metric with other learners."""
-        sample = self.sample
-        return replace(self, learners={name: x.for_sample(sample) for name, x in learners.items()})
+        return replace(self, learners={name: self._suited(x) for name, x in learners.items()})
+
+    def _suited(self, learner: Learner) -> Learner:
+        """The learner for this kind of response."""
+        if self.metric.of_survival:
+            return for_survival(learner, self.times)
+        return learner.for_sample(self.sample)
 
     def scored_by(self, metric: SmoothMetric) -> Self:
         """The same predictions of the same data, about another metric of them."""
-        _check_smooth(metric, self.sample)
+        if not metric.of_survival:
+            _check_smooth(metric, self.sample)
         return replace(self, metric=metric)
 
     def fitting(self, learn_size: int) -> Self:
@@ -189,15 +206,37 @@ class Problem:
         return self.metric.output
 
     @property
+    def times(self) -> tuple[float, ...]:
+        """By when the events are whose probabilities are predicted; none of other metrics."""
+        return self.metric.times if isinstance(self.metric, SurvivalMetric) else ()
+
+    @property
     def loss(self) -> Loss | None:
         """The metric, for tests that take all of them but the AUC for a loss; None for the AUC."""
         metric: Any = self.metric
         return None if metric.ranks_pairs else metric
 
 
+def _times_for(metric: SurvivalMetric, y: Any, pos_label: Any) -> SurvivalTimes:
+    """The response of a survival metric."""
+    if pos_label is not None:
+        raise ValueError(
+            f"pos_label has no use with metric={metric.name!r:.60}, which is about survival times: "
+            "leave it out"
+        )
+    times = as_survival(y)
+    if times is None:
+        raise ValueError(
+            f"metric={metric.name!r:.60} needs survival times: pass uv.survival(time, event) as y"
+        )
+    return times
+
+
 def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
     """Refuse classes that the metric is not about, and to guess the positive one of two."""
     classes = None if sample.classes is None else np.asarray(sample.classes)
+    if classes is not None:
+        metric.refuse_labels(classes)
     metric.made_for([] if classes is None else [*map(json_label, classes)])
     if sample.positive_named:
         metric.refuse_positive(sample.n_classes)

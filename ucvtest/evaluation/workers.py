@@ -17,6 +17,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Predictions, SplitLearner, UnreadablePredictions
+from ucvtest.learners.survival import SurvivalLearner
 
 if TYPE_CHECKING:
     from joblib import Parallel
@@ -109,7 +110,7 @@ class SplitBatch:
 
     def shape(self, testing: np.ndarray) -> tuple[int, ...]:
         """The shape of all predictions: (R, n), or (R, n, C)."""
-        return _shape(self._sample, self._output, testing)
+        return _shape(self._learner, self._sample, self._output, testing)
 
     def predict(
         self, fits: FitRequests, device: int, workers: "Parallel | None" = None
@@ -168,7 +169,8 @@ def _fit_splits(
     then why fits that may fail have failed, by the number of the split: their values are 0.
     """
     failed: dict[int, Exception] = {}
-    values = np.full(_shape(sample, output, fits.testing), np.nan)
+    shape = _shape(learner, sample, output, fits.testing)
+    values = np.full(shape, np.nan)
     rows = [row for row in range(len(fits.splits)) if fits.testing[row].any()]
 
     def fit_rows(rows: Sequence[int]) -> Iterator[np.ndarray]:
@@ -179,9 +181,7 @@ def _fit_splits(
         for position, row in enumerate(rows):
             tested, split = np.flatnonzero(fits.testing[row]), int(fits.splits[row])
             try:
-                values[row, tested] = _next(
-                    prediction_iterator, learner, sample.n_classes, output, split, tested
-                )
+                values[row, tested] = _next(prediction_iterator, learner, shape[2:], split, tested)
             except FailedFit as error:
                 if not fits.may_fail:
                     raise ValueError(str(error)) from error.__cause__
@@ -231,9 +231,14 @@ def _one_core(parent: int) -> Iterator[None]:
         yield
 
 
-def _shape(sample: Sample, output: Output, testing: np.ndarray) -> tuple[int, ...]:
-    by_class = output in BY_CLASS and sample.n_classes > 2
-    return (*testing.shape, sample.n_classes) if by_class else testing.shape
+def _shape(
+    learner: SplitLearner, sample: Sample, output: Output, testing: np.ndarray
+) -> tuple[int, ...]:
+    """(R, n), or with a column for each of several classes, or of several times."""
+    if output in BY_CLASS and sample.n_classes > 2:
+        return (*testing.shape, sample.n_classes)
+    n_times = len(learner.times) if isinstance(learner, SurvivalLearner) else 0
+    return (*testing.shape, n_times) if n_times > 1 else testing.shape
 
 
 def _failed(learner: SplitLearner, split: int, error: BaseException) -> str:
@@ -253,8 +258,7 @@ def _one_fit(
 def _next(
     prediction_iterator: Iterator[np.ndarray],
     learner: SplitLearner,
-    n_classes: int,
-    output: Output,
+    columns: tuple[int, ...],
     split: int,
     tested: np.ndarray,
 ) -> np.ndarray:
@@ -265,13 +269,14 @@ def _next(
         raise ValueError(_failed(learner, split, reported_error)) from error
     except Exception as error:
         raise FailedFit(_failed(learner, split, error)) from error
-    if output in BY_CLASS and n_classes > 2:
-        if np.shape(predicted) != (len(tested), n_classes):
+    if columns:
+        if np.shape(predicted) != (len(tested), *columns):
+            of_survival = isinstance(learner, SurvivalLearner)
+            what = "time of the metric" if of_survival else "class in the order of the labels"
             raise ValueError(
                 f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on "
-                f"split {split}, which tests {len(tested)} observations of {n_classes} "
-                f"classes: it must return shape {(len(tested), n_classes)}, one column for "
-                "each class in the order of the labels"
+                f"split {split}, which tests {len(tested)} observations: it must return shape "
+                f"{(len(tested), *columns)}, one column for each {what}"
             )
         return predicted
     # A single column is as good as a vector; some libraries return one.

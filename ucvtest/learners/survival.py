@@ -3,8 +3,8 @@
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,18 +15,16 @@ from ucvtest.learners.base import JittedLearner, Predictions
 __all__ = ["JittedSurvivalLearner", "SurvivalLearner", "check_survival"]
 
 
-@runtime_checkable
-class SurvivalLearner(Protocol):
+@dataclass(frozen=True)
+class SurvivalLearner:
     """A learner that predicts risks, or the probabilities of an event by some times."""
 
-    times: tuple[float, ...]
-
-    @property
-    def name(self) -> str:
-        """How the learner is written in summaries and settings."""
+    times: tuple[float, ...] = field(default=(), kw_only=True)
+    """By when the events are whose probabilities are predicted; set by `predicting_at`."""
 
     def predicting_at(self, times: Sequence[float]) -> Self:
-        """The same learner, whose probabilities of an event are about these times."""
+        """The same learner, whose probabilities are about events by these times."""
+        return replace(self, times=tuple(map(float, times)))
 
 
 def check_survival(name: str, sample: Sample, output: Output) -> None:
@@ -44,11 +42,8 @@ def check_survival(name: str, sample: Sample, output: Output) -> None:
 
 
 @dataclass(frozen=True)
-class JittedSurvivalLearner(JittedLearner):
+class JittedSurvivalLearner(SurvivalLearner, JittedLearner):
     """A jitted learner of survival times."""
-
-    times: ClassVar[tuple[float, ...]] = ()
-    """By when the events are whose probabilities are predicted; set by `predicting_at`."""
 
     @abstractmethod
     def risks(self, state: Any, learning: np.ndarray) -> np.ndarray:
@@ -62,12 +57,6 @@ class JittedSurvivalLearner(JittedLearner):
         self, state: Any, learning: np.ndarray, times: np.ndarray
     ) -> np.ndarray:
         """The probabilities of an event by each of the times (K,), as (R, n, K)."""
-
-    def predicting_at(self, times: Sequence[float]) -> Self:
-        """See `SurvivalLearner`."""
-        found = replace(self)
-        object.__setattr__(found, "times", tuple(map(float, times)))
-        return found
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse responses that are not survival times."""

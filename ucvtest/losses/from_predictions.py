@@ -508,11 +508,8 @@ def _linearised(
             f"metric={metric.name!r:.60} needs class labels, but y holds real values: use 'r2', "
             "'rmse' or 'ccc'"
         )
-    if not needs_classes and as_response(y).dtype.kind not in "iufb":
-        raise ValueError(
-            f"metric={metric.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
-            "'balanced_accuracy'"
-        )
+    if not needs_classes:
+        metric.refuse_labels(as_response(y))
     if needs_classes:
         _refuse_one_class(as_response(y), metric)
     sample = _sample(y, pos_label, as_classes=needs_classes)

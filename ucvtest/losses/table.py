@@ -247,6 +247,13 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
         return metric.made_for(self.settings.get(CLASSES, ()))
 
     @property
+    def survival_times(self) -> SurvivalTimes:
+        """Survival times of all observations, (n,)."""
+        assert self.target is not None
+        assert self.event is not None
+        return SurvivalTimes(self.target, self.event)
+
+    @property
     def tested_times(self) -> SurvivalTimes:
         """Survival times of all tested observations, (T,)."""
         assert self.target is not None

@@ -147,6 +147,11 @@ class Metric:
         return False
 
     @property
+    def compares_pairs(self) -> bool:
+        """Whether it is linearised, and compares the risks of two observations."""
+        return False
+
+    @property
     def of_loss(self) -> "Metric | None":
         """The loss that tests compute with, where the values are those of a score of it."""
         return None

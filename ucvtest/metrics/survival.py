@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from ucvtest.metrics import times_and_risks
 from ucvtest.metrics.build import SHARE, no_loss, written
 from ucvtest.metrics.censoring import Censoring
 from ucvtest.metrics.smooth import OfTimes, SmoothMetric
+from ucvtest.metrics.survival_sets import BrierOfSets, MetricOfSets, PairsOfSets
+
+if TYPE_CHECKING:
+    from ucvtest.data.sample import Sample
 
 __all__ = ["SurvivalMetric", "auc", "brier", "harrell", "integrated_brier", "uno"]
 
@@ -59,19 +63,39 @@ class SurvivalMetric(SmoothMetric):
     no_value : callable
         From survival times to the reason why they leave the metric without a value; "" if they do
         not.
+    in_sets : callable
+        From the survival times of a sample to the metric of test sets of it.
     """
 
     times: tuple[float, ...] = ()
     ranks: bool = True
     remark: str = ""
     no_value: Callable[[SurvivalTimes], str] = None  # type: ignore[assignment]
+    in_sets: Callable[[SurvivalTimes], MetricOfSets] = None  # type: ignore[assignment]
 
     outputs: ClassVar[tuple[str, ...]] = SURVIVAL_OUTPUTS
     of_survival: ClassVar[bool] = True
 
     @property
+    def needs_every_class(self) -> bool:
+        """Whether folds should share out events evenly: without one pairs have no value."""
+        return True
+
+    @property
+    def compares_pairs(self) -> bool:
+        """Whether only the order of risks matters, of those of two observations."""
+        return self.ranks
+
+    def kept(
+        self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
+    ) -> np.ndarray:
+        """The predictions; 0 where nothing is tested."""
+        tested = testing if predictions.ndim == 2 else testing[:, :, None]
+        return np.where(tested, predictions, 0.0)
+
+    @property
     def wants(self) -> tuple[Any, ...]:
-        """Where the order alone matters any risk will do; probabilities are by their times."""
+        """Where order alone matters, any risk will do; probabilities are those of their times."""
         return ("risk",) if self.ranks else (self.output, *self.times)
 
     def reason(self, times: SurvivalTimes) -> str:
@@ -116,8 +140,7 @@ def harrell(tau: float | None = None) -> SurvivalMetric:
     >>> round(float(losses.means[0, 0]), 3)
     0.6
     """
-    found = partial(times_and_risks.concordance, tau=_end(tau))
-    return _concordance("harrell", "concordance (Harrell)", tau, found, DEPENDS)
+    return _concordance("harrell", "concordance (Harrell)", tau, DEPENDS)
 
 
 def uno(tau: float | None = None) -> SurvivalMetric:
@@ -158,8 +181,7 @@ def uno(tau: float | None = None) -> SurvivalMetric:
     >>> losses.loss, round(float(losses.means[0, 0]), 3)
     ('uno(7)', 0.644)
     """
-    found = partial(times_and_risks.concordance, weighted=True, tau=_end(tau))
-    return _concordance("uno", "concordance (Uno)", tau, found, KNOWN)
+    return _concordance("uno", "concordance (Uno)", tau, KNOWN, weighted=True)
 
 
 def auc(at: float) -> SurvivalMetric:
@@ -205,10 +227,16 @@ def auc(at: float) -> SurvivalMetric:
             return f"nobody had the event by {time:g}"
         return "" if (times.time > time).any() else f"nobody is followed beyond {time:g}"
 
+    def in_sets(times: SurvivalTimes) -> MetricOfSets:
+        known = Censoring.of(times)
+        pairs = times_and_risks.area_pairs(times, known, at=time)
+        return PairsOfSets.of(times, *pairs, known, time)
+
     return _metric(
         f"auc({written(time)})",
         f"AUC at {time:g}",
         partial(times_and_risks.area_at, at=time),
+        in_sets,
         no_value=no_value,
         output="event_probability",
         times=(time,),
@@ -257,6 +285,7 @@ def brier(at: float) -> SurvivalMetric:
         f"brier({written(time)})",
         f"Brier score at {time:g}",
         partial(times_and_risks.brier_at, at=time),
+        partial(BrierOfSets.of, at=(time,)),
         no_value=partial(_unknown_at, time),
         output="event_probability",
         times=(time,),
@@ -300,6 +329,7 @@ def integrated_brier(times: Any) -> SurvivalMetric:
         f"integrated_brier({','.join(map(written, points))})",
         f"integrated Brier score from {points[0]:g} to {points[-1]:g}",
         partial(times_and_risks.integrated_brier, at=points),
+        partial(BrierOfSets.of, at=points),
         no_value=partial(_unknown_at, points[-1]),
         output="event_probability",
         times=points,
@@ -309,19 +339,26 @@ def integrated_brier(times: Any) -> SurvivalMetric:
 
 
 def _concordance(
-    name: str, words: str, tau: float | None, found: Any, remark: str
+    name: str, words: str, tau: float | None, remark: str, *, weighted: bool = False
 ) -> SurvivalMetric:
     """Up to a time if there is one."""
     if tau is not None:
         name, words = f"{name}({written(float(tau))})", f"{words} up to {tau:g}"
-    no_value = partial(_no_pair, _end(tau))
-    return _metric(name, words, found, no_value=no_value, remark=remark)
+    end = _end(tau)
+
+    def in_sets(times: SurvivalTimes) -> MetricOfSets:
+        known = times_and_risks.concordance_pairs(times, weighted=weighted, tau=end)
+        return PairsOfSets.of(times, *known)
+
+    found = partial(times_and_risks.concordance, weighted=weighted, tau=end)
+    return _metric(name, words, found, in_sets, no_value=partial(_no_pair, end), remark=remark)
 
 
 def _metric(
     name: str,
     words: str,
     found: Any,
+    in_sets: Callable[[SurvivalTimes], MetricOfSets],
     *,
     no_value: Callable[[SurvivalTimes], str],
     output: Any = "risk",
@@ -342,6 +379,7 @@ def _metric(
         times=times,
         ranks=ranks,
         no_value=no_value,
+        in_sets=in_sets,
         remark=remark,
     )
 

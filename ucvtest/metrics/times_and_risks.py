@@ -14,7 +14,14 @@ import numpy as np
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.metrics.censoring import Censoring
 
-__all__ = ["area_at", "brier_at", "concordance", "integrated_brier"]
+__all__ = [
+    "area_at",
+    "area_pairs",
+    "brier_at",
+    "concordance",
+    "concordance_pairs",
+    "integrated_brier",
+]
 
 CHUNK = 256
 """Rows that are compared one by one with each other; with those before them by counts of ranks."""
@@ -33,18 +40,44 @@ def concordance(
 
     Harrell's, or with weights G(t-)^-2 Uno's; the weights are taken as known.
     """
+    later, weights, ones = concordance_pairs(times, censoring, weighted=weighted, tau=tau)
+    right, pairs = _pairs(later, risks, weights, ones, folds).sum(axis=0)
+    total = pairs.sum() / 2
+    if not total > 0:
+        return np.full(times.n_obs, np.nan)
+    value = right.sum() / 2 / total
+    return np.asarray(value + times.n_obs * (right - value * pairs) / total)
+
+
+def concordance_pairs(
+    times: SurvivalTimes,
+    censoring: Censoring | None = None,
+    *,
+    weighted: bool = False,
+    tau: float = np.inf,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which pairs a concordance compares.
+
+    Places (n,), of which the first of a pair has the lower one, and weights of observations as the
+    first and as the second of a pair.
+    """
     counts = times.event & (times.time <= tau)
     weights = counts.astype(float)
     if weighted:
         known = Censoring.of(times) if censoring is None else censoring
         weights[counts] = known.before(times.time[counts]) ** -2.0
     later = 2 * np.unique(times.time, return_inverse=True)[1] + ~times.event
-    right, pairs = _pairs(later, risks, weights, np.ones(times.n_obs), folds).sum(axis=0)
-    total = pairs.sum() / 2
-    if not total > 0:
-        return np.full(times.n_obs, np.nan)
-    value = right.sum() / 2 / total
-    return np.asarray(value + times.n_obs * (right - value * pairs) / total)
+    return later, weights, np.ones(times.n_obs)
+
+
+def area_pairs(
+    times: SurvivalTimes, censoring: Censoring, *, at: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same of an AUC at a time: of cases by then, and of controls."""
+    cases = times.event & (times.time <= at)
+    weights = np.zeros(times.n_obs)
+    weights[cases] = 1 / censoring.before(times.time[cases])
+    return ~cases * 1, weights, (times.time > at) * 1.0
 
 
 def area_at(
@@ -56,11 +89,9 @@ def area_at(
     at: float,
 ) -> np.ndarray:
     """The AUC of those with an event by then, weighted by 1/G(t-), against those without."""
-    cases, controls = times.event & (times.time <= at), times.time > at
     known = Censoring.of(times) if censoring is None else censoring
-    weights = np.zeros(times.n_obs)
-    weights[cases] = 1 / known.before(times.time[cases])
-    of_cases, of_controls = _pairs(~cases * 1, risks, weights, controls * 1.0, folds)
+    place, weights, controls = area_pairs(times, known, at=at)
+    of_cases, of_controls = _pairs(place, risks, weights, controls, folds)
     total = of_cases[1].sum()
     if not total > 0:
         return np.full(times.n_obs, np.nan)

@@ -13,9 +13,10 @@ from ucvtest.metrics.second_order import (
     second_order_bias,
 )
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, Moments
+from ucvtest.metrics.survival_sets import MetricOfSets, SumsOfSets
 from ucvtest.stats.linearised import two_right_two_wrong
 
-__all__ = ["PooledParts", "WorkingPoint", "directions_of_parts"]
+__all__ = ["PooledParts", "WorkingPoint", "directions_of_parts", "pool_of", "values_in_sets"]
 
 SOME = 2**18
 """Numbers of observations that are made at a time."""
@@ -28,20 +29,20 @@ class WorkingPoint:
     The value at a row is ``value + gradient . (parts of the row - means)``.
     """
 
-    function: FunctionOfMeans
+    function: FunctionOfMeans | MetricOfSets
     means: np.ndarray
     value: float
     gradient: np.ndarray
 
     @classmethod
-    def at(cls, function: FunctionOfMeans, means: np.ndarray) -> Self:
+    def at(cls, function: FunctionOfMeans | MetricOfSets, means: np.ndarray) -> Self:
         """With the value and the gradient there, which are NaN where the function is 0/0."""
         return cls(function, means, *function.value_and_gradient(means))
 
     @classmethod
     def with_rows_added(cls, function: Cells, table: np.ndarray, n: float) -> Self:
         """With two right and two wrong rows added to n, so that no cell is empty."""
-        added = two_right_two_wrong(len(table))
+        added = two_right_two_wrong(len(table), function.one)
         return cls.at(function, (n * table + added) / (n + added.sum()))
 
     @property
@@ -84,6 +85,7 @@ class WorkingPoint:
 
         With `row_by_row` they do not depend, in the last bit, on which rows come together.
         """
+        assert not isinstance(self.function, MetricOfSets)
         constant = self.value - float((self.gradient * self.means).sum())
         if isinstance(self.function, Cells) and predictions.dtype.kind in "iu":
             table = constant + self.gradient
@@ -96,6 +98,29 @@ class WorkingPoint:
             along = self.function.parts(every, part.ravel(), self.gradient)
             found[rows] = along.reshape(part.shape)
         return constant + found
+
+
+def values_in_sets(
+    point: WorkingPoint,
+    target: np.ndarray,
+    predictions: np.ndarray,
+    testing: np.ndarray,
+    *,
+    row_by_row: bool = False,
+) -> np.ndarray:
+    """Linearised values (R, n) where `testing` (R, n), and 0 elsewhere."""
+    if isinstance(point.function, MetricOfSets):
+        return point.function.values(point.means, predictions, testing)
+    return point.values(target, predictions, row_by_row=row_by_row) * testing
+
+
+def pool_of(
+    function: FunctionOfMeans | MetricOfSets, target: np.ndarray
+) -> "PooledParts | SumsOfSets":
+    """Where the parts of everything tested are added up."""
+    if isinstance(function, MetricOfSets):
+        return SumsOfSets(function)
+    return PooledParts(function, target)
 
 
 class PooledParts:

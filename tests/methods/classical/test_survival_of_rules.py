@@ -187,7 +187,7 @@ BAD = {
     ),
     "a learner": (
         lambda: uv.HoldOutTest(RISK[:, None], EVENT, "lda", metric="harrell"),
-        "metric='harrell' needs survival times, and learners are fitted to labels",
+        r"metric='harrell' needs survival times: pass uv.survival\(time, event\) as y",
     ),
     "missing risks": (
         lambda: uv.Losses.from_predictions(Y, {"a": RISK * np.nan}, metric="harrell"),

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from ucvtest import learners
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 from ucvtest.learners.adapters.named import DEFAULTS, NamedLearner
+from ucvtest.learners.adapters.survival import LifelinesLearner, is_fitter
 from ucvtest.learners.base import JittedLearner, Learner
 
 __all__ = ["PATHS", "SHORT_NAMES", "as_learner", "as_learners", "is_regressor", "usage"]
@@ -52,6 +53,8 @@ def as_learner(learner: Any) -> Learner:
         return learner
     if isinstance(learner, str):
         return _parse(learner)
+    if is_fitter(learner):
+        return LifelinesLearner(learner)
     if isinstance(learner, type):
         raise ValueError(
             f"learner is the class {learner.__name__}: pass an object, {learner.__name__}(...)"

@@ -15,7 +15,13 @@ from ucvtest.data.sample import Sample, difference_of_indices
 from ucvtest.learners.adapters.declared import estimator_kind, validate_parameters
 from ucvtest.learners.base import SplitLearner, no_class_scores, reading
 
-__all__ = ["CallableLearner", "RefusedEstimator", "SklearnLearner"]
+__all__ = [
+    "CallableLearner",
+    "RefusedEstimator",
+    "SklearnLearner",
+    "refuse_other_index",
+    "short",
+]
 
 NAME_LENGTH = 200
 """Longest name of an estimator, in characters."""
@@ -66,12 +72,7 @@ class SklearnLearner(SplitLearner):
     @cached_property
     def name(self) -> str:
         """The estimator as scikit-learn writes it, on one line."""
-        estimator_text = " ".join(repr(self.estimator).split())
-        return (
-            estimator_text
-            if len(estimator_text) <= NAME_LENGTH
-            else f"{estimator_text[: NAME_LENGTH - 3]}..."
-        )
+        return short(repr(self.estimator))
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse estimators that cannot predict what the loss needs, or read the features."""
@@ -262,13 +263,7 @@ class CallableLearner(SplitLearner):
         self, returned: Any, sample: Sample, testing: np.ndarray, output: Output
     ) -> np.ndarray:
         """What the function returned, as numbers of labels or as scores."""
-        difference = difference_of_indices(sample.rows(testing), returned)
-        if difference:
-            raise ValueError(
-                f"X_test and the predictions have {difference}, but rows are matched by place: "
-                "return predictions.loc[X_test.index], or predictions.to_numpy() where row by row "
-                "they belong together"
-            )
+        refuse_other_index(sample.rows(testing), returned)
         if output == "label":
             return _class_index(returned, sample)
         classes = np.asarray(sample.classes)
@@ -281,6 +276,23 @@ class CallableLearner(SplitLearner):
             check_order(PREDICTIONS, sorted(classes.tolist()), sample.declared, None)
             return numbers[:, np.argsort(np.argsort(classes))]
         return numbers
+
+
+def refuse_other_index(tested: Any, returned: Any) -> None:
+    """Refuse predictions whose rows have other names than those that were to be predicted."""
+    difference = difference_of_indices(tested, returned)
+    if difference:
+        raise ValueError(
+            f"X_test and the predictions have {difference}, but rows are matched by place: "
+            "return predictions.loc[X_test.index], or predictions.to_numpy() where row by row "
+            "they belong together"
+        )
+
+
+def short(text: str) -> str:
+    """A description on one line, cut where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 3]}..."
 
 
 def _class_scores(fitted_estimator: Any, features: Any, sample: Sample) -> np.ndarray:

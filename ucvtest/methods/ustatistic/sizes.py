@@ -16,6 +16,9 @@ VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased", "asymptotic")
 NEED_PAIR_EFFECTS = ("midpoint", "clipped")
 NEED_DISJOINT = ("clipped", "unbiased", "asymptotic", "few")
 
+OF_PAIRS = ("jackknife", "few")
+"""Those that suppose nothing of what two tested observations do together."""
+
 FEW_OBS = 12
 """With fewer observations intervals by the midpoint variance have not been tried: "auto" is the
 jackknife."""
@@ -46,6 +49,9 @@ class Sizes:
     n_obs: int
     learn_size: int
     zero_one: bool = False
+    pairs: bool = False
+    """Whether linearised values are of pairs of tested observations: only to first order do they
+    act like losses."""
 
     @classmethod
     def checked(cls, n_obs: int, learn_size: Any, units: str = "observations") -> Self:
@@ -85,8 +91,13 @@ class Sizes:
             suits = self.zero_one and FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
             return "midpoint" if self.pair_effects and suits else "jackknife"
         if not isinstance(variance, str) or variance not in (*VARIANCES, "few"):
-            known = ", ".join(("auto", *VARIANCES, "few"))
-            raise ValueError(f"variance={variance!r:.60} is unknown: use one of {known}")
+            known_variances = ", ".join(("auto", *VARIANCES, "few"))
+            raise ValueError(f"variance={variance!r:.60} is unknown: use one of {known_variances}")
+        if self.pairs and variance not in OF_PAIRS:
+            raise ValueError(
+                f"variance={variance!r} is not for metrics that compare pairs of observations, "
+                "which have 'jackknife' and 'few': leave it out"
+            )
         if variance in NEED_DISJOINT and not self.disjoint:
             raise ValueError(
                 f"variance={variance!r} needs n >= 2 * learn_size + 2, got n = {n} and "

@@ -1,0 +1,249 @@
+"""Survival metrics of many test sets of one sample, pooled, and the values of their observations.
+
+A metric of pairs is the ratio of two sums over the test sets: of pairs in the right order, ties
+half, and of all that are comparable; pairs are within test sets. A set without a comparable pair
+adds nothing. Of a Brier score the errors of all that are tested are pooled. Censoring weights are
+those of the whole sample, whatever is tested.
+
+The value of an observation t in a test set of m is ``T + r + 2 (m - 1)/(m - 2) (p(t) - r)``. Of
+pairs in the right order less T times all pairs, over the mean number of pairs in a set, r is the
+sum of the set, and ``p(t)`` is m/2 times that of the pairs of t. The mean over the set is T + r.
+The factor makes the jackknife of a kernel of g learning observations and one tested, which takes
+these values for losses, that of the kernel of g and two tested, exactly.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.data.survival_times import SurvivalTimes
+from ucvtest.metrics.censoring import Censoring
+
+__all__ = ["BrierOfSets", "MetricOfSets", "PairsOfSets", "SumsOfSets"]
+
+SOME = 2**20
+"""Pairs of observations that are compared at a time."""
+
+
+class MetricOfSets(ABC):
+    """A metric of the test sets of one sample, by sums that are pooled over them."""
+
+    @abstractmethod
+    def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """What each test set adds to the sums, (R, k, n), from predictions (R, n) or (R, n, K)."""
+
+    @abstractmethod
+    def value(self, sums: np.ndarray) -> float:
+        """The metric of pooled sums (k, n); NaN where it has no value."""
+
+    @abstractmethod
+    def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """See `values`."""
+
+    def values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """The values (R, n) of observations at pooled sums, each over the number of test sets.
+
+        0 where nothing is tested, and where the metric has no value.
+        """
+        if not np.isfinite(self.value(sums)):
+            return np.zeros(testing.shape)
+        return self._values(sums, predictions, testing) * testing
+
+    def value_and_gradient(self, sums: np.ndarray) -> tuple[float, np.ndarray]:
+        """The metric, and no more, as `values` knows what observations move."""
+        return self.value(sums), np.zeros(sums.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class PairsOfSets(MetricOfSets):
+    """Concordance, or the AUC at a time.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n, n)
+        Of the pair whose first is i and whose second is j; 0 where the two are not compared.
+    censoring : Censoring, optional
+        The distribution whose own error moves the values, up to the time `at`.
+    """
+
+    weights: np.ndarray
+    times: SurvivalTimes
+    censoring: Censoring | None = None
+    at: float = np.inf
+
+    @classmethod
+    def of(
+        cls,
+        times: SurvivalTimes,
+        place: np.ndarray,
+        first: np.ndarray,
+        second: np.ndarray,
+        censoring: Censoring | None = None,
+        at: float = np.inf,
+    ) -> "PairsOfSets":
+        """Where the first of a pair has the lower place; the weight is that of both, multiplied."""
+        weights = (place[:, None] < place) * np.outer(first, second)
+        return cls(weights, times, censoring, at)
+
+    def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """Of each observation as the first of its pairs: in the right order, and all."""
+        right, pairs = self._pairs(predictions, testing)
+        return np.stack([right[0], pairs[0]], axis=1)
+
+    def value(self, sums: np.ndarray) -> float:
+        """The share of pairs in the right order."""
+        total = float(sums[1].sum())
+        return float(sums[0].sum()) / total if total > 0 else np.nan
+
+    def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """See the module; of an AUC with what the censoring weights add."""
+        value, total = self.value(sums), float(sums[1].sum())
+        right, pairs = self._pairs(predictions, testing)
+        moved = right - value * pairs
+        of_set = moved[0].sum(axis=1, keepdims=True)
+        size = testing.sum(axis=1, keepdims=True)
+        twice = 2 * (size - 1) / np.maximum(size - 2, 1)
+        apart = size / 2 * (moved[0] + moved[1]) - of_set
+        found = value + (of_set + twice * apart) / total
+        if self.censoring is not None:
+            parts = len(self.times) * (sums[0] - value * sums[1]) / total
+            found = found + self.censoring.contribution(self.times.time, parts, self.at)
+        return np.asarray(found)
+
+    def _pairs(self, predictions: np.ndarray, testing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of pairs in the right order, ties half, and of all pairs, (2, R, n) each.
+
+        Of each observation as the first of its pairs, and as the second.
+        """
+        tested = testing.astype(float)
+        both = self.weights.T, self.weights
+        pairs = np.stack([(tested @ each) * tested for each in both])
+        # Right less wrong: half of that and of all pairs is what is right, ties half.
+        excess = np.zeros(pairs.shape)
+        for rows, places in _by_size(testing):
+            risks = np.take_along_axis(predictions[rows], places, axis=1)
+            higher = risks[:, :, None] > risks[:, None, :]
+            lower = risks[:, :, None] < risks[:, None, :]
+            order = np.subtract(higher, lower, dtype=np.int8)
+            weighted = self.weights[places[:, :, None], places[:, None, :]] * order
+            for place in range(2):
+                part = np.zeros((len(rows), testing.shape[1]))
+                np.put_along_axis(part, places, weighted.sum(axis=2 - place), axis=1)
+                excess[place, rows] = part
+        return (pairs + excess) / 2, pairs
+
+
+def _by_size(testing: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Some test sets of one size at a time, and the places of what they test."""
+    sizes = testing.sum(axis=1)
+    for size in np.unique(sizes[sizes > 1]):
+        every = np.flatnonzero(sizes == size)
+        step = max(1, SOME // int(size) ** 2)
+        for start in range(0, len(every), step):
+            rows = every[start : start + step]
+            places = np.nonzero(testing[rows])[1].reshape(len(rows), size)
+            yield rows, places
+
+
+@dataclass(frozen=True, eq=False)
+class BrierOfSets(MetricOfSets):
+    """A Brier score at a time, or its mean over several by the trapezoid rule.
+
+    Attributes
+    ----------
+    targets : ndarray, shape (K, n)
+        1 for those with an event by each of the times, 0 for those who are followed beyond.
+    weights : ndarray, shape (K, n)
+        Of the squared errors there; those censored before have none.
+    shares : ndarray, shape (K,)
+        Of the times in the mean; they sum to 1.
+    """
+
+    times: SurvivalTimes
+    censoring: Censoring
+    at: tuple[float, ...]
+    targets: np.ndarray
+    weights: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(cls, times: SurvivalTimes, at: tuple[float, ...]) -> "BrierOfSets":
+        """At these times, with the weights of the sample's censoring."""
+        known = Censoring.of(times)
+        events = np.array([times.event & (times.time <= each) for each in at])
+        beyond = np.array([times.time > each for each in at])
+        weights = np.zeros(events.shape)
+        with np.errstate(divide="ignore"):
+            for place, each in enumerate(at):
+                weights[place, beyond[place]] = 1 / np.float64(known.at(each))
+            before = 1 / known.before(times.time)
+        weights = np.where(events, before, weights)
+        steps = np.diff(at)
+        shares = np.ones(1)
+        if len(at) > 1:
+            ends = np.concatenate([[0.0], steps]) + np.concatenate([steps, [0.0]])
+            shares = ends / (2 * (at[-1] - at[0]))
+        return cls(times, known, at, events * 1.0, weights, shares)
+
+    def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """Errors at each of the times, and how often an observation is tested."""
+        errors = self._errors(predictions) * testing[:, None]
+        return np.concatenate([errors, testing[:, None]], axis=1)
+
+    def value(self, sums: np.ndarray) -> float:
+        """The mean error; without a value where nobody is followed up to a time."""
+        if not self.censoring.at(self.at[-1]) > 0:
+            return np.nan
+        return float(self.shares @ sums[:-1].sum(axis=1)) / float(sums[-1].sum())
+
+    def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """Errors, with what the censoring weights add at the mean error of each observation."""
+        means = sums[:-1] / np.maximum(sums[-1], np.finfo(float).tiny)
+        added = np.zeros(len(self.times))
+        for share, each, mean in zip(self.shares, self.at, means, strict=True):
+            ends = np.where(self.times.time > each, np.inf, self.times.time)
+            added += share * self.censoring.contribution(ends, mean, each)
+        errors = np.einsum("k,rkn->rn", self.shares, self._errors(predictions))
+        return np.asarray(errors + added)
+
+    def _errors(self, predictions: np.ndarray) -> np.ndarray:
+        """Weighted squared errors (R, K, n)."""
+        columns = predictions[:, None] if predictions.ndim == 2 else predictions.swapaxes(1, 2)
+        found: np.ndarray = self.weights * (columns - self.targets) ** 2
+        return found
+
+
+class SumsOfSets:
+    """Sums over everything tested so far, of one learner."""
+
+    def __init__(self, metric: MetricOfSets) -> None:
+        self._metric = metric
+        self._sums: np.ndarray | float = 0.0
+        self._n_sets = 0
+
+    @property
+    def means(self) -> np.ndarray:
+        """The sums (k, n), each over the number of test sets."""
+        return np.asarray(self._sums / self._n_sets)
+
+    @property
+    def directions(self) -> None:
+        """None: the bias of the metric to second order is not known."""
+
+    def add(self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = True) -> None:
+        """Add some test sets, always row by row."""
+        self._change(1, predictions, testing)
+
+    def take_away(
+        self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = True
+    ) -> None:
+        """Take test sets away that were added."""
+        self._change(-1, predictions, testing)
+
+    def _change(self, sign: int, predictions: np.ndarray, testing: np.ndarray) -> None:
+        # One by one, so that rounding does not depend on which came together.
+        for each in self._metric.sums(predictions, testing):
+            self._sums = self._sums + sign * each
+        self._n_sets += sign * len(testing)
