@@ -234,8 +234,8 @@ def check_event(event: str | None, target: str | None, metric: str | None) -> No
     """Refuse a column of events that nothing is said about, and a survival metric without one."""
     from ucvtest.metrics.named import named_smooth_metric
 
-    found = None if metric is None else named_smooth_metric(metric)
-    about_times = found is not None and found.of_survival
+    smooth_metric = None if metric is None else named_smooth_metric(metric)
+    about_times = smooth_metric is not None and smooth_metric.of_survival
     if event is None and about_times:
         raise ValueError(
             f"--event is missing: --metric {metric} is about survival times, so name the column "

@@ -125,15 +125,15 @@ class FittedLosses(LossSource):
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
-        return self._found(learning, testing, seeds, may_fail=False)[0]
+        return self._losses_and_failed(learning, testing, seeds, may_fail=False)[0]
 
     def losses_and_failures(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
         """See `LossSource`."""
-        return self._found(learning, testing, seeds, may_fail=True)
+        return self._losses_and_failed(learning, testing, seeds, may_fail=True)
 
-    def _found(
+    def _losses_and_failed(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray, *, may_fail: bool
     ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
         failed: dict[int, list[FailedFit]] = {}
@@ -186,7 +186,7 @@ class PrecomputedLosses(LossSource):
     """Losses that exist, handed out in the order of their design's rows, or in `order`."""
 
     def __init__(self, difference: LossDifference, order: np.ndarray | None = None) -> None:
-        self._given, self._order = difference, order
+        self._difference, self._order = difference, order
         self._next = 0
         sizes = difference.design.testing.sum(axis=1)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -209,7 +209,7 @@ class PrecomputedLosses(LossSource):
                 [np.arange(self._starts[r], self._starts[r + 1]) for r in rows]
             )
         learner_losses = []
-        for values_of_learner in self._given.each.values():
+        for values_of_learner in self._difference.values_by_learner.values():
             values = np.zeros(testing.shape)
             values[testing] = values_of_learner[value_rows]
             learner_losses.append(values)

@@ -210,7 +210,7 @@ class FromPredictions:
         0.6666666666666666
         """
         fields = _of_predictions(
-            *(y, predictions, _asked(loss, metric)),
+            *(y, predictions, _chosen_metric(loss, metric)),
             groups=groups,
             pos_label=pos_label,
             sample_weight=sample_weight,
@@ -219,7 +219,7 @@ class FromPredictions:
         return cls(**fields)
 
 
-def _asked(loss: Any, metric: Any) -> Any:
+def _chosen_metric(loss: Any, metric: Any) -> Any:
     """The loss or metric that is asked for; one of them."""
     if metric is None:
         return loss
@@ -260,7 +260,7 @@ def _of_predictions(
         )
     in_rounds = [_scored(y, repeat_rules, metric, pos_label) for repeat_rules in rounds]
     _check_same_classes(in_rounds)
-    loss_fields = in_rounds[0] if folds is None else folds.together(in_rounds)
+    loss_fields = in_rounds[0] if folds is None else folds.joined(in_rounds)
     if folds is not None and isinstance(metric, SmoothMetric):
         metric_of_means = metric.made_for(loss_fields["settings"].get(CLASSES, ()))
         tested = tested_response(folds.design, loss_fields["target"], loss_fields.get("event"))
@@ -421,10 +421,12 @@ def _known_metric(loss: Any) -> Any:
     return known_loss
 
 
-def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
+def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
     """Refuse rows that do not belong to those of `y`, or of the first other that has an index."""
     indexed = {
-        name: user_rows for name, user_rows in {"y": y, **others}.items() if has_index(user_rows)
+        name: user_rows
+        for name, user_rows in {"y": y, **other_columns}.items()
+        if has_index(user_rows)
     }
     if not indexed:
         return

@@ -255,9 +255,9 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
     def tested_times(self) -> SurvivalTimes:
         """Survival times of all tested observations, (T,)."""
         assert self.target is not None
-        found = tested_response(self.design, self.target, self.event)
-        assert isinstance(found, SurvivalTimes)
-        return found
+        times = tested_response(self.design, self.target, self.event)
+        assert isinstance(times, SurvivalTimes)
+        return times
 
     @property
     def tested_target(self) -> np.ndarray:
@@ -516,7 +516,7 @@ class LossDifference:
         return values[self.learner] - values[self.other]
 
     @property
-    def each(self) -> dict[str, np.ndarray]:
+    def values_by_learner(self) -> dict[str, np.ndarray]:
         """Losses (scores) of the learner, and of the other where there is one, (T,), by name."""
         places = (self.learner,) if self.other is None else (self.learner, self.other)
         return {

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHOSEN",
+    "GREY",
     "NULL",
-    "OTHERS",
     "PLAIN",
     "WARNING",
     "draw_interval",
@@ -49,7 +49,7 @@ MISSING = "plots need matplotlib: pip install 'ucvtest[plot]'"
 
 # From the palette of Okabe and Ito, which colour-blind readers can tell apart.
 CHOSEN = "#0072B2"
-OTHERS = "#8C8C8C"
+GREY = "#8C8C8C"
 NULL = "#333333"
 WARNING = "#B22222"
 

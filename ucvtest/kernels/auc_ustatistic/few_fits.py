@@ -147,7 +147,7 @@ class RankedRounds:
         self.n_learners = n_learners
         self._ranked = ranked
         self._most = min(MOST_ROUNDS, max(LEAST_ROUNDS, MOST_SCORES // (2 * n_scores)))
-        self._kept: list[tuple[list[np.ndarray], np.ndarray]] = []
+        self._kept_rounds: list[tuple[list[np.ndarray], np.ndarray]] = []
         self._n_rounds = 0
 
     def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
@@ -157,7 +157,9 @@ class RankedRounds:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
         self._n_rounds += len(rounds)
-        self._kept.append(([learner_scores[rounds] for learner_scores in scores], learning[rounds]))
+        self._kept_rounds.append(
+            ([learner_scores[rounds] for learner_scores in scores], learning[rounds])
+        )
 
     @property
     def enough(self) -> bool:
@@ -166,11 +168,11 @@ class RankedRounds:
 
     def ranked(self) -> Sequence[RoundsOfAuc]:
         """The rounds of each learner, ranked."""
-        learning = np.concatenate([sets for _, sets in self._kept])
+        learning = np.concatenate([sets for _, sets in self._kept_rounds])
         scores = [
-            np.concatenate([batch_scores[learner_index] for batch_scores, _ in self._kept]).astype(
-                float
-            )
+            np.concatenate(
+                [batch_scores[learner_index] for batch_scores, _ in self._kept_rounds]
+            ).astype(float)
             for learner_index in range(self.n_learners)
         ]
         return self._ranked(scores, learning)

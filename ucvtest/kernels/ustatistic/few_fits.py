@@ -316,7 +316,7 @@ class RoundSums:
 
     def __init__(self, n_learners: int) -> None:
         self.n_learners = n_learners
-        self._parts: list[list[Rounds]] = []
+        self._batches_of_rounds: list[list[Rounds]] = []
         """Rounds of each learner, part by part: an interrupt leaves whole parts alone."""
 
     def add(
@@ -331,11 +331,15 @@ class RoundSums:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
         sets = learning[rounds]
-        self._parts.append([Rounds.of(losses[rounds], sets) for losses in learner_losses])
+        self._batches_of_rounds.append(
+            [Rounds.of(losses[rounds], sets) for losses in learner_losses]
+        )
 
     @property
     def _n_rounds(self) -> int:
-        return sum(len(rounds_of_learners[0].tested) for rounds_of_learners in self._parts)
+        return sum(
+            len(rounds_of_learners[0].tested) for rounds_of_learners in self._batches_of_rounds
+        )
 
     @property
     def enough(self) -> bool:
@@ -352,7 +356,7 @@ class RoundSums:
 
     @property
     def _by_learner(self) -> list[tuple[Rounds, ...]]:
-        return list(zip(*self._parts, strict=True))
+        return list(zip(*self._batches_of_rounds, strict=True))
 
     def combined(self, weights: Sequence[float], offset: np.ndarray | None = None) -> Rounds:
         """The rounds of a weighted sum of losses.
@@ -366,7 +370,9 @@ class RoundSums:
             for w, learner_rounds in zip(weights, self._by_learner, strict=True)
             if w
         ]
-        learning = np.concatenate([batch_rounds[0].learning for batch_rounds in self._parts])
+        learning = np.concatenate(
+            [batch_rounds[0].learning for batch_rounds in self._batches_of_rounds]
+        )
         tested = sum(
             w * np.concatenate([batch_rounds.tested for batch_rounds in learner_rounds])
             for w, learner_rounds in weights_and_rounds

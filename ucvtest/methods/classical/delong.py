@@ -278,7 +278,7 @@ class DeLongTest(ResamplingTest):
         n_folds = n_folds_of(observed.design)
         tested = TestedLabels(observed.tested_target, self.tested_clusters(observed))
         places = (observed.learner, observed.other)
-        scores = zip(places, observed.each.values(), strict=False)
+        scores = zip(places, observed.values_by_learner.values(), strict=False)
         placements_by_learner = (
             {}
             if tested.few

@@ -200,15 +200,15 @@ class MetricOfRules:
         size = self._n_classes
         value_and_gradient, one = self._cells.value_and_gradient, self._cells.one
         if self.observed.paired:
-            added, function = one_right_one_wrong(size, one), _difference(value_and_gradient)
+            added, metric_of_table = one_right_one_wrong(size), _difference(value_and_gradient)
         else:
-            added, function = two_right_two_wrong(size, one), value_and_gradient
+            added, metric_of_table = two_right_two_wrong(size), value_and_gradient
         cells = (target, *rows)
         table = np.zeros((size,) * len(cells))
         np.add.at(table, cells, 1 / len(target))
         pilot_share = 1.0 if n is None else len(target) / n
         rows_added = RowsAdded.of(
-            function,
+            metric_of_table,
             table,
             self._effective_size if n is None else n,
             lambda slopes: pilot_share * variance_of_mean(slopes[cells], self.index),

@@ -20,7 +20,7 @@ from ucvtest.kernels.ustatistic.few_fits import FewFits
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.survival import SurvivalMetric
@@ -38,7 +38,7 @@ __all__ = [
     "with_rule",
 ]
 
-Found = UStatisticEstimates | FewFitsEstimates
+MeanEstimates = UStatisticEstimates | FewFitsEstimates
 
 
 class Estimate(Protocol):
@@ -49,7 +49,7 @@ class Estimate(Protocol):
 
     def __call__(
         self, source: LossSource, generator: np.random.Generator, as_few: bool | None = None
-    ) -> Found:
+    ) -> MeanEstimates:
         """The estimates."""
 
 
@@ -63,7 +63,7 @@ class RowsAddedToTest:
     point: WorkingPoint
     table: np.ndarray
     n: float
-    moved: Found
+    moved: MeanEstimates
 
     def rule(
         self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
@@ -98,7 +98,7 @@ class MetricEstimates:
     `undefined` where it is 0/0; then those of the metric with rows added.
     """
 
-    found: Found
+    mean_estimates: MeanEstimates
     source: LossSource
     added: RowsAddedToTest | None = None
     undefined: bool = False
@@ -159,12 +159,12 @@ def settled(
 def _bias(
     question: Question,
     source: KeptPredictions | GivenPredictions,
-    estimates: Found,
+    estimates: MeanEstimates,
     points: Sequence[WorkingPoint],
 ) -> float:
     """The bias of the metric, or of the difference, by the variance that each learner has alone."""
     if question.paired:
-        variances = [_own_variance(learner_estimate) for learner_estimate in estimates.own]
+        variances = [_own_variance(learner_estimate) for learner_estimate in estimates.per_learner]
     else:
         name = estimates.variance if isinstance(estimates, UStatisticEstimates) else "few"
         variances = [_variance_of(estimates, name)]
@@ -192,7 +192,7 @@ def level(point: WorkingPoint, n_obs: int) -> WorkingPoint:
     return point.level
 
 
-def _n_rows(question: Question, estimates: Found, point: WorkingPoint) -> float:
+def _n_rows(question: Question, estimates: MeanEstimates, point: WorkingPoint) -> float:
     """Rows to which others are added; of clusters as many as would be independent.
 
     Korn and Graubard (1998): no fewer than clusters, no more than rows.
@@ -207,22 +207,22 @@ def _n_rows(question: Question, estimates: Found, point: WorkingPoint) -> float:
     return float(min(max(effective, question.n_units), question.n_obs))
 
 
-def _variance_of(metric_estimates: Found, name: str) -> float:
+def _variance_of(metric_estimates: MeanEstimates, name: str) -> float:
     """Of the estimate, with its Monte-Carlo part."""
     if isinstance(metric_estimates, FewFitsEstimates):
-        return metric_estimates.found.variance + metric_estimates.found.mc_se**2
+        return metric_estimates.few_fits.variance + metric_estimates.few_fits.mc_se**2
     estimates = metric_estimates.estimates
     # Of all learning sets there is no such part.
     return float(estimates.values[name]) + float(estimates.mc_se["estimate"]) ** 2
 
 
-def _estimate_of(estimates: Found) -> float:
+def _estimate_of(estimates: MeanEstimates) -> float:
     if isinstance(estimates, FewFitsEstimates):
-        return estimates.found.mean
+        return estimates.few_fits.mean
     return float(estimates.estimates.values["estimate"])
 
 
-def with_rule(options: Options, estimates: MetricEstimates) -> Options:
+def with_rule(options: UStatisticOptions, estimates: MetricEstimates) -> UStatisticOptions:
     """The options, whose interval knows the metric with rows added."""
     return replace(options, interval=replace(options.interval, added=estimates.added))
 
@@ -239,13 +239,13 @@ def undefined_parts(
     if question.metric.of_survival:
         status = f"no estimate: {metric_in_words} has no value here, as {_no_value(question)}"
     status += "; the interval is that with rows added" if estimates.added is not None else ""
-    by_few_fits = isinstance(estimates.found, FewFitsEstimates)
-    df = estimates.found.found.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
+    by_few_fits = isinstance(estimates.mean_estimates, FewFitsEstimates)
+    df = estimates.mean_estimates.few_fits.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
     studentised = studentise(
         question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status
     )
     if estimates.added is not None:
-        name = "few" if by_few_fits else estimates.found.variance  # type: ignore[union-attr]
+        name = "few" if by_few_fits else estimates.mean_estimates.variance  # type: ignore[union-attr]
         studentised = by_rule(
             studentised, estimates.added.rule(studentised, *range_of(question.metric), df, name)
         )

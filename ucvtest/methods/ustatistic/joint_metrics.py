@@ -14,7 +14,7 @@ from ucvtest.methods.ustatistic.function_of_means import (
     RowsAddedToTest,
     level,
 )
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.simultaneous_few import JointFewEstimates
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.working_point import WorkingPoint
@@ -39,14 +39,14 @@ class JointMetrics:
     """Estimates of all learners, and of their metrics with two right and two wrong rows added."""
 
     source: SeveralLosses
-    found: Any
+    mean_estimates: Any
     points: Sequence[WorkingPoint]
     n_obs: int
     moved: Any = None
 
-    def of(self, places: tuple[int, ...], options: Options) -> MetricEstimates:
+    def of(self, places: tuple[int, ...], options: UStatisticOptions) -> MetricEstimates:
         """The estimates of one learner, or of the difference of two."""
-        estimates = self.found.of(places, options)
+        estimates = self.mean_estimates.of(places, options)
         undefined = not all(self.points[learner_index].defined for learner_index in places)
         added = None
         if len(places) == 1 and self.moved is not None:

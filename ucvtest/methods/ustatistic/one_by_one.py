@@ -23,7 +23,9 @@ LEAST_FAILED, MOST_SHARE = 2, 10
 class KeptRounds(Protocol):
     """Where rounds of losses, or of scores, are kept."""
 
-    def add(self, each: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+    def add(
+        self, learner_values: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
+    ) -> None:
         """Add what each learner has at learning sets (M, n), two of each number a round."""
 
     @property
@@ -87,7 +89,7 @@ class OneByOne:
             left_out = np.flatnonzero(~is_complete[owner[rows]])
             if len(left_out):
                 self.source.leave_out(left_out)
-            self._keep(learner_losses, learning, draw, is_complete, (first_draw, end_draw))
+            self._keep_rounds(learner_losses, learning, draw, is_complete, (first_draw, end_draw))
             first_draw = end_draw
             # Of what was kept one at a time, as an interrupt leaves out the step it comes in.
             if self.source.n_left is None and CLOCK() - clock_before < STEP_SECONDS:
@@ -123,7 +125,7 @@ class OneByOne:
             "fails on"
         ) from first.reason
 
-    def _keep(
+    def _keep_rounds(
         self,
         learner_losses: list[np.ndarray],
         learning: np.ndarray,

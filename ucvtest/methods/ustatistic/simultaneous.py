@@ -22,7 +22,7 @@ from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, Sampler
 from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.joint_metrics import JointMetrics, jointly_settled
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
 from ucvtest.methods.ustatistic.result import result_from
 from ucvtest.methods.ustatistic.simultaneous_few import COPULA, JointFewEstimates
@@ -53,7 +53,7 @@ class LearningSetTest(Protocol):
     def learning_sets(self) -> LearningSets:
         """Which learning sets the estimand is about."""
 
-    def fit_options(self, **options: Any) -> Options:
+    def fit_options(self, **options: Any) -> UStatisticOptions:
         """The options of `fit`, validated."""
 
 
@@ -63,7 +63,7 @@ class JoinedTest:
 
     question: Question
     learning_sets: LearningSets
-    options: Options
+    options: UStatisticOptions
     places: Places
 
 
@@ -78,7 +78,7 @@ class EstimatesOfAll(Protocol):
     def df(self) -> float:
         """The smallest number of degrees of freedom of a difference."""
 
-    def of(self, places: Places, options: Options) -> Any:
+    def of(self, places: Places, options: UStatisticOptions) -> Any:
         """The estimates of one learner, or of the difference of two."""
 
     def standard_errors(self) -> np.ndarray:
@@ -141,7 +141,7 @@ class JointRun:
             joined = _with_default_budget(joined, len(names))
         run = cls(joined, tuple(names), sizes)
         first = next(iter(joined.values()))
-        if first.options.given is None:
+        if first.options.given_sets is None:
             check_budget(first.learning_sets, first.options, len(run.names), jointly=True)
         return run
 
@@ -178,9 +178,9 @@ class JointRun:
         ]
         return self._results(sources, execution.generator, execution.seed)
 
-    def given(self, losses: Losses) -> tuple[dict[Any, TestResult], JointEstimates]:
+    def on_losses(self, losses: Losses) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The same from losses that exist."""
-        sources = [_given(losses.difference(name)) for name in self.names]
+        sources = [_source_of(losses.difference(name)) for name in self.names]
         return self._results(sources, np.random.default_rng(0), None)
 
     def _results(
@@ -204,7 +204,7 @@ class JointRun:
         if options.interval.metric.linearised:
             n_obs = next(iter(self.tests.values())).question.n_obs
             metrics = jointly_settled(sources, generator, estimate, n_obs)
-            source, estimates = metrics.source, metrics.found
+            source, estimates = metrics.source, metrics.mean_estimates
         else:
             source, estimates = estimate(sources, generator)
         results = {
@@ -244,7 +244,7 @@ class JointRun:
     def _estimates(
         self,
         source: SeveralLosses,
-        options: Options,
+        options: UStatisticOptions,
         generator: np.random.Generator,
         as_few: bool | None,
     ) -> EstimatesOfAll:
@@ -256,7 +256,7 @@ class JointRun:
             or joined_test.options.interval.name == "stabilised"
             for joined_test in self.tests.values()
         )
-        n_learners, given_sets = len(self.names), options.given
+        n_learners, given_sets = len(self.names), options.given_sets
         sampler = Sampler(self.sizes, source, generator)
         rounds = few.rounds_of(sampler, options, n_learners)
         sets = next(iter(self.tests.values())).learning_sets
@@ -286,13 +286,13 @@ def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> di
     most_fits = 2 * n_learners * pairs
     return {
         key: replace(joined_test, options=replace(joined_test.options, max_fits=most_fits))
-        if joined_test.options.variance == "few" and joined_test.options.given is None
+        if joined_test.options.variance == "few" and joined_test.options.given_sets is None
         else joined_test
         for key, joined_test in tests.items()
     }
 
 
-def _given(difference: LossDifference) -> LossSource:
+def _source_of(difference: LossDifference) -> LossSource:
     """The losses of one learner, with predictions where they are kept."""
     if difference.losses.predictions is not None:
         return GivenPredictions(difference, difference, None)
@@ -317,7 +317,7 @@ def _joint_sizes(learning_sets: LearningSets) -> Sizes | ClassSizes:
     return sizes
 
 
-def _check_options(options: Options, n_obs: int, n_learners: int) -> None:
+def _check_options(options: UStatisticOptions, n_obs: int, n_learners: int) -> None:
     """Refuse what has no joint form, before the first fit."""
     if options.n_pairs == "exact":
         raise ValueError(

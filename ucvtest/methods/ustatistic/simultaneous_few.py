@@ -18,7 +18,7 @@ from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.methods.ustatistic.estimation import ROUNDING
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.interval import Interval
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.stats.simultaneous import as_normal
 
 __all__ = ["COPULA", "JointFewEstimates"]
@@ -50,7 +50,7 @@ class JointFewEstimates:
         centred_effects = effects - effects.mean(axis=1, keepdims=True)
         n = centred_effects.shape[1]
         learning_variances = np.diag(
-            [learner_fits.se**2 - learner_fits.test_part for learner_fits in self._alone]
+            [learner_fits.se**2 - learner_fits.test_part for learner_fits in self._single_learners]
         )
         joint_covariance: np.ndarray = (
             np.einsum("in,jn->ij", centred_effects, centred_effects) / (n * (n - 1))
@@ -58,13 +58,14 @@ class JointFewEstimates:
         )
         return joint_covariance
 
-    def of(self, places: tuple[int, ...], options: Options) -> FewFitsEstimates:
+    def of(self, places: tuple[int, ...], options: UStatisticOptions) -> FewFitsEstimates:
         """The estimates of one learner, or of the difference of two."""
         if len(places) == 1:
-            return FewFitsEstimates(self._alone[places[0]])
+            return FewFitsEstimates(self._single_learners[places[0]])
         first, other = places
         return FewFitsEstimates(
-            self._differences[first, other], (self._alone[first], self._alone[other])
+            self._differences[first, other],
+            (self._single_learners[first], self._single_learners[other]),
         )
 
     def standard_errors(self) -> np.ndarray:
@@ -86,7 +87,7 @@ class JointFewEstimates:
         return quantiles
 
     @cached_property
-    def _alone(self) -> tuple[FewFits, ...]:
+    def _single_learners(self) -> tuple[FewFits, ...]:
         """Each learner."""
         weights = np.eye(self.rounds.n_learners).tolist()
         return tuple(

@@ -21,7 +21,7 @@ from ucvtest.methods.ustatistic.estimation import (
     in_parts,
 )
 from ucvtest.methods.ustatistic.interval import Interval
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.jackknife import first_order_factor
@@ -54,25 +54,25 @@ class JointLossEstimates:
         """Of the mean losses, (L, L)."""
         return self.several.covariance
 
-    def of(self, places: tuple[int, ...], options: Options) -> UStatisticEstimates:
+    def of(self, places: tuple[int, ...], options: UStatisticOptions) -> UStatisticEstimates:
         """The estimates of one learner, or of the difference of two."""
         first, *other_learner = places
         if not other_learner:
-            estimates = self.several.alone[first]
+            estimates = self.several.single_learners[first]
             return UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged)
         estimates, learner_sums = (
             self.several.difference(first, other_learner[0]),
-            self.several.each[0],
+            self.several.learner_sums[0],
         )
-        learner_means = tuple(self._own(learner_index) for learner_index in places)
+        learner_means = tuple(self._learner_mean(learner_index) for learner_index in places)
         loss_estimates = UStatisticEstimates(
             estimates, options.variance, self.n_pairs, self.converged, learner_means
         )
         factor = first_order_factor(learner_sums.n_obs, learner_sums.learn_size + 1)
         return _with_floor(loss_estimates, factor * float(estimates.effects @ estimates.effects))
 
-    def _own(self, learner_index: int) -> FirstOrderEstimate:
-        learner_estimates = self.several.alone[learner_index]
+    def _learner_mean(self, learner_index: int) -> FirstOrderEstimate:
+        learner_estimates = self.several.single_learners[learner_index]
         return FirstOrderEstimate(
             learner_estimates.values["estimate"],
             learner_estimates.values["jackknife"],
@@ -139,7 +139,7 @@ def _with_floor(loss_estimates: UStatisticEstimates, squares: float) -> UStatist
 
 def estimated(
     sizes: Sizes,
-    options: Options,
+    options: UStatisticOptions,
     source: SeveralLosses,
     generator: np.random.Generator,
     *,
@@ -156,7 +156,7 @@ def estimated(
     return JointLossEstimates(several, differences, n_pairs, converged, sizes.n_obs - 1.0)
 
 
-def evaluate_pairs(sampler: Sampler, options: Options, n_learners: int) -> None:
+def evaluate_pairs(sampler: Sampler, options: UStatisticOptions, n_learners: int) -> None:
     """Evaluate given pairs, or random ones, for the rounds that the sampler keeps."""
     sizes = sampler.sizes
     sums = SeveralSums(sizes.n_obs, sizes.learn_size, n_learners, pair_effects=False)
@@ -166,10 +166,10 @@ def evaluate_pairs(sampler: Sampler, options: Options, n_learners: int) -> None:
 
 
 def _add_pairs(
-    sampler: Sampler, options: Options, sums: SeveralSums, n_learners: int
+    sampler: Sampler, options: UStatisticOptions, sums: SeveralSums, n_learners: int
 ) -> tuple[int, bool]:
     """Add as many pairs as are asked for, needed or given; their number, and if they suffice."""
-    given_sets, number = options.given, options.n_pairs
+    given_sets, number = options.given_sets, options.n_pairs
     if isinstance(given_sets, GivenPairs):
         for learning in _in_rows(given_sets.design.learning, 2 * given_sets.n_sets, n_learners):
             shape = (-1, 2, given_sets.n_sets, learning.shape[1])
@@ -248,7 +248,7 @@ def _in_rows(learning: np.ndarray, of_draw: int, n_learners: int) -> Iterator[np
         yield learning[first_row : first_row + rows]
 
 
-def _precise(several: Several, options: Options) -> bool:
+def _precise(several: Several, options: UStatisticOptions) -> bool:
     """Whether variances and estimates of differences are as precise as "auto" requires.
 
     They are so on average, and each of them enough for an answer.
