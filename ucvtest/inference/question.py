@@ -446,7 +446,14 @@ class LossesQuestion(Question):
         """
         metric = given.losses.metric
         # Of a function of means rows count alike, as in the value that others compute.
-        if weight is None or metric.linearised:
+        if metric.linearised and isinstance(weight, str) and weight == "group":
+            if given.losses.groups is not None:
+                raise ValueError(
+                    f"group_weight='group' has no use with metric={metric.name!r:.60}, of which "
+                    "rows count alike: leave it out"
+                )
+            weight = None
+        if weight is None:
             weight = given.losses.usual_weight if given.losses.groups is not None else "group"
         if metric.of_loss is not None:
             metric, given = metric.of_loss, given.in_losses

@@ -7,10 +7,22 @@ import numpy as np
 
 from ucvtest.metrics.smooth import FunctionOfMeans, Ranks, SmoothMetric, linearised
 
-__all__ = ["CLASSES", "about_class", "fields_of", "kept_classes", "linearised_values"]
+__all__ = [
+    "CLASSES",
+    "OF_METRICS",
+    "about_class",
+    "errors_of_labels",
+    "fields_of",
+    "kept_classes",
+    "linearised_values",
+]
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
+
+
+OF_METRICS = (CLASSES, "pos_label")
+"""Settings that losses have of metrics alone."""
 
 
 def linearised_values(
@@ -21,6 +33,12 @@ def linearised_values(
     Parts are pooled over everything that is tested (Forman and Scholz 2010).
     """
     return np.stack([linearised(function, target, row) for row in predictions])
+
+
+def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """Errors (L, T) of predictions (L, T), numbers of classes; half of one half-way to the true."""
+    below, above = np.floor(predictions), np.ceil(predictions)
+    return ((below != target) * 1.0 + (above != target)) / 2
 
 
 def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def of_classes(
         made_for=partial(_cells_of_classes, parts, average, listed),
         limits=SHARE,
         of_two=average == "binary" and listed is None,
+        within="positive" if parts is confusion.recall_parts else None,
     )
 
 
@@ -147,6 +148,7 @@ def of_negative_class(name: str, words: str, parts: PartsOfClass) -> SmoothMetri
         made_for=made_for,
         limits=SHARE,
         of_two=True,
+        within="negative" if parts is confusion.recall_parts else None,
     )
 
 

@@ -21,7 +21,7 @@ from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.options import Options
-from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.working_point import WorkingPoint
 from ucvtest.stats.intervals import MovedT
@@ -30,6 +30,7 @@ from ucvtest.stats.linearised import two_right_two_wrong
 __all__ = [
     "MetricEstimates",
     "RowsAddedToTest",
+    "UndefinedDifference",
     "level",
     "settled",
     "undefined_parts",
@@ -86,6 +87,41 @@ class RowsAddedToTest:
 
 
 @dataclass(frozen=True, eq=False)
+class UndefinedDifference:
+    """A difference of metrics of which one is 0/0, or both: that one has rows added.
+
+    `found` are the estimates of linearised values there; the rows move their mean by `moved`, and
+    add `spread` to its variance.
+    """
+
+    found: Found
+    moved: float
+    spread: float
+
+    @classmethod
+    def of(cls, found: Found, points: Sequence[WorkingPoint], n: float) -> "UndefinedDifference":
+        """From the points of both learners, without rows added; two right and two wrong for n."""
+        moved = spread = 0.0
+        for sign, point in zip((1, -1), points, strict=True):
+            if point.defined:
+                continue
+            assert isinstance(point.function, Cells)
+            there = WorkingPoint.with_rows_added(point.function, point.means, n)
+            slopes = there.gradient - (there.gradient * there.means).sum()
+            added, mean = two_right_two_wrong(len(slopes), point.function.one), point.means * slopes
+            moved -= sign * float(mean.sum())
+            square = n * float(mean.sum()) ** 2 + float((added * slopes**2).sum())
+            spread += square / (n + float(added.sum())) ** 2
+        return cls(found, moved, spread)
+
+    def rule(self, one: Studentised, least: float, most: float, df: float, name: str) -> MovedT:
+        """The interval, by the variance of that name."""
+        variance = max(_variance_of(self.found, name), 0.0) + self.spread
+        centre = _estimate_of(self.found) + self.moved
+        return MovedT(centre, math.sqrt(variance), df, least, most, one.null_value)
+
+
+@dataclass(frozen=True, eq=False)
 class MetricEstimates:
     """Estimates of a metric, or a difference of two, and where the values behind them came from.
 
@@ -98,6 +134,7 @@ class MetricEstimates:
     undefined: bool = False
     bias: float = math.nan
     """What the estimate is off by on average, to second order; NaN where it is not known."""
+    apart: UndefinedDifference | None = None
 
     @property
     def bias_diagnostics(self) -> dict[str, float]:
@@ -136,8 +173,11 @@ def settled(
     if converged and isinstance(found, UStatisticEstimates):
         found = replace(found, converged=True)
     bias = math.nan if undefined else _bias(question, source, found, points)
-    if question.paired or not isinstance(function, Cells):
+    if not isinstance(function, Cells):
         return MetricEstimates(found, final, None, undefined, bias)
+    if question.paired:
+        apart = UndefinedDifference.of(found, points, question.n_units) if undefined else None
+        return MetricEstimates(found, final, None, undefined, bias, apart)
     table, n = means[0], _n_rows(question, found, points[0])
     point = WorkingPoint.with_rows_added(function, table, n)
     again = source.at([point.slopes])
@@ -218,11 +258,14 @@ def undefined_parts(
     """What a result says where the metric is 0/0: the interval with rows added, if there is one."""
     words = question.metric.in_words
     said = f"no estimate: {words} is 0/0 here, as a class was never there, or never predicted"
-    said += "; the interval is that with rows added" if estimates.added is not None else ""
+    added = estimates.added if estimates.apart is None else estimates.apart
+    said += "; the interval is that with rows added" if added is not None else ""
     few = isinstance(estimates.found, FewFitsEstimates)
     df = estimates.found.found.df if few else question.n_units - 1.0  # type: ignore[union-attr]
     one = studentise(question.hypothesis, math.nan, math.nan, reference="t", df=df, status=said)
-    if estimates.added is not None:
+    if added is not None:
         name = "few" if few else estimates.found.variance  # type: ignore[union-attr]
-        one = by_rule(one, estimates.added.rule(one, *range_of(question.metric), df, name))
+        limits = range_of(question.metric)
+        limits = difference_range(limits) if question.paired else limits
+        one = by_rule(one, added.rule(one, *limits, df, name))
     return {**parts, **vars(one), "tables": {}}

@@ -12,6 +12,7 @@ from ucvtest.evaluation.loss_source import LossSource, SeveralLosses
 from ucvtest.methods.ustatistic.function_of_means import (
     MetricEstimates,
     RowsAddedToTest,
+    UndefinedDifference,
     level,
 )
 from ucvtest.methods.ustatistic.options import Options
@@ -48,14 +49,17 @@ class JointMetrics:
         """The estimates of one learner, or of the difference of two."""
         found = self.found.of(places, options)
         undefined = not all(self.points[place].defined for place in places)
-        added = None
+        added = apart = None
+        if undefined and len(places) == 2 and isinstance(self.points[0].function, Cells):
+            points = [self.points[place] for place in places]
+            apart = UndefinedDifference.of(found, points, self.n_obs)
         if len(places) == 1 and self.moved is not None:
             function, table = self.points[places[0]].function, self.points[places[0]].means
             assert isinstance(function, Cells)
             point = WorkingPoint.with_rows_added(function, table, self.n_obs)
             moved = self.moved.of(places, options)
             added = RowsAddedToTest(point, table, float(self.n_obs), moved)
-        return MetricEstimates(found, self.source.of(places), added, undefined)
+        return MetricEstimates(found, self.source.of(places), added, undefined, apart=apart)
 
 
 def jointly_settled(
