@@ -119,6 +119,17 @@ def test_confusion_metrics_have_observations_added(n_classes, metrics, groups):
         close(both.conf_int(), interval((y, a, b), low=-1 + low, high=1 - low))
 
 
+def test_many_filled_cells_have_the_rule_of_two_classes():
+    rng = np.random.default_rng(0)
+    y, a = rng.integers(0, 20, (2, 800))
+    a = np.where(rng.random(800) < 0.5, y, a)
+    assert len({*zip(y.tolist(), a.tolist(), strict=True)}) > 200
+    result = fitted(losses_of(y, a, metric="mcc"))
+    expected = oracle.with_added(oracle.mcc(20), (y, a), 20, -1, 1, several=False)
+    close(result.conf_int(), expected)
+    assert "jackknife" not in " ".join(result.notes)
+
+
 def test_net_benefit_has_observations_added():
     y, a, b = labels(2)
     rng = np.random.default_rng(0)
