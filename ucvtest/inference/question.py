@@ -452,10 +452,15 @@ class LossesQuestion(Question):
         """
         metric = difference.losses.metric
         # Of a function of means rows count alike, as in the value that others compute.
-        if weight is None or metric.linearised:
-            weight = (
-                difference.losses.usual_weight if difference.losses.groups is not None else "group"
-            )
+        if metric.linearised and isinstance(weight, str) and weight == "group":
+            if difference.losses.groups is not None:
+                raise ValueError(
+                    f"group_weight='group' has no use with metric={metric.name!r:.60}, of which "
+                    "rows count alike: leave it out"
+                )
+            weight = None
+        if weight is None:
+            weight = difference.losses.usual_weight if difference.losses.groups is not None else "group"
         if metric.of_loss is not None:
             metric, difference = metric.of_loss, difference.in_losses
         if metric.units is not None:

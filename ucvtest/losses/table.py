@@ -21,14 +21,13 @@ from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
-from ucvtest.losses.from_sklearn import FromSklearn
 from ucvtest.losses.linearised import (
     CLASSES,
+    OF_METRICS,
     about_class,
+    errors_of_labels,
     fields_of,
-    folds_where_tested,
     linearised_values,
-    response_where_tested,
 )
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
@@ -36,7 +35,7 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.matrix import MATRIX, errors_at
 from ucvtest.metrics.named import named_smooth_metric
-from ucvtest.metrics.names import metric_or_loss
+from ucvtest.metrics.names import as_metric, is_share_of_errors, metric_or_loss
 from ucvtest.metrics.ranges import zeros_and_ones
 from ucvtest.metrics.recorded import (
     COST_OF_ERRORS,
@@ -274,7 +273,8 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
         Parameters
         ----------
         metric : str or metric
-            One that needs the same kind of prediction, such as "mcc" after "f1".
+            One that needs the same kind of prediction, such as "mcc" after "f1"; of labels also
+            "accuracy" and "zero_one".
 
         Raises
         ------
@@ -294,6 +294,8 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
                 "these losses keep no predictions: make them with metric=, such as metric='f1'"
             )
         new_metric = metric_or_loss(metric)
+        if self.metric.output == "label" and is_share_of_errors(new_metric):
+            return self._errors(as_metric(new_metric, has_classes=True))
         if not isinstance(new_metric, SmoothMetric):
             raise ValueError(
                 f"metric={metric!r:.60} is no function of means, which about() takes: make the "
@@ -315,6 +317,25 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
             self,
             settings=about_class(self.settings, new_metric),
             **fields_of(new_metric, values, resample_means(values, self.design)),
+        )
+
+    def _errors(self, loss: Metric) -> "Losses":
+        """The errors of kept labels, or the right ones; a tie that is left open is half of each."""
+        assert self.predictions is not None
+        values = errors_of_labels(self.tested_target, self.predictions)
+        units = loss.units
+        values = values if units is None else units.of(values)
+        return replace(
+            self,
+            loss=loss.reported_name,
+            values=values,
+            means=resample_means(values, self.design),
+            in_words=loss.in_words,
+            bounds=loss.reported_bounds,
+            greater_is_better=units is not None and units.greater_is_better,
+            settings={name: each for name, each in self.settings.items() if name not in OF_METRICS},
+            predictions=None,
+            smooth=None,
         )
 
     @cached_property

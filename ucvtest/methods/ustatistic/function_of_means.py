@@ -21,7 +21,7 @@ from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.options import UStatisticOptions
-from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import MetricOfSets
@@ -32,6 +32,7 @@ from ucvtest.stats.linearised import two_right_two_wrong
 __all__ = [
     "MetricEstimates",
     "RowsAddedToTest",
+    "UndefinedDifference",
     "level",
     "settled",
     "undefined_parts",
@@ -92,6 +93,41 @@ class RowsAddedToTest:
 
 
 @dataclass(frozen=True, eq=False)
+class UndefinedDifference:
+    """A difference of metrics of which one is 0/0, or both: that one has rows added.
+
+    `found` are the estimates of linearised values there; the rows move their mean by `moved`, and
+    add `spread` to its variance.
+    """
+
+    found: Found
+    moved: float
+    spread: float
+
+    @classmethod
+    def of(cls, found: Found, points: Sequence[WorkingPoint], n: float) -> "UndefinedDifference":
+        """From the points of both learners, without rows added; two right and two wrong for n."""
+        moved = spread = 0.0
+        for sign, point in zip((1, -1), points, strict=True):
+            if point.defined:
+                continue
+            assert isinstance(point.function, Cells)
+            there = WorkingPoint.with_rows_added(point.function, point.means, n)
+            slopes = there.gradient - (there.gradient * there.means).sum()
+            added, mean = two_right_two_wrong(len(slopes), point.function.one), point.means * slopes
+            moved -= sign * float(mean.sum())
+            square = n * float(mean.sum()) ** 2 + float((added * slopes**2).sum())
+            spread += square / (n + float(added.sum())) ** 2
+        return cls(found, moved, spread)
+
+    def rule(self, one: Studentised, least: float, most: float, df: float, name: str) -> MovedT:
+        """The interval, by the variance of that name."""
+        variance = max(_variance_of(self.found, name), 0.0) + self.spread
+        centre = _estimate_of(self.found) + self.moved
+        return MovedT(centre, math.sqrt(variance), df, least, most, one.null_value)
+
+
+@dataclass(frozen=True, eq=False)
 class MetricEstimates:
     """Estimates of a metric, or a difference of two, and where the values behind them came from.
 
@@ -104,6 +140,7 @@ class MetricEstimates:
     undefined: bool = False
     bias: float = math.nan
     """What the estimate is off by on average, to second order; NaN where it is not known."""
+    apart: UndefinedDifference | None = None
 
     @property
     def bias_diagnostics(self) -> dict[str, float]:
@@ -143,8 +180,11 @@ def settled(
     if converged and isinstance(estimates, UStatisticEstimates):
         estimates = replace(estimates, converged=True)
     bias = math.nan if undefined else _bias(question, source, estimates, points)
-    if question.paired or not isinstance(metric_of_means, Cells):
+    if not isinstance(metric_of_means, Cells):
         return MetricEstimates(estimates, final, None, undefined, bias)
+    if question.paired:
+        apart = UndefinedDifference.of(estimates, points, question.n_units) if undefined else None
+        return MetricEstimates(estimates, final, None, undefined, bias, apart)
     table, n = means[0], _n_rows(question, estimates, points[0])
     point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
@@ -232,30 +272,15 @@ def undefined_parts(
 ) -> dict[str, Any]:
     """What a result says where the metric is 0/0: the interval with rows added, if there is one."""
     metric_in_words = question.metric.in_words
-    status = (
-        f"no estimate: {metric_in_words} is 0/0 here, as a class was never there, or never "
-        "predicted"
-    )
-    if question.metric.of_survival:
-        status = f"no estimate: {metric_in_words} has no value here, as {_no_value(question)}"
-    status += "; the interval is that with rows added" if estimates.added is not None else ""
-    by_few_fits = isinstance(estimates.mean_estimates, FewFitsEstimates)
-    df = estimates.mean_estimates.few_fits.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
-    studentised = studentise(
-        question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status
-    )
-    if estimates.added is not None:
-        name = "few" if by_few_fits else estimates.mean_estimates.variance  # type: ignore[union-attr]
-        studentised = by_rule(
-            studentised, estimates.added.rule(studentised, *range_of(question.metric), df, name)
-        )
+    status = f"no estimate: {metric_in_words} is 0/0 here, as a class was never there, or never predicted"
+    added = estimates.added if estimates.apart is None else estimates.apart
+    status += "; the interval is that with rows added" if added is not None else ""
+    few = isinstance(estimates.found, FewFitsEstimates)
+    df = estimates.found.found.df if few else question.n_units - 1.0  # type: ignore[union-attr]
+    studentised = studentise(question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status)
+    if added is not None:
+        name = "few" if few else estimates.found.variance  # type: ignore[union-attr]
+        limits = range_of(question.metric)
+        limits = difference_range(limits) if question.paired else limits
+        studentised = by_rule(studentised, added.rule(studentised, *limits, df, name))
     return {**result_fields, **vars(studentised), "tables": {}}
-
-
-def _no_value(question: Question) -> str:
-    """Why a survival metric has none in test sets of this sample."""
-    metric, sample = question.metric, question.sample
-    assert isinstance(metric, SurvivalMetric)
-    times = None if sample is None else sample.survival_times
-    reason = "" if times is None else metric.reason(times)
-    return f"{reason or 'no two that are comparable were tested together'}; add observations"
