@@ -431,6 +431,7 @@ class _Run:
     def __init__(self, plan: Plan, execution: Execution, progress: bool | None) -> None:
         self.plan, self.execution, self.progress = plan, execution, progress
         self.found: dict[tuple[str, Pair], TestResult] = {}
+        self.interrupted = False
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
         self.together: dict[str, JointEstimates] = {}
@@ -443,15 +444,18 @@ class _Run:
         n_results = len(self.plan.specs) * len(asked.pairs) * (1 + len(asked.others))
         for key, result in self._one_by_one():
             self.found[key] = result if default is None else default.noted(result)
-            # The last one ends nothing else.
-            if was_interrupted(result) and len(self.found) < n_results:
-                raise KeyboardInterrupt
+            self.interrupted |= was_interrupted(result)
+        # The last one ends nothing else.
+        if self.interrupted and len(self.found) < n_results:
+            raise KeyboardInterrupt
 
     def _one_by_one(self) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         # One design after the other, so that the losses of one are kept at a time.
         for shared in self.plan.shared:
             yield from self._of_design(shared)
         for test in self.plan.alone:
+            if self.interrupted:
+                return
             yield from self._alone(test) if test.joint_run is None else self._jointly(test)
 
     def _execution(self, rng: np.random.Generator, bar: Any = None) -> Execution:
@@ -545,6 +549,8 @@ class _Run:
         known = self.execution.progress.known_fits
         repeated = known.n_repeated
         for pair in planned.tests:
+            if self.interrupted:
+                return
             with naming_test(planned.label):
                 result = self._kept(planned, pair)
             of_pairs[pair] = result.n_fits

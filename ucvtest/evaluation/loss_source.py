@@ -215,6 +215,8 @@ class SeveralLosses(LossSource):
         # Of all that each has answered so far; learners that never differ have the same.
         self._answers = [blake2b(digest_size=16) for _ in sources]
         self.paired = self.identical = False
+        self.one_by_one = any(each.one_by_one for each in sources)
+        self.n_workers = max(each.n_workers for each in sources)
         self._count()
 
     @property
@@ -227,20 +229,41 @@ class SeveralLosses(LossSource):
     ) -> list[np.ndarray]:
         """See `LossSource`."""
         found = [source.losses_for(learning, testing, seeds)[0] for source in self._sources]
+        self._went_by(found, testing)
+        return found
+
+    def losses_and_failures(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
+        """See `LossSource`."""
+        found: list[np.ndarray] = []
+        failed: dict[int, list[FailedFit]] = {}
+        for source in self._sources:
+            (losses,), errors = source.losses_and_failures(learning, testing, seeds)
+            found.append(losses)
+            for row, each in errors.items():
+                failed.setdefault(row, []).extend(each)
+        whole = ~np.isin(np.arange(len(testing)), list(failed))
+        self._went_by([losses[whole] for losses in found], testing[whole])
+        return found, failed
+
+    def _went_by(self, found: Sequence[np.ndarray], testing: np.ndarray) -> None:
         for answer, losses in zip(self._answers, found, strict=True):
             answer.update(losses[testing].astype(float).tobytes())
         self._count()
-        return found
 
     def of(self, places: Sequence[int]) -> "SeveralLosses":
         """What went by of one or two of the learners."""
         some = SeveralLosses([self._sources[k] for k in places])
-        some.paired = len(places) == 2
+        some.paired, some.pairs = len(places) == 2, self.pairs
+        # An interrupt may have left more behind of some learners.
+        some.n_fits = sum(self._fits_of_each[k] for k in places)
         some.identical = some.paired and len({self._answers[k].digest() for k in places}) == 1
         return some
 
     def _count(self) -> None:
-        self.n_fits = sum(each.n_fits for each in self._sources)
+        self._fits_of_each = [each.n_fits for each in self._sources]
+        self.n_fits = sum(self._fits_of_each)
         self.n_left = self._sources[0].n_left
         self.one_class_fits = sum(each.one_class_fits for each in self._sources)
         self.ties = Counter()

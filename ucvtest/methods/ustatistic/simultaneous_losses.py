@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ucvtest.designs.draws import draw_orders, learning_sets
-from ucvtest.evaluation.loss_source import SeveralLosses
-from ucvtest.kernels.ustatistic.few_fits import RoundSums
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
 from ucvtest.methods.ustatistic.estimation import (
@@ -23,7 +21,6 @@ from ucvtest.methods.ustatistic.estimation import (
 from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
-from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.jackknife import first_order_factor
 from ucvtest.stats.variance_stabilised import BoundedScale
 
@@ -131,18 +128,11 @@ def _with_floor(found: UStatisticEstimates, squares: float) -> UStatisticEstimat
 
 
 def estimated(
-    sizes: Sizes,
-    options: Options,
-    source: SeveralLosses,
-    generator: np.random.Generator,
-    *,
-    pair_effects: bool,
-    rounds: RoundSums | None = None,
+    sampler: Sampler, options: Options, n_learners: int, pair_effects: bool
 ) -> JointLossEstimates:
     """From as many pairs of learning sets as are asked for, needed or given."""
-    n_learners = source.n_learners
+    sizes = sampler.sizes
     sums = SeveralSums(sizes.n_obs, sizes.learn_size, n_learners, pair_effects=pair_effects)
-    sampler = Sampler(sizes, source, generator, rounds=rounds)
     n_pairs, converged = _add_pairs(sampler, options, sums, n_learners)
     several = sums.now()
     differences = several.differences(options.variance)
@@ -168,7 +158,7 @@ def _add_pairs(
             shape = (-1, 2, given.n_sets, learning.shape[1])
             each = [
                 one.reshape(shape)
-                for one in _losses(sampler, learning, np.arange(len(learning)) // 2)
+                for one in sampler.losses(learning, np.arange(len(learning)) // 2)
             ]
             sets = learning.reshape(shape)
             sums.add([(one[:, 0], one[:, 1]) for one in each], (sets[:, 0], sets[:, 1]))
@@ -176,7 +166,7 @@ def _add_pairs(
     if isinstance(given, GivenSplits):
         for rows, draw in given.parts(max(2, STAGE_CELLS // (sampler.sizes.n_obs * n_learners))):
             sets = given.design.learning[rows][:, None]
-            each = [one[:, None] for one in _losses(sampler, sets[:, 0], draw)]
+            each = [one[:, None] for one in sampler.losses(sets[:, 0], draw)]
             half = np.full((len(draw), 1), 0.5)
             sums.add([(one, one) for one in each], (sets, sets), weight=half, cluster=draw)
         return given.n_pairs, True
@@ -201,17 +191,14 @@ def _draw(sampler: Sampler, n_pairs: int, sums: SeveralSums, n_learners: int) ->
     for size in in_parts(n_pairs, max(64, STAGE_CELLS // (2 * n * n_learners))):
         orders = draw_orders(sampler.generator, size, n)
         sides = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
-        both, pairs = np.concatenate(sides), np.tile(np.arange(size), 2)
-        each = [np.split(one, 2) for one in _losses(sampler, both, pairs)]
+        # Both sides of a pair have its number.
+        both, _, each = sampler.whole(np.concatenate(sides), np.tile(np.arange(size), 2))
+        first, second = np.split(both, 2)
+        halves = (np.split(one, 2) for one in each)
         sums.add(
-            [(one[:, None], other[:, None]) for one, other in each],
-            (sides[0][:, None], sides[1][:, None]),
+            [(one[:, None], other[:, None]) for one, other in halves],
+            (first[:, None], second[:, None]),
         )
-
-
-def _losses(sampler: Sampler, learning: np.ndarray, pairs: np.ndarray) -> list[np.ndarray]:
-    # Both sides of a pair have its number.
-    return sampler.losses(learning, pairs)
 
 
 def _in_rows(learning: np.ndarray, of_draw: int, n_learners: int) -> Iterator[np.ndarray]:

@@ -65,15 +65,17 @@ def _why_flat(each: Sequence[RoundsOfAuc], flat: NoVariance) -> NoVariance:
     return NoVariance.SEPARATED if separated else flat
 
 
-def rounds_of(sampler: Sampler, options: Options) -> RankedRounds | None:
+def rounds_of(
+    sampler: Sampler, options: Options, n_learners: int | None = None
+) -> RankedRounds | None:
     """Where to keep rounds for an answer from few fits; None where they cannot give one."""
     sizes = sampler.sizes
     if options.n_pairs == "exact" or not sizes.in_rounds:
         return None
     if options.variance != "few" and not options.may_be_few:
         return None
-    n_learners = 2 if sampler.source.paired else 1
-    return RankedRounds(sizes.rounds, n_learners, sizes.n_scored * sizes.n_scores)
+    number = n_learners or (2 if sampler.source.paired else 1)
+    return RankedRounds(sizes.rounds, number, sizes.n_scored * sizes.n_scores)
 
 
 def estimated(sampler: Sampler, options: Options, rounds: RankedRounds) -> FewFitsOfAuc:

@@ -78,11 +78,6 @@ def estimated(
     sizes: ClassSizes, options: Options, source: SeveralLosses, generator: np.random.Generator
 ) -> JointAucEstimates:
     """From as many learning sets as are asked for, needed or given."""
-    if options.variance == "few":
-        raise ValueError(
-            "variance='few' with loss='auc' is not for correction='simultaneous': use "
-            "correction='holm', or variance='jackknife'"
-        )
     sampler = Sampler(sizes, source, generator)
     rankings = Rankings(sampler, exact=False)
     converged = True
