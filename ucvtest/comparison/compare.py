@@ -121,11 +121,10 @@ def compare(
         ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
         labels in the table. "recommended" is the one test that `advise` recommends for this number
         of observations and this loss: for up to 10 000 fits where all learners are jitted. Where
-        one is fitted one by one it is "ustatistic" with 20 fits of each learner: for mean losses
-        whatever the number of pairs, for AUCs and ratios for each pair. `max_fits` and
-        `max_seconds` allow more. Scores of whole test sets take
+        one is fitted one by one it is "ustatistic" with 20 fits of each learner, whatever the
+        number of pairs. `max_fits` and `max_seconds` allow more. Scores of whole test sets take
         "corrected_t". With "simultaneous" it is "ustatistic", with 200 fits of each learner that
-        is not jitted (for the AUC 10 for each observation, if these are more).
+        is not jitted.
     loss : str, callable, Loss or matrix, optional
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
         "ustatistic" alone.

@@ -134,6 +134,24 @@ def test_a_fit_that_fails_costs_its_pair_for_all_and_an_interrupt_answers(loss):
         jointly(loss, stops_at=5)
 
 
+def test_slow_learners_get_two_hundred_fits_each_for_aucs_at_once():
+    learners = {name: smoother(k, "auc") for k, name in enumerate("abc")}
+    found = uv.compare(X, Y, learners, loss="auc", correction="simultaneous", rng=3)
+    assert found.n_fits == 600
+    assert {one.status for one in found.results.values()} == {"ok"}
+    assert np.isfinite(found.frame[["conf_low", "conf_high"]].to_numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("fits_of_each", "variance"), [(60, "few"), (130, "few"), (800, "midpoint")]
+)
+def test_aucs_at_once_answer_by_few_fits_until_more_are_known(fits_of_each, variance):
+    test = uv.TestSpec("ustatistic", fit={"max_fits": 3 * fits_of_each})
+    found = uv.compare(X, Y, THREE, test, loss="auc", correction="simultaneous", rng=3)
+    assert {one.status for one in found.results.values()} == {"ok"}
+    assert {one.diagnostics["variance"] for one in found.results.values()} == {variance}
+
+
 @pytest.mark.parametrize("fit", [{"max_fits": 18}, {"variance": "few", "n_pairs": 10}])
 def test_aucs_at_once_have_the_answers_of_single_tests(fit):
     test = uv.TestSpec("ustatistic", fit=fit)

@@ -289,26 +289,27 @@ class JointRun:
 
     def _of_aucs(self, sampler: AucSampler, options: Options) -> EstimatesOfAll:
         """Of AUCs of two classes."""
-        n_learners, source, given = len(self.names), sampler.source, options.given
-        sizes, rounds = sampler.sizes, auc_few.rounds_of(sampler, options, n_learners)
-        assert isinstance(sizes, ClassSizes)
-        assert isinstance(source, SeveralLosses)
+        n_learners, given, sizes = len(self.names), options.given, sampler.sizes
+        rounds = auc_few.rounds_of(sampler, options, n_learners)
+        if rounds is None:
+            return simultaneous_aucs.estimated(sampler, options)
         n_given = 0 if given is None else given.design.n_resamples
         short = 2 * LEAST_ROUNDS <= n_given < sizes.rows_for_variances
-        if rounds is None or not (options.variance == "few" or short):
-            return simultaneous_aucs.estimated(sizes, options, source, sampler.generator)
 
-        def from_rounds() -> JointFewAucs:
+        def from_rounds() -> EstimatesOfAll:
             return JointFewAucs.of_scores(rounds, sizes.flat)
 
-        def estimated(pairs: OneByOne | None) -> JointFewAucs:
+        def estimated(pairs: OneByOne | None) -> EstimatesOfAll:
             fitting = replace(sampler, one_by_one=pairs, rounds=rounds)
-            auc_few.evaluate_pairs(fitting, options, n_learners)
-            return from_rounds()
+            if options.variance == "few" or short:
+                auc_few.evaluate_pairs(fitting, options, n_learners)
+                return from_rounds()
+            found = simultaneous_aucs.estimated(fitting, options)
+            return found if found.known else from_rounds()
 
-        if not source.one_by_one or given is not None:
+        if not sampler.source.one_by_one:
             return estimated(None)
-        pairs = OneByOne(source, rounds, several=True)
+        pairs = OneByOne(sampler.source, rounds, several=True)
         return one_by_one(pairs, estimated, from_rounds, None)
 
 

@@ -11,7 +11,6 @@ from ucvtest.evaluation.loss_source import SeveralLosses
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, AucEstimate
-from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.estimation import (
     Found,
     Rankings,
@@ -46,6 +45,15 @@ class JointAucEstimates:
         known = [each.df for each in self.estimates.values() if not math.isnan(each.df)]
         return min(known, default=math.nan)
 
+    @property
+    def known(self) -> bool:
+        """Whether the variance of each difference that varies is known to half of itself."""
+        return not any(
+            each.is_rough(self.variance) and not math.isnan(each.values["jackknife"])
+            for places, each in self.estimates.items()
+            if len(places) == 2
+        )
+
     def of(self, places: Places, options: Options) -> Found:
         """The estimates of one learner, or of the difference of two."""
         ordered = tuple(sorted(places))
@@ -74,11 +82,10 @@ class JointAucEstimates:
         return None
 
 
-def estimated(
-    sizes: ClassSizes, options: Options, source: SeveralLosses, generator: np.random.Generator
-) -> JointAucEstimates:
+def estimated(sampler: Sampler, options: Options) -> JointAucEstimates:
     """From as many learning sets as are asked for, needed or given."""
-    sampler = Sampler(sizes, source, generator)
+    sizes, source = sampler.sizes, sampler.source
+    assert isinstance(source, SeveralLosses)
     rankings = Rankings(sampler, exact=False)
     converged = True
     if isinstance(options.given, GivenSplits):
