@@ -13,6 +13,7 @@ import pytest
 from ucvtest_r.__main__ import main
 
 import ucvtest as uv
+from tests.support.compiling import quickly
 from tests.support.paths import ROOT
 from tests.support.processes import finished
 from tests.support.r_session import (
@@ -425,6 +426,7 @@ def test_packages_that_debian_lacks_agree(r_environment: dict[str, str], name: s
     assert f"{name} agrees" in run_command(["Rscript", script], env=r_environment)
 
 
+# What these show is R; they need not be compiled as for users, as the short scripts above are.
 VIGNETTES = {
     "ucvtest": "data:  mpg ~ wt + hp in mtcars",
     "from-other-packages": "lda minus logistic",
@@ -442,12 +444,12 @@ def test_vignettes_run(
     )
     script = tmp_path / "vignette.R"
     script.write_text("pdf(NULL)\n" + "\n".join(chunks))
-    assert expected in run_command(["Rscript", script], env=r_environment)
+    assert expected in run_command(["Rscript", script], env=r_environment | quickly())
 
 
 def test_the_session_of_the_examples_runs(r_environment: dict[str, str]) -> None:
     script = PACKAGE.parents[1] / "examples" / "r_session.R"
-    printed = run_command(["Rscript", script, "--quick"], env=r_environment)
+    printed = run_command(["Rscript", script, "--quick"], env=r_environment | quickly())
     (exported,) = (
         set(re.findall(r"^export\((.*)\)$", (PACKAGE / "NAMESPACE").read_text(), re.MULTILINE)),
     )
@@ -474,12 +476,12 @@ def test_the_code_of_readme_and_pages_runs(r_environment: dict[str, str], tmp_pa
         there = " && ".join(f'requireNamespace("{name}", quietly = TRUE)' for name in packages)
         lines.append(f"if ({there or 'TRUE'}) {{\n{block}}}")
     script.write_text("\n".join(lines))
-    run_command(["Rscript", script], env=r_environment)
+    run_command(["Rscript", script], env=r_environment | quickly())
 
 
 def test_the_clinical_examples_run(r_environment: dict[str, str]) -> None:
     script = PACKAGE.parents[1] / "examples" / "r_clinical_data.R"
-    printed = run_command(["Rscript", script, "--quick"], env=r_environment)
+    printed = run_command(["Rscript", script, "--quick"], env=r_environment | quickly())
     assert "missing values in 4 rows (V6), which learner lda cannot use" in printed
     assert "logistic regression minus rpart::rpart" in printed
 
