@@ -442,7 +442,7 @@ class _Run:
 
     def __init__(self, plan: Plan, execution: Execution, progress: bool | None) -> None:
         self.plan, self.execution, self.progress = plan, execution, progress
-        self.found: dict[tuple[str, Pair], TestResult] = {}
+        self.results_by_key: dict[tuple[str, Pair], TestResult] = {}
         self.interrupted = False
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
@@ -455,20 +455,20 @@ class _Run:
         request = self.plan.request
         n_results = len(self.plan.specs) * len(request.pairs) * (1 + len(request.other_metrics))
         for key, result in self._one_by_one():
-            self.found[key] = result if default is None else default.noted(result)
+            self.results_by_key[key] = result if default is None else default.noted(result)
             self.interrupted |= was_interrupted(result)
         # The last one ends nothing else.
-        if self.interrupted and len(self.found) < n_results:
+        if self.interrupted and len(self.results_by_key) < n_results:
             raise KeyboardInterrupt
 
     def _one_by_one(self) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         # One design after the other, so that the losses of one are kept at a time.
         for shared in self.plan.shared:
             yield from self._of_design(shared)
-        for test in self.plan.alone:
+        for test in self.plan.own_set_tests:
             if self.interrupted:
                 return
-            yield from self._alone(test) if test.joint_run is None else self._jointly(test)
+            yield from self._of_own_sets(test) if test.joint_run is None else self._jointly(test)
 
     def _execution(self, rng: np.random.Generator, bar: Any = None) -> Execution:
         execution = replace(self.execution, generator=rng)

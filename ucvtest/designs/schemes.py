@@ -192,6 +192,8 @@ class HoldOut(StratifiedDesign):
 
     @property
     def _in_words(self) -> str:
+        if not self.shuffle:
+            return f"one split, the last {self.test_fraction:.3g} of the sample tested"
         return f"one random split, {self.test_fraction:.3g} of the sample tested"
 
     @property

@@ -237,7 +237,9 @@ class SeveralLosses(LossSource):
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
-        learner_losses = [source.losses_for(learning, testing, seeds)[0] for source in self._sources]
+        learner_losses = [
+            source.losses_for(learning, testing, seeds)[0] for source in self._sources
+        ]
         self._went_by(learner_losses, testing)
         return learner_losses
 
@@ -267,7 +269,9 @@ class SeveralLosses(LossSource):
         selected.paired, selected.pairs = len(places) == 2, self.pairs
         # An interrupt may have left more behind of selected learners.
         selected.n_fits = sum(self._fits_of_each[k] for k in places)
-        selected.identical = selected.paired and len({self._answers[k].digest() for k in places}) == 1
+        selected.identical = (
+            selected.paired and len({self._answers[k].digest() for k in places}) == 1
+        )
         return selected
 
     def _count(self) -> None:

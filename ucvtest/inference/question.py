@@ -460,7 +460,9 @@ class LossesQuestion(Question):
                 )
             weight = None
         if weight is None:
-            weight = difference.losses.usual_weight if difference.losses.groups is not None else "group"
+            weight = (
+                difference.losses.usual_weight if difference.losses.groups is not None else "group"
+            )
         if metric.of_loss is not None:
             metric, difference = metric.of_loss, difference.in_losses
         if metric.units is not None:

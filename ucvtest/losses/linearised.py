@@ -15,8 +15,10 @@ __all__ = [
     "about_class",
     "errors_of_labels",
     "fields_of",
+    "folds_where_tested",
     "kept_classes",
     "linearised_values",
+    "response_where_tested",
 ]
 
 CLASSES = "classes"

@@ -21,13 +21,16 @@ from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
+from ucvtest.losses.from_sklearn import FromSklearn
 from ucvtest.losses.linearised import (
     CLASSES,
     OF_METRICS,
     about_class,
     errors_of_labels,
     fields_of,
+    folds_where_tested,
     linearised_values,
+    response_where_tested,
 )
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts

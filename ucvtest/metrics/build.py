@@ -70,7 +70,7 @@ def of_classes(
         made_for=partial(_cells_of_classes, class_ratio, average, listed),
         limits=SHARE,
         of_two=average == "binary" and listed is None,
-        within="positive" if parts is confusion.recall_parts else None,
+        within="positive" if class_ratio is confusion.recall_parts else None,
     )
 
 
@@ -103,7 +103,7 @@ def _cells_of_classes(
         }
         return averages[average](table, class_ratio, everywhere)
 
-    return Cells(metric_of_table, len(known_classes))
+    return Cells(metric_of_table, len(known_classes), places[0] if len(places) == 1 else None)
 
 
 def _places(known_classes: list[Any], average: Average, labels: list[Any] | None) -> list[int]:
@@ -154,7 +154,7 @@ def of_negative_class(name: str, metric_in_words: str, class_ratio: PartsOfClass
         made_for=made_for,
         limits=SHARE,
         of_two=True,
-        within="negative" if parts is confusion.recall_parts else None,
+        within="negative" if class_ratio is confusion.recall_parts else None,
     )
 
 

@@ -201,9 +201,9 @@ class MetricOfRules:
         size = self._n_classes
         value_and_gradient, one = self._cells.value_and_gradient, self._cells.one
         if self.observed.paired:
-            added, metric_of_table = one_right_one_wrong(size), _difference(value_and_gradient)
+            added, metric_of_table = one_right_one_wrong(size, one), _difference(value_and_gradient)
         else:
-            added, metric_of_table = two_right_two_wrong(size), value_and_gradient
+            added, metric_of_table = two_right_two_wrong(size, one), value_and_gradient
         cells = (target, *rows)
         table = np.zeros((size,) * len(cells))
         np.add.at(table, cells, 1 / len(target))

@@ -106,8 +106,10 @@ class HoldOutTest(ResamplingTest):
     observations added for the interval and the p-value, differences one right and one wrong; with
     three classes or more the standard error of one is half-way to the jackknife's. R2 and others of
     numbers have the jackknife's interval on a scale of their own, average precision and partial
-    AUCs (from predictions alone) quarters of observations added, on the logit scale. The page on
-    metrics has the table of them, and what their intervals are worth.
+    AUCs (from predictions alone) quarters of observations added, on the logit scale. Of survival
+    metrics (from predictions alone) concordances and AUCs of one rule have Student's interval on
+    the logit scale, Brier scores and differences on their own. The page on metrics has the table of
+    them, and what their intervals are worth.
 
     References
     ----------

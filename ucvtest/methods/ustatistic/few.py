@@ -185,6 +185,7 @@ def diagnostics_of(options: UStatisticOptions, few_fits: FewFits) -> dict[str, A
         "variance_of_testing": few_fits.test_part,
         "variance_of_learning": few_fits.learning_part,
         "n_pairs": few_fits.n_rounds,
+        "share_of_one_observation": few_fits.one_decides,
         "converged": options.variance == options.requested_variance,
     }
 

@@ -96,16 +96,18 @@ class RowsAddedToTest:
 class UndefinedDifference:
     """A difference of metrics of which one is 0/0, or both: that one has rows added.
 
-    `found` are the estimates of linearised values there; the rows move their mean by `moved`, and
+    `mean_estimates` are those of linearised values there; the rows move their mean by `moved`, and
     add `spread` to its variance.
     """
 
-    found: Found
+    mean_estimates: MeanEstimates
     moved: float
     spread: float
 
     @classmethod
-    def of(cls, found: Found, points: Sequence[WorkingPoint], n: float) -> "UndefinedDifference":
+    def of(
+        cls, mean_estimates: MeanEstimates, points: Sequence[WorkingPoint], n: float
+    ) -> "UndefinedDifference":
         """From the points of both learners, without rows added; two right and two wrong for n."""
         moved = spread = 0.0
         for sign, point in zip((1, -1), points, strict=True):
@@ -118,13 +120,17 @@ class UndefinedDifference:
             moved -= sign * float(mean.sum())
             square = n * float(mean.sum()) ** 2 + float((added * slopes**2).sum())
             spread += square / (n + float(added.sum())) ** 2
-        return cls(found, moved, spread)
+        return cls(mean_estimates, moved, spread)
 
-    def rule(self, one: Studentised, least: float, most: float, df: float, name: str) -> MovedT:
+    def rule(
+        self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
+    ) -> MovedT:
         """The interval, by the variance of that name."""
-        variance = max(_variance_of(self.found, name), 0.0) + self.spread
-        centre = _estimate_of(self.found) + self.moved
-        return MovedT(centre, math.sqrt(variance), df, least, most, one.null_value)
+        variance = max(_variance_of(self.mean_estimates, name), 0.0) + self.spread
+        centre = _estimate_of(self.mean_estimates) + self.moved
+        return MovedT(
+            centre, math.sqrt(variance), df, lower_bound, upper_bound, studentised.null_value
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +146,7 @@ class MetricEstimates:
     undefined: bool = False
     bias: float = math.nan
     """What the estimate is off by on average, to second order; NaN where it is not known."""
-    apart: UndefinedDifference | None = None
+    difference: UndefinedDifference | None = None
 
     @property
     def bias_diagnostics(self) -> dict[str, float]:
@@ -183,8 +189,10 @@ def settled(
     if not isinstance(metric_of_means, Cells):
         return MetricEstimates(estimates, final, None, undefined, bias)
     if question.paired:
-        apart = UndefinedDifference.of(estimates, points, question.n_units) if undefined else None
-        return MetricEstimates(estimates, final, None, undefined, bias, apart)
+        difference = (
+            UndefinedDifference.of(estimates, points, question.n_units) if undefined else None
+        )
+        return MetricEstimates(estimates, final, None, undefined, bias, difference)
     table, n = means[0], _n_rows(question, estimates, points[0])
     point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
@@ -272,15 +280,31 @@ def undefined_parts(
 ) -> dict[str, Any]:
     """What a result says where the metric is 0/0: the interval with rows added, if there is one."""
     metric_in_words = question.metric.in_words
-    status = f"no estimate: {metric_in_words} is 0/0 here, as a class was never there, or never predicted"
-    added = estimates.added if estimates.apart is None else estimates.apart
+    status = (
+        f"no estimate: {metric_in_words} is 0/0 here, as a class was never there, or never "
+        "predicted"
+    )
+    if question.metric.of_survival:
+        status = f"no estimate: {metric_in_words} has no value here, as {_no_value(question)}"
+    added = estimates.added if estimates.difference is None else estimates.difference
     status += "; the interval is that with rows added" if added is not None else ""
-    few = isinstance(estimates.found, FewFitsEstimates)
-    df = estimates.found.found.df if few else question.n_units - 1.0  # type: ignore[union-attr]
-    studentised = studentise(question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status)
+    by_few_fits = isinstance(estimates.mean_estimates, FewFitsEstimates)
+    df = estimates.mean_estimates.few_fits.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
+    studentised = studentise(
+        question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status
+    )
     if added is not None:
-        name = "few" if few else estimates.found.variance  # type: ignore[union-attr]
+        name = "few" if by_few_fits else estimates.mean_estimates.variance  # type: ignore[union-attr]
         limits = range_of(question.metric)
         limits = difference_range(limits) if question.paired else limits
         studentised = by_rule(studentised, added.rule(studentised, *limits, df, name))
     return {**result_fields, **vars(studentised), "tables": {}}
+
+
+def _no_value(question: Question) -> str:
+    """Why a survival metric has none in test sets of this sample."""
+    metric, sample = question.metric, question.sample
+    assert isinstance(metric, SurvivalMetric)
+    times = None if sample is None else sample.survival_times
+    reason = "" if times is None else metric.reason(times)
+    return f"{reason or 'no two that are comparable were tested together'}; add observations"

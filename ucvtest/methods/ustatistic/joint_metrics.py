@@ -47,19 +47,21 @@ class JointMetrics:
 
     def of(self, places: tuple[int, ...], options: UStatisticOptions) -> MetricEstimates:
         """The estimates of one learner, or of the difference of two."""
-        found = self.found.of(places, options)
+        estimates = self.mean_estimates.of(places, options)
         undefined = not all(self.points[learner_index].defined for learner_index in places)
-        added = apart = None
+        added = difference = None
         if undefined and len(places) == 2 and isinstance(self.points[0].function, Cells):
             points = [self.points[learner_index] for learner_index in places]
-            apart = UndefinedDifference.of(found, points, self.n_obs)
+            difference = UndefinedDifference.of(estimates, points, self.n_obs)
         if len(places) == 1 and self.moved is not None:
             metric_of_means, table = self.points[places[0]].function, self.points[places[0]].means
             assert isinstance(metric_of_means, Cells)
             point = WorkingPoint.with_rows_added(metric_of_means, table, self.n_obs)
             moved = self.moved.of(places, options)
             added = RowsAddedToTest(point, table, float(self.n_obs), moved)
-        return MetricEstimates(estimates, self.source.of(places), added, undefined, apart=apart)
+        return MetricEstimates(
+            estimates, self.source.of(places), added, undefined, difference=difference
+        )
 
 
 def jointly_settled(

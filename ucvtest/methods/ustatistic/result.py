@@ -288,7 +288,10 @@ def _with_pairs(
         of_all = "" if pairs.several else f" of {planned}"
         interrupted_text = f"interrupted after {source.n_fits}{of_all} fits"
         status = interrupted_text if status == "ok" else status
-        notes = (*notes, f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits done.")
+        notes = (
+            *notes,
+            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits done.",
+        )
     diagnostics = {**result_fields["diagnostics"], "n_failed_pairs": pairs.n_failed}
     if pairs.interrupted:
         diagnostics["interrupted"] = True

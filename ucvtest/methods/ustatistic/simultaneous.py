@@ -231,9 +231,10 @@ class JointRun:
             for key, test in self.tests.items()
         }
         if isinstance(estimates, JointFewEstimates):
-            said = COPULA_OF_AUCS if isinstance(estimates, JointFewAucs) else COPULA
+            copula_note = COPULA_OF_AUCS if isinstance(estimates, JointFewAucs) else COPULA
             results = {
-                key: replace(result, notes=(*result.notes, said)) for key, result in results.items()
+                key: replace(result, notes=(*result.notes, copula_note))
+                for key, result in results.items()
             }
         statistics = estimates.statistics(options.interval)
         metric = next(iter(self.tests.values())).question.metric
@@ -273,10 +274,14 @@ class JointRun:
         pairs = OneByOne(source, rounds, several=True)
         return one_by_one(pairs, estimated, lambda: JointFewEstimates.of_losses(rounds), None)
 
-    def _of_losses(self, sampler: Sampler, options: Options, as_few: bool | None) -> EstimatesOfAll:
+    def _of_losses(
+        self, sampler: Sampler, options: UStatisticOptions, as_few: bool | None
+    ) -> EstimatesOfAll:
         """Of mean losses."""
-        n_learners, given, rounds = len(self.names), options.given, sampler.rounds
-        short = isinstance(given, GivenPairs) and LEAST_ROUNDS <= given.n_pairs < MIN_PAIRS
+        n_learners, given_sets, rounds = len(self.names), options.given_sets, sampler.rounds
+        short = (
+            isinstance(given_sets, GivenPairs) and LEAST_ROUNDS <= given_sets.n_pairs < MIN_PAIRS
+        )
         if rounds is not None and (options.variance == "few" or short):
             simultaneous_losses.evaluate_pairs(sampler, options, n_learners)
             if sampler.one_by_one is not None:
@@ -296,13 +301,13 @@ class JointRun:
         as_few = not estimates.known if as_few is None else as_few
         return JointFewEstimates.of_losses(rounds) if as_few else estimates
 
-    def _of_aucs(self, sampler: AucSampler, options: Options) -> EstimatesOfAll:
+    def _of_aucs(self, sampler: AucSampler, options: UStatisticOptions) -> EstimatesOfAll:
         """Of AUCs of two classes."""
-        n_learners, given, sizes = len(self.names), options.given, sampler.sizes
+        n_learners, given_sets, sizes = len(self.names), options.given_sets, sampler.sizes
         rounds = auc_few.rounds_of(sampler, options, n_learners)
         if rounds is None:
             return simultaneous_aucs.estimated(sampler, options)
-        n_given = 0 if given is None else given.design.n_resamples
+        n_given = 0 if given_sets is None else given_sets.design.n_resamples
         short = 2 * LEAST_ROUNDS <= n_given < sizes.rows_for_variances
 
         def from_rounds() -> EstimatesOfAll:

@@ -74,12 +74,16 @@ class JointFewEstimates:
 
     @cached_property
     def covariance(self) -> np.ndarray:
-        """Of what is estimated, (L, L): of the observations' effects, and each learner_fits's own part."""
-        joint_covariance = np.diag([learner_fits.se**2 - learner_fits.test_part for learner_fits in self.alone])
+        """Of what is estimated, (L, L): of the observations' effects, and each one's own part."""
+        joint_covariance = np.diag(
+            [learner_fits.se**2 - learner_fits.test_part for learner_fits in self.alone]
+        )
         for effects in self.effects:
             centred_effects = effects - effects.mean(axis=1, keepdims=True)
             n = centred_effects.shape[1]
-            joint_covariance = joint_covariance + np.einsum("in,jn->ij", centred_effects, centred_effects) / (n * (n - 1))
+            joint_covariance = joint_covariance + np.einsum(
+                "in,jn->ij", centred_effects, centred_effects
+            ) / (n * (n - 1))
         return joint_covariance
 
     def of(self, places: Places, options: UStatisticOptions) -> Any:
@@ -118,22 +122,22 @@ class JointFewAucs(JointFewEstimates):
     def of_scores(cls, rounds: RankedRounds, flat: NoVariance) -> Self:
         """From the scores of all learners; `flat` if all is ranked equally well."""
         ranked = tuple(rounds.ranked())
-        assert all(isinstance(difference_fits, PlacedRounds) for difference_fits in ranked)
-        each = cast("tuple[PlacedRounds, ...]", ranked)
+        assert all(isinstance(rounds_of_learner, PlacedRounds) for rounds_of_learner in ranked)
+        placed = cast("tuple[PlacedRounds, ...]", ranked)
 
         def difference(first: int, other: int) -> FewFits:
-            return each[first].plus(each[other].weighted(-1.0)).estimate()
+            return placed[first].plus(placed[other].weighted(-1.0)).estimate()
 
-        of_learners = zip(*(difference_fits.effects() for difference_fits in each), strict=True)
+        of_learners = zip(*(learner_rounds.effects() for learner_rounds in placed), strict=True)
         return cls(
-            tuple(difference_fits.estimate() for difference_fits in each),
-            _in_both_orders(len(each), difference),
+            tuple(learner_rounds.estimate() for learner_rounds in placed),
+            _in_both_orders(len(placed), difference),
             tuple(map(np.stack, of_learners)),
-            each,
+            placed,
             flat,
         )
 
-    def of(self, places: Places, options: Options) -> Any:
+    def of(self, places: Places, options: UStatisticOptions) -> Any:
         """See `JointFewEstimates`."""
         return FewFitsOfAuc.of([self.ranked[k] for k in places], self.flat)
 

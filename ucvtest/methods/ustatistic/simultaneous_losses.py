@@ -159,7 +159,7 @@ def _add_pairs(
     sampler: Sampler, options: UStatisticOptions, sums: SeveralSums, n_learners: int
 ) -> tuple[int, bool]:
     """Add as many pairs as are asked for, needed or given; their number, and if they suffice."""
-    given_sets, number = options.given, options.n_pairs
+    given_sets, number = options.given_sets, options.n_pairs
     if isinstance(given_sets, GivenPairs):
         for learning in _in_rows(given_sets.design.learning, 2 * given_sets.n_sets, n_learners):
             shape = (-1, 2, given_sets.n_sets, learning.shape[1])
@@ -168,14 +168,29 @@ def _add_pairs(
                 for learner_losses in sampler.losses(learning, np.arange(len(learning)) // 2)
             ]
             sets = learning.reshape(shape)
-            sums.add([(learner_losses[:, 0], learner_losses[:, 1]) for learner_losses in losses_of_learners], (sets[:, 0], sets[:, 1]))
+            sums.add(
+                [
+                    (learner_losses[:, 0], learner_losses[:, 1])
+                    for learner_losses in losses_of_learners
+                ],
+                (sets[:, 0], sets[:, 1]),
+            )
         return given_sets.n_pairs, True
     if isinstance(given_sets, GivenSplits):
-        for rows, draw in given_sets.parts(max(2, STAGE_CELLS // (sampler.sizes.n_obs * n_learners))):
+        for rows, draw in given_sets.parts(
+            max(2, STAGE_CELLS // (sampler.sizes.n_obs * n_learners))
+        ):
             sets = given_sets.design.learning[rows][:, None]
-            losses_of_learners = [learner_losses[:, None] for learner_losses in sampler.losses(sets[:, 0], draw)]
+            losses_of_learners = [
+                learner_losses[:, None] for learner_losses in sampler.losses(sets[:, 0], draw)
+            ]
             half_weights = np.full((len(draw), 1), 0.5)
-            sums.add([(learner_losses, learner_losses) for learner_losses in losses_of_learners], (sets, sets), weight=half_weights, cluster=draw)
+            sums.add(
+                [(learner_losses, learner_losses) for learner_losses in losses_of_learners],
+                (sets, sets),
+                weight=half_weights,
+                cluster=draw,
+            )
         return given_sets.n_pairs, True
     if isinstance(number, int):
         _draw(sampler, number, sums, n_learners)
@@ -199,11 +214,16 @@ def _draw(sampler: Sampler, n_pairs: int, sums: SeveralSums, n_learners: int) ->
         orders = draw_orders(sampler.generator, size, n)
         set_pair = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
         # Both set_pair of a pair have its number.
-        both_sets, _, losses_of_learners = sampler.whole(np.concatenate(set_pair), np.tile(np.arange(size), 2))
+        both_sets, _, losses_of_learners = sampler.whole(
+            np.concatenate(set_pair), np.tile(np.arange(size), 2)
+        )
         first, second = np.split(both_sets, 2)
         halves = (np.split(learner_losses, 2) for learner_losses in losses_of_learners)
         sums.add(
-            [(learner_losses[:, None], other_losses[:, None]) for learner_losses, other_losses in halves],
+            [
+                (learner_losses[:, None], other_losses[:, None])
+                for learner_losses, other_losses in halves
+            ],
             (first[:, None], second[:, None]),
         )
 

@@ -92,10 +92,10 @@ class Sampler:
         Draws that a learner fails on are left out, where it may fail.
         """
         if self.one_by_one is not None:
+            seeds = self.generator.integers(2**31 - 1, size=len(learning))
             learner_scores, is_complete = self.one_by_one.losses(learning, draw, seeds)
             return whole_draws(is_complete, learning, draw, learner_scores)
-        rows = self.sizes.of_rows(learning)
-        learner_scores = self.source.losses_for(rows, ~rows, seeds)
+        learner_scores = self.scores(learning)
         if self.rounds is not None:
             self.rounds.add(learner_scores, learning, draw)
         return learning, draw, learner_scores
