@@ -229,7 +229,8 @@ class Sample:
     @property
     def _leaks(self) -> tuple[Remark, ...]:
         """Features that determine the response."""
-        return leaks_of(self.features, self.response, self.class_index)
+        response = self.response if self.survival_times is None else self.target
+        return leaks_of(self.features, response, self.class_index)
 
     @property
     def is_table(self) -> bool:

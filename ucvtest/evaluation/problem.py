@@ -28,7 +28,6 @@ from ucvtest.metrics.matrix import cost_order, costs_in_order
 from ucvtest.metrics.means import for_classes
 from ucvtest.metrics.names import as_metric, output_of
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.refusals import refuse_of_labels
 from ucvtest.metrics.set_scores import SetScore, check_positive_of
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
@@ -71,16 +70,11 @@ class Problem:
 
         Warnings about rows are given, unless X is `Reported`. Groups of one row each are none.
         """
-        refuse_of_labels(loss)
         weight = check_group_weight(group_weight, grouped=groups is not None)
         learners_by_name = named_learners(learners)
         metric: Metric
         if isinstance(loss, SurvivalMetric):
             y, as_classes, metric = _times_for(loss, y, pos_label), False, loss
-            learners_by_name = {
-                name: for_survival(named_learner, loss.times)
-                for name, named_learner in learners_by_name.items()
-            }
         else:
             as_classes = taken_for_classes(
                 y,
@@ -114,10 +108,8 @@ class Problem:
             check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
-        suited_learners = {
-            name: learner.for_sample(sample) for name, learner in learners_by_name.items()
-        }
-        return cls(sample, suited_learners, metric, backend, weight, clusters)
+        problem = cls(sample, {}, metric, backend, weight, clusters)
+        return problem.with_learners(learners_by_name)
 
     @classmethod
     def of_loss_or_auc(
@@ -138,8 +130,13 @@ class Problem:
 
     def with_learners(self, learners: Mapping[str, Learner]) -> Self:
         """The same data and metric with other learners."""
-        sample = self.sample
-        return replace(self, learners={name: x.for_sample(sample) for name, x in learners.items()})
+        return replace(self, learners={name: self._suited(x) for name, x in learners.items()})
+
+    def _suited(self, learner: Learner) -> Learner:
+        """The learner for this kind of response."""
+        if self.metric.of_survival:
+            return for_survival(learner, self.times)
+        return learner.for_sample(self.sample)
 
     def scored_by(self, metric: SmoothMetric) -> Self:
         """The same predictions of the same data, about another metric of them."""

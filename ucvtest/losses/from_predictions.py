@@ -262,13 +262,10 @@ def _of_predictions(
     _check_same_classes(in_rounds)
     loss_fields = in_rounds[0] if folds is None else folds.joined(in_rounds)
     if folds is not None and isinstance(metric, SmoothMetric):
-        metric_of_means, design = (
-            metric.made_for(loss_fields["settings"].get(CLASSES, ())),
-            folds.design,
-        )
-        tested = tested_response(design, loss_fields["target"], loss_fields.get("event"))
+        metric_of_means = metric.made_for(loss_fields["settings"].get(CLASSES, ()))
+        tested = tested_response(folds.design, loss_fields["target"], loss_fields.get("event"))
         loss_fields["values"] = linearised_values(
-            metric_of_means, tested, loss_fields["predictions"], tested_folds(design)
+            metric_of_means, tested, loss_fields["predictions"], tested_folds(folds.design)
         )
     if sample_weight is not None:
         _check_takes_weights(loss_fields, ranks=ranks, groups=groups, fold=fold)

@@ -297,7 +297,7 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
                 f"metric={metric!r:.60} is no function of means, which about() takes: make the "
                 f"losses with metric={metric!r:.60}"
             )
-        if self.metric.wants != new_metric.wants:
+        if new_metric.wants != self.metric.wants:
             raise ValueError(
                 f"metric={new_metric.name!r:.60} needs the {new_metric.output} of each "
                 f"observation, and metric={self.metric.name!r:.60} kept the {self.metric.output}: "

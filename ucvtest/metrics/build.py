@@ -102,7 +102,7 @@ def _cells_of_classes(
         }
         return averages[average](table, class_ratio, everywhere)
 
-    return Cells(metric_of_table, len(known_classes))
+    return Cells(metric_of_table, len(known_classes), places[0] if len(places) == 1 else None)
 
 
 def _places(known_classes: list[Any], average: Average, labels: list[Any] | None) -> list[int]:

@@ -8,13 +8,7 @@ from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
 
-__all__ = [
-    "refuse_name_of_auc",
-    "refuse_of_folds",
-    "refuse_of_labels",
-    "refuse_scores",
-    "refuse_set_score",
-]
+__all__ = ["refuse_name_of_auc", "refuse_of_folds", "refuse_scores", "refuse_set_score"]
 
 ONE_NUMBER_EACH = (
     "use CorrectedTTest, BayesianTTest, FiveByTwoTTest, FiveByTwoFTest or NaiveTTest, or a loss "
@@ -70,15 +64,4 @@ def refuse_of_folds(metric: Any) -> None:
             "Fit on other observations and use "
             f"uv.Losses.from_predictions(y, scores, metric={metric.name!r:.60}) with "
             "uv.HoldOutTest, or take metric='auc'"
-        )
-
-
-def refuse_of_labels(metric: Any) -> None:
-    """Refuse metrics of survival times for learners, which are fitted to labels or numbers."""
-    if isinstance(metric, Metric) and metric.of_survival:
-        user_argument = f"metric={metric.name!r:.60}"
-        raise ValueError(
-            f"{user_argument} needs survival times, and learners are fitted to labels or numbers: "
-            "predict risks of observations that they were not fitted to, and use "
-            f"uv.Losses.from_predictions(uv.survival(time, event), risks, {user_argument})"
         )

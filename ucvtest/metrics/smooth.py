@@ -70,10 +70,13 @@ class Cells:
     value_and_gradient : callable
     n_classes : int
         Classes that are known; predictions may name more.
+    one : int, optional
+        The class that the metric tells from all others, where it is about one.
     """
 
     value_and_gradient: ValueAndGradient
     n_classes: int
+    only_class: int | None = None
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The confusion matrix (C, C), in shares."""

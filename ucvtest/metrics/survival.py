@@ -95,8 +95,8 @@ class SurvivalMetric(SmoothMetric):
 
     @property
     def wants(self) -> tuple[Any, ...]:
-        """Risks at a time are those of this time, and need not be probabilities."""
-        return (self.output, self.times, self.ranks)
+        """Where order alone matters, any risk will do; probabilities are those of their times."""
+        return ("risk",) if self.ranks else (self.output, *self.times)
 
     def reason(self, times: SurvivalTimes) -> str:
         """Why it has no value for these observations, in words; "" where it has one."""

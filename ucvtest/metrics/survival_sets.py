@@ -5,10 +5,11 @@ half, and of all that are comparable; pairs are within test sets. A set without 
 adds nothing. Of a Brier score the errors of all that are tested are pooled. Censoring weights are
 those of the whole sample, whatever is tested.
 
-The value of an observation t in a test set of m is ``T - r + m k(t)/C``. Here ``k(t)`` are its
-pairs in the right order less T times all of its pairs, C the mean number of pairs in a set, and r
-the sum of k over the pairs of the set, over C. The mean over the set is then T + r, and what an
-observation moves by being tested counts both of its places in pairs.
+The value of an observation t in a test set of m is ``T + r + 2 (m - 1)/(m - 2) (p(t) - r)``. Of
+pairs in the right order less T times all pairs, over the mean number of pairs in a set, r is the
+sum of the set, and ``p(t)`` is m/2 times that of the pairs of t. The mean over the set is T + r.
+The factor makes the jackknife of a kernel of g learning observations and one tested, which takes
+these values for losses, that of the kernel of g and two tested, exactly.
 """
 
 from abc import ABC, abstractmethod
@@ -103,7 +104,9 @@ class PairsOfSets(MetricOfSets):
         moved = right - value * pairs
         of_set = moved[0].sum(axis=1, keepdims=True)
         size = testing.sum(axis=1, keepdims=True)
-        linearised_values = value + (size * (moved[0] + moved[1]) - of_set) / total
+        twice = 2 * (size - 1) / np.maximum(size - 2, 1)
+        apart = size / 2 * (moved[0] + moved[1]) - of_set
+        linearised_values = value + (of_set + twice * apart) / total
         if self.censoring is not None:
             pair_parts = len(self.times) * (sums[0] - value * sums[1]) / total
             linearised_values = linearised_values + self.censoring.contribution(

@@ -244,7 +244,8 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
         )
     deviation = _positive(float(values.std(ddof=1)))
     if losses.metric.linearised:
-        rules_estimate = (SurvivalOfRules if losses.metric.of_survival else MetricOfRules)(observed)
+        kind = SurvivalOfRules if losses.metric.of_survival else MetricOfRules
+        rules_estimate = kind.of(observed, None)
         return MetricOfRulesT(deviation, error, limits=rules_estimate.interval_at), estimate
     effective = losses.settings.get(EFFECTIVE_SIZE)
     if other is None and losses.loss == WEIGHTED_ERRORS and effective is not None:

@@ -40,7 +40,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "cite",
     ),
     "Several tests, several learners": ("compare", "compare_losses", "TestSpec"),
-    "Losses that exist": ("evaluate", "Losses", "Loss"),
+    "Losses that exist": ("evaluate", "Losses", "Loss", "survival"),
     "Which test, how many observations": (
         "advise",
         "Advice",

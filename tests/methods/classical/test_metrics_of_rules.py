@@ -108,6 +108,13 @@ def test_confusion_metrics_have_observations_added(n_classes, metrics, groups):
         close(one.se, math.sqrt(oracle.variance(here[0][y, a], groups)))
         close(both.se, math.sqrt(oracle.variance(here[0][y, a] - here[1][y, b], groups)))
         interval = partial(oracle.with_added, function, C=n_classes, groups=groups)
+        if name == "recall[3]":
+            # That of the class and of the rest.
+            y2, a2, b2 = (np.equal(each, 3) * 1 for each in (y, a, b))
+            interval = partial(oracle.with_added, oracle.recall(), C=2, groups=groups)
+            close(one.conf_int(), interval((y2, a2), low=0, high=1, several=True))
+            close(both.conf_int(), interval((y2, a2, b2), low=-1, high=1))
+            continue
         close(one.conf_int(), interval((y, a), low=low, high=1))
         close(both.conf_int(), interval((y, a, b), low=-1 + low, high=1 - low))
 

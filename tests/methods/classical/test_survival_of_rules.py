@@ -160,7 +160,8 @@ def test_losses_are_saved_and_read(tmp_path, suffix):
 
 def test_the_same_risks_by_another_metric():
     losses = losses_of("harrell", fold=FOLD)
-    assert (losses.about("uno(9)").values == losses_of("uno(9)", fold=FOLD).values).all()
+    for metric in ("uno(9)", "auc(4)"):
+        assert (losses.about(metric).values == losses_of(metric, fold=FOLD).values).all()
     with pytest.raises(ValueError, match="kept the risk: make the losses with that metric"):
         losses.about(uv.metrics.brier(4))
     with pytest.raises(ValueError, match="kept the event_probability"):
@@ -186,7 +187,7 @@ BAD = {
     ),
     "a learner": (
         lambda: uv.HoldOutTest(RISK[:, None], EVENT, "lda", metric="harrell"),
-        "metric='harrell' needs survival times, and learners are fitted to labels",
+        r"metric='harrell' needs survival times: pass uv.survival\(time, event\) as y",
     ),
     "missing risks": (
         lambda: uv.Losses.from_predictions(Y, {"a": RISK * np.nan}, metric="harrell"),

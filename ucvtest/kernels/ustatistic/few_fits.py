@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.special import betainc
 
 __all__ = [
     "LEAST_ROUNDS",
@@ -49,6 +50,9 @@ LEAST_SHARE = 1 / 5
 LEAST_TEST_SHARE = 1 / 2
 """The same of the part of the tested observations, from which the slope's own error is taken."""
 
+MOST_CHANCE = 0.01
+"""Probability up to which a share is not taken for chance."""
+
 ROUNDING = 1e-14
 """Means, as a share of what they are of, that are no more than rounding error."""
 
@@ -61,7 +65,9 @@ class FewFits(NamedTuple):
 
     The variance is the sum of a part of the tested observations, and of one of learning; `noise`
     is the variance of a round. `spread`, the jackknife's variance, is zero only where no loss
-    differs from another. `decided` is the share of it that is known not to be noise.
+    differs from another. `decided` is the share of it that is known not to be noise. `one_decides`
+    is the share of what fits of a round differ by that one observation explains, where chance does
+    not.
     """
 
     mean: float
@@ -73,6 +79,7 @@ class FewFits(NamedTuple):
     df: float
     n_rounds: int
     n_obs: int
+    one_decides: float
 
     @property
     def variance(self) -> float:
@@ -143,12 +150,14 @@ class Rounds:
 class SampleEffects(NamedTuple):
     """The tested observations of a sample, or of one of its classes, and what each fit has of them.
 
-    `variance` is their part of that of the mean. `expected` (R, q) are the fits that they would
-    give by the other rounds; within rounds its variance is `spread` times theirs plus `error`.
+    `variance` is their part of that of the mean, `learning` (R, q, n) are the sets. `expected`
+    (R, q) are the fits that they would give by the other rounds; within rounds its variance is
+    `spread` times theirs plus `error`.
     """
 
     n: int
     g: int
+    learning: np.ndarray
     expected: np.ndarray
     variance: float
     spread: float
@@ -171,6 +180,7 @@ class SampleEffects(NamedTuple):
         return cls(
             n=n,
             g=g,
+            learning=learning,
             expected=np.einsum("rqn,rn->rq", ~learning, other_rounds) / untested,
             variance=max(raw - interaction / (n_rounds * n), LEAST_SHARE * raw),
             spread=spread,
@@ -219,6 +229,7 @@ def few_fits_from(means: np.ndarray, fits: np.ndarray, samples: Sequence[SampleE
         df=1 / (1 / _welch(samples) + (1 - variance_share**2) / df),
         n_rounds=n_rounds,
         n_obs=sum(sample_effects.n for sample_effects in samples),
+        one_decides=_one_decides(fits, samples),
     )
 
 
@@ -235,6 +246,35 @@ def _decided(means: np.ndarray, turned: np.ndarray) -> float:
         return 0.0
     unexplained = 1 - float(level @ squares) ** 2 / product_of_squares
     return max(1 - unexplained * (n_rounds + 2) / (n_rounds - 2), 0.0)
+
+
+def _one_decides(fits: np.ndarray, samples: Sequence[SampleEffects]) -> float:
+    """The largest share of the contrasts of fits (R, q) that is explained by who learns of one.
+
+    What the tested observations give is no part of it. 0 where the largest of so many shares may be
+    chance, at a level of 1%.
+    """
+    learnt = _within(fits - np.sum([sample_effects.expected for sample_effects in samples], axis=0))
+    left, total, largest = float((learnt**2).sum()), float((_within(fits) ** 2).sum()), 0.0
+    if not (left > 0 and total > 0):
+        return 0.0
+    for sample_effects in samples:
+        centred_learning = sample_effects.learning - sample_effects.learning.mean(
+            axis=1, keepdims=True
+        )
+        covariances, squares = (
+            np.einsum("rq,rqn->n", learnt, centred_learning),
+            (centred_learning**2).sum(axis=(0, 1)),
+        )
+        explained = np.divide(
+            covariances**2, squares, out=np.zeros(sample_effects.n), where=squares > 0
+        )
+        largest = max(largest, float(explained.max()))
+    df = len(fits) * (fits.shape[1] - 1) - 1
+    chance = betainc(df / 2, 1 / 2, max(1 - largest / left, 0.0)) * sum(
+        sample_effects.n for sample_effects in samples
+    )
+    return min(largest / total, 1.0) if chance <= MOST_CHANCE else 0.0
 
 
 def _mean(means: np.ndarray) -> float:

@@ -283,9 +283,12 @@ def _in_words(observed: LossDifference, n_folds: int) -> str:
     """The estimand of a metric."""
     loss_in_words = observed.losses.in_words
     estimand = f"difference of the {plural(loss_in_words)}" if observed.paired else loss_in_words
-    if observed.losses.metric.of_survival:
-        return f"{estimand} of the {n_folds} rules learnt here, pairs within folds"
-    return f"{estimand} of the {n_folds} rules learnt here, parts pooled over the folds"
+    pooled = (
+        "pairs within folds"
+        if observed.losses.metric.of_survival
+        else "parts pooled over the folds"
+    )
+    return f"{estimand} of the {n_folds} rules learnt here, {pooled}"
 
 
 def _folds_in_words(observed: LossDifference) -> str:

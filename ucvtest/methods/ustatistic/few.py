@@ -43,6 +43,9 @@ NOTABLE_SHARE = 0.5
 """Of the jackknife's variance, known not to be noise, from which on it is said. In simulations 2%
 of samples have as much from 20 fits of each learner, and half of those of `held_spam`, n = 200."""
 
+NOTABLE_SHARE_OF_ONE = 0.25
+"""Of what fits of a pair differ by, explained by one observation, from which on it is said."""
+
 LEAST_TRIED = 40
 """Observations from which on few fits were tried on problems kept aside."""
 
@@ -182,6 +185,7 @@ def diagnostics_of(options: UStatisticOptions, few_fits: FewFits) -> dict[str, A
         "variance_of_testing": few_fits.test_part,
         "variance_of_learning": few_fits.learning_part,
         "n_pairs": few_fits.n_rounds,
+        "share_of_one_observation": few_fits.one_decides,
         "converged": options.variance == options.requested_variance,
     }
 
@@ -199,6 +203,12 @@ def fits_in_words(few_fits: FewFits) -> Iterator[str]:
             "observations decide which rule is learnt. If they do, a sample that happens to lack "
             "them, or to have many, shows another value: more observations mend that, more fits "
             "do not."
+        )
+    if few_fits.one_decides >= NOTABLE_SHARE_OF_ONE:
+        yield (
+            f"A single observation explains {few_fits.one_decides:.0%} of what the two fits of a "
+            "pair differ by: it decides which rule is learnt. A sample without any like it, or "
+            "with several, shows another value: more observations mend that, more fits do not."
         )
 
 

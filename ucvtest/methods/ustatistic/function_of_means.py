@@ -24,6 +24,7 @@ from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.survival_sets import MetricOfSets
 from ucvtest.metrics.working_point import WorkingPoint
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import two_right_two_wrong
@@ -72,7 +73,9 @@ class RowsAddedToTest:
         The mean of the linearised values is that of the estimate, which has less Monte-Carlo error
         than the table of everything tested.
         """
-        n, point, added = self.n, self.point, two_right_two_wrong(len(self.table))
+        n, point = self.n, self.point
+        assert isinstance(point.function, Cells)
+        added = two_right_two_wrong(len(self.table), point.function.only_class)
         n_with_added = n + added.sum()
         slopes = point.gradient - (point.gradient * point.means).sum()
         mean = _estimate_of(self.moved)
@@ -133,7 +136,8 @@ def settled(
     final: LossSource = source
     if undefined:
         final = source.at([level(point, question.n_obs) for point in points])
-    elif isinstance(source, KeptPredictions):
+    elif isinstance(source, KeptPredictions) or isinstance(metric_of_means, MetricOfSets):
+        # Tables of pairs have values about these rules, whose learning sets are not drawn.
         final = source.at(points)
     estimates = estimate(final, copy.deepcopy(generator_at_start))
     if converged and isinstance(estimates, UStatisticEstimates):

@@ -78,20 +78,24 @@ class Sampler:
         """Pairs of random learning sets (2 n_pairs, n), the first sets of all pairs first."""
         return self.sizes.drawn(self.generator, n_pairs)
 
+    def scores(self, learning: np.ndarray) -> list[np.ndarray]:
+        """The scores of each learner, (R, n), or (R, n, C), undefined where it learnt."""
+        seeds = self.generator.integers(2**31 - 1, size=len(learning))
+        learning = self.sizes.of_rows(learning)
+        return self.source.losses_for(learning, ~learning, seeds)
+
     def scored(
         self, learning: np.ndarray, draw: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-        """Learning sets, their draws from 0, and the scores of each learner, which rounds keep.
+        """Learning sets, their draws from 0, and the scores there, which rounds keep.
 
-        Scores are (R, n), or (R, n, C), undefined where a learner learnt. Draws that a learner
-        fails on are left out, where it may fail.
+        Draws that a learner fails on are left out, where it may fail.
         """
-        seeds = self.generator.integers(2**31 - 1, size=len(learning))
         if self.one_by_one is not None:
+            seeds = self.generator.integers(2**31 - 1, size=len(learning))
             learner_scores, is_complete = self.one_by_one.losses(learning, draw, seeds)
             return whole_draws(is_complete, learning, draw, learner_scores)
-        rows = self.sizes.of_rows(learning)
-        learner_scores = self.source.losses_for(rows, ~rows, seeds)
+        learner_scores = self.scores(learning)
         if self.rounds is not None:
             self.rounds.add(learner_scores, learning, draw)
         return learning, draw, learner_scores

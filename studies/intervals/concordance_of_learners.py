@@ -1,0 +1,201 @@
+"""Do intervals of the concordance of Cox models contain the true value, and of a difference?
+
+Four problems, of which "held_ties" and "held_bend" were not looked at before everything was fixed;
+light and heavy censoring; n = 60 and 200. Learners are "cox:2.0" and the first feature as it is.
+Out of fold the true value is that of the rules learnt here, of the U-statistic test that of rules
+learnt from n/2 - 1 observations, by large new samples. Rows are kept as they come, and the script
+goes on where it was stopped.
+
+    python studies/intervals/concordance_of_learners.py --seconds 900
+    python studies/intervals/concordance_of_learners.py --quick
+"""
+
+import argparse
+import csv
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import ucvtest as uv
+
+METRIC, LEARNER = "harrell", "cox:2.0"
+N_FEATURES, FOLDS = 4, 5
+SIZES, CENSORING = (60, 200), ("light", "heavy")
+PAIRS = {"few": 10, "many": 300}
+"""Pairs of learning sets; of each learner there are twice as many fits."""
+N_RULES, N_NEW = 200, 4000
+COLUMNS = ("problem", "censoring", "n", "number", "test", "target")
+VALUES = ("truth", "estimate", "low", "high")
+TABLE = Path(__file__).with_suffix(".csv")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Times whose logarithm is a sum of features and of noise, and how they are recorded."""
+
+    slopes: tuple[float, ...]
+    normal: bool = False
+    bend: float = 0.0
+    grid: float = 0.0
+
+    def sample(self, rng: np.random.Generator, n: int, censoring: str) -> tuple[np.ndarray, Any]:
+        """Features and times, about a fifth or three fifths of them censored."""
+        x = rng.normal(size=(n, len(self.slopes)))
+        noise = rng.normal(size=n) if self.normal else np.log(rng.exponential(size=n))
+        time = np.exp(noise - x @ np.array(self.slopes) - self.bend * (x[:, 0] ** 2 - 1))
+        end = rng.exponential(size=n) * (4.0 if censoring == "light" else 0.6)
+        event, seen = time <= end, np.minimum(time, end)
+        if self.grid:
+            seen = np.ceil(seen / self.grid) * self.grid
+        event[np.argmin(seen)] = True
+        return x, uv.survival(seen, event)
+
+
+PROBLEMS = {
+    "hazards": Problem((0.7, 0.4, 0.0, 0.0)),
+    "weak": Problem((0.3, 0.2, 0.2, 0.0)),
+    "held_ties": Problem((0.6, 0.5, 0.5, 0.0), grid=0.25),
+    "held_bend": Problem((0.8, 0.3, 0.0, 0.0), normal=True, bend=0.3),
+}
+CELLS = list(product(PROBLEMS, CENSORING, SIZES))
+
+
+def first_feature(X_train: np.ndarray, y_train: np.ndarray, X_test: np.ndarray) -> np.ndarray:
+    """A score that needs no learning."""
+    return X_test[:, 0]
+
+
+def concordance(y: Any, risks: np.ndarray) -> float:
+    """The metric of risks as they are."""
+    return float(uv.Losses.from_predictions(y, {"rule": risks}, metric=METRIC).means[0, 0])
+
+
+@cache
+def new_sample(name: str, censoring: str) -> tuple[np.ndarray, Any]:
+    """Observations by which true values are found."""
+    return PROBLEMS[name].sample(np.random.default_rng(1), N_NEW, censoring)
+
+
+def rules_of(losses: uv.Losses, x: np.ndarray) -> np.ndarray:
+    """The coefficients of the Cox model learnt on each learning set, from its risks."""
+    risks = np.full(losses.design.testing.shape, np.nan)
+    risks[losses.design.testing] = losses.predictions[0]
+    return np.stack([np.linalg.lstsq(x[~np.isnan(r)], r[~np.isnan(r)])[0] for r in risks])
+
+
+def truths(name: str, censoring: str, rules: np.ndarray) -> tuple[float, float]:
+    """The mean of rules, and its difference to the first feature."""
+    x, y = new_sample(name, censoring)
+    learnt = float(np.mean([concordance(y, x @ each) for each in rules]))
+    return learnt, learnt - concordance(y, x[:, 0])
+
+
+@cache
+def truths_of_learning(name: str, censoring: str, n: int) -> tuple[float, float]:
+    """The same of rules learnt from n/2 - 1 observations, each of a sample of its own."""
+    rng, rules = np.random.default_rng([2, n]), []
+    for _ in range(N_RULES):
+        x, y = PROBLEMS[name].sample(rng, n // 2 + 19, censoring)
+        design = [(np.arange(n // 2 - 1), np.arange(n // 2 - 1, n // 2 + 19))]
+        losses = uv.evaluate(LEARNER, x, y, design, metric=METRIC)
+        rules.append(rules_of(losses, x)[0])
+    return truths(name, censoring, np.array(rules))
+
+
+def rows_of(name: str, censoring: str, n: int, number: int) -> Iterator[tuple]:
+    """What the tests say of one sample."""
+    rng = np.random.default_rng([number, n, *name.encode(), *censoring.encode()])
+    x, y = PROBLEMS[name].sample(rng, n, censoring)
+    learners = {"cox": LEARNER, "first": first_feature}
+    targets = {"one": ("cox",), "difference": ("cox", "first")}
+
+    def row(test: str, target: str, truth: float, found: uv.TestResult) -> tuple:
+        ends = found.conf_int() if found.status == "ok" else (np.nan, np.nan)
+        numbers = (f"{each:.6g}" for each in (truth, found.estimate, *ends))
+        return (name, censoring, n, number, test, target, *numbers)
+
+    losses = uv.evaluate(learners, x, y, uv.designs.KFold(FOLDS), metric=METRIC, rng=number)
+    of_folds = truths(name, censoring, rules_of(losses, x))
+    for (target, chosen), truth in zip(targets.items(), of_folds, strict=True):
+        test = uv.CrossValidationWaldTest.from_losses(losses, *chosen)
+        yield row("folds", target, truth, test.fit())
+    known = truths_of_learning(name, censoring, n)
+    for test, pairs in PAIRS.items():
+        design = uv.designs.DisjointSets(n // 2 - 1, pairs, n_sets=1)
+        losses = uv.evaluate(learners, x, y, design, metric=METRIC, rng=number)
+        for (target, chosen), truth in zip(targets.items(), known, strict=True):
+            found = uv.UStatisticTest.from_losses(losses, *chosen)
+            variance = "few" if test == "few" else "jackknife"
+            yield row(f"ustatistic_{test}", target, truth, found.fit(variance=variance))
+
+
+def simulate(path: Path, n_samples: int, seconds: float) -> None:
+    """Rows, a sample of each cell at a time, until there are enough or time is up."""
+    done = set()
+    if path.exists():
+        kept = pd.read_csv(path)
+        done = set(kept[list(COLUMNS[:4])].itertuples(index=False, name=None))
+    start = time.process_time()
+    with path.open("a", newline="") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore", uv.UcvtestWarning)
+        writer = csv.writer(file)
+        if not done:
+            writer.writerow((*COLUMNS, *VALUES))
+        for number, cell in product(range(n_samples), CELLS):
+            if (*cell, number) in done:
+                continue
+            if time.process_time() - start > seconds:
+                return
+            writer.writerows(list(rows_of(*cell, number)))
+            file.flush()
+
+
+def table_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Coverage and width of each cell, of those that were answered, with Monte-Carlo errors."""
+    rows = rows.assign(
+        answered=rows["low"].notna(),
+        covered=(rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"]),
+        width=rows["high"] - rows["low"],
+        error=rows["estimate"] - rows["truth"],
+    )
+    groups = rows.groupby(["test", "target", "problem", "censoring", "n"])
+    table = groups.agg(samples=("number", "size"), answered=("answered", "sum"))
+    table["truth"] = groups["truth"].mean()
+    table["bias"], table["sd"] = groups["error"].mean(), groups["error"].std()
+    table["covered"] = groups["covered"].sum() / table["answered"]
+    table["mc_se"] = np.sqrt(table["covered"] * (1 - table["covered"]) / table["answered"])
+    table["width"] = groups["width"].mean()
+    return table.reset_index()
+
+
+def main() -> None:
+    """Go on with the samples, and print the table."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--rows", type=Path, default=Path("build/concordance_of_learners.csv"))
+    parser.add_argument("--samples", type=int, default=200, help="of each cell")
+    parser.add_argument("--seconds", type=float, default=900)
+    parser.add_argument("--quick", action="store_true", help="one sample of one cell")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        global N_RULES
+        N_RULES = 3
+        found = pd.DataFrame(list(rows_of(*CELLS[0], 0)), columns=[*COLUMNS, *VALUES])
+        print(found.to_string(index=False))
+        return
+    arguments.rows.parent.mkdir(parents=True, exist_ok=True)
+    simulate(arguments.rows, arguments.samples, arguments.seconds)
+    table = table_of(pd.read_csv(arguments.rows))
+    table.to_csv(TABLE, index=False, float_format="%.4g")
+    print(table.round(3).to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

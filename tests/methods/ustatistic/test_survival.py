@@ -1,0 +1,151 @@
+"""The U-statistic test of survival metrics: values and jackknife by their definitions."""
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from tests.oracles.survival_of_sets import concordance, jackknife
+from tests.support.samples import patients
+
+SMALL = patients(9)
+X, Y = SMALL.matrix, SMALL.survival_times
+MANY = patients(60)
+
+METRICS = {
+    "harrell": ("harrell", {"kind": "harrell"}),
+    "tau": (uv.metrics.harrell(20), {"kind": "harrell", "at": 20}),
+    "uno": ("uno", {"kind": "uno"}),
+}
+
+
+def nearest(X_train, y_train, X_test):
+    """A rule that depends on what is learnt: the time of the nearest patient, with ties."""
+    distance = np.abs(X_test[:, :1] - X_train[:, 0])
+    return -y_train["time"][distance.argmin(axis=1)]
+
+
+def first(X_train, y_train, X_test):
+    return X_test[:, 0]
+
+
+def chance(X_train, y_train, X_test):
+    """A probability that does not depend on what is learnt."""
+    return 1 / (1 + np.exp(-X_test[:, 0]))
+
+
+def at_two_times(X_train, y_train, X_test):
+    return np.column_stack([chance(X_train, y_train, X_test) / 2, chance(X_train, y_train, X_test)])
+
+
+def rules_of(function):
+    return lambda learning: function(X[learning], Y.records[learning], X)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_all_learning_sets_give_the_ratio_of_pairs_and_its_jackknife(name):
+    metric, options = METRICS[name]
+    result = uv.UStatisticTest(X, Y, nearest, metric=metric, learn_size=3).fit(n_pairs="exact")
+    rules = rules_of(nearest)
+    assert result.estimate == pytest.approx(concordance(Y, rules, 3, **options), abs=1e-12)
+    assert result.se**2 == pytest.approx(jackknife(Y, rules, 3, **options), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("metric", "rule"),
+    [
+        ("harrell", first),
+        (uv.metrics.brier(10), chance),
+        (uv.metrics.integrated_brier([5, 10]), at_two_times),
+    ],
+    ids=["harrell", "brier", "integrated"],
+)
+def test_rules_that_learn_nothing_have_the_value_of_fixed_rules(metric, rule):
+    losses = uv.Losses.from_predictions(Y, {"a": rule(X, Y, X)}, metric=metric)
+    fixed = uv.HoldOutTest.from_losses(losses).fit()
+    result = uv.UStatisticTest(X, Y, rule, metric=metric, learn_size=3).fit(n_pairs="exact")
+    assert result.estimate == pytest.approx(fixed.estimate, abs=1e-12)
+    # A kernel of pairs has n - 2 where one of single observations has n - 1.
+    n = len(Y)
+    expected = fixed.se * (n - 1) / (n - 2) if rule is first else fixed.se
+    assert result.se == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("metric", ["harrell", uv.metrics.brier(10)], ids=["harrell", "brier"])
+def test_few_fits_many_and_given_losses_agree(metric):
+    x, y = MANY.matrix, MANY.survival_times
+    test = uv.UStatisticTest(x, y, "cox:1.0", "cox:20.0", metric=metric)
+    many = test.fit(n_pairs=300, rng=0)
+    assert many.status == "ok"
+    few = test.fit(max_fits=80, variance="few", rng=0)
+    assert few.status == "ok"
+    assert abs(few.estimate - many.estimate) < many.se
+    design = uv.designs.DisjointSets(29, 150, n_sets=1)
+    losses = uv.evaluate(["cox:1.0", "cox:20.0"], x, y, design, metric=metric, rng=0)
+    given = uv.UStatisticTest.from_losses(losses, 0, 1).fit()
+    assert given.status == "ok"
+    assert given.estimate == pytest.approx(many.estimate, abs=many.se / 2)
+    assert given.se == pytest.approx(many.se, rel=0.3)
+
+
+def test_folds_share_out_events_and_are_tested_out_of_fold():
+    x, y = MANY.matrix, MANY.survival_times
+    losses = uv.evaluate(["cox:1.0"], x, y, 11, metric="harrell", rng=0)
+    events = losses.design.testing.astype(int) @ y.event
+    assert set(events) == {3}
+    result = uv.CrossValidationWaldTest(x, y, "cox:1.0", metric="harrell", design=11).fit(rng=0)
+    again = uv.CrossValidationWaldTest.from_losses(losses).fit()
+    assert result.estimate == again.estimate == pytest.approx(losses.values.mean())
+
+
+def test_compare_takes_survival_times():
+    x, y = MANY.matrix, MANY.survival_times
+    found = uv.compare(x, y, ["cox:1.0", "cox:20.0"], metric="uno", rng=0)
+    assert "concordances (Uno) of the expected parts" in str(found).replace("\n", " ")
+
+
+def test_pairs_have_the_jackknife_alone():
+    test = uv.UStatisticTest(X, Y, first, metric="harrell", learn_size=3)
+    with pytest.raises(ValueError, match="is not for metrics that compare pairs of observations"):
+        test.fit(variance="midpoint")
+    result = test.fit(n_pairs="exact")
+    assert [name for name in result.diagnostics if name.startswith("variance_")] == [
+        "variance_jackknife"
+    ]
+    brier = uv.UStatisticTest(X, Y, chance, metric=uv.metrics.brier(10), learn_size=3)
+    assert "variance_midpoint" in brier.fit(n_pairs="exact").diagnostics
+
+
+def test_without_a_comparable_pair_the_status_says_so():
+    y = uv.survival(np.r_[1.0:9.0, 9.0], np.arange(9) == 8)
+    result = uv.UStatisticTest(X, y, first, metric="harrell", learn_size=3).fit(n_pairs="exact")
+    assert np.isnan(result.estimate)
+    assert result.status == (
+        "no estimate: concordance (Harrell) has no value here, as no pair is comparable, as no "
+        "time is longer than one with an event; add observations"
+    )
+    y = uv.survival(np.r_[1.0:10.0], np.arange(9) == 0)
+    late = uv.UStatisticTest(X, y, chance, metric=uv.metrics.brier(20), learn_size=3)
+    assert "nobody is followed up to 20" in late.fit(n_pairs="exact").status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((X, Y.time, "cox"), "metric='harrell' needs survival times: pass uv.survival"),
+        ((X, Y, "lda"), "learner lda does not learn survival times: use 'cox'"),
+        ((X, Y, "ridge"), "learner ridge does not learn survival times: use 'cox'"),
+    ],
+)
+def test_what_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        uv.UStatisticTest(*arguments, metric="harrell")
+
+
+def test_structured_arrays_and_missing_values():
+    holey = np.array(X)
+    holey[0, 0] = np.nan
+    test = uv.UStatisticTest(
+        holey, Y.records, first, metric="harrell", learn_size=3, missing="drop"
+    )
+    assert test.sample.survival_times == Y.take(slice(1, None))
+    assert uv.UStatisticTest(holey, Y, first, metric="harrell", missing="drop").question.n_obs == 8
