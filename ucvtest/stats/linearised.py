@@ -72,8 +72,8 @@ def two_right_two_wrong(n_classes: int, only_class: int | None = None) -> np.nda
 def one_right_one_wrong(n_classes: int, only_class: int | None = None) -> np.ndarray:
     """Of two: two observations over (true, first, second).
 
-    Half of one each where both are right, only the first, only the second, and neither. Of one class
-    against the rest a quarter in each cell of two classes.
+    Half of one each where both are right, only the first, only the second, and neither. Of one
+    class against the rest a quarter in each cell of two classes.
     """
     if only_class is not None:
         either = _one_and_the_rest(n_classes, only_class)
