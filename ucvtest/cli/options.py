@@ -320,7 +320,7 @@ def check_margin_of(tests: Iterable[str]) -> None:
 
 def method_name(names: str) -> str:
     """Names of tests as they are typed, where some are those of classes, as messages have them."""
-    if not any(each.isupper() for each in names):
+    if not any(letter.isupper() for letter in names):
         return names
     from ucvtest.methods.registry import TESTS
 

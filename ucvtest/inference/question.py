@@ -506,11 +506,11 @@ class LossesQuestion(Question):
     @property
     def learner_names(self) -> list[str]:
         """See `Question`."""
-        given = self.observed
-        if given is None:
+        difference = self.observed
+        if difference is None:
             return []
-        places = [each for each in (given.learner, given.other) if each is not None]
-        return [given.losses.learners[place] for place in places]
+        places = [index for index in (difference.learner, difference.other) if index is not None]
+        return [difference.losses.learners[learner_index] for learner_index in places]
 
     @property
     def known(self) -> LossDifference:

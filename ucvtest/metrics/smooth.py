@@ -76,7 +76,7 @@ class Cells:
 
     value_and_gradient: ValueAndGradient
     n_classes: int
-    one: int | None = None
+    only_class: int | None = None
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The confusion matrix (C, C), in shares."""

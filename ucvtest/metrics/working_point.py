@@ -42,7 +42,7 @@ class WorkingPoint:
     @classmethod
     def with_rows_added(cls, metric_of_cells: Cells, table: np.ndarray, n: float) -> Self:
         """With two right and two wrong rows added to n, so that no cell is empty."""
-        added = two_right_two_wrong(len(table), metric_of_cells.one)
+        added = two_right_two_wrong(len(table), metric_of_cells.only_class)
         return cls.at(metric_of_cells, (n * table + added) / (n + added.sum()))
 
     @property

@@ -248,13 +248,13 @@ def name_sides(ax: "Axes", result: ResultFields) -> None:
     if room_for_text(ax) is not None:
         # In the corners both stay within the axes, wherever the middle is.
         corner: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-        for text, end in (
+        for text, x_end in (
             (f"{better_sides.below}\nbetter", 0),
             (f"{better_sides.above}\nbetter", 1),
         ):
-            align = "right" if end else "left"
+            align = "right" if x_end else "left"
             style |= {"va": "top", "fontsize": "x-small"}
-            ax.annotate(text, (end, 1), xytext=(0, -2), ha=align, **corner, **style)
+            ax.annotate(text, (x_end, 1), xytext=(0, -2), ha=align, **corner, **style)
         return
     below = f"{better_sides.below} better \N{LEFTWARDS ARROW}"
     above = f"\N{RIGHTWARDS ARROW} {better_sides.above} better"

@@ -59,26 +59,26 @@ def effective_size(values: np.ndarray, index: np.ndarray | None) -> float:
     return effective_number(independent_variance, by_clusters, n, int(index.max()) + 1)
 
 
-def two_right_two_wrong(n_classes: int, one: int | None = None) -> np.ndarray:
+def two_right_two_wrong(n_classes: int, only_class: int | None = None) -> np.ndarray:
     """What is added of one learner: four observations over the cells (true, predicted).
 
-    Of `one` class against the rest it is what two classes have: one observation in each cell.
+    Of one class against the rest it is what two classes have: one observation in each cell.
     """
-    if one is not None:
-        either = _one_and_the_rest(n_classes, one)
+    if only_class is not None:
+        either = _one_and_the_rest(n_classes, only_class)
         return either[:, None] * either
     right = np.eye(n_classes) > 0
     return np.where(right, 2 / n_classes, 2 / (n_classes * max(n_classes - 1, 1)))
 
 
-def one_right_one_wrong(n_classes: int, one: int | None = None) -> np.ndarray:
+def one_right_one_wrong(n_classes: int, only_class: int | None = None) -> np.ndarray:
     """Of two: two observations over (true, first, second).
 
-    Half of one each where both are right, only the first, only the second, and neither. Of `one`
+    Half of one each where both are right, only the first, only the second, and neither. Of one
     class against the rest a quarter in each cell of two classes.
     """
-    if one is not None:
-        either = _one_and_the_rest(n_classes, one)
+    if only_class is not None:
+        either = _one_and_the_rest(n_classes, only_class)
         return either[:, None, None] * either[:, None] * either / 4
     k = np.arange(n_classes)
     first, second = k[:, None, None] == k[:, None], k[:, None, None] == k
@@ -88,10 +88,10 @@ def one_right_one_wrong(n_classes: int, one: int | None = None) -> np.ndarray:
     )
 
 
-def _one_and_the_rest(n_classes: int, one: int) -> np.ndarray:
+def _one_and_the_rest(n_classes: int, only_class: int) -> np.ndarray:
     """One observation of the class, and one over all others, which are one class."""
     shares = np.full(n_classes, 1 / max(n_classes - 1, 1))
-    shares[one] = 1.0
+    shares[only_class] = 1.0
     return shares
 
 

@@ -199,11 +199,14 @@ class MetricOfRules:
     def _with_rows_added(self, null_value: float, n: float | None = None) -> MovedT:
         target, rows = self._target.astype(int), [row.astype(int) for row in self._predictions]
         size = self._n_classes
-        value_and_gradient, one = self._cells.value_and_gradient, self._cells.one
+        value_and_gradient, only_class = self._cells.value_and_gradient, self._cells.only_class
         if self.observed.paired:
-            added, metric_of_table = one_right_one_wrong(size, one), _difference(value_and_gradient)
+            added, metric_of_table = (
+                one_right_one_wrong(size, only_class),
+                _difference(value_and_gradient),
+            )
         else:
-            added, metric_of_table = two_right_two_wrong(size, one), value_and_gradient
+            added, metric_of_table = two_right_two_wrong(size, only_class), value_and_gradient
         cells = (target, *rows)
         table = np.zeros((size,) * len(cells))
         np.add.at(table, cells, 1 / len(target))

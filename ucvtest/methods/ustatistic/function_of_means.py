@@ -76,7 +76,7 @@ class RowsAddedToTest:
         """
         n, point = self.n, self.point
         assert isinstance(point.function, Cells)
-        added = two_right_two_wrong(len(self.table), point.function.one)
+        added = two_right_two_wrong(len(self.table), point.function.only_class)
         n_with_added = n + added.sum()
         slopes = point.gradient - (point.gradient * point.means).sum()
         mean = _estimate_of(self.moved)
@@ -116,7 +116,10 @@ class UndefinedDifference:
             assert isinstance(point.function, Cells)
             there = WorkingPoint.with_rows_added(point.function, point.means, n)
             slopes = there.gradient - (there.gradient * there.means).sum()
-            added, mean = two_right_two_wrong(len(slopes), point.function.one), point.means * slopes
+            added, mean = (
+                two_right_two_wrong(len(slopes), point.function.only_class),
+                point.means * slopes,
+            )
             moved -= sign * float(mean.sum())
             square = n * float(mean.sum()) ** 2 + float((added * slopes**2).sum())
             spread += square / (n + float(added.sum())) ** 2
