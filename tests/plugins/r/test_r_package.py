@@ -231,7 +231,8 @@ def test_autolog_logs_to_the_store_of_python(r_environment: dict[str, str], tmp_
     )
     assert done.returncode == 0, done.stderr
     (run,) = mlflow.MlflowClient(store).search_runs(["0"])
-    assert run.data.metrics["ucvtest.ustatistic.1.estimate"] == float(done.stdout.split()[-1])
+    estimate = run.data.metrics["ucvtest.lda.zero_one.ustatistic.estimate"]
+    assert estimate == float(done.stdout.split()[-1])
 
 
 def stub_package(folder: Path, name: str, version: str, code: str = "") -> str:
