@@ -545,8 +545,6 @@ class _Run:
         label = self.plan.label(planned.label, planned.question.metric)
         # Pairs draw by the same seed: of one learner they ask for the same fits.
         self.execution.progress.known = KnownFits()
-        known = self.execution.progress.known_fits
-        repeated = known.n_repeated
         for pair in planned.tests:
             if self.interrupted:
                 return
@@ -560,8 +558,6 @@ class _Run:
         shared = default is not None and default.shared
         if shared:
             n_fits = sum(_fits_of_each(of_pairs).values())
-        else:
-            n_fits -= known.n_repeated - repeated
         known_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
         words = SHARED_BY_ALL if shared else OWN
         self.fits.append(Fits(words, known_sizes, None, n_fits, (label,)))
