@@ -564,8 +564,6 @@ class _Run:
         label = self.plan.label(planned.label, planned.question.metric)
         # Pairs draw by the same seed: of one learner they ask for the same fits.
         self.execution.progress.known = KnownFits()
-        known_fits = self.execution.progress.known_fits
-        repeated = known_fits.n_repeated
         for pair in planned.tests:
             if self.interrupted:
                 return
@@ -579,8 +577,6 @@ class _Run:
         shared = default is not None and default.shared
         if shared:
             n_fits = sum(_fits_of_each(of_pairs).values())
-        else:
-            n_fits -= known_fits.n_repeated - repeated
         known_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
         design_name = SHARED_BY_ALL if shared else OWN
         self.fits.append(Fits(design_name, known_sizes, None, n_fits, (label,)))
