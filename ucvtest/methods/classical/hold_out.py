@@ -185,11 +185,8 @@ class HoldOutTest(ResamplingTest):
             Of the error rate, or accuracy, of one rule: "exact" is Clopper and Pearson's, "wilson"
             that of Wilson's score test, which is shorter and covers less in the worst case. "auto"
             takes "exact" there, and Student's for all else. The p-value belongs to the interval.
-        max_seconds : float, optional
-            Refuse a design that takes longer, about, before the first fit: some are timed. The
-            number of fits is that of the design and never cut short.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
+        max_seconds, rng, n_jobs, batch_size, progress
+            See `CorrectedTTest.fit`.
 
         Returns
         -------
