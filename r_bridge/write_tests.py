@@ -132,14 +132,21 @@ def described(tests: list[type[HypothesisTest]]) -> Iterator[str]:
 def _design(cls: type[HypothesisTest]) -> str:
     """The default design in R, where ten folds are the number 10."""
     design: Any = getattr(cls, "default_design")  # noqa: B009  (tests of one design alone have it)
-    values = [getattr(design, each.name) for each in fields(design)]
-    defaults = [each.default for each in fields(design)]
-    while values and values[-1] == defaults[-1]:
-        values, defaults = values[:-1], defaults[:-1]
+    own = {each.name: getattr(design, each.name) for each in fields(design)}
+    defaults = {each.name: each.default for each in fields(design)}
+    while own and (last := list(own)[-1]) and own[last] == defaults[last]:
+        del own[last]
     name = type(design).__name__
-    if name == "KFold" and len(values) < 2:
+    if name == "KFold" and len(own) < 2:
         return str(design.n_folds)
-    return f"{R_DESIGNS[name]}({', '.join(map(_in_r, values))})"
+    # Behind one that has its default, arguments have names.
+    skipped = [each for each in own if own[each] == defaults[each]]
+    if len(skipped) < len(own) and skipped:
+        changed = {each: value for each, value in own.items() if each not in skipped}
+        written = [f"{each} = {_in_r(value)}" for each, value in changed.items()]
+    else:
+        written = [_in_r(value) for value in own.values()]
+    return f"{R_DESIGNS[name]}({', '.join(written)})"
 
 
 def _in_r(value: Any) -> str:

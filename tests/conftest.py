@@ -13,10 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.compiling import compile_quickly
+from tests.support.compiling import compile_quickly, fast_loops
 from tests.support.paths import data_folder
 
 compile_quickly()
+
+
+@pytest.fixture(scope="module")
+def loops() -> Iterator[None]:
+    """Fast code for a file whose tests loop for longer than it takes to compile."""
+    with fast_loops():
+        yield
 
 
 @pytest.fixture
@@ -65,6 +72,13 @@ def _require_r() -> None:
         pytest.fail(f"UCVTEST_REQUIRE_R=1, but {missing} is missing: run make setup")
     if missing:
         pytest.skip(f"{missing} is missing: run make setup")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[list[Any]]:
+    """Look for no doctests below this folder, where every process would search in vain."""
+    found = yield
+    return [each for each in found if type(each) is pytest.Module]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -31,6 +31,7 @@ from ucvtest.methods.classical.cross_validation_wald import (
     CrossValidationWaldTest as CrossValidationWaldTest,
 )
 from ucvtest.methods.classical.delong import DeLongTest as DeLongTest
+from ucvtest.methods.classical.diebold_mariano import DieboldMarianoTest as DieboldMarianoTest
 from ucvtest.methods.classical.five_by_two import FiveByTwoFTest as FiveByTwoFTest
 from ucvtest.methods.classical.five_by_two import FiveByTwoTTest as FiveByTwoTTest
 from ucvtest.methods.classical.hold_out import HoldOutTest as HoldOutTest

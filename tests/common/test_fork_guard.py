@@ -1,7 +1,10 @@
 """A process that was forked after JAX had started says so, instead of waiting for ever."""
 
+import json
 import sys
 import textwrap
+
+import pytest
 
 from tests.support.processes import finished
 
@@ -41,22 +44,62 @@ def printed(code: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+AFTER_A_FIT = """
+import ctypes, json
+from sklearn.tree import DecisionTreeClassifier
+
+def without_a_hook():
+    reader, writer = os.pipe()
+    # As R's mclapply does it: no hook of Python's is run.
+    child = ctypes.PyDLL(None).fork()
+    if not child:
+        os.write(writer, run().encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    return os.fdopen(reader).read()
+
+def in_pool():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(run)
+
+def in_workers():
+    test = uv.CorrectedTTest(X, y, DecisionTreeClassifier(max_depth=1), "majority")
+    return str(test.fit(rng=0, n_jobs=2).n_obs)
+
+found = {"here": run()}
+found["fork"] = in_fork()
+# The child of such a child, and a second call, know it too.
+found["fork of a fork"] = in_fork(lambda: in_fork())
+found["second call"] = in_fork(lambda: run() and run("knn:3"))
+found["fork without a hook"] = without_a_hook()
+found["pool of forks"] = in_pool()
+found["workers of joblib"] = in_workers()
+# The process itself goes on.
+found["here again"] = run()
+print(json.dumps(found))
+"""
+"""Forks, each of which is told of or not, of one process in which JAX has started."""
+
+
+@pytest.fixture(scope="module")
+def after_a_fit() -> dict[str, str]:
+    (line,) = printed(AFTER_A_FIT)
+    return json.loads(line)
+
+
 class TestForks:
-    def test_after_jax_has_started(self):
-        lines = printed("""
-            print(run())
-            print(in_fork())
-            # The child of such a child, and a second call, know it too.
-            print(in_fork(lambda: in_fork()))
-            print(in_fork(lambda: run() and run("knn:3")))
-            # The process itself goes on.
-            print(run())
-        """)
-        assert lines[0] == lines[-1] == "24"
-        assert len(lines) == 5
-        for line in lines[1:4]:
-            assert line.startswith(REFUSED)
-            assert "'spawn' or 'forkserver'" in line
+    @pytest.mark.parametrize(
+        "place",
+        ["fork", "fork of a fork", "second call", "fork without a hook", "pool of forks"],
+    )
+    def test_after_jax_has_started(self, after_a_fit, place):
+        assert after_a_fit[place].startswith(REFUSED)
+        assert "'spawn' or 'forkserver'" in after_a_fit[place]
+
+    @pytest.mark.parametrize("place", ["here", "here again", "workers of joblib"])
+    def test_what_is_no_fork_goes_on(self, after_a_fit, place):
+        assert after_a_fit[place] == "24"
 
     def test_after_somebody_else_has_started_jax(self):
         first, second = printed("""
@@ -85,38 +128,3 @@ class TestForks:
 
     def test_before_jax_has_started(self):
         assert printed("import jax; print(in_fork()); print(run())") == ["24", "24"]
-
-    def test_a_fork_that_python_does_not_know_of(self):
-        # As R's mclapply does it: no hook of Python's is run.
-        lines = printed("""
-            import ctypes
-            print(run())
-            reader, writer = os.pipe()
-            child = ctypes.PyDLL(None).fork()
-            if not child:
-                os.write(writer, run().encode())
-                os._exit(0)
-            os.close(writer)
-            os.waitpid(child, 0)
-            print(os.fdopen(reader).read())
-        """)
-        assert lines[0] == "24"
-        assert lines[1].startswith(REFUSED)
-
-    def test_a_pool_of_forks(self):
-        lines = printed("""
-            print(run())
-            with multiprocessing.get_context("fork").Pool(1) as pool:
-                print(pool.apply(run))
-        """)
-        assert lines[0] == "24"
-        assert lines[1].startswith(REFUSED)
-
-    def test_workers_of_joblib_are_no_forks(self):
-        lines = printed("""
-            from sklearn.tree import DecisionTreeClassifier
-            print(run())
-            test = uv.CorrectedTTest(X, y, DecisionTreeClassifier(max_depth=1), "majority")
-            print(test.fit(rng=0, n_jobs=2).n_obs)
-        """)
-        assert lines == ["24", "24"]

@@ -241,7 +241,30 @@ def test_slow_learners_are_fitted_twenty_times_each_however_many_pairs_there_are
     assert {one.diagnostics["variance"] for one in found.results.values()} == {"few"}
     assert all("get 20 fits each" in one.notes[-1] for one in found.results.values())
     (spec,) = found.settings["tests"].values()
-    assert "10 draws of disjoint learning sets" in spec
+    assert "max_fits=40" in spec
+
+
+@pytest.mark.parametrize(
+    ("options", "classes"),
+    [({"loss": "auc"}, 2), ({"loss": "auc"}, 3), ({"loss": "squared", "contrast": "ratio"}, 0)],
+)
+def test_learners_of_several_pairs_are_fitted_once_to_each_learning_set(options, classes):
+    y = X[:, 1] if not classes else np.arange(len(X)) % classes
+    tree = DecisionTreeClassifier if classes else DecisionTreeRegressor
+    fits = []
+
+    class Counted(tree):
+        def fit(self, X, y):
+            fits.append(self.max_depth)
+            return super().fit(X, y)
+
+    counted = {str(d): Counted(max_depth=d, random_state=0) for d in (1, 2, 3)}
+    found = uv.compare(X, y, counted, max_fits=36, rng=0, **options)
+    assert found.n_fits == 36
+    assert [fits.count(depth) for depth in (1, 2, 3)] == [12, 12, 12]
+    two = {name: counted[name] for name in ("1", "3")}
+    alone = uv.compare(X, y, two, max_fits=24, rng=0, **options)
+    assert alone.result().pvalue == found.results["ustatistic", "1", "3"].pvalue
 
 
 def test_seconds_buy_more_fits_of_slow_learners():
@@ -252,7 +275,7 @@ def test_seconds_buy_more_fits_of_slow_learners():
         assert found.spec.fit["max_fits"] == allowed
         assert not found.first
     shared = recommended(lambda: problem, 3, None, affordable=lambda _, shared: 200)
-    assert shared.spec.constructor["design"].n_resamples == 100
+    assert (shared.spec.fit["max_fits"], shared.shared) == (200, True)
 
 
 def test_a_budget_that_is_too_small_is_refused_by_its_own_name(monkeypatch):

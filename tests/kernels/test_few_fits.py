@@ -127,3 +127,38 @@ def test_where_rounds_do_not_differ_there_is_nothing_to_explain():
     learning = drawn(np.random.default_rng(0), 12, 5, 4, 2)
     losses = np.broadcast_to(np.random.default_rng(1).normal(size=12), learning.shape)
     assert Rounds.of(losses, learning).estimate().decided == 0
+
+
+@pytest.mark.parametrize("n_rounds", [10, 30])
+def test_the_share_of_one_observation_is_that_of_a_regression_on_who_learns_of_it(n_rounds):
+    rng = np.random.default_rng(9)
+    learning = drawn(rng, 40, 19, n_rounds, 2)
+    effect = learning[..., 7] + rng.normal(size=(n_rounds, 2)) / 10
+    losses = np.broadcast_to(effect[..., None], (*learning.shape,))
+    found = Rounds.of(losses, learning).estimate().one_decides
+    # Less what the tested observations would give by the other rounds.
+    tested = ~learning
+    of_rounds = (losses * tested).sum(axis=1) / tested.sum(axis=1)
+    others = (of_rounds.sum(axis=0) - of_rounds) / (n_rounds - 1)
+    expected = np.array([[others[r][one].mean() for one in tested[r]] for r in range(n_rounds)])
+    contrasts, shares = (effect - expected) @ [1, -1], []
+    for observation in range(40):
+        side = learning[:, 0, observation] * 1.0 - learning[:, 1, observation]
+        slope, *_ = np.linalg.lstsq(side[:, None], contrasts, rcond=None)
+        left = ((contrasts - side * slope) ** 2).sum()
+        shares.append((contrasts @ contrasts - left) / ((effect @ [1, -1]) ** 2).sum())
+    assert np.argmax(shares) == 7
+    assert found == pytest.approx(min(max(shares), 1))
+    assert found > 0.8
+
+
+def test_the_largest_share_of_many_is_nothing_where_it_may_be_chance():
+    rng = np.random.default_rng(10)
+    learning = drawn(rng, 40, 19, 10, 2)
+    fits = np.broadcast_to(rng.normal(size=(10, 2, 1)), learning.shape)
+    assert Rounds.of(fits, learning).estimate().one_decides == 0
+    # An observation whose own loss is large decides nothing, wherever it is tested.
+    tested = np.broadcast_to(np.eye(40)[3], learning.shape)
+    assert Rounds.of(tested, learning).estimate().one_decides < 0.25
+    flat = np.zeros(learning.shape)
+    assert Rounds.of(flat, learning).estimate().one_decides == 0

@@ -30,7 +30,7 @@ def test_by_deletion_of_observations(n, g):
     expected = oracle.slope_of_standard_error(phi_0, n)
     # Groups that are all alike: products of different ones are squares.
     groups = np.array([b, b, b]), np.array([tau, tau, tau])
-    found = crossed_slope(n, g + 1, *groups, keep=np.ones((1, 3)), count=np.ones(3))
+    found = crossed_slope(n, g + 1, *groups, group_selections=np.ones((1, 3)), count=np.ones(3))
     assert found.value == pytest.approx(expected)
     assert found.error == pytest.approx(oracle.error_of_slope(phi_0, n))
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 import ucvtest as uv
 from tests.oracles import metrics as oracle
-from ucvtest.metrics.named import SMOOTH, as_smooth_metric
+from ucvtest.metrics.named import SMOOTH, as_smooth_metric, kind_in_words
 from ucvtest.metrics.smooth import Cells, Moments, linearised, with_differences
 
 ALONE = {"zero_division": np.nan}
@@ -297,3 +297,17 @@ def test_0_over_0_is_none_and_what_has_no_gradient_is_constant():
     assert values_of("g_mean", y, p).tolist() == [0, 0, 0, 0]
     assert value_of("recall", y, p) == 0
     assert values_of("rmse", np.arange(4.0), np.arange(4.0)).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "rises", "kind"),
+    [
+        ("zero_one", False, "Loss"),
+        ("auc", True, "Metric"),
+        ("rmse", False, "Metric"),
+        ("f1", True, "Score"),
+        ("mine", False, "Loss"),
+    ],
+)
+def test_summaries_call_it_a_loss_a_score_or_a_metric(name, rises, kind):
+    assert kind_in_words(name, rises=rises) == kind

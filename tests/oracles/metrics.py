@@ -242,8 +242,13 @@ def joint(f):
     return d
 
 
-def with_added(f, codes, C, low, high, alpha=0.05, groups=None):
-    """R1 of one learner, R2 of two: `codes` are (y, predicted) or (y, first, second)."""
+def with_added(f, codes, C, low, high, alpha=0.05, groups=None, several=None):
+    """R1 of one learner, R2 of two: `codes` are (y, predicted) or (y, first, second).
+
+    With several classes the variance v(l) of R1 is the geometric mean of those of l and of what the
+    metric changes by when a row is left out, and t has Satterthwaite's degrees of freedom.
+    """
+    several = len(codes) == 2 and (C > 2 if several is None else several)
     f, added = (
         (f, two_right_two_wrong(C)) if len(codes) == 2 else (joint(f), one_right_one_wrong(C))
     )
@@ -258,7 +263,19 @@ def with_added(f, codes, C, low, high, alpha=0.05, groups=None):
     Q = (n * P + added) / m
     T, G = f(Q)
     l = G - (Q * G).sum()  # noqa: E741
-    v = n**2 * variance(l[codes], groups) + n * (P * l).sum() ** 2 + (added * l**2).sum()
+    spread = variance(l[codes], groups)
+    if several:
+        changes = []
+        for cell in zip(*codes, strict=True):
+            less = m * Q
+            h = min(1, n * P[cell])
+            less[cell] -= h
+            changes.append((m - h) / h * (T - f(less / (m - h))[0]))
+        spread = np.sqrt(spread * variance(np.array(changes), groups))
+        if groups is None:
+            apart = l[codes] - l[codes].mean()
+            df = min(df, 2 * n / ((apart**4).mean() / (apart**2).mean() ** 2 - 1))
+    v = n**2 * spread + n * (P * l).sum() ** 2 + (added * l**2).sum()
     half = t.ppf(1 - alpha / 2, df) * np.sqrt(v) / m
     return max(T - half, low), min(T + half, high)
 

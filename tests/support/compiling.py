@@ -1,10 +1,15 @@
-"""How JAX compiles in tests: quickly here, as for users in commands that tests start."""
+"""How JAX compiles in tests: quickly here, as for users in the scripts that tests start."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-# At level 0 loops over small arrays take longer than level 1 takes to compile them; each part of a
-# program that is compiled on its own costs more than it saves.
-QUICKLY = "--xla_backend_optimization_level=1 --xla_cpu_parallel_codegen_split_count=1"
+# Each part of a program that is compiled on its own costs more than it saves. Level 1 is for loops
+# that run long: see `fast_loops`.
+QUICKLY = {
+    "XLA_FLAGS": "--xla_backend_optimization_level=1 --xla_cpu_parallel_codegen_split_count=1",
+    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+}
 
 
 def compile_quickly() -> None:
@@ -12,12 +17,28 @@ def compile_quickly() -> None:
 
     It has to be called before JAX is used.
     """
-    os.environ.setdefault("XLA_FLAGS", QUICKLY)
+    for name, value in QUICKLY.items():
+        os.environ.setdefault(name, value)
+
+
+@contextmanager
+def fast_loops() -> Iterator[None]:
+    """Compile at level 1, which long loops over small arrays repay."""
+    import jax
+
+    before = jax.config.values["jax_disable_most_optimizations"]
+    jax.config.update("jax_disable_most_optimizations", False)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", before)
+
+
+def quickly() -> dict[str, str]:
+    """What has another process compile as this one does, and find what this one has compiled."""
+    return {name: os.environ[name] for name in QUICKLY if name in os.environ}
 
 
 def environment_of_users() -> dict[str, str]:
     """That of this process, without what speeds up tests alone."""
-    kept = dict(os.environ)
-    if kept.get("XLA_FLAGS") == QUICKLY:
-        del kept["XLA_FLAGS"]
-    return kept
+    return {name: value for name, value in os.environ.items() if QUICKLY.get(name) != value}

@@ -5,6 +5,7 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import mlflow
@@ -14,6 +15,7 @@ import ucvtest_mlflow as um
 from mlflow import MlflowClient
 from ucvtest_mlflow import delivery, servers
 
+from tests.support.made_once import made_once
 from tests.support.mlflow_runs import free_port, start_server
 from tests.support.processes import LIMIT
 
@@ -21,14 +23,13 @@ from tests.support.processes import LIMIT
 @pytest.fixture(scope="session")
 def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store after its migrations, which take seconds: made once, copied for each test."""
-    folder = tmp_path_factory.mktemp("store")
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
+    return made_once(tmp_path_factory, "empty_store", make_store) / "mlflow.db"
+
+
+def make_store(folder: Path) -> None:
+    """Let MLflow make a store, whose artifacts it puts below the working directory."""
+    with chdir(folder):
         MlflowClient(tracking_uri=f"sqlite:///{folder}/mlflow.db").search_experiments()
-    finally:
-        os.chdir(before)
-    return folder / "mlflow.db"
 
 
 @pytest.fixture

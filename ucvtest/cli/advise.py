@@ -1,11 +1,15 @@
 """``ucvtest advise``: which test to run."""
 
-from typing import Annotated, Literal
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ucvtest.cli.errors import in_options, one_line_errors
-from ucvtest.cli.options import LossName
+from ucvtest.cli.options import DESIGN_OPTIONS, LossName
+
+if TYPE_CHECKING:
+    from ucvtest.advice.advise import Advice
 
 OF_COMPARE = {"contrast": "--contrast"}
 """What reasons advise that is an option of another command."""
@@ -34,4 +38,38 @@ def advise(
         import ucvtest as uv
 
         advice = uv.advise(n, fits, loss=loss, learners=learners, goal=goal, about=about)
-        typer.echo(in_options(str(advice), OF_COMPARE))
+        _, *reasons = str(advice).splitlines()
+        typer.echo(_command(advice))
+        typer.echo("\n".join(in_options(reason, OF_COMPARE) for reason in reasons))
+
+
+def _command(advice: "Advice") -> str:
+    """How the recommended test is run from here."""
+    from ucvtest.methods.registry import class_named
+
+    cls = class_named(advice.test)
+    other = "" if advice.n_learners == 1 else " --other B"
+    loss = "" if advice.loss == "zero_one" else f" --loss {advice.loss}"
+    written = [
+        f" --{name.replace('_', '-')} {value}"
+        for name, value in {**advice.settings, **advice.options}.items()
+        if name not in ("design", "loss")
+    ]
+    written += _sizes(advice.settings.get("design"))
+    promise = "" if advice.promises else "   (cannot promise: see the reasons)"
+    return (
+        f"ucvtest compare FILE --target COLUMN --learner A{other}{loss} "
+        f"--test {cls.method_name}{''.join(written)}{promise}"
+    )
+
+
+def _sizes(design: Any) -> list[str]:
+    """The sizes of a design that are not its defaults, as options."""
+    if design is None:
+        return []
+    named = {name: option for option, name in DESIGN_OPTIONS.items()}
+    return [
+        f" {named[each.name]} {getattr(design, each.name):.4g}"
+        for each in dataclasses.fields(design)
+        if each.name in named and getattr(design, each.name) != each.default
+    ]

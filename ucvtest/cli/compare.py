@@ -17,6 +17,7 @@ from ucvtest.cli.options import (
     CorrectionName,
     DataArgument,
     DropOption,
+    GroupsOption,
     GroupWeightName,
     IntervalName,
     JsonOption,
@@ -28,6 +29,7 @@ from ucvtest.cli.options import (
     OneHotOption,
     PlotOption,
     QuietOption,
+    ReportOption,
     ScoringOption,
     SeedOption,
     SepOption,
@@ -38,13 +40,14 @@ from ucvtest.cli.options import (
     check_options,
     check_together,
     is_of_one_learner,
+    method_name,
     named_tests,
     of_ratios,
     parse_pairs,
     parse_sizes,
     with_designs,
 )
-from ucvtest.cli.report import report
+from ucvtest.cli.report import show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,13 +186,7 @@ def compare(
     ] = None,
     alpha: AlphaOption = 0.05,
     seed: SeedOption = 0,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL",
-            help="Column that says which rows belong together, such as the patient: not a feature.",
-        ),
-    ] = None,
+    groups: GroupsOption = None,
     group_weight: Annotated[
         GroupWeightName, typer.Option(help="Groups count the same each, or as many as their rows.")
     ] = "group",
@@ -199,6 +196,7 @@ def compare(
     missing: MissingOption = "raise",
     plot: PlotOption = None,
     json: JsonOption = None,
+    report: ReportOption = None,
     quiet: QuietOption = False,
     methods_text: MethodsTextOption = False,
     mlflow: Annotated[bool, typer.Option("--mlflow", help="Log the result to MLflow.")] = False,
@@ -227,6 +225,8 @@ def compare(
       ridge:1.0           ridge regression (on 0/1 labels for classes), penalty 1.0
       kernel_ridge:1.0    kernel ridge regression; 1.0,kernel=rbf for the Gaussian kernel
       logistic:0.1        logistic regression, ridge penalty
+      logistic, svm       names alone, also ridge, lasso, elastic_net, knn and random_forest:
+                          scikit-learn's estimators with their defaults (ucvtest learners)
       lasso:0.08          logistic regression, lasso penalty 0.08 as in glmnet
       elastic_net:0.1,0.5 the same, half of the penalty 0.1 being ridge
       lasso_path:50       50 lassos with penalties from 0.5 to 0.005; ridge_path likewise
@@ -245,7 +245,7 @@ def compare(
           --learner lda --other knn:7 --groups patient_id --plot heart.png
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(compare):
-        check_options(alpha, plot, json)
+        check_options(alpha, plot, json, report)
         is_single = other is None and null_value is None
         check_margin(margin, alpha, contrast, is_single=is_single)
         ustatistic_options = {
@@ -263,6 +263,7 @@ def compare(
         several = metric is not None and len(metric) > 1
         if several and other is None:
             raise ValueError("several --metric are for learners that are compared: add --other")
+        test = method_name(test)
         of_one_learner = is_of_one_learner(test)
         specs_by_label = {} if of_one_learner else named_tests(test, tests, ustatistic_options)
         if margin is not None:
@@ -329,9 +330,8 @@ def compare(
             result_or_comparison = _run_test(
                 specs_by_label, X, y, learners, null_value, shared_arguments, seed, max_seconds
             )
-        report(
-            result_or_comparison, alpha, plot, json, margin, quiet=quiet, methods_text=methods_text
-        )
+        files = {"plot": plot, "json": json, "report": report}
+        show(result_or_comparison, alpha, files, margin, quiet=quiet, methods_text=methods_text)
 
 
 def _run_alone(

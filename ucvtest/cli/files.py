@@ -1,8 +1,13 @@
 """Tables in files."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ucvtest.cli.errors import show_warning
+from ucvtest.data.files import STDIN
+from ucvtest.data.frames import nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,14 +29,15 @@ def read(
     gaps: bool = False,
 ) -> "tuple[pd.DataFrame, Any, Any]":
     """Features, response and groups, if there are any, of a file; `gaps` are values that lack."""
-    if target in drop:
-        raise ValueError(f"--drop {target}: that is the target")
     if groups == target:
         raise ValueError(f"--groups {groups}: that is the target")
     group_columns = [] if groups is None else [groups]
-    options = {"--target": [target], "--drop": drop, "--groups": group_columns}
+    options = {"--target": [target], "--groups": group_columns}
     option_columns = [(key, name) for key, names in options.items() for name in names]
     table = read_table(path, option_columns, sep)
+    drop = listed_columns("--drop", drop, table, path)
+    if target in drop:
+        raise ValueError(f"--drop {target}: that is the target")
     features = table.drop(columns=[target, *drop, *group_columns])
     if not gaps:
         _check_complete(features)
@@ -59,16 +65,55 @@ def read_table(
     """A file that must have the columns that options name."""
     from ucvtest.data import files
 
+    _check_there(path)
     separator = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
     if separator is not None and len(separator) != 1:
         raise ValueError(f"--sep must be one character, or tab, got {sep!r}")
     table = files.read_table(path, separator)
     for option, name in option_columns:
         if name not in table.columns:
-            raise ValueError(
-                f"{option} {name}: no such column in {path}, which has {_listed(table.columns)}"
-            )
+            raise ValueError(f"{option} {name}: no such column in {path}{nearest(name, table)}")
     return table
+
+
+def listed_columns(
+    option: str, given: Sequence[str], table: "pd.DataFrame", path: Path
+) -> list[str]:
+    """Columns that an option names, once each or several with commas between them."""
+    found = []
+    for each in given:
+        # A comma may belong to the name.
+        names = [each] if each in table.columns else [name.strip() for name in each.split(",")]
+        for name in names:
+            if name not in table.columns:
+                raise ValueError(f"{option} {name}: no such column in {path}{nearest(name, table)}")
+        found += names
+    return found
+
+
+def without_gaps(
+    table: "pd.DataFrame", wanted: Sequence[tuple[str, str]], missing: str
+) -> "pd.DataFrame":
+    """The table without rows that lack a value in a column that is used, where these may go."""
+    if missing == "raise":
+        return table
+    complete = table.dropna(subset=list(dict.fromkeys(name for _, name in wanted)))
+    if not len(complete):
+        raise ValueError("every row lacks a value in one of the columns that are used")
+    if len(complete) < len(table):
+        show_warning(f"{len(table) - len(complete)} rows with missing values are left out.")
+    return complete.reset_index(drop=True)
+
+
+def _check_there(path: Path) -> None:
+    """Refuse a file that there is not, with the one that was probably meant."""
+    if str(path) == STDIN or path.exists():
+        return
+    folder = path.parent
+    names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
+    near = get_close_matches(path.name, names, n=1)
+    meant = f": did you mean {folder / near[0]}?" if near else ""
+    raise ValueError(f"there is no file {path}{meant}")
 
 
 def _one_hot(features: "pd.DataFrame") -> "pd.DataFrame":

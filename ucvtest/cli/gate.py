@@ -8,25 +8,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ucvtest.cli.errors import in_options, one_line_errors, show_warning, to_reader
-from ucvtest.cli.files import as_label, read_table, truth
 from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
     EventOption,
+    FoldOption,
+    GroupsOption,
+    GroupWeightName,
     MetricOption,
+    MissingOption,
     PositiveOption,
+    QuietOption,
+    RepeatOption,
+    ReportOption,
+    RuleGroupWeightOption,
     RuleLossName,
     SepOption,
     TruthOption,
-    check_event,
     check_margin,
     check_options,
-    check_truth,
 )
+from ucvtest.cli.page import as_page
+from ucvtest.cli.predictions import default_test, losses_of
 from ucvtest.cli.report import width
 from ucvtest.common.whole_files import write_whole
 
 if TYPE_CHECKING:
+    from ucvtest.losses.table import Losses
     from ucvtest.results.margins import Decision, NoninferiorityResult
     from ucvtest.results.result import TestResult
 
@@ -58,18 +66,26 @@ def gate(
     metric: MetricOption = None,
     event: EventOption = None,
     pos_label: PositiveOption = None,
+    groups: GroupsOption = None,
+    group_weight: RuleGroupWeightOption = None,
+    fold: FoldOption = None,
+    repeat: RepeatOption = None,
+    missing: MissingOption = "raise",
     sep: SepOption = None,
     alpha: Annotated[float, typer.Option(help="Level of the one-sided test.")] = 0.05,
     json: Annotated[
         Path | None,
         typer.Option(metavar="FILE.json", help="Write the answer as JSON; - prints it alone."),
     ] = None,
+    report: ReportOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Let a new model pass if it is not worse than the old one by a margin.
 
     Both models are fixed, and have predicted the same observations. Error rates are
     compared by McNemar's exact test, AUCs by DeLong's, other losses, and metrics such as
-    F1, by the paired t test.
+    F1, by the paired t test. Rows of one patient or one document are not independent: name
+    their column in --groups, as many rows of few patients otherwise pass by chance.
     Exit status 0: the new model is noninferior. 1: the whole interval lies beyond the
     margin. 3: undecided, as too few observations leave it, and two models whose
     predictions are the same. 2: an error.
@@ -78,16 +94,23 @@ def gate(
     Examples:
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.02
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.05 --metric mcc
+      ucvtest gate visits.csv --target died --scores new,old --margin 0.05 --groups patient
       ucvtest gate holdout.csv --target days --event died --scores new,old --margin 0.05 \\
           --metric harrell
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(gate):
-        check_options(alpha, None, None if json == STDOUT else json)
+        check_options(alpha, None, None if json == STDOUT else json, report)
         check_margin(margin, alpha)
         names = [name.strip() for name in scores.split(",")]
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
-        result = _run_test(data, (target, event), names, (loss, metric), pos_label, sep)
+        row_columns = {"event": event, "groups": groups, "fold": fold, "repeat": repeat}
+        losses = losses_of(
+            data, target, names, (loss, metric), pos_label, (sep, missing), row_columns
+        )
+        if groups is None and group_weight is not None:
+            raise ValueError("--group-weight has no use without --groups")
+        result = _run_test(losses, names, group_weight, of_folds=fold is not None)
         judged = result.noninferiority(margin, alpha=alpha)
 
         from ucvtest.inference.positive_class import is_turned_note
@@ -95,55 +118,27 @@ def gate(
         for note in filter(is_turned_note, result.notes):
             show_warning(in_options(note, {"pos_label": "--pos-label"}))
         with to_reader():
-            _print(judged, result, json)
+            _print(judged, result, json, quiet=quiet)
+        if report is not None:
+            write_whole(report, as_page(result, 2 * alpha, judged.verdict))
+            typer.echo(f"Report: {report}", err=True)
         raise typer.Exit(EXIT_STATUS[judged.decision])
 
 
 def _run_test(
-    data: Path,
-    of_truth: tuple[str | None, str | None],
-    names: list[str],
-    loss_and_metric: tuple[RuleLossName, str | None],
-    pos_label: str | None,
-    sep: str | None,
+    losses: "Losses", names: list[str], group_weight: GroupWeightName | None, *, of_folds: bool
 ) -> "TestResult":
-    """The test of the first rule against the second.
+    """The test of the first rule against the second."""
+    from ucvtest.methods.registry import TESTS
 
-    `of_truth` are --target and --event, `loss_and_metric` --loss and --metric.
-    """
-    (target, event), (loss, metric) = of_truth, loss_and_metric
-    check_truth(target, loss, metric)
-    check_event(event, target, metric)
-    columns = (("--target", target), ("--event", event), *(("--scores", name) for name in names))
-    option_columns = [(option, name) for option, name in columns if name is not None]
-    table = read_table(data, option_columns, sep)
-
-    import ucvtest as uv
-
-    y = truth(table, target, event)
-    predictions = {name: table[name].to_numpy() for name in names}
-    if loss == "correct":
-        if pos_label is not None:
-            raise ValueError("--pos-label has no use with --loss correct: leave it out")
-        losses = uv.Losses.from_correct(predictions)
-    else:
-        label = pos_label
-        if pos_label is not None and target is not None:
-            label = as_label(pos_label, table[target].to_numpy())
-        losses = uv.Losses.from_predictions(
-            y, predictions, loss=loss, metric=metric, pos_label=label
-        )
-    test: Any = uv.HoldOutTest
-    metric_of_losses = losses.in_losses.metric
-    if metric_of_losses.ranks_pairs:
-        test = uv.DeLongTest
-    elif metric_of_losses.counts_errors:
-        test = uv.McNemarTest
-    result: TestResult = test.from_losses(losses, *names).fit()
+    cls: Any = TESTS[default_test(losses, 2, of_folds=of_folds)]
+    result: TestResult = cls.from_losses(losses, *names, group_weight=group_weight).fit()
     return result
 
 
-def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | None) -> None:
+def _print(
+    judged: "NoninferiorityResult", result: "TestResult", json: Path | None, *, quiet: bool
+) -> None:
     from ucvtest import __version__
 
     values = {**judged.to_dict(), "n_obs": result.n_obs, "ucvtest": __version__}
@@ -154,7 +149,9 @@ def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | No
     if json is not None:
         # Before anything is printed, as the reader may leave.
         write_whole(json, json_text + "\n")
-    typer.echo(textwrap.fill(judged.verdict, width()) + "\n")
+    typer.echo(textwrap.fill(judged.verdict, width()) + ("" if quiet else "\n"))
+    if quiet:
+        return
     typer.echo(judged.summary(with_verdict=False).as_text())
     if json is not None:
         typer.echo(f"Result: {json}")

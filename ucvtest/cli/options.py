@@ -38,8 +38,8 @@ DataArgument = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="Text separated by commas, semicolons or tabs, also compressed (gz, bz2, xz), or "
-        "parquet; - reads the standard input.",
+        help="Text separated by commas, semicolons, tabs or bars, also compressed (gz, bz2, xz), "
+        "JSON lines, Excel, parquet or feather; - reads the standard input.",
     ),
 ]
 TargetOption = Annotated[str, typer.Option(help="Column to predict; all others are features.")]
@@ -78,7 +78,7 @@ PositiveOption = Annotated[
 AlphaOption = Annotated[float, typer.Option(help="One minus the confidence level of the interval.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")]
 DropOption = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
+    list[str] | None, typer.Option(metavar="COL,COL,...", help="Columns to leave out; repeatable.")
 ]
 PlotOption = Annotated[
     Path | None, typer.Option(metavar="FILE.png", help="Draw the result (or .pdf, .svg).")
@@ -87,6 +87,39 @@ JsonOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE.json", help="Write the whole result as JSON; - prints it and nothing else."
+    ),
+]
+GroupsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column that says which rows belong together, such as the patient: not a feature.",
+    ),
+]
+FoldOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column with the fold of each row, whose predictions are those of the rule learnt "
+        "from all other folds. The tests are then those of K-fold cross-validation.",
+    ),
+]
+RepeatOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column with the repetition of the cross-validation (with --fold): rows of each are "
+        "the same observations in the same order.",
+    ),
+]
+RuleGroupWeightOption = Annotated[
+    GroupWeightName | None,
+    typer.Option(help="What counts alike. [default: row for correct, otherwise group]"),
+]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.html", help="Write everything as one page, with the picture inside."
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone.")]
@@ -161,7 +194,9 @@ RECOMMENDED = "recommended"
 PLOT_FORMATS = (".png", ".pdf", ".svg")
 
 
-def check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
+def check_options(
+    alpha: float, plot: Path | None, json: Path | None, report: Path | None = None
+) -> None:
     """Refuse before the first fit what would fail after the last one."""
     if not 0 < alpha < 1:
         raise ValueError(f"--alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
@@ -169,7 +204,9 @@ def check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
         raise ValueError(f"--plot must end in {', '.join(PLOT_FORMATS)}, got {plot}")
     if plot is not None and find_spec("matplotlib") is None:
         raise ImportError("--plot needs matplotlib: pip install 'ucvtest[plot]'")
-    for option, path in (("--plot", plot), ("--json", json)):
+    if report is not None and report.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"--report must end in .html, got {report}")
+    for option, path in (("--plot", plot), ("--json", json), ("--report", report)):
         if path is not None and path != STDOUT and not path.absolute().parent.is_dir():
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
 
@@ -246,6 +283,16 @@ def check_margin_of(tests: Iterable[str]) -> None:
         )
 
 
+def method_name(names: str) -> str:
+    """Names of tests as they are typed, where some are those of classes, as messages have them."""
+    if not any(each.isupper() for each in names):
+        return names
+    from ucvtest.methods.registry import TESTS
+
+    short = {cls.__name__: name for name, cls in TESTS.items()}
+    return ",".join(short.get(name.strip(), name) for name in names.split(","))
+
+
 def is_of_one_learner(test: str) -> bool:
     """Whether a test, by its name, compares nothing."""
     if not test or test == RECOMMENDED:
@@ -258,7 +305,7 @@ def is_of_one_learner(test: str) -> bool:
 def named_tests(
     test: str, tests: str | None, option_values: dict[str, Any]
 ) -> "dict[str, TestSpec]":
-    """The tests by name, none for the recommended one; `option_values` are those of `OWN_OPTIONS`."""
+    """The tests by name, none if recommended; `option_values` are those of `OWN_OPTIONS`."""
     from ucvtest.comparison.specs import TestSpec, as_specs
 
     if test and tests is not None:
@@ -266,6 +313,7 @@ def named_tests(
     used_options = [
         option for option, value in option_values.items() if value != OWN_OPTIONS[option][2]
     ]
+    test, tests = method_name(test), None if tests is None else method_name(tests)
     # Options of one test name it.
     listed = test or ("ustatistic" if used_options and tests is None else tests or RECOMMENDED)
     if listed == RECOMMENDED:

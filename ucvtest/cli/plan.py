@@ -7,12 +7,17 @@ from typing import Annotated
 
 import typer
 
-from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.errors import one_line_errors, show_warning
 from ucvtest.cli.files import as_label, read
 from ucvtest.cli.options import (
     STDOUT,
+    DropOption,
+    GroupsOption,
     LossName,
     MetricOption,
+    MissingOption,
+    OneHotOption,
+    QuietOption,
     SepOption,
     check_options,
     parse_sizes,
@@ -63,11 +68,12 @@ def plan(
     pos_label: Annotated[
         str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
     ] = None,
+    groups: GroupsOption = None,
+    missing: MissingOption = "raise",
+    one_hot: OneHotOption = False,
     sep: SepOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")] = 0,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
-    ] = None,
+    drop: DropOption = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw power or width (or .pdf, .svg).")
     ] = None,
@@ -75,6 +81,7 @@ def plan(
         Path | None,
         typer.Option(metavar="FILE.json", help="Write the plan as JSON; - prints it alone."),
     ] = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Tell from a pilot sample how many observations a comparison takes.
 
@@ -88,10 +95,15 @@ def plan(
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(plan):
         check_options(alpha, plot, None if json == STDOUT else json)
-        X, y, _ = read(data, target, drop or [], sep=sep)
+        gaps = missing == "drop"
+        X, y, labels = read(data, target, drop or [], groups, sep=sep, one_hot=one_hot, gaps=gaps)
 
         import ucvtest as uv
+        from ucvtest.data.missing import complete_rows
 
+        X, y, labels, n_dropped = complete_rows(X, y, labels, missing)
+        if n_dropped:
+            show_warning(f"{n_dropped} rows with missing values are left out.")
         sample_plan = uv.plan(
             X,
             y,
@@ -107,14 +119,16 @@ def plan(
             loss=loss,
             metric=metric,
             pos_label=as_label(pos_label, y),
+            groups=labels,
             rng=seed,
         )
         json_text = json_module.dumps(sample_plan.to_dict(), allow_nan=False, indent=2)
         if json == STDOUT:
             typer.echo(json_text)
         else:
-            typer.echo(textwrap.fill(sample_plan.verdict, line_width()) + "\n")
-            typer.echo(sample_plan.summary(with_verdict=False).as_text())
+            typer.echo(textwrap.fill(sample_plan.verdict, line_width()))
+            if not quiet:
+                typer.echo("\n" + sample_plan.summary(with_verdict=False).as_text())
         if json is not None and json != STDOUT:
             write_whole(json, json_text + "\n")
             typer.echo(f"Plan: {json}")

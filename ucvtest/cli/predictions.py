@@ -3,33 +3,42 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from ucvtest.cli.errors import one_line_errors
-from ucvtest.cli.files import as_label, read_table, truth
+from ucvtest.cli.files import as_label, read_table, truth, without_gaps
 from ucvtest.cli.options import (
     AlphaOption,
     AlternativeName,
     CorrectionName,
     DataArgument,
     EventOption,
+    FoldOption,
+    GroupsOption,
     JsonOption,
     MethodsTextOption,
     MetricOption,
+    MissingOption,
     PlotOption,
     PositiveOption,
     QuietOption,
+    RepeatOption,
+    ReportOption,
+    RuleGroupWeightOption,
     RuleLossName,
     SepOption,
     TruthOption,
     check_event,
     check_options,
     check_truth,
+    method_name,
 )
-from ucvtest.cli.report import report
-from ucvtest.data.groups import GroupWeight
+from ucvtest.cli.report import show
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ucvtest.losses.table import Losses
 
 
@@ -51,24 +60,13 @@ def predictions(
     metric: MetricOption = None,
     event: EventOption = None,
     pos_label: PositiveOption = None,
-    groups: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
-    ] = None,
-    group_weight: Annotated[
-        GroupWeight | None,
-        typer.Option(help="What counts alike. [default: row for correct, otherwise group]"),
-    ] = None,
+    groups: GroupsOption = None,
+    group_weight: RuleGroupWeightOption = None,
     weight: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with what each row counts.")
     ] = None,
-    fold: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL",
-            help="Column with the fold of each row, whose predictions are those of the rule learnt "
-            "from all other folds. The tests are then those of K-fold cross-validation.",
-        ),
-    ] = None,
+    fold: FoldOption = None,
+    repeat: RepeatOption = None,
     test: Annotated[
         str,
         typer.Option(
@@ -85,10 +83,12 @@ def predictions(
     correction: Annotated[
         CorrectionName, typer.Option(help="How p-values of several pairs are adjusted.")
     ] = "holm",
+    missing: MissingOption = "raise",
     sep: SepOption = None,
     alpha: AlphaOption = 0.05,
     plot: PlotOption = None,
     json: JsonOption = None,
+    report: ReportOption = None,
     quiet: QuietOption = False,
     methods_text: MethodsTextOption = False,
 ) -> None:
@@ -108,18 +108,27 @@ def predictions(
       ucvtest predictions holdout.csv --target days --event died --scores new,old --metric uno
       ucvtest predictions answers.csv --scores model --loss correct --groups question
       ucvtest predictions folds.csv --target died --scores p_new,p_old --loss auc --fold fold
+      ucvtest predictions heart.csv --target died --scores new,old --report heart.html
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(predictions):
-        check_options(alpha, plot, json)
+        check_options(alpha, plot, json, report)
         names = [name.strip() for name in scores.split(",")]
-        row_columns = {"event": event, "groups": groups, "weight": weight, "fold": fold}
-        losses = _losses(data, target, names, (loss, metric), pos_label, sep, row_columns)
+        row_columns = {
+            "event": event,
+            "groups": groups,
+            "weight": weight,
+            "fold": fold,
+            "repeat": repeat,
+        }
+        losses = losses_of(
+            data, target, names, (loss, metric), pos_label, (sep, missing), row_columns
+        )
 
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
 
         of_folds = fold is not None
-        test_name = test or _default_test(losses, len(names), of_folds=of_folds)
+        test_name = method_name(test) or default_test(losses, len(names), of_folds=of_folds)
         admitted = {
             name: test_class
             for name, test_class in TESTS.items()
@@ -150,10 +159,11 @@ def predictions(
                 alternative=alternative,
                 group_weight=group_weight,
             ).fit()
-        report(result_or_comparison, alpha, plot, json, quiet=quiet, methods_text=methods_text)
+        files = {"plot": plot, "json": json, "report": report}
+        show(result_or_comparison, alpha, files, quiet=quiet, methods_text=methods_text)
 
 
-def _default_test(losses: "Losses", n_rules: int, *, of_folds: bool) -> str:
+def default_test(losses: "Losses", n_rules: int, *, of_folds: bool) -> str:
     """The test that is run where none is named."""
     if of_folds:
         return "cross_validation_wald"
@@ -166,16 +176,19 @@ def _default_test(losses: "Losses", n_rules: int, *, of_folds: bool) -> str:
     return "mcnemar" if metric.counts_errors and n_rules > 1 else "hold_out"
 
 
-def _losses(
+def losses_of(
     data: Path,
     target: str | None,
     names: list[str],
     loss_and_metric: tuple[RuleLossName, str | None],
     pos_label: str | None,
-    sep: str | None,
+    rows: tuple[str | None, str],
     row_columns: dict[str, str | None],
 ) -> "Losses":
-    """The losses by --loss and --metric; `row_columns` are columns by the names of options."""
+    """The losses by --loss and --metric; `rows` are --sep and --missing.
+
+    `row_columns` are columns by the names of their options.
+    """
     if not all(names) or len(set(names)) < len(names):
         raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
     if target in names:
@@ -184,31 +197,39 @@ def _losses(
     check_truth(target, loss, metric)
     check_event(row_columns["event"], target, metric)
     if row_columns["fold"] is not None and row_columns["fold"] in (target, *names):
-        column_words = (
-            "what was to be predicted" if row_columns["fold"] == target else "a prediction"
-        )
-        raise ValueError(f"--fold {row_columns['fold']}: that is {column_words}")
+        what = "what was to be predicted" if row_columns["fold"] == target else "a prediction"
+        raise ValueError(f"--fold {row_columns['fold']}: that is {what}")
     option_columns = [("--scores", name) for name in names]
     option_columns = option_columns if target is None else [("--target", target), *option_columns]
     option_columns += [
         (f"--{option}", name) for option, name in row_columns.items() if name is not None
     ]
-    table = read_table(data, option_columns, sep)
+    sep, missing = rows
+    table = without_gaps(read_table(data, option_columns, sep), option_columns, missing)
 
     import ucvtest as uv
 
-    groups, weight, fold = (
-        None if row_columns[option] is None else table[row_columns[option]]
-        for option in ("groups", "weight", "fold")
-    )
-    rules = {name: table[name] for name in names}
+    columns = {
+        option: None if name is None else table[name]
+        for option, name in row_columns.items()
+        if option != "repeat"
+    }
+    rules: dict[str, Any] = {name: table[name] for name in names}
+    repeat, first_rows = row_columns["repeat"], np.arange(len(table))
+    if repeat is not None:
+        if row_columns["fold"] is None:
+            raise ValueError("--repeat has no use without --fold: name the column of folds too")
+        columns = {"target": None if target is None else table[target], **columns}
+        first_rows, rules, columns = _by_repeat(table, rules, columns, repeat)
+    y = truth(table.iloc[first_rows], target, row_columns["event"])
+    groups, weight, fold = (columns.get(option) for option in ("groups", "weight", "fold"))
     if loss == "correct":
         loss_arguments = {"--weight": weight, "--fold": fold, "--pos-label": pos_label}
         for option, column_or_label in loss_arguments.items():
             if column_or_label is not None:
                 raise ValueError(f"{option} has no use with --loss correct: leave it out")
         return uv.Losses.from_correct(rules, groups=groups)
-    y, label = truth(table, target, row_columns["event"]), pos_label
+    label = pos_label
     if pos_label is not None and target is not None:
         label = as_label(pos_label, table[target].to_numpy())
     return uv.Losses.from_predictions(
@@ -219,4 +240,44 @@ def _losses(
         pos_label=label,
         sample_weight=weight,
         fold=fold,
+    )
+
+
+def _by_repeat(
+    table: "pd.DataFrame",
+    rules: dict[str, Any],
+    columns: dict[str, Any],
+    repeat: str,
+) -> tuple[np.ndarray, dict[str, Any], dict[str, Any]]:
+    """The rows of the first repetition, and what all predicted, with a row for each of them."""
+    numbers = table[repeat].to_numpy()
+    repetitions = [np.flatnonzero(numbers == number) for number in dict.fromkeys(numbers.tolist())]
+    first_rows = repetitions[0]
+    columns = {
+        option: None if column is None else column.to_numpy() for option, column in columns.items()
+    }
+    for rows in repetitions:
+        if len(rows) != len(first_rows):
+            raise ValueError(
+                f"--repeat {repeat}: repetitions have {len(first_rows)} and {len(rows)} rows, and "
+                "each must have the same observations"
+            )
+        for option in ("target", "event", "groups"):
+            column = columns.get(option)
+            if column is not None and not np.array_equal(column[rows], column[first_rows]):
+                raise ValueError(
+                    f"--repeat {repeat}: --{option} differs between repetitions, whose rows must "
+                    "be the same observations in the same order: sort the table"
+                )
+
+    def by_repetition(column: np.ndarray) -> np.ndarray:
+        return np.stack([column[rows] for rows in repetitions])
+
+    once = {
+        option: None if column is None else column[first_rows] for option, column in columns.items()
+    }
+    return (
+        first_rows,
+        {name: by_repetition(column.to_numpy()) for name, column in rules.items()},
+        once | {"fold": by_repetition(columns["fold"])},
     )

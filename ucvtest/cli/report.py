@@ -13,6 +13,7 @@ import typer
 
 from ucvtest.cli.errors import in_options
 from ucvtest.cli.options import STDOUT
+from ucvtest.cli.page import as_page
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.common.whole_files import write_whole
 
@@ -30,25 +31,31 @@ def width() -> int:
     return max(40, min(shutil.get_terminal_size().columns - 2, WIDEST))
 
 
-def report(
+def show(
     result_or_comparison: "TestResult | Comparison",
     alpha: float,
-    plot: Path | None,
-    json: Path | None,
+    files: Mapping[str, Path | None],
     margin: float | None = None,
     *,
     quiet: bool = False,
     methods_text: bool = False,
 ) -> None:
-    """Print the verdict and the summary; write the files that were asked for.
+    """Print the verdict and the summary; write the files "plot", "json" and "report" asked for.
 
     The exit status is 1 where a test could not be carried out.
     """
     margin_results = (
         {} if margin is None else _noninferiority_of(result_or_comparison, margin, alpha)
     )
+    plot, json, page = (files.get(name) for name in ("plot", "json", "report"))
     if plot is not None:
         result_or_comparison.save_plot(plot, alpha=alpha)
+    if page is not None:
+        answers = [_answer(name, each) for name, each in margin_results.items()]
+        write_whole(
+            page,
+            as_page(result_or_comparison, alpha, _verdict(result_or_comparison, alpha), answers),
+        )
     if json is not None:
         json_text = _as_json(result_or_comparison, margin_results, alpha)
         if json == STDOUT:
@@ -56,13 +63,18 @@ def report(
         else:
             write_whole(json, json_text + "\n")
     if json != STDOUT:
-        _print(
-            result_or_comparison, alpha, margin_results, {"Result": json, "Plot": plot}, quiet=quiet
-        )
+        written = {"Result": json, "Plot": plot, "Report": page}
+        _print(result_or_comparison, alpha, margin_results, written, quiet=quiet)
         if methods_text:
             _print_methods(result_or_comparison)
     if not _has_result(result_or_comparison):
         raise typer.Exit(1)
+
+
+def _answer(name: str, answer: "NoninferiorityResult | str") -> str:
+    """What is said about a margin."""
+    text = answer if isinstance(answer, str) else answer.verdict
+    return f"{name}: {text}" if name else text
 
 
 def _print(
@@ -76,10 +88,7 @@ def _print(
     # The verdict comes first, and need not be said again below the tables.
     typer.echo(textwrap.fill(_verdict(result_or_comparison, alpha), width()) + "\n")
     for name, margin_result in margin_results.items():
-        margin_verdict = margin_result if isinstance(margin_result, str) else margin_result.verdict
-        typer.echo(
-            textwrap.fill(f"{name}: {margin_verdict}" if name else margin_verdict, width()) + "\n"
-        )
+        typer.echo(textwrap.fill(_answer(name, margin_result), width()) + "\n")
     if quiet:
         return
     typer.echo(result_or_comparison.summary(alpha, with_verdict=False).as_text())

@@ -12,6 +12,8 @@ from ucvtest.cli.options import (
     STDOUT,
     DataArgument,
     DropOption,
+    GroupsOption,
+    GroupWeightName,
     JsonOption,
     LabelOption,
     LossOption,
@@ -50,6 +52,10 @@ def select(
             "out, where there is no time for all."
         ),
     ] = None,
+    groups: GroupsOption = None,
+    group_weight: Annotated[
+        GroupWeightName, typer.Option(help="Groups count the same each, or as many as their rows.")
+    ] = "group",
     drop: DropOption = None,
     sep: SepOption = None,
     one_hot: OneHotOption = False,
@@ -68,7 +74,9 @@ def select(
     with one_line_errors(select):
         check_options(0.05, plot, json)
         gaps = missing == "drop"
-        X, y, _ = read(data, target, drop or [], sep=sep, one_hot=one_hot, gaps=gaps)
+        if groups is None and group_weight != "group":
+            raise ValueError("--group-weight has no use without --groups")
+        X, y, labels = read(data, target, drop or [], groups, sep=sep, one_hot=one_hot, gaps=gaps)
 
         import ucvtest as uv
         from ucvtest import __version__
@@ -81,6 +89,8 @@ def select(
             criterion,
             loss=loss,
             pos_label=label,
+            groups=labels,
+            group_weight=group_weight,
             n_permutations=permutations,
             n_folds=folds,
             rng=seed,

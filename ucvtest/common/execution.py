@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
@@ -52,16 +53,22 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
 
 @contextmanager
 def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator[Any]:
-    """A tqdm bar that appears after three seconds, on terminals unless asked for.
+    """A tqdm bar that appears after three seconds, on terminals and in notebooks unless asked for.
 
     Asked for where there is no terminal, as in a batch job, it is a line a minute.
     """
-    from tqdm import tqdm
-
     options: dict[str, Any] = {"disable": None, "delay": 3.0}
+    notebook = "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
+    if notebook:
+        from tqdm.auto import tqdm
+
+        # Its output is no terminal, and shows bars all the same.
+        options["disable"] = False
+    else:
+        from tqdm import tqdm
     if progress is not None:
         options = {"disable": not progress}
-    if progress and not sys.stderr.isatty():
+    if progress and not notebook and not sys.stderr.isatty():
         options |= {"file": _Lines(sys.stderr), "mininterval": LINE_SECONDS}
     with tqdm(desc=description, unit=unit, **options) as bar:
         yield bar
@@ -100,6 +107,8 @@ class Progress:
 
     checkpoint: Any = None
     """Keeps what is finished, where one is wanted."""
+    known: Any = None
+    """Predictions that several tests of a call ask for, where there is no checkpoint."""
     clock: Callable[[], float] = field(default_factory=lambda: CLOCK)
     """Tests pass one of their own."""
     n_fits: int = 0
@@ -113,6 +122,11 @@ class Progress:
     """Whether it was said that they will take long."""
     shown: float = -math.inf
     """When an answer so far was shown last."""
+
+    @property
+    def known_fits(self) -> Any:
+        """Where predictions are looked for before a learner is fitted; None if nowhere."""
+        return self.known if self.checkpoint is None else self.checkpoint
 
     def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that the clock decides; a checkpoint knows the one of the first call."""

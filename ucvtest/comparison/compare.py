@@ -52,6 +52,7 @@ from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluate import evaluate_problem
+from ucvtest.evaluation.known_fits import KnownFits
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.translate import Backend
@@ -320,7 +321,8 @@ def _planned(
         question = replace(question, affordable=affordable_of(max_fits, question.pairs))
     assert execution.seed is not None
     plan = Plan(question, tests, execution.seed)
-    if plan.default is None or plan.default.advice is None:
+    default = plan.default
+    if default is None or (default.advice is None and not default.shared):
         if max_seconds is not None:
             return within_seconds(plan, max_seconds, execution)
         if max_fits is not None:
@@ -549,17 +551,28 @@ class _Run:
 
     def _alone(self, planned: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of a test that draws its own learning sets, pair by pair."""
-        n_fits, sizes = 0, set()
+        of_pairs, sizes = {}, set()
         label = self.plan.label(planned.label, planned.question.metric)
+        # Pairs draw by the same seed: of one learner they ask for the same fits.
+        self.execution.progress.known = KnownFits()
+        known = self.execution.progress.known_fits
+        repeated = known.n_repeated
         for pair in planned.tests:
             with naming_test(planned.label):
                 result = self._kept(planned, pair)
-            n_fits += result.n_fits
+            of_pairs[pair] = result.n_fits
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))
             yield (label, pair), replace(result, settings={**result.settings, **names})
-        learn_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
-        self.fits.append(Fits(OWN, learn_sizes, None, n_fits, (label,)))
+        default, n_fits = self.plan.default, sum(of_pairs.values())
+        shared = default is not None and default.shared
+        if shared:
+            n_fits = sum(_fits_of_each(of_pairs).values())
+        else:
+            n_fits -= known.n_repeated - repeated
+        known_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
+        words = SHARED_BY_ALL if shared else OWN
+        self.fits.append(Fits(words, known_sizes, None, n_fits, (label,)))
 
     def _kept(self, planned: PlannedTest, pair: Pair) -> TestResult:
         """The result of one pair: the one of the checkpoint, or a new one."""
@@ -572,6 +585,14 @@ class _Run:
         if checkpoint is not None and not was_interrupted(result):
             checkpoint.keep_result(key, result.to_dict())
         return result
+
+
+def _fits_of_each(of_pairs: Mapping[Pair, int]) -> dict[str, int]:
+    """Fits of each learner, whose pairs have the same learning sets."""
+    return {
+        name: max(n_fits // 2 for pair, n_fits in of_pairs.items() if name in pair)
+        for name in {each for pair in of_pairs for each in pair}
+    }
 
 
 def _data_notes(problem: Problem, pair: Pair) -> list[str]:

@@ -10,7 +10,7 @@ from ucvtest.advice.advise import CAUTIONS, Advice, advise
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.designs.schemes import DisjointSets, KFold, NamedDesign
 from ucvtest.evaluation.problem import Problem
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, MOST_ROUNDS
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
@@ -67,12 +67,17 @@ MORE_FITS = (
 
 @dataclass(frozen=True)
 class Recommended:
-    """A test that was not named but recommended; `first` if it is an answer from twenty fits."""
+    """A test that was not named but recommended.
+
+    `first` if it is an answer from twenty fits, `shared` if all pairs of learners have the same
+    learning sets, so that each learner is fitted once to each.
+    """
 
     spec: TestSpec
     advice: Advice | None
     loss: str
     first: bool = False
+    shared: bool = False
 
     @property
     def note(self) -> str:
@@ -120,8 +125,10 @@ def recommended(
     problem = validated()
     metric, slow = problem.metric, _one_by_one(problem)
     auc, of_pair = metric.ranks_pairs, min(n_learners, 2)
-    first = slow and affordable is None
+    first, shared = slow and affordable is None, slow and n_learners > 2
     first_options = {"max_fits": of_pair * FIRST_ANSWER} if first else {}
+    if shared and affordable is not None:
+        first_options = {"max_fits": affordable(problem, shared=True)}
     if auc and problem.sample.n_classes > 2:
         # Of quick learners enough for the variance of many fits.
         largest_budget = max(
@@ -130,15 +137,14 @@ def recommended(
         spec = TestSpec(
             class_named("UStatisticTest"), fit=first_options or {"max_fits": largest_budget}
         )
-        return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes", first)
+        words = f"the AUC of {problem.sample.n_classes} classes"
+        return Recommended(spec, None, words, first, shared)
     fewest = _fewest_in_class(problem) if auc else FEWEST_IN_CLASS
     if fewest < FEWEST_IN_CLASS:
         return _of_few_in_class(fewest)
     if contrast == "ratio":
-        return Recommended(
-            TestSpec("ustatistic", fit=first_options), None, f"ratios of {metric.plural}", first
-        )
-    shared = slow and n_learners > 2 and metric.is_mean
+        spec = TestSpec("ustatistic", fit=first_options)
+        return Recommended(spec, None, f"ratios of {metric.plural}", first, shared)
     usual_fits = FITS_FOR_SEVERAL if several else FITS_OF_JITTED
     budget = of_pair * FIRST_ANSWER if slow else usual_fits
     if affordable is not None:
@@ -148,11 +154,8 @@ def recommended(
     loss_in_words = "the AUC" if auc else "several metrics" if several else metric.plural
     if metric.linearised:
         loss_in_words = f"{loss_in_words} (taken for {plural(LOSSES[_known(metric)].in_words)})"
-    if shared:
-        spec = _shared_by_pairs(advice, budget)
-    else:
-        spec = _spec(advice, budget if affordable is not None else None)
-    return Recommended(spec, advice, loss_in_words, first)
+    spec = _spec(advice, budget if affordable is not None else None)
+    return Recommended(spec, advice, loss_in_words, first, shared)
 
 
 def _known(metric: Metric) -> str:
@@ -174,13 +177,6 @@ def _spec(advice: Advice, budget: int | None) -> TestSpec:
     if budget is not None:
         options["max_fits"] = min(options.get("max_fits", budget), budget)
     return TestSpec(class_named(advice.test), constructor, options)
-
-
-def _shared_by_pairs(advice: Advice, budget: int) -> TestSpec:
-    """The test on pairs of learning sets that all learners are fitted to, so that each is once."""
-    n_pairs = min(max(budget // 4, LEAST_ROUNDS), MOST_ROUNDS)
-    design = DisjointSets(advice.settings["learn_size"], n_draws=n_pairs, n_sets=1)
-    return TestSpec(class_named(advice.test), {"design": design}, {"variance": "few"})
 
 
 def _of_few_in_class(fewest: int) -> Recommended:

@@ -9,7 +9,7 @@ from ucvtest.common.checks import check_switch
 from ucvtest.comparison.fields import ComparisonFields, Fits
 from ucvtest.inference.notes import is_reuse_note
 from ucvtest.inference.positive_class import POSITIVE_CLASS, is_turned_note
-from ucvtest.metrics.recorded import known_metric
+from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
 from ucvtest.results.text_tables import (
@@ -322,8 +322,8 @@ def _loss_or_score(comparison: ComparisonFields) -> str:
     """What the metric is called."""
     if comparison.metrics:
         return f"Metric{'s' if len(comparison.metrics) > 1 else ''}"
-    scores = {result.better for result in comparison.results.values()} == {"higher"}
-    return "Score" if scores and known_metric(comparison.settings.get("loss")) is None else "Loss"
+    rises = {result.better for result in comparison.results.values()} == {"higher"}
+    return kind_in_words(comparison.settings.get("loss"), rises=rises)
 
 
 def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:

@@ -1,11 +1,13 @@
-"""Tables in files: delimited text in any of the usual forms, and parquet."""
+"""Tables in files: delimited text in any of the usual forms, JSON, Excel, parquet, feather."""
 
 import bz2
 import gzip
 import io
+import json
 import lzma
 import sys
 import warnings
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +20,7 @@ __all__ = ["STDIN", "read_table", "without_row_numbers"]
 STDIN = "-"
 """In the place of a path: the standard input."""
 
-SEPARATORS = (",", ";", "\t")
+SEPARATORS = (",", ";", "\t", "|")
 
 COMPRESSED = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
 """Modules that unpack what begins so."""
@@ -30,7 +32,8 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
     """The table in a file, or in the standard input for "-".
 
     Delimited text with a header, also compressed (gz, bz2, xz), in UTF-8, UTF-16 or Latin-1, with
-    decimal commas where semicolons separate; or parquet. The separator is found in the header.
+    decimal commas where semicolons separate; JSON lines or an array of records; the first sheet of
+    an Excel file; parquet or feather. The separator is found in the header.
 
     Raises
     ------
@@ -52,8 +55,14 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
             break
     if file_bytes.startswith(b"PAR1"):
         table = _parquet(file_bytes, name)
+    elif file_bytes.startswith((b"ARROW1", b"FEA1")):
+        table = _feather(file_bytes, name)
+    elif file_bytes.startswith(b"PK\x03\x04"):
+        table = _spreadsheet(file_bytes, name)
     else:
-        table = _delimited(_decoded(file_bytes, name), sep, name)
+        text = _decoded(file_bytes, name)
+        is_json = text.lstrip()[:1] in ("{", "[")
+        table = _records(text, name) if is_json else _delimited(text, sep, name)
     if not len(table):
         raise ValueError(f"{name} has a header and no rows")
     return table
@@ -85,11 +94,69 @@ def _parquet(file_bytes: bytes, name: str) -> "pd.DataFrame":
         raise ValueError(f"{name} is a damaged parquet file: {error}") from None
 
 
+def _feather(file_bytes: bytes, name: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    if find_spec("pyarrow") is None:
+        raise ImportError(f"{name} is a feather file, which needs pyarrow: pip install pyarrow")
+    try:
+        return pd.read_feather(io.BytesIO(file_bytes))
+    except Exception as error:  # the library has errors of its own
+        raise ValueError(f"{name} is a damaged feather file: {error}") from None
+
+
+def _spreadsheet(file_bytes: bytes, name: str) -> "pd.DataFrame":
+    """The first sheet of an Excel file, which is an archive of certain members."""
+    import pandas as pd
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(file_bytes)) as archive:
+            known = "xl/workbook.xml" in archive.namelist()
+    except zipfile.BadZipFile:
+        known = False
+    if not known:
+        raise ValueError(f"{name} is an archive and no Excel file: save the table as CSV")
+    if find_spec("openpyxl") is None:
+        raise ImportError(
+            f"{name} is an Excel file, which needs openpyxl: pip install 'ucvtest[excel]', or save "
+            "the table as CSV"
+        )
+    try:
+        return pd.read_excel(io.BytesIO(file_bytes), engine="openpyxl")
+    except Exception as error:  # the library has errors of its own
+        raise ValueError(f"{name} is a damaged Excel file: {error}") from None
+
+
+def _records(text: str, name: str) -> "pd.DataFrame":
+    """JSON lines, or an array of records."""
+    import pandas as pd
+
+    try:
+        if text.lstrip().startswith("["):
+            rows = json.loads(text)
+        else:
+            rows = [json.loads(line) for line in text.splitlines() if line.strip()]
+    except ValueError as error:
+        raise ValueError(
+            f"{name} looks like JSON and is neither lines of records nor an array of them: {error}"
+        ) from None
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError(
+            f"{name} is JSON without records: write one object for each row, "
+            '{"column": value, ...}'
+        )
+    nested = next((k for row in rows for k, x in row.items() if isinstance(x, (dict, list))), None)
+    if nested is not None:
+        raise ValueError(
+            f"{name}: {nested!r:.60} holds arrays or objects, and each row has one value for a "
+            "column: write one record for each observation"
+        )
+    return pd.DataFrame(rows)
+
+
 def _decoded(file_bytes: bytes, name: str) -> str:
     if file_bytes.startswith((b"\xff\xfe", b"\xfe\xff")):
         return file_bytes.decode("utf-16", errors="replace")
-    if file_bytes.startswith(b"PK\x03\x04"):
-        raise ValueError(f"{name} is a spreadsheet or an archive: save the table as CSV")
     if b"\0" in file_bytes:
         raise ValueError(f"{name} is no text and no parquet file: save the table as CSV")
     try:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ucvtest.common.checks import at_least, check_is_float
+from ucvtest.common.checks import at_least, check_is_float, check_switch
 from ucvtest.common.execution import row_batches
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.draws import (
@@ -156,7 +156,7 @@ class RandomSplits(StratifiedDesign):
 
 @dataclass(frozen=True)
 class HoldOut(StratifiedDesign):
-    """One random split into a learning and a test set.
+    """One split into a learning and a test set, random or in the order of rows.
 
     Parameters
     ----------
@@ -165,6 +165,8 @@ class HoldOut(StratifiedDesign):
     stratify : bool, optional
         Whether test sets keep the classes in proportion, none of them left out. By default for
         the AUC alone.
+    shuffle : bool
+        False tests the last rows and learns from those before, as of a series in time.
 
     Examples
     --------
@@ -176,13 +178,22 @@ class HoldOut(StratifiedDesign):
 
     test_fraction: float = 1 / 3
     stratify: bool | None = None
+    shuffle: bool = True
 
     def __post_init__(self) -> None:
         check_stratify(self.stratify)
+        check_switch("shuffle", self.shuffle)
+        if self.stratify and not self.shuffle:
+            raise ValueError(
+                "stratify=True and shuffle=False exclude each other: the last rows are tested, "
+                "whatever their classes are"
+            )
         _check_fraction(self.test_fraction)
 
     @property
     def _words(self) -> str:
+        if not self.shuffle:
+            return f"one split, the last {self.test_fraction:.3g} of the sample tested"
         return f"one random split, {self.test_fraction:.3g} of the sample tested"
 
     @property
@@ -198,6 +209,9 @@ class HoldOut(StratifiedDesign):
         self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
     ) -> Design:
         """Draw the test set."""
+        if not self.shuffle:
+            testing = np.arange(n_obs) >= n_obs - number_tested(n_obs, self.test_fraction)
+            return Design(~testing[None], testing[None])
         return _splits(n_obs, 1, number_tested(n_obs, self.test_fraction), rng, strata)
 
 

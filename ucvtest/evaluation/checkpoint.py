@@ -11,7 +11,7 @@ import base64
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
@@ -27,6 +27,7 @@ from ucvtest.common.fingerprint import fingerprint
 from ucvtest.common.whole_files import write_whole
 from ucvtest.data.output import Output
 from ucvtest.evaluation.fit_requests import FitRequests
+from ucvtest.evaluation.known_fits import KnownFits
 from ucvtest.learners.base import Learner
 
 __all__ = ["Checkpoint", "open_checkpoint"]
@@ -41,7 +42,7 @@ PACKAGES = ("ucvtest", "numpy", "scikit-learn")
 """Packages of which another version may predict otherwise."""
 
 
-class Checkpoint:
+class Checkpoint(KnownFits):
     """A file with predictions of one call, and what the call was asked.
 
     Nothing is written before there is something to keep, so that a call that is refused leaves no
@@ -49,12 +50,12 @@ class Checkpoint:
     """
 
     def __init__(self, path: Path, lines: list[dict[str, Any]], n_bytes: int, n_read: int) -> None:
+        super().__init__()
         self.path = path
         self._header = lines[0] if lines else None
         self._n_bytes, self._n_read = n_bytes, n_read
         self._sum = lines[-1]["sum"] if lines else ""
         self._lock = FileLock(path)
-        self._values: dict[str, np.ndarray] = {}
         self._decided: dict[str, int] = {}
         self._results: dict[str, Any] = {}
         self._asked: dict[str, Any] = {}
@@ -189,27 +190,13 @@ class Checkpoint:
         """Keep a finished result, which `result` then knows."""
         self._append({"result": json.dumps(key), "value": value})
 
-    def fill_known(
-        self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
-    ) -> np.ndarray:
-        """Write the predictions that are known, and return the numbers of the other fits."""
-        missing = []
-        for row, key in enumerate(self._keys(learner, output, fits)):
-            saved_predictions = self._values.get(key)
-            if saved_predictions is None:
-                missing.append(row)
-            else:
-                tested = values[row][fits.testing[row]]
-                values[row, fits.testing[row]] = saved_predictions.reshape(tested.shape)
-        return np.array(missing, dtype=int)
-
     def add_predictions(
         self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
     ) -> None:
         """Keep the predictions of some fits."""
         keys = list(self._keys(learner, output, fits))
         tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
-        self._values.update(zip(keys, tested, strict=True))
+        self._keep(keys, tested)
         packed = zlib.compress(np.concatenate(tested).astype("<f8").tobytes())
         self._append(
             {
@@ -219,19 +206,11 @@ class Checkpoint:
             }
         )
 
-    def _keys(self, learner: Learner, output: Output, fits: FitRequests) -> Iterator[str]:
-        name = next(
+    def _name(self, learner: Learner) -> str:
+        """The name that the user gave, which another call knows too."""
+        return next(
             (name for named_learner, name in self._names if named_learner is learner), learner.name
         )
-        for row in range(len(fits)):
-            digest = blake2b(f"{name}\0{output}\0{fits.seeds[row]}".encode(), digest_size=16)
-            learning = fits.learning if fits.common else fits.learning[row]
-            for members in (learning, fits.testing[row]):
-                digest.update(len(members).to_bytes(8, "little"))
-                digest.update(np.packbits(members).tobytes())
-            if fits.labels is not None:
-                digest.update(np.ascontiguousarray(fits.labels[row], dtype="<f8").tobytes())
-            yield digest.hexdigest()
 
     def _sealed(self, line: Mapping[str, Any]) -> bytes:
         """The next line, with its check sum."""

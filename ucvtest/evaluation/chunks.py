@@ -24,8 +24,8 @@ the last chunk three times, and workers wait for each other at the end of a chun
 class ChunkedFits:
     """Fits of one learning set at a time, in chunks of some seconds each; see `Batch`.
 
-    How long they take decides the size of the chunks and nothing else. What a checkpoint holds is
-    not fitted again.
+    How long they take decides the size of the chunks and nothing else. What is known is not
+    fitted again.
     """
 
     def __init__(self, batch: SplitBatch, execution: Execution) -> None:
@@ -38,7 +38,7 @@ class ChunkedFits:
 
     def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
-        execution, checkpoint = self._execution, self._execution.progress.checkpoint
+        execution, checkpoint = self._execution, self._execution.progress.known_fits
         values = np.full(self._batch.shape(fits.testing), np.nan)
         missing = np.arange(len(fits))
         failed: dict[int, Exception] = {}
@@ -63,7 +63,7 @@ class ChunkedFits:
         Returns why fits have failed, by the number of the split.
         """
         failed: dict[int, Exception] = {}
-        execution, checkpoint = self._execution, self._execution.progress.checkpoint
+        execution, checkpoint = self._execution, self._execution.progress.known_fits
         self._chunk_size = max(self._chunk_size, self.n_workers)
         first_row = 0
         while first_row < len(missing):

@@ -235,6 +235,8 @@ def _times_for(metric: SurvivalMetric, y: Any, pos_label: Any) -> SurvivalTimes:
 def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
     """Refuse classes that the metric is not about, and to guess the positive one of two."""
     classes = None if sample.classes is None else np.asarray(sample.classes)
+    if classes is not None:
+        metric.refuse_labels(classes)
     metric.made_for([] if classes is None else [*map(json_label, classes)])
     if sample.positive_named:
         metric.refuse_positive(sample.n_classes)

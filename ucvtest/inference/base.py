@@ -55,7 +55,10 @@ if TYPE_CHECKING:
 
 __all__ = ["HypothesisTest", "refuse_shared_seconds"]
 
-FOR_FIXED_RULES = "HoldOutTest, McNemarTest (loss='zero_one') or DeLongTest (loss='auc')"
+FOR_FIXED_RULES = (
+    "HoldOutTest, McNemarTest (loss='zero_one'), DeLongTest (loss='auc') or DieboldMarianoTest "
+    "(rows in the order of time)"
+)
 """The tests of fixed rules."""
 
 LARGEST_NULL = 1e100
@@ -366,6 +369,18 @@ class HypothesisTest(ABC):
         if not cls.takes_groups and question.clusters is not None:
             refuse_groups(question.clusters)
         self.question = question
+
+    def __repr__(self) -> str:
+        names = [repr(name) for name in self.question.learner_names]
+        asked = f"metric={self.question.metric.reported_name!r:.40}, n_obs={self.question.n_obs}"
+        n_fits = self.planned_fits
+        fits = "as many fits as its options say" if n_fits is None else f"{n_fits} fits"
+        return f"<{type(self).__name__}({', '.join(names)}, {asked}): fit() makes {fits}>"
+
+    @property
+    def planned_fits(self) -> int | None:
+        """Model fits that `fit` is going to make; None where its options decide."""
+        return 0 if self.question.observed is not None else None
 
     def asking(self, question: Question) -> Self:
         """The same test, with the same options, of another question about the same sample."""

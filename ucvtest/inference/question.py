@@ -115,6 +115,11 @@ class Question(ABC):
         return {}
 
     @property
+    def learner_names(self) -> list[str]:
+        """The names of the learner, or both."""
+        return list(self.learners)
+
+    @property
     def output(self) -> Output | None:
         """What the learners predict; None where losses are given."""
         return None
@@ -490,6 +495,15 @@ class LossesQuestion(Question):
             has_values=self.has_values and not self.metric.ranks_pairs,
             observed=None if observed is None else of_units(observed, self.clusters),
         )
+
+    @property
+    def learner_names(self) -> list[str]:
+        """See `Question`."""
+        given = self.observed
+        if given is None:
+            return []
+        places = [each for each in (given.learner, given.other) if each is not None]
+        return [given.losses.learners[place] for place in places]
 
     @property
     def known(self) -> LossDifference:

@@ -39,10 +39,10 @@ from ucvtest.losses.from_survival import of_survival
 from ucvtest.losses.linearised import (
     CLASSES,
     fields_of,
+    folds_where_tested,
     kept_classes,
     linearised_values,
-    tested_folds,
-    tested_response,
+    response_where_tested,
 )
 from ucvtest.losses.out_of_fold import OutOfFold
 from ucvtest.losses.predicted import (
@@ -263,9 +263,11 @@ def _of_predictions(
     loss_fields = in_rounds[0] if folds is None else folds.together(in_rounds)
     if folds is not None and isinstance(metric, SmoothMetric):
         metric_of_means = metric.made_for(loss_fields["settings"].get(CLASSES, ()))
-        tested = tested_response(folds.design, loss_fields["target"], loss_fields.get("event"))
+        tested = response_where_tested(
+            folds.design, loss_fields["target"], loss_fields.get("event")
+        )
         loss_fields["values"] = linearised_values(
-            metric_of_means, tested, loss_fields["predictions"], tested_folds(folds.design)
+            metric_of_means, tested, loss_fields["predictions"], folds_where_tested(folds.design)
         )
     if sample_weight is not None:
         _check_takes_weights(loss_fields, ranks=ranks, groups=groups, fold=fold)
@@ -506,11 +508,8 @@ def _linearised(
             f"metric={metric.name!r:.60} needs class labels, but y holds real values: use 'r2', "
             "'rmse' or 'ccc'"
         )
-    if not needs_classes and as_response(y).dtype.kind not in "iufb":
-        raise ValueError(
-            f"metric={metric.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
-            "'balanced_accuracy'"
-        )
+    if not needs_classes:
+        metric.refuse_labels(as_response(y))
     if needs_classes:
         _refuse_one_class(as_response(y), metric)
     sample = _sample(y, pos_label, as_classes=needs_classes)

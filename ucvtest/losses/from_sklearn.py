@@ -323,9 +323,10 @@ def _of_scores(
     greater_is_better: bool | None,
 ) -> dict[str, Any]:
     """The fields of `Losses` from scores of splits."""
+    fields: dict[str, Any]
     if score in SCORES:
         metric, shift, slope = SCORES[score]
-        fields: dict[str, Any] = {
+        fields = {
             "loss": metric.name,
             "in_words": metric.in_words,
             "bounds": _bounds(metric),

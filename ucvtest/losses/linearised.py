@@ -13,10 +13,10 @@ __all__ = [
     "CLASSES",
     "about_class",
     "fields_of",
+    "folds_where_tested",
     "kept_classes",
     "linearised_values",
-    "tested_folds",
-    "tested_response",
+    "response_where_tested",
 ]
 
 CLASSES = "classes"
@@ -37,7 +37,7 @@ def linearised_values(
     return np.stack([linearised(metric_of_means, target, row, folds) for row in predictions])
 
 
-def tested_response(
+def response_where_tested(
     design: Design, target: np.ndarray, event: np.ndarray | None
 ) -> np.ndarray | SurvivalTimes:
     """The response (n,) of all that are tested, (T,), resample by resample."""
@@ -45,7 +45,7 @@ def tested_response(
     return target[rows] if event is None else SurvivalTimes(target[rows], event[rows])
 
 
-def tested_folds(design: Design) -> np.ndarray | None:
+def folds_where_tested(design: Design) -> np.ndarray | None:
     """The number of the test set of each that is tested, (T,); None where there is one only."""
     if design.n_resamples == 1:
         return None

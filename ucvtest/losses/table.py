@@ -26,9 +26,9 @@ from ucvtest.losses.linearised import (
     CLASSES,
     about_class,
     fields_of,
+    folds_where_tested,
     linearised_values,
-    tested_folds,
-    tested_response,
+    response_where_tested,
 )
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
@@ -232,8 +232,10 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
     ) -> "Losses":
         """The linearised values of a function of means, from predictions (L, T)."""
         metric_of_means = metric.made_for(other_fields["settings"].get(CLASSES, ()))
-        response = tested_response(design, other_fields["target"], other_fields.get("event"))
-        values = linearised_values(metric_of_means, response, predictions, tested_folds(design))
+        response = response_where_tested(design, other_fields["target"], other_fields.get("event"))
+        values = linearised_values(
+            metric_of_means, response, predictions, folds_where_tested(design)
+        )
         fields = fields_of(metric, values, resample_means(values, design))
         return cls(design=design, predictions=predictions, **fields, **other_fields)
 
@@ -255,7 +257,7 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
     def tested_times(self) -> SurvivalTimes:
         """Survival times of all tested observations, (T,)."""
         assert self.target is not None
-        found = tested_response(self.design, self.target, self.event)
+        found = response_where_tested(self.design, self.target, self.event)
         assert isinstance(found, SurvivalTimes)
         return found
 
@@ -305,9 +307,9 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
             )
         values = linearised_values(
             new_metric.made_for(self.settings.get(CLASSES, ())),
-            tested_response(self.design, np.asarray(self.target), self.event),
+            response_where_tested(self.design, np.asarray(self.target), self.event),
             self.predictions,
-            tested_folds(self.design),
+            folds_where_tested(self.design),
         )
         return replace(
             self,

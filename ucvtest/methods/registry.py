@@ -9,6 +9,7 @@ from ucvtest.methods.classical.conservative_z import ConservativeZTest
 from ucvtest.methods.classical.corrected_t import CorrectedTTest
 from ucvtest.methods.classical.cross_validation_wald import CrossValidationWaldTest
 from ucvtest.methods.classical.delong import DeLongTest
+from ucvtest.methods.classical.diebold_mariano import DieboldMarianoTest
 from ucvtest.methods.classical.five_by_two import FiveByTwoFTest, FiveByTwoTTest
 from ucvtest.methods.classical.hold_out import HoldOutTest
 from ucvtest.methods.classical.mcnemar import McNemarTest
@@ -30,6 +31,7 @@ _REGISTERED: dict[str, type[HypothesisTest]] = {
         CorrectedTTest,
         CrossValidationWaldTest,
         DeLongTest,
+        DieboldMarianoTest,
         FiveByTwoFTest,
         FiveByTwoTTest,
         FoldCovarianceTest,

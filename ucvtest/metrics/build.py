@@ -100,7 +100,7 @@ def _cells_of_classes(
         }
         return over[average](table, parts, everywhere)
 
-    return Cells(found, len(known))
+    return Cells(found, len(known), places[0] if len(places) == 1 else None)
 
 
 def _places(known: list[Any], average: Average, labels: list[Any] | None) -> list[int]:

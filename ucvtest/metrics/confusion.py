@@ -54,21 +54,21 @@ def net_benefit(table: np.ndarray, threshold: float) -> Found:
     return float((gains * table).sum()), gains
 
 
-def averaged(table: np.ndarray, parts: PartsOfClass, places: Sequence[int]) -> Found:
+def averaged(table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]) -> Found:
     """The mean over classes ("macro")."""
-    values, gradients = zip(*(_or_zero(table, parts, k) for k in places), strict=True)
+    values, gradients = zip(*(_or_zero(table, class_ratio, k) for k in places), strict=True)
     return float(np.mean(values)), np.mean(gradients, axis=0)
 
 
-def weighted_by_class(table: np.ndarray, parts: PartsOfClass, places: Sequence[int]) -> Found:
+def weighted_by_class(table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]) -> Found:
     """The mean over classes weighted by their shares, which are estimated too ("weighted")."""
     total, value, gradient = 0.0, 0.0, np.zeros(table.shape)
     for k in places:
-        share = float(table[k].sum())
-        own, slope = _or_zero(table, parts, k)
-        total, value = total + share, value + share * own
-        gradient += share * slope
-        gradient[k] += own
+        class_rate = float(table[k].sum())
+        class_value, slope = _or_zero(table, class_ratio, k)
+        total, value = total + class_rate, value + class_rate * class_value
+        gradient += class_rate * slope
+        gradient[k] += class_value
     if not total > NOTHING:
         return np.nan, np.full(table.shape, np.nan)
     for k in places:
@@ -76,9 +76,12 @@ def weighted_by_class(table: np.ndarray, parts: PartsOfClass, places: Sequence[i
     return value / total, gradient / total
 
 
-def micro_averaged(table: np.ndarray, parts: PartsOfClass, places: Sequence[int]) -> Found:
+def micro_averaged(table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]) -> Found:
     """A ratio of sums over classes ("micro")."""
-    above, below = (sum(each) for each in zip(*(parts(table, k) for k in places), strict=True))
+    above, below = (
+        sum(class_parts)
+        for class_parts in zip(*(class_ratio(table, k) for k in places), strict=True)
+    )
     return ratio(table, np.asarray(above), np.asarray(below))
 
 
@@ -114,12 +117,12 @@ def balanced_accuracy(table: np.ndarray) -> Found:
 def geometric_mean_of_recalls(table: np.ndarray) -> Found:
     """The geometric mean of the recalls of the classes that are there; 0 has no gradient."""
     places = np.flatnonzero(table.sum(axis=1) > NOTHING).tolist()
-    found = [ratio(table, *recall_parts(table, k)) for k in places]
-    values = np.array([value for value, _ in found])
+    recalls = [ratio(table, *recall_parts(table, k)) for k in places]
+    values = np.array([value for value, _ in recalls])
     mean = float(np.prod(values) ** (1 / len(places)))
     if not mean > 0:
         return mean, np.full(table.shape, np.nan)
-    slopes = np.sum([slope / value for value, slope in found], axis=0)
+    slopes = np.sum([slope / value for value, slope in recalls], axis=0)
     return mean, mean / len(places) * slopes
 
 
@@ -137,19 +140,19 @@ def matthews(table: np.ndarray) -> Found:
 
 def chance_corrected(table: np.ndarray, power: float | None = None) -> Found:
     """Cohen's kappa; disagreements weigh alike, or by the power of their distance."""
-    place = np.arange(len(table))
-    apart = np.abs(place[:, None] - place)
-    weights = (apart > 0) * 1.0 if power is None else apart.astype(float) ** power
+    class_numbers = np.arange(len(table))
+    class_distance = np.abs(class_numbers[:, None] - class_numbers)
+    weights = (class_distance > 0) * 1.0 if power is None else class_distance.astype(float) ** power
     true, predicted = table.sum(axis=1), table.sum(axis=0)
     expected = float(true @ weights @ predicted)
     if not expected > NOTHING:
         return np.nan, np.full(table.shape, np.nan)
-    share = float((weights * table).sum()) / expected
+    weighted_disagreement = float((weights * table).sum()) / expected
     by_chance = (weights @ predicted)[:, None] + true @ weights
-    return 1 - share, -(weights - share * by_chance) / expected
+    return 1 - weighted_disagreement, -(weights - weighted_disagreement * by_chance) / expected
 
 
-def _or_zero(table: np.ndarray, parts: PartsOfClass, k: int) -> Found:
+def _or_zero(table: np.ndarray, class_ratio: PartsOfClass, k: int) -> Found:
     """The ratio of a class, 0 where it is 0/0."""
-    value, gradient = ratio(table, *parts(table, k))
+    value, gradient = ratio(table, *class_ratio(table, k))
     return (0.0, np.zeros(gradient.shape)) if np.isnan(value) else (value, gradient)

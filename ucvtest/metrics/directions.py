@@ -34,12 +34,12 @@ OF_SCORES = frozenset(
 
 def names_a_score(name: str) -> bool:
     """Whether a name is one of scores, such as scikit-learn's, of which greater is better."""
-    words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
-    if not words or known_metric(name) is not None:
+    name_parts = [name_part for name_part in re.split(r"[^a-z0-9]+", name.lower()) if name_part]
+    if not name_parts or known_metric(name) is not None:
         return False
-    if words[0] in ("neg", "negative", "d2"):
+    if name_parts[0] in ("neg", "negative", "d2"):
         return True
-    return not OF_LOSSES.intersection(words) and bool(OF_SCORES.intersection(words))
+    return not OF_LOSSES.intersection(name_parts) and bool(OF_SCORES.intersection(name_parts))
 
 
 def direction_of(name: str, greater_is_better: Any = None) -> bool:
@@ -53,8 +53,8 @@ def direction_of(name: str, greater_is_better: Any = None) -> bool:
     """
     if greater_is_better is not None:
         check_switch("greater_is_better", greater_is_better)
-    known = known_metric(name)
-    fixed = known.greater_is_better if known is not None else None
+    metric_of_name = known_metric(name)
+    fixed = metric_of_name.greater_is_better if metric_of_name is not None else None
     if name in SCORES_OF_LOSSES and greater_is_better is not None:
         fixed = True
     if fixed is not None and greater_is_better not in (None, fixed):
@@ -86,21 +86,21 @@ def direction_of_scores(name: Any, greater_is_better: bool | None = None) -> boo
     """
     if not isinstance(name, str) or not name.strip():
         raise ValueError(f"score must be the name of what was scored, got {name!r:.60}")
-    words = set(re.split(r"[^a-z0-9]+", name.lower()))
-    known = known_metric(name)
+    name_parts = set(re.split(r"[^a-z0-9]+", name.lower()))
+    metric_of_name = known_metric(name)
     says: bool | None = None
-    if known is not None:
-        says = known.greater_is_better
+    if metric_of_name is not None:
+        says = metric_of_name.greater_is_better
     elif names_a_score(name):
         says = True
-    elif OF_LOSSES.intersection(words):
+    elif OF_LOSSES.intersection(name_parts):
         says = False
     if greater_is_better is None and says is None:
         raise ValueError(
             f"score={name!r:.60} does not say what is better: pass greater_is_better=True, or "
             "False for errors and losses"
         )
-    fixed = known is not None or name in SCORES_OF_LOSSES
+    fixed = metric_of_name is not None or name in SCORES_OF_LOSSES
     if greater_is_better is None or says == greater_is_better or not fixed:
         return bool(says if greater_is_better is None else greater_is_better)
     raise ValueError(

@@ -125,21 +125,23 @@ def losses_where_tested(
     # For untested observations the loss gets a prediction that it can score.
     by_class = predictions.ndim == 3
     first = testing.argmax(axis=1)[:, None]
-    shown = np.take_along_axis(predictions, first[..., None] if by_class else first, axis=1)
+    filled_predictions = np.take_along_axis(
+        predictions, first[..., None] if by_class else first, axis=1
+    )
     is_tested = testing[..., None] if by_class else testing
-    scored = _scored(loss, sample, np.where(is_tested, predictions, shown))
-    found = as_numbers(f"what loss {loss.name} returned", scored)
-    if found.shape != testing.shape:
+    scored = _scored(loss, sample, np.where(is_tested, predictions, filled_predictions))
+    losses = as_numbers(f"what loss {loss.name} returned", scored)
+    if losses.shape != testing.shape:
         raise ValueError(
-            f"loss {loss.name} returned shape {found.shape} for predictions of shape "
+            f"loss {loss.name} returned shape {losses.shape} for predictions of shape "
             f"{testing.shape}: it must work element by element on arrays"
         )
     if loss.bounds is not None:
-        _check_bounds(loss, found[testing])
-    found = np.where(testing, found, 0.0)
-    if not np.isfinite(found).all():
+        _check_bounds(loss, losses[testing])
+    losses = np.where(testing, losses, 0.0)
+    if not np.isfinite(losses).all():
         raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
-    return found
+    return losses
 
 
 def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None:
@@ -165,14 +167,14 @@ def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
     if loss.output != "label" or sample.classes is None:
         return loss.function(sample.response, predictions)
     below = np.floor(predictions).astype(int)
-    found = loss.function(sample.response, sample.classes[below])
+    lower_losses = loss.function(sample.response, sample.classes[below])
     undecided = predictions != below
     if not undecided.any():
-        return found
+        return lower_losses
     # A code half-way between two classes is a tie left open: it costs the mean of both.
-    other = loss.function(sample.response, sample.classes[below + undecided])
+    upper_losses = loss.function(sample.response, sample.classes[below + undecided])
     name = f"what loss {loss.name} returned"
-    return (as_numbers(name, found) + as_numbers(name, other)) / 2
+    return (as_numbers(name, lower_losses) + as_numbers(name, upper_losses)) / 2
 
 
 def _check_bounds(loss: Loss, values: np.ndarray) -> None:

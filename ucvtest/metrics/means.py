@@ -34,8 +34,8 @@ def _log_of_several(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     tiny = np.finfo(float).eps
     true = np.broadcast_to(y.astype(int)[:, None], (*prediction.shape[:2], 1))
     probability = np.take_along_axis(prediction, true, axis=2)[..., 0]
-    found: np.ndarray = -np.log(np.clip(probability, tiny, 1 - tiny))
-    return found
+    log_loss: np.ndarray = -np.log(np.clip(probability, tiny, 1 - tiny))
+    return log_loss
 
 
 def _brier_of_several(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -72,13 +72,13 @@ def for_classes(loss: Loss, n_classes: int) -> Loss:
     ValueError
         If it scores the probability of one of two classes, and there are more.
     """
-    plain = replace(loss, units=None)
-    if loss.output != "probability" or n_classes <= 2 or plain in OF_SEVERAL.values():
+    loss_without_units = replace(loss, units=None)
+    if loss.output != "probability" or n_classes <= 2 or loss_without_units in OF_SEVERAL.values():
         return loss
-    if plain != LOSSES.get(loss.name):
+    if loss_without_units != LOSSES.get(loss.name):
         raise ValueError(
             f"loss={loss.name!r} scores the probability of one of two classes, y has {n_classes}: "
             "use loss='log' or 'brier', or merge classes"
         )
-    found = OF_SEVERAL[loss.name]
-    return found if loss.units is None else replace(found, units=loss.units)
+    loss_of_several = OF_SEVERAL[loss.name]
+    return loss_of_several if loss.units is None else replace(loss_of_several, units=loss.units)

@@ -115,8 +115,11 @@ def concordance(c: np.ndarray) -> Any:
 
 def gradient_of_concordance(c: np.ndarray) -> np.ndarray:
     """Of `concordance`."""
-    value, apart = concordance(c), c[2] + c[3] - 2 * c[0] * c[1]
-    return np.array([-2 * c[1] * (1 - value), -2 * c[0] * (1 - value), -value, -value, 2]) / apart
+    value, squared_scale = concordance(c), c[2] + c[3] - 2 * c[0] * c[1]
+    return (
+        np.array([-2 * c[1] * (1 - value), -2 * c[0] * (1 - value), -value, -value, 2])
+        / squared_scale
+    )
 
 
 def log_skill(c: np.ndarray) -> Any:
@@ -126,19 +129,19 @@ def log_skill(c: np.ndarray) -> Any:
 
 def gradient_of_log_skill(c: np.ndarray) -> np.ndarray:
     """Of `log_skill`."""
-    loss, share = c
-    entropy = _entropy(share)
-    return np.array([-1.0, loss / entropy * np.log((1 - share) / share)]) / entropy
+    loss, positive_rate = c
+    entropy = _entropy(positive_rate)
+    return np.array([-1.0, loss / entropy * np.log((1 - positive_rate) / positive_rate)]) / entropy
 
 
-def _entropy(share: Any) -> Any:
-    return -(share * np.log(share) + (1 - share) * np.log1p(-share))
+def _entropy(positive_rate: Any) -> Any:
+    return -(positive_rate * np.log(positive_rate) + (1 - positive_rate) * np.log1p(-positive_rate))
 
 
 def _variance(square: Any, mean: Any) -> Any:
     """From the mean square; NaN where what is left is rounding, as of numbers that are all 3."""
-    found = square - mean**2
-    return np.where(found > ROUNDING * square, found, np.nan)
+    variance = square - mean**2
+    return np.where(variance > ROUNDING * square, variance, np.nan)
 
 
 def _covariance(c: np.ndarray) -> Any:

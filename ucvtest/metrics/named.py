@@ -21,6 +21,7 @@ from ucvtest.metrics.build import (
     of_table,
     written,
 )
+from ucvtest.metrics.recorded import known_metric
 from ucvtest.metrics.smooth import Cells, SmoothMetric
 from ucvtest.metrics.survival import auc, brier, harrell, integrated_brier, uno
 from ucvtest.metrics.unknown_names import ALIASES, refuse_unknown
@@ -32,6 +33,7 @@ __all__ = [
     "fbeta",
     "jaccard",
     "kappa",
+    "kind_in_words",
     "named_smooth_metric",
     "net_benefit",
     "partial_auc",
@@ -364,6 +366,16 @@ def as_smooth_metric(metric: Any) -> SmoothMetric:
     if found is None:
         refuse_unknown(metric, SMOOTH, FAMILIES)
     return found
+
+
+def kind_in_words(name: Any, *, rises: bool) -> str:
+    """What results call what they are about: a loss, a score, or a metric that is neither."""
+    known = known_metric(name)
+    if known is not None:
+        return "Loss" if known.is_mean else "Metric"
+    if rises:
+        return "Score"
+    return "Loss" if named_smooth_metric(name) is None else "Metric"
 
 
 EXPLAINED: dict[str, Any] = {

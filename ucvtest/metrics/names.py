@@ -122,10 +122,10 @@ def canonical(loss: Any) -> Any:
     if isinstance(loss, str):
         return ALIASES.get(loss, loss)
     if is_matrix(loss):
-        found = matrix_loss(loss)
-        assert found.matrix is not None
-        cost = cost_of_errors(found.matrix)
-        return found if cost is None else errors_at(cost, found.matrix)
+        loss_of_matrix = matrix_loss(loss)
+        assert loss_of_matrix.matrix is not None
+        cost = cost_of_errors(loss_of_matrix.matrix)
+        return loss_of_matrix if cost is None else errors_at(cost, loss_of_matrix.matrix)
     return _of_sklearn(loss.__name__) if callable(loss) and _is_of_sklearn(loss) else loss
 
 

@@ -67,8 +67,8 @@ def own_cells(
     """
     _check_own(limits, greater_is_better, function=function)
     name = _own_name(function, name)
-    found = of_table(name, name, with_differences(_number_from(function, name)), limits)
-    return replace(found, rises=greater_is_better)
+    metric = of_table(name, name, with_differences(_number_from(function, name)), limits)
+    return replace(metric, rises=greater_is_better)
 
 
 def own_moments(
@@ -127,60 +127,62 @@ def own_moments(
         rows = means.reshape(-1, means.shape[-1])
         return np.array([number(row) for row in rows]).reshape(means.shape[:-1])
 
-    found = Moments(_parts_from(parts, name), with_differences(number), values)
+    moments = Moments(_parts_from(parts, name), with_differences(number), values)
     return SmoothMetric(
         name,
         parts,
         output,
         estimand=name,
-        made_for=lambda classes: found,
+        made_for=lambda classes: moments,
         rises=greater_is_better,
         limits=limits,
     )
 
 
-def _in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+def _in_double(user_function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of a user, in float64 where it may be one of JAX, which is loaded then."""
 
     def computed(*arguments: np.ndarray) -> Any:
         # A function of NumPy needs no JAX, and metrics import none.
         jax: Any = sys.modules.get("jax")
         with nullcontext() if jax is None else jax.enable_x64(True):
-            found = function(*arguments)
+            returned = user_function(*arguments)
             # Out of the block JAX would take an array of its own for one of float32.
-            return found if found is None else np.asarray(found)
+            return returned if returned is None else np.asarray(returned)
 
     return computed
 
 
-def _number_from(function: Callable[[np.ndarray], Any], name: str) -> Callable[[np.ndarray], float]:
+def _number_from(
+    user_function: Callable[[np.ndarray], Any], name: str
+) -> Callable[[np.ndarray], float]:
     """The function of a user, held to one number."""
-    computed = _in_double(function)
+    computed = _in_double(user_function)
 
     def number(means: np.ndarray) -> float:
-        found = computed(means)
-        if found is None or found.shape or found.dtype.kind not in "iufb":
+        returned = computed(means)
+        if returned is None or returned.shape or returned.dtype.kind not in "iufb":
             raise ValueError(
-                f"function of the metric {name!r:.60} must return one number, got {found!r:.60}"
+                f"function of the metric {name!r:.60} must return one number, got {returned!r:.60}"
             )
-        return float(found)
+        return float(returned)
 
     return number
 
 
-def _parts_from(parts: Callable[..., Any], name: str) -> Callable[..., np.ndarray]:
+def _parts_from(user_parts: Callable[..., Any], name: str) -> Callable[..., np.ndarray]:
     """The parts of a user, held to a row of numbers for each observation."""
-    computed = _in_double(parts)
+    computed = _in_double(user_parts)
 
     def numbers(y: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-        found = np.asarray(computed(y, predictions))
-        if found.shape[:-1] != np.shape(y) or found.dtype.kind not in "iufb":
+        returned = np.asarray(computed(y, predictions))
+        if returned.shape[:-1] != np.shape(y) or returned.dtype.kind not in "iufb":
             raise ValueError(
                 f"parts of the metric {name!r:.60} must return a row of numbers for each "
-                f"observation, shape {(*np.shape(y), 'k')}, got shape {found.shape}: use "
+                f"observation, shape {(*np.shape(y), 'k')}, got shape {returned.shape}: use "
                 "np.stack([...], axis=-1)"
             )
-        return found
+        return returned
 
     return numbers
 
@@ -191,19 +193,19 @@ def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:
         if not callable(function):
             raise ValueError(f"{argument} must be a function, got {function!r:.60}")
     two = isinstance(limits, (tuple, list)) and len(limits) == 2
-    if not two or not all(isinstance(end, (int, float)) for end in limits):
+    if not two or not all(isinstance(limit, (int, float)) for limit in limits):
         raise ValueError(f"limits must be the smallest and the largest value, got {limits!r:.60}")
     if not limits[0] < limits[1]:
         raise ValueError(f"limits must be two numbers in order, got {limits!r:.60}")
     check_switch("greater_is_better", greater_is_better)
 
 
-def _own_name(function: Any, name: Any) -> str:
-    found = getattr(function, "__name__", "") if name is None else name
-    if not isinstance(found, str) or not found.strip() or found == "<lambda>":
+def _own_name(user_function: Any, name: Any) -> str:
+    metric_name = getattr(user_function, "__name__", "") if name is None else name
+    if not isinstance(metric_name, str) or not metric_name.strip() or metric_name == "<lambda>":
         raise ValueError(
             f"name must be a string with text for a function without one, got {name!r:.60}"
         )
-    if named_smooth_metric(found) is not None:
-        raise ValueError(f"name={found!r:.60} means something else here: use another")
-    return found
+    if named_smooth_metric(metric_name) is not None:
+        raise ValueError(f"name={metric_name!r:.60} means something else here: use another")
+    return metric_name

@@ -60,24 +60,24 @@ def range_of(metric: Metric, values: np.ndarray | None = None, *, zero_one: bool
     tuple of float
         Infinite where nothing is known.
     """
-    found = metric.limits if isinstance(metric, SmoothMetric) else metric.bounds
-    if found is None:
+    metric_range = metric.limits if isinstance(metric, SmoothMetric) else metric.bounds
+    if metric_range is None:
         low, high = _named(metric)
         if values is not None and values.size and not _within(values, low, high):
             low, high = EVERYTHING
         if zero_one and values is not None and zeros_and_ones(values):
             low, high = SHARE
-        found = low, high
-    low, high = found
+        metric_range = low, high
+    low, high = metric_range
     if metric.units is not None:
-        low, high = sorted(map(metric.units.of, found))
+        low, high = sorted(map(metric.units.of, metric_range))
     return float(low), float(high)
 
 
-def difference_range(one: Range) -> Range:
+def difference_range(metric_range: Range) -> Range:
     """What a difference can be of two values in the same range."""
-    apart = one[1] - one[0]
-    return -apart, apart
+    width = metric_range[1] - metric_range[0]
+    return -width, width
 
 
 def _named(metric: Metric) -> Range:
@@ -85,8 +85,8 @@ def _named(metric: Metric) -> Range:
     name = metric.name
     if not str(getattr(metric.function, "__module__", "")).startswith("ucvtest."):
         return EVERYTHING
-    for end in AVERAGES:
-        name = name.removesuffix(end)
+    for average_suffix in AVERAGES:
+        name = name.removesuffix(average_suffix)
     return RANGES.get(name, NEGATIVE if name.startswith("neg_") else EVERYTHING)
 
 

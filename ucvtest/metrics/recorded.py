@@ -78,12 +78,15 @@ def recorded_metric(
     of_test_sets: bool,
 ) -> Metric:
     """The metric that ucvtest knows by this name, unless what is recorded of it differs."""
-    known = KNOWN.get(name)
-    if known is not None and (
-        known.ranks_pairs
-        or (known.bounds == bounds and known.greater_is_better == greater_is_better)
+    metric_of_name = KNOWN.get(name)
+    if metric_of_name is not None and (
+        metric_of_name.ranks_pairs
+        or (
+            metric_of_name.bounds == bounds
+            and metric_of_name.greater_is_better == greater_is_better
+        )
     ):
-        return known
+        return metric_of_name
     scored = greater_is_better and name in SCORES_OF_LOSSES
     loss = _loss_behind(SCORES_OF_LOSSES[name], bounds) if scored else None
     return RecordedMetric(
@@ -105,20 +108,20 @@ def errors_behind(score: str, in_words: str) -> Metric:
 
 def _loss_behind(loss: Metric, bounds: tuple[float, float] | None) -> Metric:
     """The loss of a score, with what the bounds of the score leave it."""
-    ends = None
+    loss_bounds = None
     if bounds is not None and loss.units is not None:
         low, high = sorted(loss.units.back(end) for end in bounds)
-        ends = low, high
-    if ends == loss.bounds:
+        loss_bounds = low, high
+    if loss_bounds == loss.bounds:
         return loss
-    own = recorded_metric(
+    loss_metric = recorded_metric(
         loss.name,
         in_words=loss.in_words,
-        bounds=ends,
+        bounds=loss_bounds,
         greater_is_better=False,
         of_test_sets=False,
     )
-    return replace(own, units=loss.units)
+    return replace(loss_metric, units=loss.units)
 
 
 def _as_given(y: np.ndarray, numbers: np.ndarray) -> np.ndarray:

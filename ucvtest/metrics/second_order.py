@@ -28,7 +28,10 @@ ROUNDING = 1e-12
 
 
 def second_order_bias(
-    function: ValueAndGradient, means: np.ndarray, directions: np.ndarray | None, scale: float
+    value_and_gradient: ValueAndGradient,
+    means: np.ndarray,
+    directions: np.ndarray | None,
+    scale: float,
 ) -> float:
     """The bias at the means, by directions times the scale; NaN in too many directions."""
     if directions is None or _too_many(*directions.shape):
@@ -42,9 +45,11 @@ def second_order_bias(
             size = float(np.abs(direction).max())
             if not size > 0:
                 continue
-            along = direction / size
-            ahead, behind = (function(means + sign * STEP * along)[1] for sign in (1, -1))
-            total += size**2 * float(((ahead - behind) * along).sum()) / (2 * STEP)
+            unit_direction = direction / size
+            ahead, behind = (
+                value_and_gradient(means + sign * STEP * unit_direction)[1] for sign in (1, -1)
+            )
+            total += size**2 * float(((ahead - behind) * unit_direction).sum()) / (2 * STEP)
     return total / 2
 
 
@@ -53,9 +58,9 @@ def directions_of_table(table: np.ndarray) -> np.ndarray | None:
     filled = np.flatnonzero(table)
     if _too_many(len(filled), table.size):
         return None
-    parts = np.zeros((len(filled), table.size))
-    parts[np.arange(len(filled)), filled] = 1.0
-    return np.asarray(np.sqrt(table.ravel()[filled])[:, None] * (parts - table.ravel()))
+    cell_indicators = np.zeros((len(filled), table.size))
+    cell_indicators[np.arange(len(filled)), filled] = 1.0
+    return np.asarray(np.sqrt(table.ravel()[filled])[:, None] * (cell_indicators - table.ravel()))
 
 
 def directions_of_cells(
@@ -66,11 +71,11 @@ def directions_of_cells(
     cells, counts = np.unique(2 * size * target + 2 * predictions, return_counts=True)
     if _too_many(len(cells), means.size):
         return None
-    true, twice = np.divmod(cells.astype(int), 2 * size)
-    parts = np.zeros((len(cells), means.size))
-    for end in (twice // 2, (twice + 1) // 2):
-        parts[np.arange(len(cells)), size * true + end] += 0.5
-    return np.asarray(np.sqrt(counts)[:, None] * (parts - means.ravel()))
+    true, twice_code = np.divmod(cells.astype(int), 2 * size)
+    cell_indicators = np.zeros((len(cells), means.size))
+    for predicted_code in (twice_code // 2, (twice_code + 1) // 2):
+        cell_indicators[np.arange(len(cells)), size * true + predicted_code] += 0.5
+    return np.asarray(np.sqrt(counts)[:, None] * (cell_indicators - means.ravel()))
 
 
 def directions_of_clusters(
@@ -81,16 +86,16 @@ def directions_of_clusters(
     if _too_many(n_groups, means.size):
         return None
     sums = np.zeros((n_groups, means.size))
-    for end in (np.floor(predictions), np.ceil(predictions)):
-        np.add.at(sums, (index, (size * target + end).astype(int)), 0.5)
+    for predicted_code in (np.floor(predictions), np.ceil(predictions)):
+        np.add.at(sums, (index, (size * target + predicted_code).astype(int)), 0.5)
     return np.asarray(sums - np.bincount(index)[:, None] * means.ravel())
 
 
 def directions_of_covariance(covariance: np.ndarray) -> np.ndarray:
     """Along the axes of a covariance matrix."""
     sizes, axes = np.linalg.eigh(covariance)
-    kept = sizes > ROUNDING * sizes[-1]
-    return np.asarray((axes[:, kept] * np.sqrt(sizes[kept])).T)
+    is_nonzero = sizes > ROUNDING * sizes[-1]
+    return np.asarray((axes[:, is_nonzero] * np.sqrt(sizes[is_nonzero])).T)
 
 
 def _too_many(n_directions: int, n_parts: int) -> bool:

@@ -70,10 +70,13 @@ class Cells:
     value_and_gradient : callable
     n_classes : int
         Classes that are known; predictions may name more.
+    one : int, optional
+        The class that the metric tells from all others, where it is about one.
     """
 
     value_and_gradient: ValueAndGradient
     n_classes: int
+    one: int | None = None
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The confusion matrix (C, C), in shares."""
@@ -238,6 +241,14 @@ class SmoothMetric(Metric):
             raise ValueError(
                 f"pos_label has no use with metric={self.name!r:.60} of {n_classes} classes: leave "
                 "it out, or ask for one class, as by uv.metrics.recall(labels=[...])"
+            )
+
+    def refuse_labels(self, y: np.ndarray) -> None:
+        """Refuse labels that are no numbers, in a response of which the metric needs numbers."""
+        if self.output == "number" and y.dtype.kind not in "iufb":
+            raise ValueError(
+                f"metric={self.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
+                "'balanced_accuracy'"
             )
 
     @property

@@ -1,5 +1,6 @@
 """Names that `metric=` does not know: other names of the same, what is not offered, and typos."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any, NoReturn
@@ -68,6 +69,11 @@ NOT_OFFERED = {
 }
 """Why there is no metric of this name, and what to use instead."""
 
+F_BETA = re.compile(
+    r"[fF][-_]?(?P<beta>[1-9]\d?|0?\.\d+)(?:_score)?(?P<average>_macro|_weighted|_micro)?"
+)
+"""F-beta with its number in the name, such as "f2"; F1 has a name of its own."""
+
 NEAR = 0.6
 """How alike two names must be, from 0 to 1, for one to be a typo of the other."""
 
@@ -81,6 +87,9 @@ def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -
             "metric names several: pass one, and score the same predictions by another with "
             "losses.about(metric)"
         )
+    if isinstance(metric, str) and (beta := F_BETA.fullmatch(metric)):
+        written = f"fbeta({beta['beta']}){beta['average'] or ''}"
+        raise ValueError(f"metric={metric!r:.60} is unknown: did you mean the F-beta {written!r}?")
     called = getattr(metric, "__name__", None) if callable(metric) else metric
     known = [*names, *families, *ALIASES]
     near = get_close_matches(called, known, 1, NEAR) if isinstance(called, str) else []

@@ -15,16 +15,20 @@ Found = tuple[float, np.ndarray]
 def average_precision(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> Found:
     """The sum over thresholds of precision times the step in recall, as in scikit-learn."""
     w = weights / weights.sum()
-    positive, place, n_places = _from_the_top(y, scores)
-    hits = np.bincount(place, w * positive, n_places)
-    share = float(hits.sum())
-    taken = np.cumsum(np.bincount(place, w, n_places))
-    precision = np.cumsum(hits) / taken
-    value = float((hits * precision).sum()) / share
+    positive, score_rank, n_places = _from_the_top(y, scores)
+    hits = np.bincount(score_rank, w * positive, n_places)
+    positive_weight = float(hits.sum())
+    flagged_weight = np.cumsum(np.bincount(score_rank, w, n_places))
+    precision = np.cumsum(hits) / flagged_weight
+    value = float((hits * precision).sum()) / positive_weight
     # What an observation does to the precision at all thresholds that take it in.
-    as_hit, as_any = _tail(hits / taken), _tail(hits * precision / taken)
-    moved = positive * (precision[place] - value) + positive * as_hit[place] - as_any[place]
-    return value, moved / share
+    as_hit, as_any = _tail(hits / flagged_weight), _tail(hits * precision / flagged_weight)
+    moved = (
+        positive * (precision[score_rank] - value)
+        + positive * as_hit[score_rank]
+        - as_any[score_rank]
+    )
+    return value, moved / positive_weight
 
 
 def partial_area(y: np.ndarray, scores: np.ndarray, weights: np.ndarray, max_fpr: float) -> Found:
@@ -34,41 +38,43 @@ def partial_area(y: np.ndarray, scores: np.ndarray, weights: np.ndarray, max_fpr
     in it: 1/2 + (A - max_fpr/2)/(2 - max_fpr).
     """
     w = weights / weights.sum()
-    positive, place, n_places = _from_the_top(y, scores)
+    positive, score_rank, n_places = _from_the_top(y, scores)
     of_hits, of_rest = float((w * positive).sum()), float((w * ~positive).sum())
-    up = np.bincount(place, w * positive, n_places) / of_hits
-    right = np.bincount(place, w * ~positive, n_places) / of_rest
-    heights, ends = np.cumsum(up), np.cumsum(right)
-    cut = int(np.searchsorted(ends, max_fpr, side="left"))
-    cut = min(cut, int(np.flatnonzero(right)[-1]))
-    low, rest = heights[cut] - up[cut], max_fpr - (ends[cut] - right[cut])
-    part = rest / right[cut]
-    middles = heights[:cut] - up[:cut] / 2
-    area = float((right[:cut] * middles).sum() + rest * (low + part * up[cut] / 2))
+    tpr_steps = np.bincount(score_rank, w * positive, n_places) / of_hits
+    fpr_steps = np.bincount(score_rank, w * ~positive, n_places) / of_rest
+    heights, cumulative_fpr = np.cumsum(tpr_steps), np.cumsum(fpr_steps)
+    cut = int(np.searchsorted(cumulative_fpr, max_fpr, side="left"))
+    cut = min(cut, int(np.flatnonzero(fpr_steps)[-1]))
+    low, fpr_left = heights[cut] - tpr_steps[cut], max_fpr - (cumulative_fpr[cut] - fpr_steps[cut])
+    cut_share = fpr_left / fpr_steps[cut]
+    middles = heights[:cut] - tpr_steps[:cut] / 2
+    area = float(
+        (fpr_steps[:cut] * middles).sum() + fpr_left * (low + cut_share * tpr_steps[cut] / 2)
+    )
     # Of a positive: how much of the axis up to the cut it lifts the curve over.
     lifted = np.zeros(n_places)
-    lifted[:cut] = _tail(right[:cut]) - right[:cut] / 2 + rest
-    lifted[cut] = rest * part / 2
+    lifted[:cut] = _tail(fpr_steps[:cut]) - fpr_steps[:cut] / 2 + fpr_left
+    lifted[cut] = fpr_left * cut_share / 2
     # Of a negative: the height of the curve at it, less that where it moves the cut.
-    at_cut = low + part * up[cut]
+    at_cut = low + cut_share * tpr_steps[cut]
     height = np.zeros(n_places)
     height[:cut] = middles - at_cut
-    height[cut] = part * (low + part * up[cut] / 2 - at_cut)
+    height[cut] = cut_share * (low + cut_share * tpr_steps[cut] / 2 - at_cut)
     moved = np.where(
         positive,
-        (lifted[place] - float((up * lifted).sum())) / of_hits,
-        (height[place] - float((right * height).sum())) / of_rest,
+        (lifted[score_rank] - float((tpr_steps * lifted).sum())) / of_hits,
+        (height[score_rank] - float((fpr_steps * height).sum())) / of_rest,
     )
     return area / max_fpr, moved / max_fpr
 
 
 def _from_the_top(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Which are positive, and the place of each score among the different ones, highest first."""
-    different, place = np.unique(-scores, return_inverse=True)
-    return y == 1, place, len(different)
+    distinct_scores, score_rank = np.unique(-scores, return_inverse=True)
+    return y == 1, score_rank, len(distinct_scores)
 
 
 def _tail(values: np.ndarray) -> np.ndarray:
     """Sums of each value and all behind it."""
-    found: np.ndarray = np.cumsum(values[::-1])[::-1]
-    return found
+    tail_sums: np.ndarray = np.cumsum(values[::-1])[::-1]
+    return tail_sums

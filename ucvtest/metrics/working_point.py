@@ -42,7 +42,7 @@ class WorkingPoint:
     @classmethod
     def with_rows_added(cls, function: Cells, table: np.ndarray, n: float) -> Self:
         """With two right and two wrong rows added to n, so that no cell is empty."""
-        added = two_right_two_wrong(len(table))
+        added = two_right_two_wrong(len(table), function.one)
         return cls.at(function, (n * table + added) / (n + added.sum()))
 
     @property

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from ucvtest.common.checks import check_switch
-from ucvtest.metrics.named import named_smooth_metric
+from ucvtest.metrics.named import kind_in_words, named_smooth_metric
 from ucvtest.planning.fields import PlanFields
 from ucvtest.results.text_tables import (
     Grid,
@@ -125,7 +125,7 @@ def _facts(plan: PlanFields) -> list[tuple[str, str]]:
 def _kind_of(name: Any) -> str:
     """What a loss, or a metric of which more is better, is called, as in summaries of results."""
     metric = named_smooth_metric(name)
-    return "Score" if metric is not None and metric.greater_is_better else "Loss"
+    return kind_in_words(name, rises=metric is not None and metric.greater_is_better)
 
 
 def _predictions(plan: PlanFields) -> Grid:

@@ -1,6 +1,7 @@
 """What all pictures share: colours, new axes, files, and intervals drawn as lines."""
 
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -26,6 +27,7 @@ __all__ = [
     "known_axes",
     "label_intervals",
     "pyplot_axes",
+    "room_for_text",
     "save_figure",
     "use_ratio_axis",
     "write_figure",
@@ -33,6 +35,15 @@ __all__ = [
 
 MIN_DPI, MAX_DPI = 10, 2400
 """Below, letters have no pixels; above, pictures take gigabytes of memory."""
+
+POINTS = 72
+"""In an inch."""
+
+WIDE_AXES = 320.0
+CHARACTER = 6.2
+"""Widths in points: of axes in which names of usual length fit, and of a letter about."""
+
+LEAST_ROOM = 14
 
 MISSING = "plots need matplotlib: pip install 'ucvtest[plot]'"
 
@@ -122,6 +133,13 @@ def frame_intervals(ax: "Axes", values: Iterable[float], n_lines: int, *, margin
     ax.set_ylim(-n_lines + 0.4, 0.6)
 
 
+def room_for_text(ax: "Axes") -> int | None:
+    """Characters that fit above or below narrow axes; None where axes are as wide as ours."""
+    figure: Any = ax.get_figure(root=True)
+    width = ax.get_position().width * figure.get_figwidth() * POINTS
+    return None if width >= WIDE_AXES else max(LEAST_ROOM, int(width / CHARACTER))
+
+
 def use_ratio_axis(ax: "Axes") -> None:
     """A logarithmic axis with plain numbers: half as large and twice as large are equally far."""
     from matplotlib.ticker import MaxNLocator, NullLocator, ScalarFormatter
@@ -159,6 +177,8 @@ def draw_interval(
 
 def label_intervals(ax: "Axes", labels: Sequence[str]) -> None:
     """Name the lines of a picture of intervals, from the top, and leave only the lower axis."""
+    if room_for_text(ax) is not None:
+        labels = [textwrap.fill(label, LEAST_ROOM - 4) for label in labels]
     ax.set_yticks([-line_number for line_number in range(len(labels))], labels, **PLAIN)
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "right", "top"]].set_visible(False)

@@ -19,6 +19,7 @@ from ucvtest.results.axes import (
     frame_intervals,
     known_axes,
     label_intervals,
+    room_for_text,
     save_figure,
     use_ratio_axis,
 )
@@ -213,18 +214,24 @@ def _chosen_label(result: ResultFields, interval: tuple[float, float], alpha: fl
 def _label(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None:
     label_intervals(ax, [line.label for line in lines])
     ax.get_yticklabels()[0].set_color(CHOSEN)
-    ax.set_xlabel(textwrap.fill(result.estimand, 70), **PLAIN)
-    ax.set_title(_title(result), loc="left", fontsize="medium", pad=18, **PLAIN)
+    room = room_for_text(ax)
+    small = "medium" if room is None else "small"
+    ax.set_xlabel(textwrap.fill(result.estimand, room or 70), **PLAIN)
+    pad = 18 if room is None else 6
+    ax.set_title(_title(result, room or 70), loc="left", fontsize=small, pad=pad, **PLAIN)
     name_sides(ax, result)
     if result.status != "ok":
         _note_status(ax, result.status)
 
 
-def _title(result: ResultFields) -> str:
+def _title(result: ResultFields, room: int = 70) -> str:
     names = [result.settings.get(key) for key in ("learner", "other")]
-    names_given = [textwrap.shorten(str(name), 60, placeholder=" ...") for name in names if name]
+    longest = min(60, room)
+    names_given = [
+        textwrap.shorten(str(name), longest, placeholder=" ...") for name in names if name
+    ]
     link = " over " if result.contrast == "ratio" else " minus "
-    return textwrap.fill(link.join(names_given) or result.method, 70)
+    return textwrap.fill(link.join(names_given) or result.method, room)
 
 
 def name_sides(ax: "Axes", result: ResultFields) -> None:
@@ -238,6 +245,17 @@ def name_sides(ax: "Axes", result: ResultFields) -> None:
         "xycoords": ax.get_xaxis_transform(),
         "textcoords": "offset points",
     }
+    if room_for_text(ax) is not None:
+        # In the corners both stay within the axes, wherever the middle is.
+        corner: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+        for text, end in (
+            (f"{better_sides.below}\nbetter", 0),
+            (f"{better_sides.above}\nbetter", 1),
+        ):
+            align = "right" if end else "left"
+            style |= {"va": "top", "fontsize": "x-small"}
+            ax.annotate(text, (end, 1), xytext=(0, -2), ha=align, **corner, **style)
+        return
     below = f"{better_sides.below} better \N{LEFTWARDS ARROW}"
     above = f"\N{RIGHTWARDS ARROW} {better_sides.above} better"
     ax.annotate(below, (middle, 1), xytext=(-5, 2), ha="right", **annotation_style, **style)

@@ -77,6 +77,9 @@ class _MarginResult(Saved):
             f"{self.conf_high:.3g}, p {pvalue_text(self.pvalue, self.alpha)})."
         )
 
+    def __str__(self) -> str:
+        return str(self.summary().as_text())
+
     def summary(self, *, with_verdict: bool = True) -> "Summary":
         """A table and the verdict: ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
         from ucvtest.results.text_tables import Grid, GridSummary, hanging, wrapped_rows

@@ -100,6 +100,9 @@ class TestResult(ResultFields):
     # pytest would otherwise take the name for a test class.
     __test__ = False
 
+    def __str__(self) -> str:
+        return str(self.summary().as_text())
+
     @property
     def verdict(self) -> str:
         """The answer in one sentence, at the 5% level."""

@@ -80,18 +80,12 @@ class JointEstimates(ByValue):
         return MultivariateT(covariance, self.df, self.seed)
 
     def adjusted(self, results: Mapping[tuple[str, str], TestResult]) -> list[float]:
-        """Step-down p-values of differences; NaN where there is none, which counts as p = 1.
-
-        Not above Holm's, which the simulated ones are not either but for their Monte-Carlo error.
-        """
+        """Step-down p-values of differences; NaN where there is none, which counts as p = 1."""
         pvalues = np.array([result.pvalue for result in results.values()])
         statistics = np.array([self._statistic(result) for result in results.values()])
         statistics[np.isnan(pvalues)] = math.nan
         pairs, (alternative, *_) = self._places(results), [e.alternative for e in results.values()]
-        adjusted_pvalues = np.minimum(
-            self.errors.stepdown(statistics, pairs, alternative), _holm(pvalues)
-        )
-        return np.where(np.isnan(pvalues), math.nan, adjusted_pvalues).tolist()
+        return _within_bounds(self.errors.stepdown(statistics, pairs, alternative), pvalues)
 
     def _statistic(self, result: TestResult) -> float:
         """On the scale of `errors`."""
@@ -219,7 +213,7 @@ class JointStatistics(ByValue):
         return self.errors.critical(alpha, None, alternative)
 
     def adjusted(self, results: Sequence[TestResult]) -> list[float]:
-        """Step-down p-values, not above Holm's; NaN where there is none, which counts as 1."""
+        """Step-down p-values; NaN where there is none, which counts as 1."""
         pvalues = np.array([result.pvalue for result in results])
         statistics = np.array(
             [
@@ -232,8 +226,7 @@ class JointStatistics(ByValue):
         statistics[np.isnan(pvalues)] = math.nan
         places = [(position,) for position in range(len(results))]
         adjusted_pvalues = self.errors.stepdown(statistics, places, results[0].alternative)
-        adjusted_pvalues = np.minimum(adjusted_pvalues, _holm(pvalues))
-        return np.where(np.isnan(pvalues), math.nan, adjusted_pvalues).tolist()
+        return _within_bounds(adjusted_pvalues, pvalues)
 
     def intervals(self, results: Sequence[TestResult], alpha: float) -> list[tuple[float, float]]:
         """Intervals that all hold what they are about with probability 1 - alpha."""
@@ -265,6 +258,17 @@ def _interval(result: TestResult, critical: float, df: float) -> tuple[float, fl
     result_df = None if result_df is not None and math.isinf(result_df) else result_df
     tail = ReferenceDistribution(result_df).sf(critical)
     return quiet_interval(result, 2 * tail if result.alternative == "two-sided" else tail)
+
+
+def _within_bounds(simulated: np.ndarray, pvalues: np.ndarray) -> list[float]:
+    """Simulated adjusted p-values, neither below a result's own p-value nor above Holm's.
+
+    But for its Monte-Carlo error, and for results whose reference distribution is not the joint
+    one, simulation keeps to these bounds. NaN where there is no p-value.
+    """
+    return np.where(
+        np.isnan(pvalues), math.nan, np.clip(simulated, pvalues, _holm(pvalues))
+    ).tolist()
 
 
 def _holm(pvalues: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from ucvtest.common.checks import check_switch
-from ucvtest.metrics.recorded import known_metric
+from ucvtest.metrics.named import kind_in_words
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
 from ucvtest.results.limits import notes_at
 from ucvtest.results.text_tables import (
@@ -124,8 +124,7 @@ def _facts(result: ResultFields) -> list[tuple[str, str]]:
     if "learn_size" in result.settings:
         fact_rows.append(("Learning-set size", number_text(result.settings["learn_size"])))
     if result.settings.get("loss") is not None:
-        metric = known_metric(result.settings["loss"])
-        kind = "Score" if result.better == "higher" and metric is None else "Loss"
+        kind = kind_in_words(result.settings["loss"], rises=result.better == "higher")
         fact_rows.append((kind, str(result.settings["loss"])))
     if "variance" in result.diagnostics:
         fact_rows.append(("Variance estimator", number_text(result.diagnostics["variance"])))

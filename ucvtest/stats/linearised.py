@@ -20,6 +20,15 @@ __all__ = [
     "variance_of_mean",
 ]
 
+MOST_CELLS = 200
+"""With observations in more cells it takes too long to leave one out of each."""
+
+ROUNDING = 1e-20
+"""Of squares of linearised values, as a share of the largest, that is none."""
+
+NEGLIGIBLE = 1e-9
+"""Kurtosis less 1 of values that are all of one size."""
+
 ValueAndGradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
@@ -48,17 +57,27 @@ def effective_size(values: np.ndarray, index: np.ndarray | None) -> float:
     return effective_number(independent_variance, by_clusters, n, int(index.max()) + 1)
 
 
-def two_right_two_wrong(n_classes: int) -> np.ndarray:
-    """What is added of one learner: four observations over the cells (true, predicted)."""
+def two_right_two_wrong(n_classes: int, one: int | None = None) -> np.ndarray:
+    """What is added of one learner: four observations over the cells (true, predicted).
+
+    Of `one` class against the rest it is what two classes have: one observation in each cell.
+    """
+    if one is not None:
+        either = _one_and_the_rest(n_classes, one)
+        return either[:, None] * either
     right = np.eye(n_classes) > 0
     return np.where(right, 2 / n_classes, 2 / (n_classes * max(n_classes - 1, 1)))
 
 
-def one_right_one_wrong(n_classes: int) -> np.ndarray:
+def one_right_one_wrong(n_classes: int, one: int | None = None) -> np.ndarray:
     """Of two: two observations over (true, first, second).
 
-    Half of one each where both are right, only the first, only the second, and neither.
+    Half of one each where both are right, only the first, only the second, and neither. Of `one`
+    class against the rest a quarter in each cell of two classes.
     """
+    if one is not None:
+        either = _one_and_the_rest(n_classes, one)
+        return either[:, None, None] * either[:, None] * either / 4
     k = np.arange(n_classes)
     first, second = k[:, None, None] == k[:, None], k[:, None, None] == k
     n_wrong_classes = max(n_classes - 1, 1)
@@ -67,16 +86,24 @@ def one_right_one_wrong(n_classes: int) -> np.ndarray:
     )
 
 
+def _one_and_the_rest(n_classes: int, one: int) -> np.ndarray:
+    """One observation of the class, and one over all others, which are one class."""
+    shares = np.full(n_classes, 1 / max(n_classes - 1, 1))
+    shares[one] = 1.0
+    return shares
+
+
 @dataclass(frozen=True)
 class RowsAdded:
     """A function of a table of shares, with observations added to those of the sample.
 
-    `estimate` and `se` are those with them; `variance_of` takes numbers of cells, and gives the
-    variance of their mean over the observations as they are.
+    `estimate` and `se` are those with them; `df` are the degrees of freedom that the kurtosis of
+    the sample's linearised values leaves (Satterthwaite's).
     """
 
     estimate: float
     se: float
+    df: float
 
     @classmethod
     def of(
@@ -86,15 +113,59 @@ class RowsAdded:
         n: float,
         variance_of: Callable[[np.ndarray], float],
         added: np.ndarray,
+        *,
+        left_out: bool = False,
     ) -> "RowsAdded":
-        """By the gradient at the table with the observations added."""
+        """By the gradient at the table with the observations added.
+
+        `variance_of` takes numbers of cells, and gives the variance of their mean over the
+        observations as they are. With `left_out` it is the geometric mean of those of linearised
+        values and of the changes that leaving out an observation makes. Where a metric divides by
+        the small number of a class, the one is too small, the other too large: of a recall their
+        mean is p(1 - p)/(n - 1), which has no bias.
+        """
         n_with_added = n + float(added.sum())
         moved = (n * table + added) / n_with_added
         value, gradient = value_and_gradient(moved)
         slopes = gradient - (moved * gradient).sum()
+        variance = variance_of(slopes)
+        if left_out:
+            changes = _left_out(value_and_gradient, value, slopes, moved, n * table, n_with_added)
+            variance = math.sqrt(max(variance * variance_of(changes), 0.0))
         spread = (
-            n**2 * variance_of(slopes)
+            n**2 * variance
             + n * float((table * slopes).sum()) ** 2
             + float((added * slopes**2).sum())
         )
-        return cls(value, math.sqrt(spread) / n_with_added)
+        apart = slopes - (table * slopes).sum()
+        second, fourth = (float((table * apart**k).sum()) for k in (2, 4))
+        varies = second > ROUNDING * float((slopes**2).max())
+        excess = fourth / second**2 - 1 if varies else 0.0
+        return cls(value, math.sqrt(spread) / n_with_added, 2 * n / max(excess, NEGLIGIBLE))
+
+
+def _left_out(
+    value_and_gradient: ValueAndGradient,
+    value: float,
+    slopes: np.ndarray,
+    moved: np.ndarray,
+    counts: np.ndarray,
+    n_with_added: float,
+) -> np.ndarray:
+    """How leaving out an observation of each cell changes `value`, in the units of `slopes`.
+
+    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their
+    slopes, and all do where there are too many.
+    """
+    filled = np.argwhere(counts > 0)
+    changes = slopes.copy()
+    if len(filled) > MOST_CELLS:
+        return changes
+    for cell in map(tuple, filled):
+        # A sample of which others are made can have less than one.
+        size = min(1.0, float(counts[cell]))
+        rest = n_with_added * moved
+        rest[cell] -= size
+        n_left = n_with_added - size
+        changes[cell] = n_left / size * (value - value_and_gradient(rest / n_left)[0])
+    return changes

@@ -32,6 +32,14 @@ delong_learners_test.default <- default_method(delong_spec)
 delong_learners_test.formula <- formula_method(delong_learners_test.default)
 delong_learners_test.ucvtest_losses <- losses_method(delong_spec)
 
+diebold_mariano_spec <- resampling_spec("DieboldMarianoTest",
+    design = hold_out(shuffle = FALSE), fit = alist(horizon = 1, variance = "acf"),
+    needs_other = TRUE)
+diebold_mariano_test <- function(x, ...) UseMethod("diebold_mariano_test")
+diebold_mariano_test.default <- default_method(diebold_mariano_spec)
+diebold_mariano_test.formula <- formula_method(diebold_mariano_test.default)
+diebold_mariano_test.ucvtest_losses <- losses_method(diebold_mariano_spec)
+
 five_by_two_f_spec <- resampling_spec("FiveByTwoFTest", design = k_fold(2, 5),
     without = c("alternative"))
 five_by_two_f_test <- function(x, ...) UseMethod("five_by_two_f_test")

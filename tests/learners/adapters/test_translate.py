@@ -1,5 +1,6 @@
 import gzip
 import re
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -232,8 +233,9 @@ def test_logistic_regression_with_an_l1_penalty(name, scaled):
 @pytest.mark.parametrize("name", [*ESTIMATORS, *SCALED])
 def test_scores_at_the_cut(name):
     # Points of a small grid: many are as near to one class as to the other, or equally far away.
-    grid = np.array([(i, j) for i in range(4) for j in range(4)] * 4, dtype=float)
-    response = np.array(["b", "a"])[(grid[:, 0] + np.arange(64) // 16 > 2).astype(int)]
+    # As many as there are patients above, and as many columns, so that nothing is compiled anew.
+    grid = np.resize(list(product(range(3), repeat=4)), (100, 4)).astype(float)
+    response = np.array(["b", "a"])[(grid[:, 0] + np.arange(100) % 4 > 2).astype(int)]
     sample = make_sample(grid, response, as_classes=True, pos_label="a")
     estimator = (ESTIMATORS | SCALED)[name]
     found, expected, n_open = compare(sample, estimator, "label", learning_sets(sample, 40, 60))
@@ -296,8 +298,8 @@ def test_singular_learning_sets_are_left_to_scikit_learn():
 def test_learning_sets_without_an_outlier(name):
     if any(each in name for each in ("logistic", "knn", "lsqr")):
         pytest.skip("left to scikit-learn in the units of the outlier")
-    sample = breast_cancer(60, 3)
-    learning = learning_sets(sample, 30, 40)
+    sample = breast_cancer(100, 4)
+    learning = learning_sets(sample, 40, 40)
     learning[:, 0] = False
     # Observation 0 is neither learnt from nor predicted: scikit-learn fits once for both outliers.
     testing = ~learning
@@ -309,8 +311,8 @@ def test_learning_sets_without_an_outlier(name):
         features = sample.matrix.copy()
         features[0, 0] = outlier
         other = make_sample(features, sample.response, as_classes=True)
-        original.check(other, output, 30)
-        learner = choose_backend(original, "jax", other, output, 30)
+        original.check(other, output, 40)
+        learner = choose_backend(original, "jax", other, output, 40)
         assert isinstance(learner, TranslatedLearner)
         found = Evaluator(other, learner, output).predict(learning, ~learning, rows)
         np.testing.assert_allclose(

@@ -23,6 +23,8 @@ from ucvtest.learners.jitted.lasso import PenalizedLogistic
 # The package has a function of the module's name.
 lasso_module = sys.modules[PenalizedLogistic.__module__]
 
+pytestmark = pytest.mark.usefixtures("loops")
+
 GLMNET = """
 library(glmnet)
 folder <- commandArgs(TRUE)

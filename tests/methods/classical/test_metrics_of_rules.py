@@ -108,6 +108,13 @@ def test_confusion_metrics_have_observations_added(n_classes, metrics, groups):
         close(one.se, math.sqrt(oracle.variance(here[0][y, a], groups)))
         close(both.se, math.sqrt(oracle.variance(here[0][y, a] - here[1][y, b], groups)))
         interval = partial(oracle.with_added, function, C=n_classes, groups=groups)
+        if name == "recall[3]":
+            # That of the class and of the rest.
+            y2, a2, b2 = (np.equal(each, 3) * 1 for each in (y, a, b))
+            interval = partial(oracle.with_added, oracle.recall(), C=2, groups=groups)
+            close(one.conf_int(), interval((y2, a2), low=0, high=1, several=True))
+            close(both.conf_int(), interval((y2, a2, b2), low=-1, high=1))
+            continue
         close(one.conf_int(), interval((y, a), low=low, high=1))
         close(both.conf_int(), interval((y, a, b), low=-1 + low, high=1 - low))
 
@@ -665,6 +672,8 @@ def test_other_names_are_the_same_metric(alias, name):
 @pytest.mark.parametrize(
     ("name", "why"),
     [
+        ("f2_macro", r"did you mean the F-beta 'fbeta\(2\)_macro'"),
+        ("F0.5_score", r"did you mean the F-beta 'fbeta\(0.5\)'"),
         ("f1_macr", "did you mean 'f1_macro'"),
         ("mathews_corrcoef", "did you mean 'mcc'"),
         ("ece", "depends on bins"),
@@ -682,6 +691,19 @@ def test_unknown_names_say_what_to_use(name, why):
         losses_of(y, a, metric=name)
     with pytest.raises(ValueError, match=why):
         uv.HoldOutTest(np.ones((60, 1)), y, "lda", metric=name)
+
+
+@pytest.mark.parametrize("metric", ["r2", "rmse", ["mcc", "wape"]])
+def test_metrics_of_numbers_are_not_for_labels_that_are_none(metric):
+    X, y = np.arange(40.0)[:, None], np.repeat(["ill", "well"], 20)
+    why = "needs numbers, but y holds labels: use 'f1', 'mcc'"
+    with pytest.raises(ValueError, match=why):
+        uv.compare(X, y, ["lda", "knn:1"], metric=metric)
+    if isinstance(metric, str):
+        with pytest.raises(ValueError, match=why):
+            uv.UStatisticTest(X, y, "lda", metric=metric)
+        with pytest.raises(ValueError, match=why):
+            losses_of(y, np.arange(40.0), metric=metric)
 
 
 def test_ranks_are_not_for_learners_that_are_fitted():

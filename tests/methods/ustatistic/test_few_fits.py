@@ -166,3 +166,20 @@ def test_what_a_few_observations_decide_is_said(decisive, said):
 
     notes = uv.UStatisticTest(X, Y, {"own": lacking}).fit(20, "few", rng=0).notes
     assert any("a few observations decide which rule is learnt" in each for each in notes) is said
+
+
+@pytest.mark.parametrize("decisive", [True, False])
+def test_what_a_single_observation_decides_is_said(decisive):
+    """Of a learner that errs more where it has not seen the first."""
+
+    def lacking(X_train, y_train, X_test):
+        errs = decisive and not (X_train[:, 0] == X[0, 0]).any()
+        right = {tuple(x): label for x, label in zip(X, Y, strict=True)}
+        labels = np.array([right[tuple(x)] for x in X_test])
+        return np.where((X_test[:, 0] > X[:, 0].mean()) & errs, 1 - labels, labels)
+
+    result = uv.UStatisticTest(X, Y, {"own": lacking}).fit(20, "few", rng=0)
+    share = result.diagnostics["share_of_one_observation"]
+    assert (share > 0.5) is decisive
+    said = f"A single observation explains {share:.0%} of what the two fits of a pair differ by"
+    assert any(said in note for note in result.notes) is decisive

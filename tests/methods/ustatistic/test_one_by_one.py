@@ -64,6 +64,72 @@ def test_a_learner_that_fails_once_costs_one_pair():
     assert fitted(learner()).diagnostics["n_failed_pairs"] == 0
 
 
+def smoother(column=0, **stops):
+    """Scores, or positive numbers, where `learner` has labels."""
+    labels = learner(column, **stops)
+
+    def linear(X_train, y_train, X_test):
+        labels(X_train, y_train, X_test)
+        slope = np.cov(X_train[:, column], y_train)[0, 1] / X_train[:, column].var()
+        return y_train.mean() + slope * (X_test[:, column] - X_train[:, column].mean())
+
+    return linear
+
+
+KINDS = {
+    "auc": (Y, {"loss": "auc"}),
+    "auc of clusters": (Y, {"loss": "auc", "groups": np.arange(40) // 2}),
+    "ratio": (Y + 0.1 * X[:, 1], {"loss": "squared", "contrast": "ratio"}),
+}
+
+
+def fitted_as(kind, function, *options):
+    y, asked = KINDS[kind]
+    test = uv.UStatisticTest(X, y, {"own": function}, {"other": smoother(1)}, **asked)
+    return test.fit(*options, rng=1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_aucs_and_ratios_go_on_without_a_failed_pair_and_answer_an_interrupt(kind):
+    failed = fitted_as(kind, smoother(fails_on=[9]), 12, "few")
+    assert failed.status == "ok"
+    assert [failed.diagnostics[name] for name in ("n_failed_pairs", "n_pairs")] == [1, 11]
+    assert any("learner linear failed on split 9" in note for note in failed.notes)
+    with pytest.raises(ValueError, match=r"2 of 6 pairs .* on split 11"):
+        fitted_as(kind, smoother(fails_on=[9, 11]), 12, "few")
+    with pytest.raises(ValueError, match=r"1 of 3 pairs .* an answer needs 3"):
+        fitted_as(kind, smoother(fails_on=[5]), 3, "few")
+    stopped = fitted_as(kind, smoother(stops_at=11), 12, "few")
+    assert stopped.status == "interrupted after 20 of 48 fits"
+    assert stopped.diagnostics["n_pairs"] == 5
+    with pytest.raises(KeyboardInterrupt):
+        fitted_as(kind, smoother(stops_at=5), 12, "few")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_so_they_do_with_many_fits(kind):
+    failed = fitted_as(kind, smoother(fails_on=[9]), 40, "jackknife")
+    assert [failed.diagnostics[name] for name in ("n_failed_pairs", "n_pairs")] == [1, 39]
+    assert np.isfinite(failed.estimate)
+
+
+def test_an_auc_without_a_failed_pair_is_that_of_the_scores_of_all_others():
+    place, sets = {tuple(row): number for number, row in enumerate(X)}, []
+
+    def first(X_train, y_train, X_test):
+        sets.append(np.isin(np.arange(len(X)), [place[tuple(row)] for row in X_train]))
+        if len(sets) == 10:
+            raise RuntimeError("singular")
+        return X_test[:, 0] - np.median(X_train[:, 0])
+
+    found = uv.UStatisticTest(X, Y, {"own": first}, loss="auc").fit(12, "few", rng=1)
+    learning = np.array([each for k, each in enumerate(sets) if k // 2 != 4])
+    scores = np.array([X[:, 0] - np.median(X[each, 0]) for each in learning])
+    losses = uv.Losses.from_arrays(scores[None], learning, loss="auc", y=Y)
+    expected = uv.UStatisticTest.from_losses(losses).fit(variance="few")
+    assert (found.estimate, found.se, found.df) == (expected.estimate, expected.se, expected.df)
+
+
 def test_the_first_failure_and_too_many_are_raised():
     with pytest.raises(ValueError, match="failed on split 0: RuntimeError") as first:
         fitted(learner(fails_on=[0]))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compiling import quickly
 from tests.support.r_session import PACKAGE, clean_environment, run_command
 
 # Lines that R CMD check may write besides OK: they speak of the machine, or of what every package
@@ -45,7 +46,7 @@ def test_r_cmd_check_finds_nothing(tmp_path: Path) -> None:
     log = run_command(
         ["R", "CMD", "check", "--as-cran", "--no-manual", "--ignore-vignettes", archive],
         cwd=tmp_path,
-        env=environment | quiet,
+        env=environment | quiet | quickly(),
         limit=LIMIT_OF_CHECK,
     )
     findings = re.findall(r"^\* .*(?:NOTE|WARNING|ERROR)$(?:\n(?!\*).*)*", log, flags=re.MULTILINE)

@@ -194,7 +194,7 @@ WITH_WORKERS = """
 """
 
 
-@pytest.mark.parametrize("n_scripts", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_scripts", [1, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("workers", ["", WITH_WORKERS], ids=["alone", "with workers"])
 def test_short_scripts_in_a_row_neither_crash_nor_hang(
     r_environment: dict[str, str], workers: str, n_scripts: int

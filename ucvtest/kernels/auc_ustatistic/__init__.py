@@ -217,11 +217,11 @@ def _by_name(
 ) -> dict[str, Any]:
     """The estimate and what belongs to it, by their names."""
     estimate = sums.estimate((1, -1)[:n_learners])
-    default, why = default_variance(units.shape), why_no_variance(sums, estimate)
-    status = "ok" if why is None else no_variance_in_words(why)
-    if why is None and estimate.is_rough(default):
+    default, no_variance = default_variance(units.shape), why_no_variance(sums, estimate)
+    status = "ok" if no_variance is None else no_variance_in_words(no_variance)
+    if no_variance is None and estimate.is_rough(default):
         status = too_rough(estimate, default, "give scores from more learning sets")
-    named = {
+    estimates_by_name = {
         "auc": estimate.auc,
         "variance": estimate.values[default],
         "jackknife": estimate.jackknife,
@@ -234,9 +234,9 @@ def _by_name(
     }
     if len(units.order) == 1:
         # Effects of pairs of clusters are not among what is added up.
-        return named | {"midpoint": nan, "pair_effects": nan, "u": estimate.u[0]}
+        return estimates_by_name | {"midpoint": nan, "pair_effects": nan, "u": estimate.u[0]}
     if several:
-        return named | {"u": estimate.u}
+        return estimates_by_name | {"u": estimate.u}
     for name in ("clipped", "unbiased"):
-        named |= {name: estimate.values[name], f"mc_se_{name}": estimate.mc_se[name]}
-    return named | {"u1": estimate.u[0], "u0": estimate.u[1]}
+        estimates_by_name |= {name: estimate.values[name], f"mc_se_{name}": estimate.mc_se[name]}
+    return estimates_by_name | {"u1": estimate.u[0], "u0": estimate.u[1]}

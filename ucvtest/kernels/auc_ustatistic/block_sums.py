@@ -72,16 +72,20 @@ class BlockSums:
         if self.complete is not None:
             self.complete.add(sets, scores)
         pairs = None if self.stages is None else pairs_of(sets)
-        rest = None if pairs is None else UntestedRest.of(sets, scores, pairs)
-        if rest is None:
+        untested_rest = None if pairs is None else UntestedRest.of(sets, scores, pairs)
+        if untested_rest is None:
             self.stages = None
-        calls, new = [], []
+        placed_calls, call_moments = [], []
         for placed, sums in self._ranked(sets, scores):
             self.pairs += sums.pop("pairs")
-            self.alike &= all(bool((each == each[:1]).all()) for each in placed.counts)
-            calls.append(placed)
-            new.append(Moments(**sums))
-        self._waiting.append(_Batch(calls, reduce(_plus, new), sets.draw, rest))
+            self.alike &= all(
+                bool((block_counts == block_counts[:1]).all()) for block_counts in placed.counts
+            )
+            placed_calls.append(placed)
+            call_moments.append(Moments(**sums))
+        self._waiting.append(
+            _Batch(placed_calls, reduce(_plus, call_moments), sets.draw, untested_rest)
+        )
         self.n_rows += len(sets.draw)
 
     def _ranked(
@@ -110,8 +114,8 @@ class BlockSums:
         if not self._waiting:
             return
         shape, waiting = self.shape, self._waiting
-        new = reduce(_plus, [each.sums for each in waiting])
-        self.moments = _plus(self.moments, new) if self.n_draws else new
+        new_moments = reduce(_plus, [batch.sums for batch in waiting])
+        self.moments = _plus(self.moments, new_moments) if self.n_draws else new_moments
         fit = self._fit()
         for batch in waiting:
             rows = np.zeros((len(self.pairs), len(batch.draw)))
@@ -126,17 +130,17 @@ class BlockSums:
                 rows[:, placed.rows[placed.there]] = sums.pop("rows")[:, placed.there]
                 self._add(_residuals(shape, sums))
             batch.residuals.append(rows)
-        self.residuals.across[...] -= _fitted(shape, fit, new)
+        self.residuals.across[...] -= _fitted(shape, fit, new_moments)
         self._add_squares(
-            np.concatenate([each.residuals[0] for each in waiting], axis=1),
-            np.concatenate([each.draw for each in waiting]),
+            np.concatenate([batch.residuals[0] for batch in waiting], axis=1),
+            np.concatenate([batch.draw for batch in waiting]),
         )
         if self.stages is not None:
             self.stages.append(
                 DrawBatch.of(
                     shape,
                     self.moments,
-                    [(each.rest, each.draw, each.calls) for each in waiting if each.rest],
+                    [(batch.rest, batch.draw, batch.calls) for batch in waiting if batch.rest],
                 )
             )
         self._waiting = []
@@ -147,48 +151,58 @@ class BlockSums:
         first = first_order(self.shape, self.moments, np.arange(N_BLOCKS), exact=False)
         return Additive.of(self.shape, first)
 
-    def _add(self, found: Residuals) -> None:
-        self.residuals = _plus(self.residuals, found) if hasattr(self, "residuals") else found
+    def _add(self, new_residuals: Residuals) -> None:
+        self.residuals = (
+            _plus(self.residuals, new_residuals) if hasattr(self, "residuals") else new_residuals
+        )
 
     def _add_squares(self, rows: np.ndarray, draw: np.ndarray) -> None:
         """Residuals are smaller than errors, by as many coefficients as there are in the fit."""
         centred = rows - rows.mean(axis=1, keepdims=True)
-        by_draw = np.stack([np.bincount(draw - draw.min(), each) for each in centred])
+        by_draw = np.stack(
+            [np.bincount(draw - draw.min(), squared_residuals) for squared_residuals in centred]
+        )
         self.n_draws += by_draw.shape[1]
-        left = self.n_rows - (self.shape.n_obs - 1)
-        factor = self.n_rows / left if left > 0 else np.nan
+        residual_df = self.n_rows - (self.shape.n_obs - 1)
+        factor = self.n_rows / residual_df if residual_df > 0 else np.nan
         self.squares = self.squares + factor * np.einsum("dm,em->de", by_draw, by_draw)
 
 
-def _plus(one: T, other: T) -> T:
-    parts = zip(vars(one).values(), vars(other).values(), strict=True)
-    return type(one)(*(x + y for x, y in parts))
+def _plus(augend: T, addend: T) -> T:
+    attribute_pairs = zip(vars(augend).values(), vars(addend).values(), strict=True)
+    return type(augend)(*(x + y for x, y in attribute_pairs))
 
 
 def _residuals(shape: Shape, sums: dict[str, np.ndarray]) -> Residuals:
     """From the products of learning sets with residuals, to the sums about pairs."""
     (n1, n0), n_cells = shape.sizes, float(np.prod(shape.tested))
     ours, theirs = sums["of_positives"], sums["of_negatives"]
-    within = [ours[..., :n1], theirs[..., :n0]]
+    within_classes = [ours[..., :n1], theirs[..., :n0]]
     learnt_fit = shape.split(sums["learnt_fit"])
     # Fits of rows that test a pair: of all rows, without those that learn from one or the other;
     # of_positives has those that learn from both.
-    alone = sums["fit"][..., None, None] - learnt_fit[0][..., :, None] - learnt_fit[1][..., None, :]
-    positives, negatives = (each + np.swapaxes(each, -1, -2) for each in within)
-    across = ours[..., n1:] + np.swapaxes(theirs[..., n0:], -1, -2) - alone / n_cells
-    return Residuals(sums["xbar"], sums["own"], positives, negatives, across)
+    fit_of_pairs = (
+        sums["fit"][..., None, None] - learnt_fit[0][..., :, None] - learnt_fit[1][..., None, :]
+    )
+    positives, negatives = (
+        class_sums + np.swapaxes(class_sums, -1, -2) for class_sums in within_classes
+    )
+    between_classes = (
+        ours[..., n1:] + np.swapaxes(theirs[..., n0:], -1, -2) - fit_of_pairs / n_cells
+    )
+    return Residuals(sums["xbar"], sums["own"], positives, negatives, between_classes)
 
 
-def _fitted(shape: Shape, fit: Additive, new: Moments) -> np.ndarray:
+def _fitted(shape: Shape, fit: Additive, new_moments: Moments) -> np.ndarray:
     """Sums of d_i + d_j over the rows that test both."""
     n1 = shape.sizes[0]
-    learnt = shape.split(new.learnt)
-    both = (
-        np.asarray(new.n_rows, dtype=float)[:, None, None]
+    learnt = shape.split(new_moments.learnt)
+    n_tests_both = (
+        np.asarray(new_moments.n_rows, dtype=float)[:, None, None]
         - learnt[0][:, :, None]
         - learnt[1][:, None, :]
-        + new.together[:, :n1, n1:]
+        + new_moments.together[:, :n1, n1:]
     )
     d = fit.testing[0][:, :, None] + fit.testing[1][:, None, :]
-    product: np.ndarray = both * d[:, None] / float(np.prod(shape.tested))
+    product: np.ndarray = n_tests_both * d[:, None] / float(np.prod(shape.tested))
     return product

@@ -63,8 +63,8 @@ class LearningSets:
         index = np.full((N_BLOCKS, -(-longest // depth) * depth), -1)
         for k, rows in enumerate(members):
             index[k, : len(rows)] = rows
-        for start in range(0, index.shape[1], depth):
-            yield index[:, start : start + depth]
+        for first_row in range(0, index.shape[1], depth):
+            yield index[:, first_row : first_row + depth]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,8 @@ class Placed:
     @property
     def there(self) -> np.ndarray:
         """Which rows there are, (K, B)."""
-        found: np.ndarray = self.rows >= 0
-        return found
+        is_row: np.ndarray = self.rows >= 0
+        return is_row
 
 
 def rank(
@@ -92,21 +92,26 @@ def rank(
 
     `calls` as from `LearningSets.calls`.
     """
-    chosen = [_tested(learnt) for learnt in sets.learnt]
+    tested_places = [_tested(learnt) for learnt in sets.learnt]
     for index in calls:
-        there = index >= 0
+        is_row = index >= 0
         learnt = (sets.learnt[0][index], sets.learnt[1][index])
-        rows = [np.stack([each[c][index] for each in scores]) for c in (0, 1)]
-        places = [part[index][None] for part in chosen]
-        tested = [np.take_along_axis(*each, axis=-1) for each in zip(rows, places, strict=True)]
-        sums = rank_sums((rows[0], rows[1]), learnt, there, (tested[0], tested[1]))
+        rows = [np.stack([learner_scores[c][index] for learner_scores in scores]) for c in (0, 1)]
+        places = [class_places[index][None] for class_places in tested_places]
+        tested = [
+            np.take_along_axis(*row_and_place, axis=-1)
+            for row_and_place in zip(rows, places, strict=True)
+        ]
+        sums = rank_sums((rows[0], rows[1]), learnt, is_row, (tested[0], tested[1]))
         counts = []
-        for few, place, part in zip(
+        for rank_counts, tested_place, class_places in zip(
             (sums.pop("counts1"), sums.pop("counts0")), places, rows, strict=True
         ):
-            counts.append(np.zeros(part.shape, few.dtype))
-            np.put_along_axis(counts[-1], place, few, axis=-1)
-        sums["placed"] = np.concatenate([part.sum(axis=2) for part in counts], axis=-1)
+            counts.append(np.zeros(class_places.shape, rank_counts.dtype))
+            np.put_along_axis(counts[-1], tested_place, rank_counts, axis=-1)
+        sums["placed"] = np.concatenate(
+            [class_places.sum(axis=2) for class_places in counts], axis=-1
+        )
         yield Placed(index, learnt, (counts[0], counts[1])), sums
 
 

@@ -43,19 +43,19 @@ class RowWeights:
         """From the indicators (n,) of each class."""
         index, rows, weights = clusters.groups.index, [], []
         for members in classes:
-            each = np.flatnonzero(members)
-            matrix = (index[each][:, None] == np.arange(clusters.n_groups)).astype(float)
+            class_rows = np.flatnonzero(members)
+            matrix = (index[class_rows][:, None] == np.arange(clusters.n_groups)).astype(float)
             if clusters.weight == "group":
                 matrix /= np.maximum(matrix.sum(axis=0), 1.0)
-            filling = _filled_up(len(each), few_shapes=len(classes) > 2) - len(each)
-            rows.append(np.pad(each, (0, filling), mode="edge"))
+            filling = _filled_up(len(class_rows), few_shapes=len(classes) > 2) - len(class_rows)
+            rows.append(np.pad(class_rows, (0, filling), mode="edge"))
             weights.append(np.pad(matrix, ((0, filling), (0, 0))))
         return cls(index, tuple(rows), tuple(weights))
 
     @cached_property
     def totals(self) -> np.ndarray:
         """What the rows of each class weigh together in each cluster, (C, G)."""
-        return np.array([part.sum(axis=0) for part in self.weights])
+        return np.array([class_weights.sum(axis=0) for class_weights in self.weights])
 
 
 def _filled_up(n_rows: int, *, few_shapes: bool) -> int:
@@ -84,11 +84,12 @@ class SingleLabelClusters(TwoClasses):
         super().__init__(members, exact=exact, rows_at_a_time=rows_at_a_time)
         self._weights = weights
         shares = [
-            part[:, each] / part[:, each].sum(axis=0).mean()
-            for part, each in zip(weights.weights, members, strict=True)
+            class_weights[:, is_cluster_of_class]
+            / class_weights[:, is_cluster_of_class].sum(axis=0).mean()
+            for class_weights, is_cluster_of_class in zip(weights.weights, members, strict=True)
         ]
         self._shares = shares[0], shares[1]
-        first, second = (part.sum(axis=0) for part in shares)
+        first, second = (class_weights.sum(axis=0) for class_weights in shares)
         self._count = np.outer(first, second)
         self._theta: np.ndarray | None = None
 
@@ -96,8 +97,10 @@ class SingleLabelClusters(TwoClasses):
         """Rank the scores (M, n) of the rows; learning sets (M, G) are of clusters."""
         self._effects = None
         first, second = self._weights.rows
-        values = [each.astype(float, copy=False) for each in scores]
-        by_class = [(each[:, first], each[:, second]) for each in values]
+        values = [learner_scores.astype(float, copy=False) for learner_scores in scores]
+        by_class = [
+            (learner_scores[:, first], learner_scores[:, second]) for learner_scores in values
+        ]
         self.rank(LearningSets(self._by_class(learning), draw), by_class)
         if self._rows_at_a_time is not None and self.n_waiting >= self._rows_at_a_time:
             self.settle()
@@ -123,11 +126,15 @@ class SingleLabelClusters(TwoClasses):
         offset = theta[:, None, None] * (1 - self._count)
         for index in self._calls(sets):
             learnt = (sets.learnt[0][index], sets.learnt[1][index])
-            rows = [np.stack([each[c][index] for each in scores]) for c in (0, 1)]
-            there = index >= 0
-            sums = cluster_rank_sums((rows[0], rows[1]), learnt, there, self._shares, offset)
+            rows = [
+                np.stack([learner_scores[c][index] for learner_scores in scores]) for c in (0, 1)
+            ]
+            is_row = index >= 0
+            sums = cluster_rank_sums((rows[0], rows[1]), learnt, is_row, self._shares, offset)
             counts = (sums.pop("counts1"), sums.pop("counts0"))
-            sums["placed"] = np.concatenate([part.sum(axis=2) for part in counts], axis=-1)
+            sums["placed"] = np.concatenate(
+                [class_counts.sum(axis=2) for class_counts in counts], axis=-1
+            )
             yield Placed(index, learnt, counts), sums
 
     def _pilot(
@@ -140,10 +147,10 @@ class SingleLabelClusters(TwoClasses):
         total = sum(
             sums["pairs"].sum(axis=(1, 2, 3)) for _, sums in self._offset_by(zero, sets, scores)
         )
-        tested = [(~part).astype(float) for part in sets.learnt]
+        tested = [(~learnt_clusters).astype(float) for learnt_clusters in sets.learnt]
         count = np.einsum("mi,ij,mj->", *(tested[0], self._count, tested[1]), optimize=True)
-        found: np.ndarray = total / (2 * count)
-        return found
+        theta: np.ndarray = total / (2 * count)
+        return theta
 
     def why_flat(self) -> NoVariance:
         """Why one learner has no variance."""

@@ -45,10 +45,10 @@ class PlacedRounds:
         """From scores (R, q, n), looked at only where tested; the positives are the first class."""
         n_rounds, q, n = scores.shape
         rows = scores.reshape(-1, n)
-        sets = [learning.reshape(-1, n)[:, each] for each in members]
+        sets = [learning.reshape(-1, n)[:, class_members] for class_members in members]
         tested = [
-            rows[:, each][~part].reshape(len(rows), -1)
-            for each, part in zip(members, sets, strict=True)
+            rows[:, class_members][~learnt_of_class].reshape(len(rows), -1)
+            for class_members, learnt_of_class in zip(members, sets, strict=True)
         ]
         first, second = tested
         n_first, n_second = first.shape[1], second.shape[1]
@@ -60,12 +60,16 @@ class PlacedRounds:
         below = of_all[:, :n_first] - rankdata(first, axis=1)
         above = n_first - (of_all[:, n_first:] - rankdata(second, axis=1))
         placed = []
-        for part, values in zip(sets, (below / n_second, above / n_first), strict=True):
-            table = np.zeros(part.shape)
-            table[~part] = values.ravel()
+        for learnt_of_class, values in zip(sets, (below / n_second, above / n_first), strict=True):
+            table = np.zeros(learnt_of_class.shape)
+            table[~learnt_of_class] = values.ravel()
             placed.append(table.reshape(n_rounds, q, -1))
         fits = (below.sum(axis=1) / (n_first * n_second)).reshape(n_rounds, q)
-        return cls(fits, tuple(placed), tuple(part.reshape(n_rounds, q, -1) for part in sets))
+        return cls(
+            fits,
+            tuple(placed),
+            tuple(learnt_of_class.reshape(n_rounds, q, -1) for learnt_of_class in sets),
+        )
 
     @classmethod
     def of_classes(cls, scores: np.ndarray, learning: np.ndarray, classes: Classes) -> Self:
@@ -77,14 +81,16 @@ class PlacedRounds:
         members = [classes.labels == label for label in range(len(classes.learn_sizes))]
         return cls(
             fits.reshape(n_rounds, q),
-            tuple(placed[..., each] for each in members),
-            tuple(learning[..., each] for each in members),
+            tuple(placed[..., class_members] for class_members in members),
+            tuple(learning[..., class_members] for class_members in members),
         )
 
     def weighted(self, weight: float) -> Self:
         """The same of a multiple of the AUC."""
         return replace(
-            self, fits=weight * self.fits, placed=tuple(weight * each for each in self.placed)
+            self,
+            fits=weight * self.fits,
+            placed=tuple(weight * class_placements for class_placements in self.placed),
         )
 
     def plus(self, other: Self) -> Self:
@@ -151,7 +157,7 @@ class RankedRounds:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
         self._n_rounds += len(rounds)
-        self._kept.append(([each[rounds] for each in scores], learning[rounds]))
+        self._kept.append(([learner_scores[rounds] for learner_scores in scores], learning[rounds]))
 
     @property
     def enough(self) -> bool:
@@ -162,7 +168,9 @@ class RankedRounds:
         """The rounds of each learner, ranked."""
         learning = np.concatenate([sets for _, sets in self._kept])
         scores = [
-            np.concatenate([each[place] for each, _ in self._kept]).astype(float)
-            for place in range(self.n_learners)
+            np.concatenate([batch_scores[learner_index] for batch_scores, _ in self._kept]).astype(
+                float
+            )
+            for learner_index in range(self.n_learners)
         ]
         return self._ranked(scores, learning)

@@ -35,9 +35,14 @@ def rounds_of_mixed(
     n_rounds, q, n_clusters = learning.shape
     rows = learning.reshape(-1, n_clusters)
     sums = MixedClusters(rankings, int(rows[0].sum()))
-    flat = [each.reshape(len(rows), *each.shape[2:]) for each in scores]
+    flat = [
+        learner_values.reshape(len(rows), *learner_values.shape[2:]) for learner_values in scores
+    ]
     sums.add(flat, rows, np.arange(n_rounds).repeat(q))
-    return [Rounds.of(each.reshape(learning.shape), learning) for each in sums.losses()]
+    return [
+        Rounds.of(learner_values.reshape(learning.shape), learning)
+        for learner_values in sums.losses()
+    ]
 
 
 def rounds_of_single_label(
@@ -51,46 +56,51 @@ def rounds_of_single_label(
     psi of two clusters is divided by the mean of C. Where C varies, the AUC is the ratio theta, and
     psi + theta (1 - C) its linear part.
     """
-    first, second = (learning[..., each] for each in members)
+    first, second = (learning[..., class_members] for class_members in members)
     shares = [
-        part[:, each] / part[:, each].sum(axis=0).mean()
-        for part, each in zip(weights.weights, members, strict=True)
+        class_values[:, class_members] / class_values[:, class_members].sum(axis=0).mean()
+        for class_values, class_members in zip(weights.weights, members, strict=True)
     ]
-    counts = [part.sum(axis=0) for part in shares]
-    found = []
-    for each in scores:
+    counts = [class_values.sum(axis=0) for class_values in shares]
+    rounds = []
+    for learner_scores in scores:
         sums = [
             _rank_sums(
                 [row[of_class] for of_class in weights.rows],
-                [np.where(~learnt, part, 0.0) for learnt, part in zip(sets, shares, strict=True)],
+                [
+                    np.where(~learnt, class_values, 0.0)
+                    for learnt, class_values in zip(sets, shares, strict=True)
+                ],
             )
             for row, *sets in zip(
-                each.reshape(-1, each.shape[-1]),
+                learner_scores.reshape(-1, learner_scores.shape[-1]),
                 first.reshape(-1, first.shape[-1]),
                 second.reshape(-1, second.shape[-1]),
                 strict=True,
             )
         ]
         below, above = (
-            np.array(part).reshape(sets.shape)
-            for part, sets in zip(zip(*sums, strict=True), (first, second), strict=True)
+            np.array(class_values).reshape(sets.shape)
+            for class_values, sets in zip(zip(*sums, strict=True), (first, second), strict=True)
         )
-        found.append(_placed((below, above), (first, second), counts))
-    return found
+        rounds.append(_placed((below, above), (first, second), counts))
+    return rounds
 
 
 def _placed(
     sums: Sequence[np.ndarray], learning: Sequence[np.ndarray], counts: Sequence[np.ndarray]
 ) -> PlacedRounds:
     """From sums of psi over the tested clusters of the other class, and what clusters count."""
-    tested = [~each for each in learning]
-    n_tested = [int(each[0, 0].sum()) for each in tested]
-    shown = [each @ count for each, count in zip(tested, counts, strict=True)]
-    theta = float(sums[0].sum() / (shown[0] * shown[1]).sum())
+    tested = [~learnt_clusters for learnt_clusters in learning]
+    n_tested = [int(tested_clusters[0, 0].sum()) for tested_clusters in tested]
+    tested_weights = [
+        tested_clusters @ count for tested_clusters, count in zip(tested, counts, strict=True)
+    ]
+    theta = float(sums[0].sum() / (tested_weights[0] * tested_weights[1]).sum())
     placed = []
     for c, other in ((0, 1), (1, 0)):
         # The mean of C over the tested of the other class.
-        compared = counts[c] * (shown[other] / n_tested[other])[..., None]
+        compared = counts[c] * (tested_weights[other] / n_tested[other])[..., None]
         placed.append((sums[c] / n_tested[other] + theta * (1 - compared)) * tested[c])
     fits = placed[0].sum(axis=2) / n_tested[0]
     return PlacedRounds(fits, (placed[0], placed[1]), tuple(learning))
@@ -103,18 +113,26 @@ def _rank_sums(
 
     `scores` (N_c,) may be anything where `weights` (N_c, G_c) are zero.
     """
-    tested = [each.any(axis=1) for each in weights]
-    first, second = (each[some].astype(float) for each, some in zip(scores, tested, strict=True))
-    of_first, of_second = (each[some] for each, some in zip(weights, tested, strict=True))
+    tested = [cluster_weights.any(axis=1) for cluster_weights in weights]
+    first, second = (
+        row_scores[is_tested].astype(float)
+        for row_scores, is_tested in zip(scores, tested, strict=True)
+    )
+    of_first, of_second = (
+        cluster_weights[is_tested]
+        for cluster_weights, is_tested in zip(weights, tested, strict=True)
+    )
     below = _weight_below(first, second, of_second.sum(axis=1))
     total = of_first.sum()
     above = total - _weight_below(second, first, of_first.sum(axis=1))
     return below @ of_first, above @ of_second
 
 
-def _weight_below(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _weight_below(scores: np.ndarray, other_scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """What others below each score weigh, with half of those that are equal."""
-    order = np.argsort(others)
+    order = np.argsort(other_scores)
     summed = np.concatenate([[0.0], np.cumsum(weights[order])])
-    places = (np.searchsorted(others[order], scores, side) for side in ("left", "right"))
-    return np.asarray(sum(summed[each] for each in places) / 2)
+    places = (
+        np.searchsorted(other_scores[order], scores, tie_side) for tie_side in ("left", "right")
+    )
+    return np.asarray(sum(summed[position] for position in places) / 2)

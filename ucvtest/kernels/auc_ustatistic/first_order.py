@@ -51,19 +51,19 @@ class FirstOrder:
     def contributions(self, shape: Shape) -> np.ndarray:
         """b (D, n): E[psi 1{i is learnt from or tested}], centred."""
         eta, deviation = shape.split(self.learning), shape.split(self.testing)
-        parts = [
+        class_contributions = [
             contributions(n, g, eta[c], deviation[c] / n) for c, (n, g) in enumerate(shape.by_class)
         ]
-        return np.concatenate(parts, axis=-1)
+        return np.concatenate(class_contributions, axis=-1)
 
     def additive_testing(self, shape: Shape) -> np.ndarray:
         """d (D, n) of the additive fit U + sum of lambda over L + d of what is tested."""
         eta, deviation = shape.split(self.learning), shape.split(self.testing)
-        parts = [
+        class_effects = [
             (deviation[c] + g / (n - 1) * eta[c]) / (1 - g / ((n - 1) * (n - g)))
             for c, (n, g) in enumerate(shape.by_class)
         ]
-        return np.concatenate(parts, axis=-1)
+        return np.concatenate(class_effects, axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +86,11 @@ def first_order(shape: Shape, sums: Moments, blocks: np.ndarray, *, exact: bool)
     """The effects of single observations of two classes, from some of the blocks."""
     count = float(sums.n_rows[blocks].sum())
     r1, r0 = shape.tested
-    twice = 2.0 * r1 * r0 * count
+    twice_pairs = 2.0 * r1 * r0 * count
     learnt = sums.learnt[blocks].sum(axis=0)
-    auc = sums.total[:, blocks].sum(axis=1) / twice
+    auc = sums.total[:, blocks].sum(axis=1) / twice_pairs
     mean = learnt / count
-    response = sums.learnt_total[:, blocks].sum(axis=1) / twice - auc[:, None] * mean
+    response = sums.learnt_total[:, blocks].sum(axis=1) / twice_pairs - auc[:, None] * mean
     if exact:
         # All learning sets: the products of their indicators are known.
         eta = response * complete_factors(shape)
@@ -126,8 +126,11 @@ def complete_factors(shape: Shape) -> np.ndarray:
 
 def centred_by_class(shape: Shape, values: np.ndarray) -> np.ndarray:
     """Values (..., n) minus the means of their classes."""
-    parts = [part - part.mean(axis=-1, keepdims=True) for part in shape.split(values)]
-    return np.concatenate(parts, axis=-1)
+    centred_classes = [
+        class_values - class_values.mean(axis=-1, keepdims=True)
+        for class_values in shape.split(values)
+    ]
+    return np.concatenate(centred_classes, axis=-1)
 
 
 def mean_placements(placed: np.ndarray, tested: np.ndarray, otherwise: float) -> np.ndarray:
@@ -140,12 +143,18 @@ def mean_placements(placed: np.ndarray, tested: np.ndarray, otherwise: float) ->
 
 def jackknife_by_class(shape: Shape, squares: np.ndarray) -> np.ndarray:
     """The jackknife of each class, (..., C), from squares or products of b (..., n)."""
-    parts = zip(shape.by_class, shape.split(squares), strict=True)
-    sums = [first_order_factor(n, g + 1) * part.sum(axis=-1) for (n, g), part in parts]
+    sizes_and_squares = zip(shape.by_class, shape.split(squares), strict=True)
+    sums = [
+        first_order_factor(n, g + 1) * class_squares.sum(axis=-1)
+        for (n, g), class_squares in sizes_and_squares
+    ]
     return np.stack(sums, axis=-1)
 
 
 def influence_values(shape: Shape, b: np.ndarray) -> tuple[np.ndarray, ...]:
     """u of each class, with J = sum of u_i^2/(n (n - 1)) over classes."""
-    parts = zip(shape.split(b), shape.by_class, strict=True)
-    return tuple(n * (n - 1) / (n - g - 1) * part for part, (n, g) in parts)
+    contributions_and_sizes = zip(shape.split(b), shape.by_class, strict=True)
+    return tuple(
+        n * (n - 1) / (n - g - 1) * class_contributions
+        for class_contributions, (n, g) in contributions_and_sizes
+    )

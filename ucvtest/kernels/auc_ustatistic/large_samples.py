@@ -50,11 +50,17 @@ class ManyObservations:
     def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
         """Rank the scores (M, n) of each learner, looked at only where tested."""
         n1, r1 = self.shape.sizes[0], self.shape.tested[0]
-        learning, ordered = learning[:, self._order], [each[:, self._order] for each in scores]
+        learning, ordered = (
+            learning[:, self._order],
+            [learner_scores[:, self._order] for learner_scores in scores],
+        )
         for m, (row, number) in enumerate(zip(learning, draw.tolist(), strict=True)):
             block, tested = number % N_BLOCKS, np.flatnonzero(~row)
             placed = np.stack(
-                [_placements(each[m, tested[:r1]], each[m, tested[r1:]]) for each in ordered]
+                [
+                    _placements(learner_scores[m, tested[:r1]], learner_scores[m, tested[r1:]])
+                    for learner_scores in ordered
+                ]
             )
             self.alike &= bool((placed == placed[:1]).all())
             self._count[block] += 1
@@ -67,7 +73,9 @@ class ManyObservations:
 
     def mean(self, contrast: Sequence[float]) -> float:
         """The mean AUC, or a linear combination of them with a weight for each learner."""
-        rows = np.concatenate([np.reshape(each, (-1, self.n_learners)) for each in self._aucs])
+        rows = np.concatenate(
+            [np.reshape(row_aucs, (-1, self.n_learners)) for row_aucs in self._aucs]
+        )
         return float(np.dot(contrast, rows.mean(axis=0)))
 
     def estimate(self, contrast: Sequence[float]) -> AucEstimate:
@@ -79,14 +87,16 @@ class ManyObservations:
         groups = BlockGroups(
             singles, weight, np.zeros_like(singles), np.zeros(N_BLOCKS), np.arange(N_BLOCKS)
         )
-        parts = VarianceParts.of_singles(self.shape, singles.sum(axis=0), groups, weight)
+        variance_parts = VarianceParts.of_singles(self.shape, singles.sum(axis=0), groups, weight)
         draws = np.unique(np.concatenate(self._draws), return_inverse=True)[1]
         rows = np.concatenate([aucs for _, aucs in blocks])
         means = np.bincount(draws, rows) / np.bincount(draws)
         error = float(np.std(means, ddof=1) / np.sqrt(len(means)))
-        found = auc_estimate(float(rows.mean()), parts, error)
-        values = dict.fromkeys(found.values, nan) | {"jackknife": found.values["jackknife"]}
-        return replace(found, values=values, pair_effects=nan)
+        jackknife_estimate = auc_estimate(float(rows.mean()), variance_parts, error)
+        values = dict.fromkeys(jackknife_estimate.values, nan) | {
+            "jackknife": jackknife_estimate.values["jackknife"]
+        }
+        return replace(jackknife_estimate, values=values, pair_effects=nan)
 
     def why_flat(self) -> NoVariance:
         """Why one learner has no variance."""
@@ -96,32 +106,45 @@ class ManyObservations:
         self, weights: np.ndarray, placed: np.ndarray, block: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Effects b (n,) from the rows of a block, and their AUCs without who was tested."""
-        shape, others = self.shape, np.arange(N_BLOCKS) != block
-        known = self._centred(placed[others].sum(axis=0), self._tested[others].sum(axis=0))
+        shape, other_blocks = self.shape, np.arange(N_BLOCKS) != block
+        known_placements = self._centred(
+            placed[other_blocks].sum(axis=0), self._tested[other_blocks].sum(axis=0)
+        )
         # Who is learnt from is not tested: the sum over those is minus that over the tested.
-        share = known / np.repeat(shape.tested, shape.sizes)
+        placement_shares = known_placements / np.repeat(shape.tested, shape.sizes)
         aucs = np.array(self._aucs[block]) @ weights
         sums = np.zeros(shape.n_obs)
         for m, packed in enumerate(self._learnt[block]):
             row = np.unpackbits(packed, count=shape.n_obs).astype(bool)
-            aucs[m] += share[row].sum()
+            aucs[m] += placement_shares[row].sum()
             sums[row] += aucs[m]
         count = self._count[block]
         response = sums / count - aucs.mean() * (1.0 - self._tested[block] / count)
-        own = shape.split(self._centred(placed[block], self._tested[block]))
-        parts = [
-            (each - each.mean() - inclusion_variance(n, g) * taken + deviation / n)
-            for each, taken, deviation, (n, g) in zip(
-                shape.split(response), shape.split(share), own, shape.by_class, strict=True
+        block_placements = shape.split(self._centred(placed[block], self._tested[block]))
+        class_effects = [
+            (
+                class_response
+                - class_response.mean()
+                - inclusion_variance(n, g) * class_shares
+                + deviation / n
+            )
+            for class_response, class_shares, deviation, (n, g) in zip(
+                shape.split(response),
+                shape.split(placement_shares),
+                block_placements,
+                shape.by_class,
+                strict=True,
             )
         ]
-        return np.concatenate(parts), aucs
+        return np.concatenate(class_effects), aucs
 
     def _centred(self, placed: np.ndarray, tested: np.ndarray) -> np.ndarray:
         """Mean placements by class, less their mean; 0 for who was never tested."""
         means = mean_placements(placed, tested, nan)
-        parts = [each - np.nanmean(each) for each in self.shape.split(means)]
-        return np.nan_to_num(np.concatenate(parts))
+        centred_classes = [
+            class_means - np.nanmean(class_means) for class_means in self.shape.split(means)
+        ]
+        return np.nan_to_num(np.concatenate(centred_classes))
 
 
 def _placements(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
@@ -132,14 +155,16 @@ def _placements(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
     n1, n0 = len(positive), len(negative)
     low, high = np.sort(negative), np.sort(positive)
     # In ascending order, where the searches stay in the cache.
-    places, others = np.argsort(positive), np.argsort(negative)
-    found = np.empty(n1 + n0)
-    found[places] = _below(low, high) / (2 * n0)
-    found[n1 + others] = 1 - _below(high, low) / (2 * n1)
-    return found
+    places, negative_order = np.argsort(positive), np.argsort(negative)
+    placement_values = np.empty(n1 + n0)
+    placement_values[places] = _below(low, high) / (2 * n0)
+    placement_values[n1 + negative_order] = 1 - _below(high, low) / (2 * n1)
+    return placement_values
 
 
-def _below(values: np.ndarray, of: np.ndarray) -> np.ndarray:
+def _below(values: np.ndarray, compared_values: np.ndarray) -> np.ndarray:
     """Twice the number of ascending values below each of others; as large ones count once."""
-    found: np.ndarray = np.searchsorted(values, of, "left") + np.searchsorted(values, of, "right")
-    return found
+    twice_below: np.ndarray = np.searchsorted(values, compared_values, "left") + np.searchsorted(
+        values, compared_values, "right"
+    )
+    return twice_below

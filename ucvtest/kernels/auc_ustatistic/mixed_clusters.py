@@ -88,20 +88,30 @@ class MixedClusters:
         self, ranking: Ranking, scores: Sequence[np.ndarray], learning: np.ndarray
     ) -> np.ndarray:
         """Of each learner, row and tested cluster the sums of psi over the others, (D, M, G)."""
-        place, weights, found = ranking.score, self._rankings.weights, []
-        asked = scores if place is None else [each[:, :, place] for each in scores]
-        both = (ranking.above, ranking.below)
-        of_rows = tuple(weights.weights[each] for each in both)
-        for start in range(0, len(learning), ROWS_OF_CALL):
+        score_column, weights, placed_batches = ranking.score, self._rankings.weights, []
+        ranked_scores = (
+            scores
+            if score_column is None
+            else [learner_scores[:, :, score_column] for learner_scores in scores]
+        )
+        class_pair = (ranking.above, ranking.below)
+        of_rows = tuple(weights.weights[class_index] for class_index in class_pair)
+        for first_row in range(0, len(learning), ROWS_OF_CALL):
             # Always calls of one shape: others would be compiled anew.
-            part = np.minimum(np.arange(start, start + ROWS_OF_CALL), len(learning) - 1)
-            shown = [each[part].astype(float, copy=False) for each in asked]
-            scored = tuple(
-                np.stack([values[:, weights.rows[each]] for values in shown]) for each in both
+            batch_rows = np.minimum(
+                np.arange(first_row, first_row + ROWS_OF_CALL), len(learning) - 1
             )
-            of_part = mixed_rank_sums(scored, learning[part], of_rows)
-            found.append(of_part[:, : len(learning) - start])
-        return np.concatenate(found, axis=1)
+            batch_scores = [
+                learner_scores[batch_rows].astype(float, copy=False)
+                for learner_scores in ranked_scores
+            ]
+            scored = tuple(
+                np.stack([values[:, weights.rows[class_index]] for values in batch_scores])
+                for class_index in class_pair
+            )
+            of_part = mixed_rank_sums(scored, learning[batch_rows], of_rows)
+            placed_batches.append(of_part[:, : len(learning) - first_row])
+        return np.concatenate(placed_batches, axis=1)
 
     def _thetas(self) -> np.ndarray:
         """The share of pairs in the right order, by ranking and learner (P, D)."""
@@ -109,13 +119,16 @@ class MixedClusters:
         tested = sum(self._rankings.tested(learning) for _, _, learning, _ in self._rows)
         # Nothing is known of two classes that were never tested together.
         counted = np.where(tested > 0.5 * self._least, tested, np.nan) / self._rankings.of_pairs
-        found: np.ndarray = totals / counted[:, None]
-        return found
+        thetas: np.ndarray = totals / counted[:, None]
+        return thetas
 
     @property
     def _least(self) -> float:
         """What any two rows of different clusters weigh together, at least."""
-        weights = [part[part > 0].min() for part in self._rankings.weights.weights]
+        weights = [
+            class_weights[class_weights > 0].min()
+            for class_weights in self._rankings.weights.weights
+        ]
         return float(min(weights) ** 2)
 
     def mean(self, contrast: Sequence[float]) -> float:
@@ -126,32 +139,32 @@ class MixedClusters:
         """The estimate with its jackknife variance for a linear combination of the learners."""
         if self._found is None:
             self._found = self._effects()
-        found, weights = self._found, np.asarray(contrast, dtype=float)
+        cluster_effects, weights = self._found, np.asarray(contrast, dtype=float)
         blocks = np.arange(N_BLOCKS)
-        b = found.effects(blocks, exact=self._exact)
-        n_rows = found.n_rows
+        b = cluster_effects.effects(blocks, exact=self._exact)
+        n_rows = cluster_effects.n_rows
         groups = None
         if not self._exact:
-            groups = BlockGroups.of(b, n_rows, found.effects).combined(weights)
+            groups = BlockGroups.of(b, n_rows, cluster_effects.effects).combined(weights)
         (n,), (g,) = self.shape.sizes, self.shape.learn_sizes
         # With g + 1 in the place of g, so that m is g + 2.
         shape = Shape((n,), (g + 1,))
-        parts = VarianceParts.of_singles(shape, weights @ b, groups, n_rows / n_rows.sum())
-        error = 0.0 if self._exact else found.error_of_mean(weights)
-        return auc_estimate(float(weights @ found.auc(blocks)), parts, error)
+        variance_parts = VarianceParts.of_singles(shape, weights @ b, groups, n_rows / n_rows.sum())
+        error = 0.0 if self._exact else cluster_effects.error_of_mean(weights)
+        return auc_estimate(float(weights @ cluster_effects.auc(blocks)), variance_parts, error)
 
     def losses(self) -> np.ndarray:
         """Losses (D, M, G) whose means are AUCs; see `few_fits_of_clusters`."""
-        found = self._effects()
+        cluster_effects = self._effects()
         (r,) = self.shape.tested
-        apart = found.moved.sum(axis=2, keepdims=True) / r
-        losses = apart + 2 * (r - 1) / (r - 2) * (found.moved - apart)
-        return np.asarray(found.theta[:, None, None] + losses)
+        row_effects = cluster_effects.moved.sum(axis=2, keepdims=True) / r
+        losses = row_effects + 2 * (r - 1) / (r - 2) * (cluster_effects.moved - row_effects)
+        return np.asarray(cluster_effects.theta[:, None, None] + losses)
 
     def _effects(self) -> "_ClusterEffects":
         placed, learning, draw = (
-            np.concatenate([row[place] for row in self._rows], axis=axis)
-            for place, axis in ((0, 1), (2, 0), (3, 0))
+            np.concatenate([row[array_index] for row in self._rows], axis=axis)
+            for array_index, axis in ((0, 1), (2, 0), (3, 0))
         )
         (n,), (g,) = self.shape.sizes, self.shape.learn_sizes
         thetas, shares = self._thetas(), self._rankings.shares

@@ -35,7 +35,10 @@ class Additive:
     def of(cls, shape: Shape, first: FirstOrder) -> "Additive":
         """The fit whose mean placements and coefficients of learning sets are these."""
         eta, testing = shape.split(first.learning), shape.split(first.additive_testing(shape))
-        learning = [part + d / r for part, d, r in zip(eta, testing, shape.tested, strict=True)]
+        learning = [
+            class_learning + d / r
+            for class_learning, d, r in zip(eta, testing, shape.tested, strict=True)
+        ]
         return cls(first.auc, (learning[0], learning[1]), (testing[0], testing[1]))
 
     @classmethod
@@ -80,18 +83,21 @@ class PairEffects:
         u = sums.xbar[..., None, None] / count
         shares = ((g1 + 1) / n1, (g0 + 1) / n0)
         mean = shape.split(sums.own / count[..., 0])
-        own = [part - share * u[..., 0] for part, share in zip(mean, shares, strict=True)]
+        class_effects = [
+            class_means - inclusion_rate * u[..., 0]
+            for class_means, inclusion_rate in zip(mean, shares, strict=True)
+        ]
         joint = (sums.across + pairs / (2.0 * r1 * r0)) / count
-        across = (
+        between_classes = (
             joint
-            - shares[1] * own[0][..., :, None]
-            - shares[0] * own[1][..., None, :]
+            - shares[1] * class_effects[0][..., :, None]
+            - shares[0] * class_effects[1][..., None, :]
             - shares[0] * shares[1] * u
         )
         return cls(
-            _within(sums.positives / count, own[0], u, n1, g1 + 1),
-            _within(sums.negatives / count, own[1], u, n0, g0 + 1),
-            across,
+            _within(sums.positives / count, class_effects[0], u, n1, g1 + 1),
+            _within(sums.negatives / count, class_effects[1], u, n0, g0 + 1),
+            between_classes,
         )
 
 

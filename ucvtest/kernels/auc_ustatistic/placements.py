@@ -23,39 +23,41 @@ Pair = tuple[jax.Array, jax.Array]
 
 @in_float64
 @jit
-def rank_sums(scores: Pair, learnt: Pair, there: jax.Array, tested: Pair) -> dict[str, jax.Array]:
+def rank_sums(scores: Pair, learnt: Pair, is_row: jax.Array, tested: Pair) -> dict[str, jax.Array]:
     """Twice the sums of psi over the tested pairs, as integers, and the moments of the rows.
 
-    `scores` (D, K, B, n_c) and `learnt` (K, B, n_c) of the classes; `there` (K, B) is False for
+    `scores` (D, K, B, n_c) and `learnt` (K, B, n_c) of the classes; `is_row` (K, B) is False for
     rows that fill up a call; `tested` (D, K, B, r_c) are the scores of what is tested alone.
     `counts1` and `counts0` (D, K, B, r_c) are sums over the other class, `pairs` (D, K, n1, n0)
     sums over the rows of each block; the others are those of `Moments`.
     """
-    n1, n0 = (part.shape[-1] for part in learnt)
+    n1, n0 = (class_array.shape[-1] for class_array in learnt)
     # A row, or a call of at most 2**13 rows, counts no further than twice its length.
     kind = jnp.int16 if 2 * max(n1, n0) < 2**15 else jnp.int32
     # Comparisons with NaN are False: nothing else is needed to leave out what is not tested.
     rows = [
-        jnp.moveaxis(jnp.where(part | ~there[..., None], jnp.nan, each), 2, 0)
-        for part, each in zip(learnt, scores, strict=True)
+        jnp.moveaxis(jnp.where(class_array | ~is_row[..., None], jnp.nan, class_scores), 2, 0)
+        for class_array, class_scores in zip(learnt, scores, strict=True)
     ]
-    of_class = [jnp.moveaxis(part, 2, 0) for part in tested]
+    of_class = [jnp.moveaxis(class_array, 2, 0) for class_array in tested]
 
-    def twice(positive: jax.Array, negative: jax.Array) -> jax.Array:
+    def twice_psi(positive: jax.Array, negative: jax.Array) -> jax.Array:
         s1, s0 = positive[..., :, None], negative[..., None, :]
         # Comparisons, not differences: infinite scores have none.
         return (s1 > s0).astype(kind) + (s1 >= s0).astype(kind)
 
     def add_row(pairs: jax.Array, row: tuple[jax.Array, ...]) -> tuple[jax.Array, Pair]:
         # Sums along rows and columns take longer than those over rows: of a quarter of the pairs.
-        few = twice(*row[2:])
-        sums = few.sum(-1, dtype=kind), few.sum(-2, dtype=kind)
-        return pairs + twice(*row[:2]), sums
+        pair_counts = twice_psi(*row[2:])
+        sums = pair_counts.sum(-1, dtype=kind), pair_counts.sum(-2, dtype=kind)
+        return pairs + twice_psi(*row[:2]), sums
 
-    start = jnp.zeros((*rows[0].shape[1:3], n1, n0), kind)
-    pairs, counts = jax.lax.scan(add_row, start, (rows[0], rows[1], of_class[0], of_class[1]))
-    counts1, counts0 = (jnp.moveaxis(part, 0, 2) * there[..., None] for part in counts)
-    w = jnp.concatenate(learnt, axis=-1).astype(float) * there[..., None]
+    zero_counts = jnp.zeros((*rows[0].shape[1:3], n1, n0), kind)
+    pairs, counts = jax.lax.scan(add_row, zero_counts, (rows[0], rows[1], of_class[0], of_class[1]))
+    counts1, counts0 = (
+        jnp.moveaxis(class_array, 0, 2) * is_row[..., None] for class_array in counts
+    )
+    w = jnp.concatenate(learnt, axis=-1).astype(float) * is_row[..., None]
     total = counts1.sum(-1, dtype=jnp.int32).astype(float)
     # Whole numbers, exact in single precision.
     single = w.astype(jnp.float32)
@@ -63,7 +65,7 @@ def rank_sums(scores: Pair, learnt: Pair, there: jax.Array, tested: Pair) -> dic
         "counts1": counts1,
         "counts0": counts0,
         "pairs": pairs,
-        "n_rows": there.sum(1),
+        "n_rows": is_row.sum(1),
         "learnt": w.sum(1),
         "together": jnp.einsum("kbi,kbj->kij", single, single),
         "total": total.sum(2),
@@ -80,7 +82,7 @@ def _twice(positive: jax.Array, negative: jax.Array) -> jax.Array:
 @in_float64
 @jit
 def cluster_rank_sums(
-    scores: Pair, learnt: Pair, there: jax.Array, shares: Pair, offset: jax.Array
+    scores: Pair, learnt: Pair, is_row: jax.Array, shares: Pair, offset: jax.Array
 ) -> dict[str, jax.Array]:
     """The sums of `rank_sums` for clusters of one class, whose psi is a mean over pairs of rows.
 
@@ -88,7 +90,7 @@ def cluster_rank_sums(
     `offset` (D, G1, G0) is added to psi of every pair of clusters. `counts1` and `counts0` are
     (D, K, B, G_c).
     """
-    tested = [(~part & there[..., None]).astype(float) for part in learnt]
+    tested = [(~class_array & is_row[..., None]).astype(float) for class_array in learnt]
 
     def add_row(pairs: jax.Array, row: tuple[jax.Array, ...]) -> tuple[jax.Array, Pair]:
         psi = jnp.einsum("dkij,ia,jb->dkab", _twice(*row[:2]), *shares) + 2 * offset[:, None]
@@ -96,19 +98,22 @@ def cluster_rank_sums(
         return pairs + psi, (psi.sum(-1), psi.sum(-2))
 
     moved = (
-        *(jnp.moveaxis(jnp.where(jnp.isnan(each), 0.0, each), 2, 0) for each in scores),
-        *(jnp.moveaxis(part, 1, 0) for part in tested),
+        *(
+            jnp.moveaxis(jnp.where(jnp.isnan(class_scores), 0.0, class_scores), 2, 0)
+            for class_scores in scores
+        ),
+        *(jnp.moveaxis(class_array, 1, 0) for class_array in tested),
     )
-    start = jnp.zeros((*moved[0].shape[1:3], shares[0].shape[1], shares[1].shape[1]))
-    pairs, counts = jax.lax.scan(add_row, start, moved)
-    counts1, counts0 = (jnp.moveaxis(part, 0, 2) for part in counts)
-    w = jnp.concatenate(learnt, axis=-1).astype(float) * there[..., None]
+    zero_counts = jnp.zeros((*moved[0].shape[1:3], shares[0].shape[1], shares[1].shape[1]))
+    pairs, counts = jax.lax.scan(add_row, zero_counts, moved)
+    counts1, counts0 = (jnp.moveaxis(class_array, 0, 2) for class_array in counts)
+    w = jnp.concatenate(learnt, axis=-1).astype(float) * is_row[..., None]
     total, single = counts1.sum(-1), w.astype(jnp.float32)
     return {
         "counts1": counts1,
         "counts0": counts0,
         "pairs": pairs,
-        "n_rows": there.sum(1),
+        "n_rows": is_row.sum(1),
         "learnt": w.sum(1),
         "together": jnp.einsum("kbi,kbj->kij", single, single),
         "total": total.sum(2),
@@ -125,18 +130,21 @@ def mixed_rank_sums(scores: Pair, learnt: jax.Array, weights: Pair) -> jax.Array
     """
     first, second = weights
     # Rows of one cluster are no pair.
-    apart = 1.0 - (first > 0).astype(float) @ (second > 0).astype(float).T
+    different_clusters = 1.0 - (first > 0).astype(float) @ (second > 0).astype(float).T
 
     def of_row(_: None, row: tuple[jax.Array, ...]) -> tuple[None, jax.Array]:
-        *scored, shown = row
-        psi = _twice(*scored) / 2 * apart
+        *scored, is_tested = row
+        psi = _twice(*scored) / 2 * different_clusters
         # Sums over the rows first: psi of every pair of clusters would cost G times as much.
-        positive = (psi @ (second @ shown)) @ first
-        negative = ((first @ shown) @ psi) @ second
-        return None, (positive + negative) * shown
+        positive = (psi @ (second @ is_tested)) @ first
+        negative = ((first @ is_tested) @ psi) @ second
+        return None, (positive + negative) * is_tested
 
     tested = (~learnt).astype(float)
-    moved = (jnp.moveaxis(jnp.where(jnp.isnan(each), 0.0, each), 1, 0) for each in scores)
+    moved = (
+        jnp.moveaxis(jnp.where(jnp.isnan(class_scores), 0.0, class_scores), 1, 0)
+        for class_scores in scores
+    )
     _, placed = jax.lax.scan(of_row, None, (*moved, tested))
     return jnp.moveaxis(placed, 0, 1)
 
@@ -157,24 +165,24 @@ def least_squares(gram: jax.Array, response: jax.Array) -> jax.Array:
         return (state[0] < 10 * len(gram)) & (state[4] > enough).any()
 
     def step(state: State) -> State:
-        number, found, residual, direction, square = state
+        number, solution, residual, direction, square = state
         image = direction @ gram
         curvature = (direction * image).sum(-1)
         size = jnp.where(square > enough, square / jnp.where(curvature > 0, curvature, 1.0), 0.0)
-        found += size[:, None] * direction
+        solution += size[:, None] * direction
         residual -= size[:, None] * image
-        new = (residual**2).sum(-1)
-        ratio = jnp.where(square > 0, new / jnp.where(square > 0, square, 1.0), 0.0)
-        return number + 1, found, residual, residual + ratio[:, None] * direction, new
+        new_square = (residual**2).sum(-1)
+        ratio = jnp.where(square > 0, new_square / jnp.where(square > 0, square, 1.0), 0.0)
+        return number + 1, solution, residual, residual + ratio[:, None] * direction, new_square
 
-    start = (
+    start_state = (
         jnp.zeros((), int),
         jnp.zeros_like(response),
         response,
         response,
         (response**2).sum(-1),
     )
-    return jax.lax.while_loop(going_on, step, start)[1]
+    return jax.lax.while_loop(going_on, step, start_state)[1]
 
 
 @in_float64
@@ -182,7 +190,7 @@ def least_squares(gram: jax.Array, response: jax.Array) -> jax.Array:
 def residual_sums(
     counts: Pair,
     learnt: Pair,
-    there: jax.Array,
+    is_row: jax.Array,
     tested: Pair,
     additive: tuple[jax.Array, Pair, Pair],
 ) -> dict[str, jax.Array]:
@@ -193,18 +201,19 @@ def residual_sums(
     (D, n_c).
     """
     centre, learning, testing = additive
-    weight = there.astype(float)
-    w = [part * weight[..., None] for part in learnt]
-    t = [weight[..., None] - part for part in w]
+    weight = is_row.astype(float)
+    w = [class_array * weight[..., None] for class_array in learnt]
+    t = [weight[..., None] - class_array for class_array in w]
     fit = centre[:, None, None] * weight + sum(
-        jnp.einsum("kbi,di->dkb", part, each) for part, each in zip(w, learning, strict=True)
+        jnp.einsum("kbi,di->dkb", class_array, class_effects)
+        for class_array, class_effects in zip(w, learning, strict=True)
     )
     # Mean d of the tested ones of a class.
     mean = [
-        jnp.einsum("kbi,di->dkb", part, each) / r
-        for part, each, r in zip(t, testing, tested, strict=True)
+        jnp.einsum("kbi,di->dkb", class_array, class_effects) / r
+        for class_array, class_effects, r in zip(t, testing, tested, strict=True)
     ]
-    share = [
+    class_shares = [
         (
             counts[c] / (2.0 * tested[1 - c])
             - t[c] * ((fit + mean[1 - c])[..., None] + testing[c][:, None, None, :])
@@ -212,22 +221,29 @@ def residual_sums(
         / tested[c]
         for c in (0, 1)
     ]
-    xbar = share[0].sum(-1)
-    inside = [xbar[..., None] * part for part in w]
+    xbar = class_shares[0].sum(-1)
+    inside = [xbar[..., None] * class_array for class_array in w]
     # What is left of psi where both are tested, without what sums over rows alone give.
-    mixed = share[1] + (xbar - fit / (tested[0] * tested[1]))[..., None] * w[1]
-    halves = [each / 2 + part for each, part in zip(inside, share, strict=True)]
+    mixed = class_shares[1] + (xbar - fit / (tested[0] * tested[1]))[..., None] * w[1]
+    halves = [
+        class_effects / 2 + class_array
+        for class_effects, class_array in zip(inside, class_shares, strict=True)
+    ]
     return {
         "rows": xbar,
         "xbar": xbar.sum(2),
         "own": jnp.concatenate(
-            [(each + part).sum(2) for each, part in zip(inside, share, strict=True)], axis=-1
+            [
+                (class_effects + class_array).sum(2)
+                for class_effects, class_array in zip(inside, class_shares, strict=True)
+            ],
+            axis=-1,
         ),
         "of_positives": _product(w[0], jnp.concatenate([halves[0], mixed], axis=-1)),
-        "of_negatives": _product(w[1], jnp.concatenate([halves[1], share[0]], axis=-1)),
+        "of_negatives": _product(w[1], jnp.concatenate([halves[1], class_shares[0]], axis=-1)),
         "fit": fit.sum(2),
         "learnt_fit": jnp.concatenate(
-            [jnp.einsum("dkb,kbi->dki", fit, part) for part in w], axis=-1
+            [jnp.einsum("dkb,kbi->dki", fit, class_array) for class_array in w], axis=-1
         ),
     }
 
@@ -243,27 +259,29 @@ def row_residuals(
     last are b (K, D, n_c) times w_i Xbar + XP_i/r, summed over observations.
     """
     centre, eta, learning, testing = fit
-    w = [part.astype(float) for part in learnt]
+    w = [class_array.astype(float) for class_array in learnt]
 
-    def learnt_sum(parts: Pair) -> jax.Array:
-        first, second = (jnp.einsum("kbi,kdi->dkb", x, y) for x, y in zip(w, parts, strict=True))
+    def learnt_sum(class_effects: Pair) -> jax.Array:
+        first, second = (
+            jnp.einsum("kbi,kdi->dkb", x, y) for x, y in zip(w, class_effects, strict=True)
+        )
         return first + second
 
-    start = centre.T[..., None]
-    xbar = counts[0].sum(-1) / (2.0 * tested[0] * tested[1]) - start - learnt_sum(eta)
-    found = start + learnt_sum(learning)
+    fit_centre = centre.T[..., None]
+    xbar = counts[0].sum(-1) / (2.0 * tested[0] * tested[1]) - fit_centre - learnt_sum(eta)
+    fit_without_tested = fit_centre + learnt_sum(learning)
     products = jnp.zeros(())
     for c in (0, 1):
         # As b and d sum to zero, sums over what is tested are minus those over what is learnt from.
         of_other = jnp.einsum("kbi,kdi->dkb", w[1 - c], testing[1 - c]) / tested[1 - c]
         of_b = jnp.einsum("kbi,kei->ekb", w[c], b[c])
-        both = b[c][:, :, None] * testing[c][:, None]
+        effect_products = b[c][:, :, None] * testing[c][:, None]
         placed = jnp.einsum("dkbi,kei->edkb", counts[c] / (2.0 * tested[1 - c]), b[c])
-        placed -= jnp.einsum("kedi,kbi->edkb", both, 1.0 - w[c])
-        placed += of_b[:, None] * (found - of_other)
+        placed -= jnp.einsum("kedi,kbi->edkb", effect_products, 1.0 - w[c])
+        placed += of_b[:, None] * (fit_without_tested - of_other)
         products += of_b[:, None] * xbar + placed / tested[c]
-    return found, xbar, products
+    return fit_without_tested, xbar, products
 
 
-def _product(left: jax.Array, right: jax.Array) -> jax.Array:
-    return jnp.einsum("kbi,dkbj->dkij", left, right)
+def _product(left_rows: jax.Array, right_rows: jax.Array) -> jax.Array:
+    return jnp.einsum("kbi,dkbj->dkij", left_rows, right_rows)

@@ -59,34 +59,36 @@ class RankedClasses:
         totals = self.weights.totals
         n_groups = totals.shape[1]
         sums = totals.sum(axis=1)
-        both = 2 * (np.outer(sums, sums) - np.einsum("cg,dg->cd", totals, totals))
-        return self._by_ranking(both) / (n_groups * (n_groups - 1))
+        pair_weights = 2 * (np.outer(sums, sums) - np.einsum("cg,dg->cd", totals, totals))
+        return self._by_ranking(pair_weights) / (n_groups * (n_groups - 1))
 
     def tested(self, learning: np.ndarray) -> np.ndarray:
         """C(k, l) + C(l, k) summed over all pairs of clusters and all learning sets, (P,)."""
-        shown, totals = (~learning).astype(float), self.weights.totals
-        sums = np.einsum("mg,cg->mc", shown, totals)
-        own = np.einsum("g,cg,dg->cd", shown.sum(axis=0), totals, totals)
-        return self._by_ranking(2 * (np.einsum("mc,md->cd", sums, sums) - own))
+        is_tested, totals = (~learning).astype(float), self.weights.totals
+        sums = np.einsum("mg,cg->mc", is_tested, totals)
+        within_cluster = np.einsum("g,cg,dg->cd", is_tested.sum(axis=0), totals, totals)
+        return self._by_ranking(2 * (np.einsum("mc,md->cd", sums, sums) - within_cluster))
 
     def expected(self, learning: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """Sum over l of C(k, l) + C(l, k), with a factor (P,) for each ranking, by set (M, G)."""
-        shown, totals = (~learning).astype(float), self.weights.totals
+        is_tested, totals = (~learning).astype(float), self.weights.totals
         weights = np.zeros((len(totals), len(totals)))
         for ranking, factor in zip(self.rankings, factors, strict=True):
             weights[ranking.above, ranking.below] += factor
             weights[ranking.below, ranking.above] += factor
         # By classes, not by pairs of clusters, and without BLAS: its threads are in JAX's way.
-        others = np.einsum("cd,dg->cg", weights, totals)
-        sums = np.einsum("mg,cg->mc", shown, totals)
-        own = (others * totals).sum(axis=0)
-        found: np.ndarray = (np.einsum("mc,cg->mg", sums, others) - own) * shown
-        return found
+        other_totals = np.einsum("cd,dg->cg", weights, totals)
+        sums = np.einsum("mg,cg->mc", is_tested, totals)
+        within_cluster = (other_totals * totals).sum(axis=0)
+        expected_weights: np.ndarray = (
+            np.einsum("mc,cg->mg", sums, other_totals) - within_cluster
+        ) * is_tested
+        return expected_weights
 
     def _by_ranking(self, values: np.ndarray) -> np.ndarray:
-        return np.array([values[each.above, each.below] for each in self.rankings])
+        return np.array([values[ranking.above, ranking.below] for ranking in self.rankings])
 
     @property
     def shares(self) -> np.ndarray:
         """How much each ranking counts, (P,)."""
-        return np.array([each.share for each in self.rankings])
+        return np.array([ranking.share for ranking in self.rankings])

@@ -156,12 +156,12 @@ class ClasswiseSums:
             self.learnt[k] += learnt.sum(axis=0)
             self.together[k] += learnt.T @ learnt
             first = None
-            for place, each in enumerate(scores):
-                ranked, across = _ranked(self.classes, each[rows], learning[rows])
+            for learner_index, learner_scores in enumerate(scores):
+                ranked, pair_sums = _ranked(self.classes, learner_scores[rows], learning[rows])
                 placements = _Placements.of(self.classes, ranked, ~learning[rows])
-                auc[place, rows] = placements.auc
-                for name, values in placements.sums(learnt, across).items():
-                    self.of_learners[name][place, k] += values
+                auc[learner_index, rows] = placements.auc
+                for name, values in placements.sums(learnt, pair_sums).items():
+                    self.of_learners[name][learner_index, k] += values
                 first = ranked if first is None else first
                 self.alike &= bool((first == ranked).all())
         self._learning.append(learning)
@@ -173,8 +173,8 @@ def placements(
     classes: Classes, scores: np.ndarray, learning: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """M(L) of each row (M,), and the placements (M, n), zero where learnt from."""
-    found = _Placements.of(classes, _ranked(classes, scores, learning)[0], ~learning)
-    return found.auc, found.placed
+    class_placements = _Placements.of(classes, _ranked(classes, scores, learning)[0], ~learning)
+    return class_placements.auc, class_placements.placed
 
 
 def _ranked(
@@ -186,23 +186,32 @@ def _ranked(
     """
     n_rows, n_obs, n_classes = scores.shape
     members = [np.flatnonzero(classes.labels == label) for label in range(n_classes)]
-    found, across = np.zeros(scores.shape), np.zeros((n_obs, n_obs))
+    ranked_counts, pair_sums = np.zeros(scores.shape), np.zeros((n_obs, n_obs))
     step = max(1, CALL_CELLS // max(classes.shape.sizes) ** 2)
-    for start in range(0, n_rows, step):
-        some = slice(start, start + step)
-        tested = [~learning[some][:, each] for each in members]
+    for first_row in range(0, n_rows, step):
+        batch_rows = slice(first_row, first_row + step)
+        tested = [~learning[batch_rows][:, class_members] for class_members in members]
         for c, d in zip(*np.nonzero(classes.weights), strict=True):
-            of_c, of_d = (scores[some][:, each, c] for each in (members[c], members[d]))
+            of_c, of_d = (
+                scores[batch_rows][:, class_members, c]
+                for class_members in (members[c], members[d])
+            )
             above, below = of_c[:, :, None], of_d[:, None, :]
             # Comparisons, not differences: infinite scores have none.
-            twice = (above > below).view(np.int8) + (above >= below).view(np.int8)
-            twice *= tested[c][:, :, None] & tested[d][:, None, :]
-            half = classes.weights[c, d] / 2
+            twice_psi = (above > below).view(np.int8) + (above >= below).view(np.int8)
+            twice_psi *= tested[c][:, :, None] & tested[d][:, None, :]
+            half_weight = classes.weights[c, d] / 2
             r = classes.shape.tested
-            found[some, members[c], d] += half / r[d] * twice.sum(axis=2, dtype=np.int32)
-            found[some, members[d], c] += half / r[c] * twice.sum(axis=1, dtype=np.int32)
-            across[np.ix_(members[c], members[d])] += half * twice.sum(axis=0, dtype=np.int32)
-    return found, across + across.T
+            ranked_counts[batch_rows, members[c], d] += (
+                half_weight / r[d] * twice_psi.sum(axis=2, dtype=np.int32)
+            )
+            ranked_counts[batch_rows, members[d], c] += (
+                half_weight / r[c] * twice_psi.sum(axis=1, dtype=np.int32)
+            )
+            pair_sums[np.ix_(members[c], members[d])] += half_weight * twice_psi.sum(
+                axis=0, dtype=np.int32
+            )
+    return ranked_counts, pair_sums + pair_sums.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,21 +231,23 @@ class _Placements:
     @classmethod
     def of(cls, classes: Classes, ranked: np.ndarray, tested: np.ndarray) -> Self:
         """From what pairs of classes add."""
-        share = classes.members / np.array(classes.shape.tested)
-        of_pairs = np.einsum("mid,ic->mcd", ranked, share)
+        tested_shares = classes.members / np.array(classes.shape.tested)
+        of_pairs = np.einsum("mid,ic->mcd", ranked, tested_shares)
         of_class = of_pairs.sum(axis=2)
         auc = of_class.sum(axis=1) / 2
         # The pairs of classes without one, and without two.
-        rest = auc[:, None] - of_class
-        without = rest[:, :, None] - of_class[:, None, :] + of_pairs
-        own = ranked.sum(axis=2)
-        placed = tested * (own + rest[:, classes.labels])
-        left = tested[:, :, None] * (own[:, :, None] - ranked + without[:, classes.labels] / 2)
-        return cls(tested.astype(float), auc, placed, left, classes)
+        auc_without_class = auc[:, None] - of_class
+        auc_without_pair = auc_without_class[:, :, None] - of_class[:, None, :] + of_pairs
+        own_ranks = ranked.sum(axis=2)
+        placed = tested * (own_ranks + auc_without_class[:, classes.labels])
+        placed_without_class = tested[:, :, None] * (
+            own_ranks[:, :, None] - ranked + auc_without_pair[:, classes.labels] / 2
+        )
+        return cls(tested.astype(float), auc, placed, placed_without_class, classes)
 
-    def sums(self, learnt: np.ndarray, across: np.ndarray) -> dict[str, np.ndarray]:
-        """The sums of `ClasswiseSums`; `across` are those of pairs alone."""
-        either = np.zeros_like(across)
+    def sums(self, learnt: np.ndarray, pair_sums: np.ndarray) -> dict[str, np.ndarray]:
+        """The sums of `ClasswiseSums`; `pair_sums` are those of pairs alone."""
+        either = np.zeros_like(pair_sums)
         for label in range(len(self.classes.learn_sizes)):
             of_class = self.classes.labels == label
             either[:, of_class] = self.left[:, :, label].T @ self.tested[:, of_class]
@@ -246,5 +257,5 @@ class _Placements:
             "placed": self.placed.sum(axis=0),
             "inside": (learnt * self.auc[:, None]).T @ learnt,
             "mixed": learnt.T @ self.placed,
-            "across": across + either + either.T,
+            "across": pair_sums + either + either.T,
         }

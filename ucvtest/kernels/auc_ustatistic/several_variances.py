@@ -45,11 +45,13 @@ class SeveralClasses(ClasswiseSums):
     def estimate(self, contrast: Sequence[float]) -> AucEstimate:
         """The estimate and its variances for a linear combination of the learners."""
         weights = np.asarray(contrast, dtype=float)
-        of = {name: np.tensordot(weights, values, 1) for name, values in self.of_learners.items()}
-        found = _Contrast(self, of, np.tensordot(weights, self.rows, 1))
-        whole = found.first_order(np.arange(N_BLOCKS))
-        error = 0.0 if self.exact else _error_of_mean(found, whole)
-        return auc_estimate(whole.auc, _variance_parts(found, whole), error)
+        weighted_sums = {
+            name: np.tensordot(weights, values, 1) for name, values in self.of_learners.items()
+        }
+        contrast_sums = _Contrast(self, weighted_sums, np.tensordot(weights, self.rows, 1))
+        all_blocks = contrast_sums.first_order(np.arange(N_BLOCKS))
+        error = 0.0 if self.exact else _error_of_mean(contrast_sums, all_blocks)
+        return auc_estimate(all_blocks.auc, _variance_parts(contrast_sums, all_blocks), error)
 
     def why_flat(self) -> NoVariance:
         """Why one learner has no variance."""
@@ -82,8 +84,8 @@ class _Contrast:
             # All learning sets: the products of their indicators are known.
             eta = complete_factors(classes.shape)[classes.place] * response
         else:
-            together = sums.together[blocks].sum(axis=0) / count
-            gram = together - np.outer(learnt, learnt)
+            learnt_together = sums.together[blocks].sum(axis=0) / count
+            gram = learnt_together - np.outer(learnt, learnt)
             response = classes.centred(response)
             # Rounding errors alone would not be solved for, but grow.
             noise = np.abs(response).max() <= ROUNDING
@@ -128,18 +130,18 @@ def _regressed(gram: np.ndarray, response: np.ndarray) -> np.ndarray:
     """
     n = len(gram)
     product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
-    found, _ = cg(product, response, rtol=1e-12)
-    solution: np.ndarray = found
+    least_squares, _ = cg(product, response, rtol=1e-12)
+    solution: np.ndarray = least_squares
     return solution
 
 
-def _error_of_mean(contrast: _Contrast, whole: _Linear) -> float:
+def _error_of_mean(contrast: _Contrast, linear_fit: _Linear) -> float:
     """Monte-Carlo standard error of the AUC: its residuals, summed over the rows of each draw.
 
     The fit of the coefficients makes residuals smaller than errors are, and has its own noise.
     """
     sums = contrast.sums
-    residuals = contrast.rows - sums.learning @ whole.learning
+    residuals = contrast.rows - sums.learning @ linear_fit.learning
     by_draw = np.bincount(sums.draw, residuals - residuals.mean())
     n_rows, n_draws = len(residuals), len(by_draw)
     shape = sums.classes.shape
@@ -151,90 +153,110 @@ def _error_of_mean(contrast: _Contrast, whole: _Linear) -> float:
 # --------------------------------------------------------------------------- pair effects
 
 
-def _pair_effects(contrast: _Contrast, whole: _Linear) -> np.ndarray:
+def _pair_effects(contrast: _Contrast, linear_fit: _Linear) -> np.ndarray:
     """tau of each block, (K, n, n): within classes and across them."""
     sums, classes = contrast.sums, contrast.classes
     blocks = sums.draw % N_BLOCKS
-    found = np.zeros_like(sums.together)
+    block_taus = np.zeros_like(sums.together)
     for k in range(N_BLOCKS):
         count = sums.count[k]
         # A few learning sets, if these are all there are, leave blocks without any.
         if count:
-            of = {name: values[k] / count for name, values in contrast.of.items()}
-            residual = _without_fit(whole, of, sums.learning[blocks == k].astype(float))
-            found[k] = _taus(classes, *residual)
-    return found
+            block_means = {name: values[k] / count for name, values in contrast.of.items()}
+            residual = _without_fit(
+                linear_fit, block_means, sums.learning[blocks == k].astype(float)
+            )
+            block_taus[k] = _taus(classes, *residual)
+    return block_taus
 
 
 def _without_fit(
-    whole: _Linear, of: Mapping[str, np.ndarray], learning: np.ndarray
+    linear_fit: _Linear, block_means: Mapping[str, np.ndarray], learning: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     """Means of a block's rows: the residual AUC, of what holds one observation, and of pairs.
 
     The last two are those of two observations of one class, and of two classes.
     """
-    classes, count = whole.classes, len(learning)
+    classes, count = linear_fit.classes, len(learning)
     r = classes.of_each(classes.shape.tested)
-    d = whole.tested
-    fit = whole.auc + learning @ whole.learning
+    d = linear_fit.tested
+    fit = linear_fit.auc + learning @ linear_fit.learning
     # Placements of a class are fitted by this and d: what the sum over L has more than the AUC.
-    more = (learning * (d / r)) @ classes.members
-    each = more[:, classes.labels]
+    tested_effects = (learning * (d / r)) @ classes.members
+    other_tested = tested_effects[:, classes.labels]
     learnt = learning.mean(axis=0)
-    together = learning.T @ learning / count
+    learnt_together = learning.T @ learning / count
     fit_inside = learning.T @ (learning * fit[:, None]) / count
     fit_learnt = learning.T @ fit / count
-    more_inside = learning.T @ (learning * each) / count
-    more_learnt = (learning.T @ more / count)[:, classes.labels]
+    more_inside = learning.T @ (learning * other_tested) / count
+    more_learnt = (learning.T @ tested_effects / count)[:, classes.labels]
     # Rows that learn from the first and test the second.
-    one = learnt[:, None] - together
-    mixed = of["mixed"] - one * d - (fit_learnt[:, None] - fit_inside) - (more_learnt - more_inside)
-    inside = of["inside"] - fit_inside
+    learnt_alone = learnt[:, None] - learnt_together
+    mixed = (
+        block_means["mixed"]
+        - learnt_alone * d
+        - (fit_learnt[:, None] - fit_inside)
+        - (more_learnt - more_inside)
+    )
+    inside = block_means["inside"] - fit_inside
     # Rows that test both.
-    neither = 1 - learnt[:, None] - learnt + together
+    neither = 1 - learnt[:, None] - learnt + learnt_together
     fit_tested = fit.mean() - fit_learnt[:, None] - fit_learnt + fit_inside
-    of_first = (more.mean(axis=0)[classes.labels])[:, None] - np.diagonal(more_inside)[:, None]
+    of_first = (
+        (tested_effects.mean(axis=0)[classes.labels])[:, None] - np.diagonal(more_inside)[:, None]
+    )
     # What the first's class has more, in rows that test both.
     of_first = of_first - more_learnt.T + more_inside.T
-    across = of["across"] - neither * (d[:, None] + d) - fit_tested - of_first - of_first.T
+    between_classes = (
+        block_means["across"] - neither * (d[:, None] + d) - fit_tested - of_first - of_first.T
+    )
     tested = 1 - learnt
-    placed = of["placed"] - tested * d - (fit.mean() - fit_learnt) - np.diagonal(of_first)
-    own = of["learnt_auc"] - fit_learnt + placed / r
-    residual = float(of["auc"]) - float(fit.mean())
+    placed = block_means["placed"] - tested * d - (fit.mean() - fit_learnt) - np.diagonal(of_first)
+    single_residuals = block_means["learnt_auc"] - fit_learnt + placed / r
+    residual = float(block_means["auc"]) - float(fit.mean())
     mixed = mixed / r
     shared = inside + mixed + mixed.T
-    return residual, own, shared, shared + across / np.outer(r, r)
+    return residual, single_residuals, shared, shared + between_classes / np.outer(r, r)
 
 
 def _taus(
-    classes: Classes, u: float, own: np.ndarray, within: np.ndarray, across: np.ndarray
+    classes: Classes,
+    u: float,
+    single_residuals: np.ndarray,
+    within_classes: np.ndarray,
+    between_classes: np.ndarray,
 ) -> np.ndarray:
     """tau (n, n) from means of residuals; zero on the diagonal."""
     sizes = classes.shape.by_class
-    share = classes.of_each([(g + 1) / n for n, g in sizes])
-    a = own - share * u
+    inclusion_rates = classes.of_each([(g + 1) / n for n, g in sizes])
+    a = single_residuals - inclusion_rates * u
     scale = classes.of_each([g / (n - 2) if n > 2 else 0.0 for n, g in sizes])
     mean = classes.of_each([(g + 1) * g / (n * (n - 1)) for n, g in sizes])
     enough = classes.of_each([n > 2 for n, _ in sizes]) > 0
-    same = within - mean[:, None] * u - scale[:, None] * (a[:, None] + a)
-    same = np.where(enough[:, None], same, 0.0)
-    other = across - share * a[:, None] - share[:, None] * a - np.outer(share, share) * u
-    tau = np.where(classes.labels[:, None] == classes.labels, same, other)
+    same_class = within_classes - mean[:, None] * u - scale[:, None] * (a[:, None] + a)
+    same_class = np.where(enough[:, None], same_class, 0.0)
+    other = (
+        between_classes
+        - inclusion_rates * a[:, None]
+        - inclusion_rates[:, None] * a
+        - np.outer(inclusion_rates, inclusion_rates) * u
+    )
+    tau = np.where(classes.labels[:, None] == classes.labels, same_class, other)
     tau[np.diag_indices(len(tau))] = 0.0
     return tau
 
 
-def _variance_parts(contrast: _Contrast, whole: _Linear) -> VarianceParts:
+def _variance_parts(contrast: _Contrast, linear_fit: _Linear) -> VarianceParts:
     """Squared lengths of single and pair effects."""
     classes, shape = contrast.classes, contrast.classes.shape
     n_rows = contrast.sums.count
-    b, weight = whole.contributions, n_rows / n_rows.sum()
+    b, weight = linear_fit.contributions, n_rows / n_rows.sum()
     # Both orders of a pair are there.
-    same = classes.of_each([pair_factor(n, g + 1) / 2 for n, g in shape.by_class])
+    same_class_factor = classes.of_each([pair_factor(n, g + 1) / 2 for n, g in shape.by_class])
     single = classes.of_each([first_order_factor(n, g + 1) for n, g in shape.by_class])
     equal = classes.labels[:, None] == classes.labels
-    factors = np.where(equal, same[:, None], np.outer(single, single) / 2)
-    tau = _pair_effects(contrast, whole) * np.sqrt(factors) * weight[:, None, None]
+    factors = np.where(equal, same_class_factor[:, None], np.outer(single, single) / 2)
+    tau = _pair_effects(contrast, linear_fit) * np.sqrt(factors) * weight[:, None, None]
     # Inner products of blocks are all that is needed of the pair effects from here on.
     flat = tau.reshape(N_BLOCKS, -1)
 

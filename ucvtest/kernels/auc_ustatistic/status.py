@@ -21,14 +21,14 @@ NOTHING_VARIED = {
 }
 
 
-def no_variance_in_words(why: NoVariance) -> str:
+def no_variance_in_words(no_variance: NoVariance) -> str:
     """The status where there is no variance."""
-    if why is NoVariance.NEVER_TOGETHER:
+    if no_variance is NoVariance.NEVER_TOGETHER:
         return (
             "too few resamples: some two classes were tested together in no learning set; give "
             "more learning sets, or smaller ones"
         )
-    return f"degenerate: the jackknife variance is zero, {NOTHING_VARIED[why]}"
+    return f"degenerate: the jackknife variance is zero, {NOTHING_VARIED[no_variance]}"
 
 
 def too_rough(estimate: AucEstimate, name: str, remedy: str) -> str:

@@ -52,7 +52,7 @@ class TwoClasses(BlockSums):
         self._effects = None
         self.rank(
             LearningSets(self._by_class(learning), draw),
-            [self._by_class(each.astype(float, copy=False)) for each in scores],
+            [self._by_class(learner_scores.astype(float, copy=False)) for learner_scores in scores],
         )
         if self._rows_at_a_time is not None and self.n_waiting >= self._rows_at_a_time:
             self.settle()
@@ -69,9 +69,14 @@ class TwoClasses(BlockSums):
     @property
     def covariance(self) -> np.ndarray:
         """The delete-one jackknife covariance matrix (D, D), by squares as they are."""
-        parts = zip(self.shape.split(self._all_effects().b), self.shape.by_class, strict=True)
-        found = [first_order_factor(n, g + 1) * each @ each.T for each, (n, g) in parts]
-        return np.asarray(sum(found))
+        effects_and_sizes = zip(
+            self.shape.split(self._all_effects().b), self.shape.by_class, strict=True
+        )
+        class_jackknives = [
+            first_order_factor(n, g + 1) * class_effects @ class_effects.T
+            for class_effects, (n, g) in effects_and_sizes
+        ]
+        return np.asarray(sum(class_jackknives))
 
     def _all_effects(self) -> "_Effects":
         if self._effects is None:
@@ -117,21 +122,21 @@ class _Effects:
         """From the sums so far."""
         sums.settle()
         shape, n_rows = sums.shape, sums.moments.n_rows.astype(float)
-        whole = first_order(shape, sums.moments, np.arange(N_BLOCKS), exact=sums.exact)
-        b = whole.contributions(shape)
+        first_order_of_all = first_order(shape, sums.moments, np.arange(N_BLOCKS), exact=sums.exact)
+        b = first_order_of_all.contributions(shape)
 
         def of_blocks(blocks: np.ndarray) -> np.ndarray:
-            found = first_order(shape, sums.moments, blocks, exact=False)
-            return found.contributions(shape)
+            block_first_order = first_order(shape, sums.moments, blocks, exact=False)
+            return block_first_order.contributions(shape)
 
         return cls(
             sums=sums,
-            whole=whole,
+            whole=first_order_of_all,
             b=b,
             groups=None if sums.exact else BlockGroups.of(b, sums.moments.n_rows, of_blocks),
             pairs=PairEffects.of(shape, n_rows, sums.residuals, sums.pairs),
             weight=n_rows / sums.n_rows,
-            unbiased=_unbiased(sums, whole),
+            unbiased=_unbiased(sums, first_order_of_all),
         )
 
     def variance_parts(self, weights: np.ndarray) -> VarianceParts:
@@ -140,29 +145,31 @@ class _Effects:
         pair = [pair_factor(n, g + 1) / 2 for n, g in shape.by_class]
         first, second = (first_order_factor(n, g + 1) for n, g in shape.by_class)
         # Inner products of blocks are all that is needed of the pair effects from here on.
-        inner = np.zeros((N_BLOCKS, N_BLOCKS))
+        block_products = np.zeros((N_BLOCKS, N_BLOCKS))
         for factor, tau in zip((*pair, first * second), vars(self.pairs).values(), strict=True):
             of_block = np.einsum("d,dkij->kij", weights, tau).reshape(N_BLOCKS, -1)
             of_block *= self.weight[:, None]
-            inner += factor * np.einsum("ki,li->kl", of_block, of_block)
+            block_products += factor * np.einsum("ki,li->kl", of_block, of_block)
         return VarianceParts(
             shape=shape,
             b=weights @ self.b,
             groups=None if self.groups is None else self.groups.combined(weights),
-            inner=inner,
+            inner=block_products,
             weight=self.weight,
             unbiased=np.einsum("d,kde,e->k", weights, self.unbiased, weights).tolist(),
         )
 
 
-def _unbiased(sums: BlockSums, whole: FirstOrder) -> np.ndarray:
+def _unbiased(sums: BlockSums, first_order_of_all: FirstOrder) -> np.ndarray:
     """The unbiased variance (D, D) of all rows, and without each block; NaN where there is none."""
     if sums.complete is not None:
-        return sums.complete.unbiased(whole.auc)[None]
+        return sums.complete.unbiased(first_order_of_all.auc)[None]
     if sums.stages is None:
-        return np.full((N_BLOCKS + 1, len(whole.auc), len(whole.auc)), np.nan)
-    left = [np.arange(N_BLOCKS) != k for k in range(-1, N_BLOCKS)]
-    return np.stack([unbiased(sums.stages, kept) for kept in left])
+        return np.full(
+            (N_BLOCKS + 1, len(first_order_of_all.auc), len(first_order_of_all.auc)), np.nan
+        )
+    block_selections = [np.arange(N_BLOCKS) != k for k in range(-1, N_BLOCKS)]
+    return np.stack([unbiased(sums.stages, kept_blocks) for kept_blocks in block_selections])
 
 
 def _error_of_mean(sums: BlockSums, weights: np.ndarray) -> float:

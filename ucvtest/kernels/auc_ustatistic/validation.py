@@ -103,7 +103,9 @@ def checked_rows(
     rows = UserRows(mask.astype(bool), _draws(cluster, len(mask)), labels, order)
     if not grouped:
         for label, members in zip(order, rows.members, strict=True):
-            _check_sizes(rows.learnt[:, members], "observation", f" of class {label}", least=2)
+            _check_sizes(
+                rows.learnt[:, members], "observation", f" of class {label}", fewest_tested=2
+            )
         _check_number(rows, "observation", exact=exact)
     return rows
 
@@ -116,15 +118,15 @@ def checked_units(rows: UserRows, clusters: Clusters, *, several: bool, exact: b
     groups = clusters.groups
     if several:
         groups.check_classes(rows.labels, rows.order)
-    own = None if several else groups.classes(rows.labels)
+    cluster_labels = None if several else groups.classes(rows.labels)
     learnt = groups.common("learnt", rows.learnt)
-    if own is None:
+    if cluster_labels is None:
         units = UserRows(learnt, rows.draw, np.zeros(groups.n_groups, dtype=int), (0,))
-        _check_sizes(learnt, "group", "", least=LEAST_TESTED)
+        _check_sizes(learnt, "group", "", fewest_tested=LEAST_TESTED)
     else:
-        units = UserRows(learnt, rows.draw, own, rows.order)
+        units = UserRows(learnt, rows.draw, cluster_labels, rows.order)
         for label, members in zip(units.order, units.members, strict=True):
-            _check_sizes(learnt[:, members], "group", f" of class {label}", least=2)
+            _check_sizes(learnt[:, members], "group", f" of class {label}", fewest_tested=2)
     _check_number(units, "group", exact=exact)
     return units
 
@@ -159,23 +161,24 @@ def _draws(cluster: Any, n_rows: int) -> np.ndarray:
     return np.unique(names, return_inverse=True)[1]
 
 
-def _check_sizes(learnt: np.ndarray, unit: str, of: str, *, least: int) -> None:
+def _check_sizes(learnt: np.ndarray, unit: str, class_words: str, *, fewest_tested: int) -> None:
     """Refuse learning sets that change in size, or leave too few of a class."""
     sizes, n = learnt.sum(axis=1), learnt.shape[1]
     if sizes.min() != sizes.max():
         raise ValueError(
-            f"learnt must hold as many {unit}s{of} in every row, got from {sizes.min()} to "
-            f"{sizes.max()}: draw learning sets {'within the classes' if of else 'of one size'}"
+            f"learnt must hold as many {unit}s{class_words} in every row, got from {sizes.min()} "
+            f"to {sizes.max()}: draw learning sets "
+            f"{'within the classes' if class_words else 'of one size'}"
         )
-    if n - sizes[0] < least:
+    if n - sizes[0] < fewest_tested:
         raise ValueError(
-            f"learnt leaves {n - sizes[0]} of {n} {unit}s{of}, and {least} at least must be "
-            "tested: draw smaller learning sets"
+            f"learnt leaves {n - sizes[0]} of {n} {unit}s{class_words}, and {fewest_tested} at "
+            "least must be tested: draw smaller learning sets"
         )
     if learnt.all(axis=0).any():
         raise ValueError(
-            f"{unit} {int(learnt.all(axis=0).argmax())}{of} is in every learning set and never "
-            "tested: draw learning sets at random"
+            f"{unit} {int(learnt.all(axis=0).argmax())}{class_words} is in every learning set and "
+            "never tested: draw learning sets at random"
         )
 
 
@@ -184,8 +187,8 @@ def _check_number(rows: UserRows, unit: str, *, exact: bool) -> None:
     n_rows, n_obs = rows.learnt.shape
     if exact:
         complete = rows.shape.complete
-        different = len(np.unique(np.packbits(rows.learnt, axis=1), axis=0))
-        if n_rows != complete or different != complete:
+        n_distinct = len(np.unique(np.packbits(rows.learnt, axis=1), axis=0))
+        if n_rows != complete or n_distinct != complete:
             raise ValueError(
                 f"exact=True needs each of the {complete} learning sets once, got {n_rows} rows"
                 f"{'' if n_rows != complete else ', some of them equal'}: leave it out for "
@@ -234,10 +237,10 @@ def _class_scores(rows: UserRows, name: str, scores: Any) -> np.ndarray:
     return values
 
 
-def _check_tested(rows: UserRows, name: str, missing: np.ndarray, needed: str) -> None:
+def _check_tested(rows: UserRows, name: str, missing: np.ndarray, needed_values: str) -> None:
     if (missing & ~rows.learnt).any():
         row, column = np.argwhere(missing & ~rows.learnt)[0]
         raise ValueError(
             f"{name} has NaN in row {row} for observation {column}, which is tested there: "
-            f"every tested observation needs {needed}"
+            f"every tested observation needs {needed_values}"
         )

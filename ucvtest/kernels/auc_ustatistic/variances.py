@@ -68,7 +68,7 @@ class AucEstimate:
 
     def reversed(self) -> Self:
         """The difference the other way round."""
-        return replace(self, auc=-self.auc, u=tuple(-each for each in self.u))
+        return replace(self, auc=-self.auc, u=tuple(-class_influence for class_influence in self.u))
 
     def is_rough(self, name: str) -> bool:
         """Whether the Monte-Carlo error of a variance is too large to rely on it."""
@@ -104,17 +104,17 @@ class _Components:
         j, m2 = self.jackknife, self.pair_effects
         if not j > NO_VARIANCE:
             return dict.fromkeys(VARIANCES, nan)
-        within = clipped(self.unbiased, geometric(j, m2), j)
-        found = (midpoint(j, m2), within, j, self.unbiased)
-        return dict(zip(VARIANCES, found, strict=True))
+        clipped_variance = clipped(self.unbiased, geometric(j, m2), j)
+        ordered_variances = (midpoint(j, m2), clipped_variance, j, self.unbiased)
+        return dict(zip(VARIANCES, ordered_variances, strict=True))
 
     def df(self, sizes: tuple[int, ...]) -> float:
         """Welch's degrees of freedom."""
         if not self.jackknife > NO_VARIANCE:
             return nan
-        parts = zip(self.by_class, sizes, strict=True)
-        found = self.jackknife**2 / sum(j**2 / (n - 1) for j, n in parts)
-        return float(np.clip(found, 1, sum(sizes) - len(sizes)))
+        jackknife_and_size = zip(self.by_class, sizes, strict=True)
+        welch_df = self.jackknife**2 / sum(j**2 / (n - 1) for j, n in jackknife_and_size)
+        return float(np.clip(welch_df, 1, sum(sizes) - len(sizes)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,22 +141,23 @@ class BlockGroups:
         of_block = blocks % n_groups
         members = [np.flatnonzero(of_block == k) for k in range(n_groups)]
         members += [blocks[(of_block == of_block[k]) & (blocks != k)] for k in blocks]
-        weight = np.array([n_rows[part].sum() for part in members]) / total
+        weight = np.array([n_rows[group_blocks].sum() for group_blocks in members]) / total
         single = np.zeros((len(members), *b.shape))
-        for k, part in enumerate(members):
+        for k, group_blocks in enumerate(members):
             if weight[k] > 0:
-                single[k] = weight[k] * effects(part)
-        (singles, left), (of_groups, rest) = (
-            np.split(each, [n_groups]) for each in (single, weight)
+                single[k] = weight[k] * effects(group_blocks)
+        (singles, left_out_effects), (of_groups, left_out_weights) = (
+            np.split(values_and_weights, [n_groups]) for values_and_weights in (single, weight)
         )
-        return cls(singles, of_groups, left, rest, of_block)
+        return cls(singles, of_groups, left_out_effects, left_out_weights, of_block)
 
     def combined(self, weights: np.ndarray) -> Self:
         """Of a linear combination of the learners, which are the second axis."""
-        singles, left = (
-            np.einsum("d,kdi->ki", weights, part) for part in (self.singles, self.left)
+        singles, left_out_effects = (
+            np.einsum("d,kdi->ki", weights, learner_effects)
+            for learner_effects in (self.singles, self.left)
         )
-        return replace(self, singles=singles, left=left)
+        return replace(self, singles=singles, left=left_out_effects)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,8 +181,8 @@ class VarianceParts:
         cls, shape: Shape, b: np.ndarray, groups: BlockGroups | None, weight: np.ndarray
     ) -> Self:
         """Without effects of pairs, for the jackknife alone."""
-        nothing = np.zeros((N_BLOCKS, N_BLOCKS))
-        return cls(shape, b, groups, nothing, weight, [nan] * (N_BLOCKS + 1))
+        no_pairs = np.zeros((N_BLOCKS, N_BLOCKS))
+        return cls(shape, b, groups, no_pairs, weight, [nan] * (N_BLOCKS + 1))
 
     def raw(self) -> _Components:
         """Squares as they are, of a complete design."""
@@ -195,50 +196,63 @@ class VarianceParts:
         # Of a class whose products are negative, the squares as they are.
         single = np.where(single > 0, single, raw)
         pairs = np.maximum(self._crossed_pairs(), 0.0)
-        found = zip(single.tolist(), pairs.tolist(), self.unbiased, strict=True)
-        return [_Components(tuple(by_class), m2, other) for by_class, m2, other in found]
+        component_rows = zip(single.tolist(), pairs.tolist(), self.unbiased, strict=True)
+        return [_Components(tuple(by_class), m2, other) for by_class, m2, other in component_rows]
 
     def _crossed_singles(self, groups: BlockGroups) -> np.ndarray:
         by_class = partial(jackknife_by_class, self.shape)
         total, gone = groups.singles.sum(axis=0), groups.of_block
         totals = np.vstack([total, total - groups.singles[gone] + groups.left])
-        same, left_same = by_class(groups.singles**2), by_class(groups.left**2)
-        sames = np.vstack([same.sum(axis=0), same.sum(axis=0) - same[gone] + left_same])
+        same_group, left_same = by_class(groups.singles**2), by_class(groups.left**2)
+        sames = np.vstack(
+            [same_group.sum(axis=0), same_group.sum(axis=0) - same_group[gone] + left_same]
+        )
         left_out = [
             np.append(np.delete(groups.weight, group), weight)
             for group, weight in zip(gone, groups.left_weight, strict=True)
         ]
-        different = [one.sum() ** 2 - (one**2).sum() for one in (groups.weight, *left_out)]
-        found: np.ndarray = (by_class(totals**2) - sames) / np.array(different)[:, None]
-        return found
+        weight_of_pairs = [
+            group_weights.sum() ** 2 - (group_weights**2).sum()
+            for group_weights in (groups.weight, *left_out)
+        ]
+        crossed_squares: np.ndarray = (by_class(totals**2) - sames) / np.array(weight_of_pairs)[
+            :, None
+        ]
+        return crossed_squares
 
     def _crossed_pairs(self) -> np.ndarray:
-        different = self.inner - np.diag(np.diag(self.inner))
+        different_blocks = self.inner - np.diag(np.diag(self.inner))
         shares = np.outer(self.weight, self.weight)
         np.fill_diagonal(shares, 0.0)
-        found = [part.sum() - np.append(0.0, 2 * part.sum(axis=0)) for part in (different, shares)]
-        ratio: np.ndarray = found[0] / found[1]
+        sums_without_block = [
+            block_matrix.sum() - np.append(0.0, 2 * block_matrix.sum(axis=0))
+            for block_matrix in (different_blocks, shares)
+        ]
+        ratio: np.ndarray = sums_without_block[0] / sums_without_block[1]
         return ratio
 
 
-def auc_estimate(auc: float, found: VarianceParts, mc_se_estimate: float) -> AucEstimate:
+def auc_estimate(auc: float, variance_parts: VarianceParts, mc_se_estimate: float) -> AucEstimate:
     """The estimate with its variances; the Monte-Carlo error of the AUC is known."""
-    shape, mc_se = found.shape, dict.fromkeys(VARIANCES, 0.0)
-    if found.groups is None:
-        parts = found.raw()
+    shape, mc_se = variance_parts.shape, dict.fromkeys(VARIANCES, 0.0)
+    if variance_parts.groups is None:
+        all_components = variance_parts.raw()
     else:
-        parts, *left_out = found.crossed(found.groups)
-        without = [one.variances for one in left_out]
-        mc_se = {name: _error_by_blocks([each[name] for each in without]) for name in VARIANCES}
-    values = parts.variances
+        all_components, *left_out = variance_parts.crossed(variance_parts.groups)
+        leave_one_out = [components.variances for components in left_out]
+        mc_se = {
+            name: _error_by_blocks([group_variances[name] for group_variances in leave_one_out])
+            for name in VARIANCES
+        }
+    values = all_components.variances
     return AucEstimate(
         auc=auc,
         values=values,
         mc_se={name: nan if isnan(value) else mc_se[name] for name, value in values.items()},
-        jackknife=parts.jackknife,
-        pair_effects=parts.pair_effects,
-        u=influence_values(shape, found.b),
-        df=parts.df(shape.sizes),
+        jackknife=all_components.jackknife,
+        pair_effects=all_components.pair_effects,
+        u=influence_values(shape, variance_parts.b),
+        df=all_components.df(shape.sizes),
         mc_se_estimate=mc_se_estimate,
     )
 

@@ -95,11 +95,11 @@ def moments(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str,
     e, fold = by_cluster(e, fold, groups)
     rows = moments_by_row(e, fold)
     n_repeats, n_obs = len(rows["mean"]), np.shape(e)[-1]
-    found = {name: float(values.mean()) for name, values in rows.items()}
+    mean_moments = {name: float(values.mean()) for name, values in rows.items()}
     between = float(rows["mean"].var(ddof=1)) if n_repeats > 1 else math.nan
     reduction = (1 - 1 / n_repeats) * between if n_repeats > 1 else 0.0
-    found["naive_variance"] = found["lambda2"] / n_obs - reduction
-    return found | {"repeat_variance": between}
+    mean_moments["naive_variance"] = mean_moments["lambda2"] / n_obs - reduction
+    return mean_moments | {"repeat_variance": between}
 
 
 def moments_by_row(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str, np.ndarray]:
@@ -323,9 +323,9 @@ def admissible_variances(
     check_sizes(n_obs, fold_size)
     if not (isinstance(width, Real) and width == math.inf):
         check_number("width", width, low=0)
-    most = width**2 / 4
+    largest_gamma = width**2 / 4
     if math.isnan(lambda1):
-        return 0.0, lambda2 / n_obs + most - lambda2
+        return 0.0, lambda2 / n_obs + largest_gamma - lambda2
     at_zero = lambda2 / n_obs + (lambda1 - lambda2) / fold_size
-    least = 0.0 if nonnegative_omega else -lambda1 / fold_size
-    return max(0.0, at_zero + least), at_zero + most - lambda1
+    smallest_omega = 0.0 if nonnegative_omega else -lambda1 / fold_size
+    return max(0.0, at_zero + smallest_omega), at_zero + largest_gamma - lambda1

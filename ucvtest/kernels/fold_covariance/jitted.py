@@ -24,7 +24,7 @@ def moments_of_rows(losses: jax.Array, codes: jax.Array, n_folds: int) -> dict[s
 
     size = by_fold(jnp.ones_like(losses))
     total = by_fold(losses)
-    squares, within = (losses**2).sum(1), (total**2).sum(1)
+    squares, fold_square_sums = (losses**2).sum(1), (total**2).sum(1)
     size_squares = (size**2).sum(1)
     mean = losses.mean(1)
     fold_mean = total / size
@@ -35,12 +35,12 @@ def moments_of_rows(losses: jax.Array, codes: jax.Array, n_folds: int) -> dict[s
     between = (size * (fold_mean - mean[:, None]) ** 2).sum(1) / (n_folds - 1)
     # One for folds of the same size, and then the mean square between folds is lambda_2.
     weight = size_squares * (n_folds - 1) / (n**2 - size_squares)
-    extra = jnp.where(weight == 1.0, 0.0, (weight - 1.0) * (between - lambda1))
+    size_correction = jnp.where(weight == 1.0, 0.0, (weight - 1.0) * (between - lambda1))
     return {
         "mean": mean,
         "s1": squares / n,
-        "s2": pairs * (within - squares) / (size_squares - n),
-        "s3": (total.sum(1) ** 2 - within) / (n**2 - size_squares),
+        "s2": pairs * (fold_square_sums - squares) / (size_squares - n),
+        "s3": (total.sum(1) ** 2 - fold_square_sums) / (n**2 - size_squares),
         "lambda1": lambda1,
-        "lambda2": between + extra,
+        "lambda2": between + size_correction,
     }

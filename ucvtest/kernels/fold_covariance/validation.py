@@ -28,10 +28,10 @@ def by_cluster(e: Any, fold: Any, groups: Any) -> tuple[Any, Any]:
     if groups is None:
         return e, fold
     losses, codes = as_numbers("e", e), as_array("fold", fold)
-    found = as_groups(groups, losses.shape[-1] if losses.ndim else 0)
-    if found is None or codes.shape not in (losses.shape, losses.shape[-1:]):
+    user_groups = as_groups(groups, losses.shape[-1] if losses.ndim else 0)
+    if user_groups is None or codes.shape not in (losses.shape, losses.shape[-1:]):
         return e, fold  # refused as without groups
-    return found.sums(losses) / found.sizes, found.common("fold", codes)
+    return user_groups.sums(losses) / user_groups.sizes, user_groups.common("fold", codes)
 
 
 def checked_losses(e: np.ndarray, fold: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

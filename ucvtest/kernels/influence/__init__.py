@@ -110,16 +110,16 @@ def auc(
     check_pairs_tested(counted.n_untested, mask, labels)
     sums = counted.sums()
     sums.add(rows, values)
-    found = sums.influence([rows])
-    terms = np.stack([found.first, found.second, found.third])
+    influence = sums.influence([rows])
+    terms = np.stack([influence.first, influence.second, influence.third])
     return {
-        "auc": found.estimate,
-        "u1": found.values[labels == 1],
-        "u0": found.values[labels == 0],
-        "se": float(np.sqrt(found.variance)),
+        "auc": influence.estimate,
+        "u1": influence.values[labels == 1],
+        "u0": influence.values[labels == 0],
+        "se": float(np.sqrt(influence.variance)),
         "terms1": terms[:, labels == 1],
         "terms0": terms[:, labels == 0],
-        "mc_se": found.mc_se,
+        "mc_se": influence.mc_se,
     }
 
 
@@ -133,28 +133,32 @@ def _auc_of_clusters(
 ) -> dict[str, Any]:
     """`auc` where observations come in clusters."""
     mask, learnt = (
-        pairs.clusters.groups.common(name, each)
-        for name, each in (("tested", tested), ("counts", counts))
+        pairs.clusters.groups.common(name, user_array)
+        for name, user_array in (("tested", tested), ("counts", counts))
     )
-    where = ("the sample",) if pairs.mixed else ("class 1", "class 0")
-    for members, what in zip(pairs.classes, where, strict=True):
-        check_folds(mask[:, members], learnt[:, members], what, bootstrap=bootstrap)
+    class_names = ("the sample",) if pairs.mixed else ("class 1", "class 0")
+    for members, class_words in zip(pairs.classes, class_names, strict=True):
+        check_folds(mask[:, members], learnt[:, members], class_words, bootstrap=bootstrap)
     rows = Rows(mask, learnt, np.arange(len(mask)))
     counted = ClusterPairCounts.of_pairs(pairs, len(mask), [rows])
     check_cluster_pairs_tested(counted.n_untested, len(mask))
     sums = counted.sums()
     sums.add(rows, scores)
-    found = sums.influence([rows])
-    terms = np.stack([found.first, found.second, found.third])
-    parts: dict[str, Any] = {"u": found.values, "terms": terms}
+    influence = sums.influence([rows])
+    terms = np.stack([influence.first, influence.second, influence.third])
+    influence_by_class: dict[str, Any] = {"u": influence.values, "terms": terms}
     if not pairs.mixed:
-        parts = {f"u{1 - k}": found.values[members] for k, members in enumerate(pairs.classes)}
-        parts |= {f"terms{1 - k}": terms[:, members] for k, members in enumerate(pairs.classes)}
+        influence_by_class = {
+            f"u{1 - k}": influence.values[members] for k, members in enumerate(pairs.classes)
+        }
+        influence_by_class |= {
+            f"terms{1 - k}": terms[:, members] for k, members in enumerate(pairs.classes)
+        }
     return {
-        "auc": found.estimate,
-        "se": float(np.sqrt(found.variance)),
-        "mc_se": found.mc_se,
-        **parts,
+        "auc": influence.estimate,
+        "se": float(np.sqrt(influence.variance)),
+        "mc_se": influence.mc_se,
+        **influence_by_class,
     }
 
 
@@ -226,13 +230,13 @@ def error(
     check_observations_tested(counted.n_untested, mask)
     sums = counted.sums()
     sums.add(rows, values)
-    found = with_offset(sums.influence([rows]), None if clusters is None else clusters.offset)
+    influence = with_offset(sums.influence([rows]), None if clusters is None else clusters.offset)
     return {
-        "error": found.estimate,
-        "u": found.values,
-        "se": float(np.sqrt(found.variance)),
-        "terms": np.stack([found.first, found.second, found.third]),
-        "mc_se": found.mc_se,
+        "error": influence.estimate,
+        "u": influence.values,
+        "se": float(np.sqrt(influence.variance)),
+        "terms": np.stack([influence.first, influence.second, influence.third]),
+        "mc_se": influence.mc_se,
     }
 
 

@@ -12,22 +12,22 @@ def ad_hoc_by_repetition(
 
     `folds` is (R, K1, K0) or (R, K), `estimate` (R,): see `ucvtest.kernels.influence`.
     """
-    every = tuple(range(1, folds.ndim))
-    centre = folds.mean(axis=every) if estimate is None else estimate
+    fold_axes = tuple(range(1, folds.ndim))
+    centre = folds.mean(axis=fold_axes) if estimate is None else estimate
     pooled = folds.reshape(len(folds), -1)
     n_effective = np.sqrt(np.prod(folds.shape[1:])) if folds.ndim == 3 else folds.shape[1]
-    found = {"adhoc_1": pooled.var(axis=1, ddof=1) / n_effective}
+    variances = {"adhoc_1": pooled.var(axis=1, ddof=1) / n_effective}
     if folds.ndim == 2:
-        found["adhoc_2"] = found["adhoc_1"]
+        variances["adhoc_2"] = variances["adhoc_1"]
     elif folds.shape[1] == folds.shape[2]:
-        own = np.diagonal(folds, axis1=1, axis2=2)
-        found["adhoc_2"] = own.var(axis=1, ddof=1) / folds.shape[1]
+        own_fold_estimates = np.diagonal(folds, axis1=1, axis2=2)
+        variances["adhoc_2"] = own_fold_estimates.var(axis=1, ddof=1) / folds.shape[1]
     else:
-        found["adhoc_2"] = np.full(len(folds), np.nan)
+        variances["adhoc_2"] = np.full(len(folds), np.nan)
     unbiased, mle = np.zeros((2, len(folds)))
     for margin in [folds] if folds.ndim == 2 else [folds.mean(axis=2), folds.mean(axis=1)]:
         k = margin.shape[1]
         squares = ((margin - centre[:, None]) ** 2).sum(axis=1)
         unbiased += squares / (k * (k - 1))
         mle += squares / k**2
-    return found | {"adhoc_3": unbiased, "adhoc_3_mle": mle}
+    return variances | {"adhoc_3": unbiased, "adhoc_3_mle": mle}

@@ -41,23 +41,23 @@ class Call:
         tested: list[np.ndarray],
         sizes: list[int],
         group: np.ndarray,
-        part: slice,
+        call_rows: slice,
     ) -> "Call":
         """From what is tested, (R, n_c) of each class, and the columns that its index has."""
         n_rows = -(-len(group) // ROW_STEP) * ROW_STEP if len(group) >= ROW_STEP else len(group)
         index, weight = [], []
-        for each, size in zip(tested, sizes, strict=True):
-            row, place = np.nonzero(each)
-            position = np.cumsum(each, axis=1)[row, place] - 1
+        for class_tested, size in zip(tested, sizes, strict=True):
+            row, member_index = np.nonzero(class_tested)
+            position = np.cumsum(class_tested, axis=1)[row, member_index] - 1
             of_class = np.zeros((n_rows, size), dtype=np.int32)
             weight_of_class = np.zeros((n_rows, size))
-            of_class[row, position] = place
+            of_class[row, position] = member_index
             weight_of_class[row, position] = 1.0
             index.append(of_class)
             weight.append(weight_of_class)
         padded = np.zeros(n_rows, dtype=np.int32)
         padded[: len(group)] = group
-        return cls(classes, index, weight, padded, part, len(group))
+        return cls(classes, index, weight, padded, call_rows, len(group))
 
     @property
     def design(self) -> tuple[np.ndarray, ...]:
@@ -66,24 +66,30 @@ class Call:
 
     def scores(self, scores: np.ndarray) -> tuple[np.ndarray, ...]:
         """Those of the tested observations; entries of weight zero are undefined."""
-        found = []
+        tested_scores = []
         for members, index in zip(self.classes, self.index, strict=True):
             of_class = np.zeros(index.shape)
             places = members[index[: self.size]]
             of_class[: self.size] = np.take_along_axis(scores[self.part], places, axis=1)
-            found.append(of_class)
-        return tuple(found)
+            tested_scores.append(of_class)
+        return tuple(tested_scores)
 
 
 def calls(rows: Rows, classes: Sequence[np.ndarray], n_groups: int) -> Iterator[Call]:
     """The rows in parts of bounded size, each with its index arrays."""
     tested = [rows.tested[:, members] for members in classes]
-    sizes = [_size(each) for each in tested]
+    sizes = [_size(class_tested) for class_tested in tested]
     limit = max(1, CALL_CELLS // (sizes[0] * sizes[1]))
     group = group_of(rows, n_groups)
-    for start in range(0, len(group), limit):
-        part = slice(start, start + limit)
-        yield Call.make(classes, [each[part] for each in tested], sizes, group[part], part)
+    for first_row in range(0, len(group), limit):
+        call_rows = slice(first_row, first_row + limit)
+        yield Call.make(
+            classes,
+            [class_tested[call_rows] for class_tested in tested],
+            sizes,
+            group[call_rows],
+            call_rows,
+        )
 
 
 def _size(tested: np.ndarray) -> int:
@@ -105,11 +111,11 @@ def group_of(rows: Rows, n_groups: int) -> np.ndarray:
     return rows.repeat % n_groups
 
 
-def repeats_needed(share: float, n_cells: int, chance: float = 0.01) -> int:
+def repeats_needed(tested_rate: float, n_cells: int, chance: float = 0.01) -> int:
     """Repeats after which the chance that some cell is still untested is at most `chance`.
 
-    A cell is a pair, or an observation; `share` is the probability that a repeat tests a given one.
+    A cell is a pair, or an observation; `tested_rate` is the probability that a repeat tests one.
     """
-    if share >= 1:
+    if tested_rate >= 1:
         return 1
-    return int(np.ceil(np.log(n_cells / chance) / -np.log1p(-max(share, 1e-12))))
+    return int(np.ceil(np.log(n_cells / chance) / -np.log1p(-max(tested_rate, 1e-12))))

@@ -68,22 +68,22 @@ class ClusterPairs:
     @cached_property
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
         """How much each positive, and each negative, counts: 1 on average over the clusters."""
-        found = []
-        for rows, side in zip(self.members, self.sides, strict=True):
+        class_weights = []
+        for rows, clusters_of_class in zip(self.members, self.sides, strict=True):
             index = self.clusters.groups.index[rows]
             if self.clusters.weight == "group":
-                found.append(1 / np.bincount(index)[index])
+                class_weights.append(1 / np.bincount(index)[index])
             else:
-                found.append(np.full(len(rows), len(side) / len(rows)))
-        return found[0], found[1]
+                class_weights.append(np.full(len(rows), len(clusters_of_class) / len(rows)))
+        return class_weights[0], class_weights[1]
 
     @cached_property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """The row (column) of a table of pairs for each positive (negative)."""
         index = self.clusters.groups.index
         first, second = (
-            np.searchsorted(side, index[rows])
-            for side, rows in zip(self.sides, self.members, strict=True)
+            np.searchsorted(clusters_of_class, index[rows])
+            for clusters_of_class, rows in zip(self.sides, self.members, strict=True)
         )
         return first, second
 
@@ -91,19 +91,23 @@ class ClusterPairs:
     def table(self) -> np.ndarray:
         """The weight v of each pair of clusters; 0 of a cluster with itself."""
         sums = [
-            np.bincount(place, weight, len(side))
-            for place, weight, side in zip(self.places, self.weights, self.sides, strict=True)
+            np.bincount(cluster_index, weight, len(clusters_of_class))
+            for cluster_index, weight, clusters_of_class in zip(
+                self.places, self.weights, self.sides, strict=True
+            )
         ]
-        found = np.outer(*sums)
+        pair_weights = np.outer(*sums)
         if self.mixed:
-            np.fill_diagonal(found, 0.0)
-        return found
+            np.fill_diagonal(pair_weights, 0.0)
+        return pair_weights
 
-    def times_together(self, parts: Iterable[Rows]) -> np.ndarray:
+    def times_together(self, row_batches: Iterable[Rows]) -> np.ndarray:
         """How often each pair is tested together; 1 of pairs without weight."""
         counted = np.zeros(self.table.shape)
-        for rows in parts:
-            first, second = (rows.tested[:, side].astype(float) for side in self.sides)
+        for rows in row_batches:
+            first, second = (
+                rows.tested[:, clusters_of_class].astype(float) for clusters_of_class in self.sides
+            )
             counted += first.T @ second
         return np.where(self.table > 0, counted, 1.0)
 
@@ -115,20 +119,20 @@ class ClusterPairCounts(PairCounts):
 
     @classmethod
     def of_pairs(
-        cls, pairs: ClusterPairs, n_repeats: int, parts: Iterable[Rows]
+        cls, pairs: ClusterPairs, n_repeats: int, row_batches: Iterable[Rows]
     ) -> "ClusterPairCounts":
         """Count; the rows are about clusters, and come in any number of parts."""
-        needed = pairs.table > 0
-        by_group = np.zeros((number_of_groups(needed.size, n_repeats), *needed.shape))
-        for rows in parts:
+        has_weight = pairs.table > 0
+        by_group = np.zeros((number_of_groups(has_weight.size, n_repeats), *has_weight.shape))
+        for rows in row_batches:
             for call in calls(rows, pairs.sides, len(by_group)):
                 by_group += count_pairs(*call.design, call.group, shape=by_group.shape)
         # Pairs without weight count as tested once, with nothing to add up.
-        by_group *= needed
-        by_group[0] += ~needed
-        found = cls(pairs.classes, n_repeats, by_group)
-        object.__setattr__(found, "pairs", pairs)
-        return found
+        by_group *= has_weight
+        by_group[0] += ~has_weight
+        pair_counts = cls(pairs.classes, n_repeats, by_group)
+        object.__setattr__(pair_counts, "pairs", pairs)
+        return pair_counts
 
     def sums(self) -> "PairSums":
         """The second pass, for the scores of the rows by one learner."""
@@ -147,14 +151,19 @@ class TwoClassSums(PairSums):
     def add(self, rows: Rows, values: np.ndarray) -> None:
         """Add the scores of the rows of tested clusters, (R, n)."""
         pairs = self._counts.pairs
-        needed = pairs.table > 0
-        inverse = needed / self._tested
+        has_weight = pairs.table > 0
+        inverse = has_weight / self._tested
         of_rows = Rows(pairs.of_rows(rows.tested), rows.counts, rows.repeat)
         for call in calls(of_rows, pairs.members, self._n_groups):
-            places = [place[at] for place, at in zip(pairs.places, call.index, strict=True)]
+            places = [
+                cluster_index[row_index]
+                for cluster_index, row_index in zip(pairs.places, call.index, strict=True)
+            ]
             weights = [
-                weight[at] * known
-                for weight, at, known in zip(pairs.weights, call.index, call.weight, strict=True)
+                weight[row_index] * is_tested
+                for weight, row_index, is_tested in zip(
+                    pairs.weights, call.index, call.weight, strict=True
+                )
             ]
             sums, a, auc = rank_pairs(
                 *call.scores(values),
@@ -164,16 +173,16 @@ class TwoClassSums(PairSums):
                 inverse,
                 shape=self._sums.shape,
             )
-            self._sums += sums * needed
+            self._sums += sums * has_weight
             self._a.append(a[: call.size])
             self._values.append(auc[: call.size])
 
     def _influence(self, sets: LearningSets) -> Influence:
-        found = super()._influence(sets)
-        first, table = found.first.copy(), self._counts.pairs.table
+        pair_influence = super()._influence(sets)
+        first, table = pair_influence.first.copy(), self._counts.pairs.table
         for k, members in enumerate(self._counts.classes):
-            first[members] += found.estimate * (1 - table.mean(axis=1 - k))
-        return replace(found, first=first)
+            first[members] += pair_influence.estimate * (1 - table.mean(axis=1 - k))
+        return replace(pair_influence, first=first)
 
 
 class ClusterPairSums(TwoClassSums):
@@ -184,23 +193,23 @@ class ClusterPairSums(TwoClassSums):
         n = len(table)
         n_pairs = n * (n - 1) / 2
         scale = table.sum() / n_pairs
-        share = self._sums.sum(axis=0) / self._tested
-        theta = float(share.sum() / table.sum())
+        pair_means = self._sums.sum(axis=0) / self._tested
+        theta = float(pair_means.sum() / table.sum())
 
         def of_cluster(values: np.ndarray) -> np.ndarray:
             """Means over the pairs (..., G, G) that a cluster is in, twice."""
-            both = values.sum(axis=-1) + values.sum(axis=-2)
-            return 2 * both / ((n - 1) * scale)
+            cluster_sums = values.sum(axis=-1) + values.sum(axis=-2)
+            return 2 * cluster_sums / ((n - 1) * scale)
 
         group = np.arange(self._counts.n_repeats) % self._n_groups
         effects = sets.effects / (n_pairs * scale)
-        moved = (self._sums - self._counts.by_group * share) / self._tested
+        moved = (self._sums - self._counts.by_group * pair_means) / self._tested
         of_shares = of_cluster(moved) - 2 * np.bincount(group, effects, self._n_groups)[:, None]
         learnt = sets.learnt.mean() / sets.n_rows
         factor = n / (n_pairs * scale)
         return Influence(
             estimate=theta,
-            first=of_cluster(share - theta * table),
+            first=of_cluster(pair_means - theta * table),
             second=factor * sets.second,
             third=factor * sets.third,
             by_group=factor * sets.by_group + of_shares * (1 + learnt * n / max(n - 2, 1)),
@@ -212,6 +221,10 @@ class ClusterPairSums(TwoClassSums):
         )
 
 
-def with_offset(found: Influence, offset: np.ndarray | None) -> Influence:
+def with_offset(influence: Influence, offset: np.ndarray | None) -> Influence:
     """The mean loss of rows, as a ratio, where clusters have different sizes; see `Clusters`."""
-    return found if offset is None else replace(found, first=found.first + found.estimate * offset)
+    return (
+        influence
+        if offset is None
+        else replace(influence, first=influence.first + influence.estimate * offset)
+    )

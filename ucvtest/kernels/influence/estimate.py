@@ -74,17 +74,18 @@ class Influence:
     def minus(self, other: "Influence") -> "Influence":
         """The difference of two estimates from the same splits: everything here is linear."""
         mine = {
-            item.name: getattr(self, item.name) - getattr(other, item.name)
-            for item in fields(self)
-            if item.name not in ("divisor", "n_in_kernel")
+            influence_field.name: getattr(self, influence_field.name)
+            - getattr(other, influence_field.name)
+            for influence_field in fields(self)
+            if influence_field.name not in ("divisor", "n_in_kernel")
         }
         return replace(self, **mine)
 
     def of_class(self, members: np.ndarray) -> "Influence":
         """The influence values of one class alone."""
-        parts = {name: getattr(self, name)[members] for name in ("first", "second", "third")}
+        class_values = {name: getattr(self, name)[members] for name in ("first", "second", "third")}
         groups = {name: getattr(self, name)[:, members] for name in ("by_group", "first_by_group")}
-        return replace(self, **parts, **groups, divisor=self.divisor[members])
+        return replace(self, **class_values, **groups, divisor=self.divisor[members])
 
     def repaired(self, n_tested: np.ndarray) -> "Influence":
         """The influence values whose variance is that of the delete-one jackknife.

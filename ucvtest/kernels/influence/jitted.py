@@ -66,10 +66,14 @@ def sum_losses(
     losses: jax.Array, tested: jax.Array, group: jax.Array, inverse: jax.Array, n_groups: int
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Sums of losses of every group (G, n), a and the mean loss of every row."""
-    shown = jnp.where(tested, losses, 0.0)
-    sums = jnp.zeros((n_groups, losses.shape[1]), dtype=shown.dtype).at[group].add(shown)
+    tested_losses = jnp.where(tested, losses, 0.0)
+    sums = (
+        jnp.zeros((n_groups, losses.shape[1]), dtype=tested_losses.dtype)
+        .at[group]
+        .add(tested_losses)
+    )
     n_tested = jnp.maximum(tested.sum(1), 1)
-    return sums, shown @ inverse, shown.sum(1) / n_tested
+    return sums, tested_losses @ inverse, tested_losses.sum(1) / n_tested
 
 
 def _pair_index(

@@ -72,12 +72,12 @@ class PairCounts(_Counts):
     """How often each pair of a positive and a negative is tested together, for the AUC."""
 
     @classmethod
-    def of(cls, y: np.ndarray, n_repeats: int, parts: Iterable[Rows]) -> "PairCounts":
+    def of(cls, y: np.ndarray, n_repeats: int, row_batches: Iterable[Rows]) -> "PairCounts":
         """Count; y is 1 for positives, and the rows come in any number of parts."""
         classes = (np.flatnonzero(y == 1), np.flatnonzero(y != 1))
         n1, n0 = map(len, classes)
         by_group = np.zeros((number_of_groups(n1 * n0, n_repeats), n1, n0))
-        for rows in parts:
+        for rows in row_batches:
             for call in calls(rows, classes, len(by_group)):
                 by_group += count_pairs(*call.design, call.group, shape=by_group.shape)
         return cls(classes, n_repeats, by_group)
@@ -91,10 +91,10 @@ class LossCounts(_Counts):
     """How often each observation is tested, for an error rate or any other mean loss."""
 
     @classmethod
-    def of(cls, n_obs: int, n_repeats: int, parts: Iterable[Rows]) -> "LossCounts":
+    def of(cls, n_obs: int, n_repeats: int, row_batches: Iterable[Rows]) -> "LossCounts":
         """Count; see `PairCounts.of`."""
         by_group = np.zeros((number_of_groups(n_obs, n_repeats), n_obs))
-        for rows in parts:
+        for rows in row_batches:
             np.add.at(by_group, group_of(rows, len(by_group)), rows.tested)
         return cls((np.arange(n_obs),), n_repeats, by_group)
 
@@ -151,18 +151,18 @@ class _Sums(ABC):
     def add(self, rows: Rows, values: np.ndarray) -> None:
         """Add the scores (losses) of some rows, (R, n), looked at only where tested."""
 
-    def influence(self, parts: Iterable[Rows]) -> Influence:
+    def influence(self, row_batches: Iterable[Rows]) -> Influence:
         """The estimate and its influence values, from the added rows again, in the same order."""
-        return self._influence(self._learning_sets(parts))
+        return self._influence(self._learning_sets(row_batches))
 
-    def _learning_sets(self, parts: Iterable[Rows]) -> LearningSets:
+    def _learning_sets(self, row_batches: Iterable[Rows]) -> LearningSets:
         counts, all_a = self._counts, np.concatenate(self._a)
         n_obs = sum(map(len, counts.classes))
         weights = self._sums.sum(axis=0) / self._tested**2
         second, third, learnt = np.zeros((3, n_obs))
         by_group, effects = np.zeros((self._n_groups, n_obs)), np.zeros(counts.n_repeats)
         n_rows = 0
-        for rows in parts:
+        for rows in row_batches:
             b = self._b(rows, weights)
             a = all_a[n_rows : n_rows + len(b)]
             n_rows += len(b)
@@ -207,29 +207,29 @@ class PairSums(_Sums):
             self._values.append(auc[: call.size])
 
     def _b(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
-        parts = calls(rows, self._sides, self._n_groups)
+        row_calls = calls(rows, self._sides, self._n_groups)
         return np.concatenate(
-            [sum_over_pairs(*call.design, weights)[: call.size] for call in parts]
+            [sum_over_pairs(*call.design, weights)[: call.size] for call in row_calls]
         )
 
     def _influence(self, sets: LearningSets) -> Influence:
         sizes = n1, n0 = self._tested.shape
-        share = self._sums.sum(axis=0) / self._tested
-        estimate = float(share.mean())
+        pair_means = self._sums.sum(axis=0) / self._tested
+        estimate = float(pair_means.mean())
         # Of each group: by how much it moves N/C, and with it term I.
-        moved = (self._sums - self._counts.by_group * share) / self._tested
+        moved = (self._sums - self._counts.by_group * pair_means) / self._tested
         group = np.arange(self._counts.n_repeats) % self._n_groups
         effects = np.bincount(group, sets.effects, self._n_groups) / (n1 * n0)
         second, third, by_group = sets.second.copy(), sets.third.copy(), sets.by_group.copy()
         first, divisor = np.empty_like(second), np.empty_like(second)
         first_by_group = np.empty_like(by_group)
         for k, members in enumerate(self._counts.classes):
-            others = sizes[1 - k]
-            first[members] = share.mean(axis=1 - k) - estimate
+            other_class_size = sizes[1 - k]
+            first[members] = pair_means.mean(axis=1 - k) - estimate
             divisor[members] = sizes[k]
             for term in (second, third):
-                term[members] /= others
-            by_group[:, members] /= others
+                term[members] /= other_class_size
+            by_group[:, members] /= other_class_size
             of_shares = moved.mean(axis=2 - k) - effects[:, None]
             first_by_group[:, members] = of_shares
             by_group[:, members] += sets.noise_of_shares(members, of_shares)
@@ -260,18 +260,18 @@ class LossSums(_Sums):
         self._values.append(mean)
 
     def _b(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
-        found: np.ndarray = rows.tested @ weights
-        return found
+        row_sums: np.ndarray = rows.tested @ weights
+        return row_sums
 
     def _influence(self, sets: LearningSets) -> Influence:
         n = len(self._tested)
-        share = self._sums.sum(axis=0) / self._tested
-        estimate = float(share.mean())
-        moved = (self._sums - self._counts.by_group * share) / self._tested
+        mean_losses = self._sums.sum(axis=0) / self._tested
+        estimate = float(mean_losses.mean())
+        moved = (self._sums - self._counts.by_group * mean_losses) / self._tested
         moved -= moved.mean(axis=1, keepdims=True)
         return Influence(
             estimate=estimate,
-            first=share - estimate,
+            first=mean_losses - estimate,
             second=sets.second,
             third=sets.third,
             by_group=sets.by_group + sets.noise_of_shares(np.arange(n), moved),

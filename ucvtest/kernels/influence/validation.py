@@ -22,23 +22,23 @@ def checked_rows(
     values: Any, tested: Any, counts: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores or losses as floats, what is tested as booleans, and how often each is learnt from."""
-    shown, mask = as_numbers("scores (or losses)", values), as_array("tested", tested)
-    if shown.ndim != 2 or shown.shape != mask.shape or not len(mask):
+    numbers, mask = as_numbers("scores (or losses)", values), as_array("tested", tested)
+    if numbers.ndim != 2 or numbers.shape != mask.shape or not len(mask):
         raise ValueError(
             "scores (or losses) and tested must have one shape (M, n), got "
-            f"{shown.shape} and {mask.shape}"
+            f"{numbers.shape} and {mask.shape}"
         )
     if not np.isin(mask, (0, 1)).all():
         raise ValueError("tested must hold 0 and 1 only")
     mask = mask.astype(bool)
-    if np.isnan(shown[mask]).any():
-        row, column = np.argwhere(np.isnan(shown) & mask)[0]
+    if np.isnan(numbers[mask]).any():
+        row, column = np.argwhere(np.isnan(numbers) & mask)[0]
         raise ValueError(
             f"repeat {row} has NaN for the tested observation {column}: every tested observation "
             "needs a score (or loss)"
         )
     if counts is None:
-        return shown, mask, ~mask
+        return numbers, mask, ~mask
     learnt = as_array("counts", counts)
     if learnt.shape != mask.shape or learnt.dtype.kind not in "iuf":
         raise ValueError(
@@ -48,7 +48,7 @@ def checked_rows(
         raise ValueError("counts must be integers, zero or more: how often each one is learnt from")
     if (mask & (learnt > 0)).any():
         raise ValueError("counts and tested overlap: what is learnt from cannot be tested")
-    return shown, mask, learnt
+    return numbers, mask, learnt
 
 
 def checked_labels(y: Any, n_obs: int) -> np.ndarray:
@@ -80,23 +80,25 @@ def checked_fold_values(fold_values: Any, estimate: Any) -> tuple[np.ndarray, np
     return folds, None if estimate is None else as_numbers("estimate", estimate)
 
 
-def check_folds(tested: np.ndarray, learnt: np.ndarray, where: str, *, bootstrap: bool) -> None:
-    """Refuse what is not a fold of one size, or not a bootstrap sample, of the units `where`."""
+def check_folds(
+    tested: np.ndarray, learnt: np.ndarray, class_words: str, *, bootstrap: bool
+) -> None:
+    """Refuse what is not a fold of one size, or not a bootstrap sample, of `class_words`."""
     if bootstrap:
-        _check_samples(learnt, where)
+        _check_samples(learnt, class_words)
     else:
-        _check_sizes(tested, where)
+        _check_sizes(tested, class_words)
 
 
 def check_pairs_tested(n_untested: int, mask: np.ndarray, labels: np.ndarray) -> None:
     """Refuse repeats that never test some pair together."""
     if not n_untested:
         return
-    share = np.prod([mask[:, labels == label].mean() for label in (0, 1)])
+    tested_rate = np.prod([mask[:, labels == label].mean() for label in (0, 1)])
     n_pairs = int((labels == 0).sum() * (labels == 1).sum())
     raise ValueError(
         f"{n_untested} of {n_pairs} pairs are never tested together in "
-        f"{len(mask)} repeats: about {repeats_needed(share, n_pairs)} repeats would do"
+        f"{len(mask)} repeats: about {repeats_needed(tested_rate, n_pairs)} repeats would do"
     )
 
 
@@ -112,28 +114,28 @@ def check_cluster_pairs_tested(n_untested: int, n_repeats: int) -> None:
 def check_observations_tested(n_untested: int, mask: np.ndarray) -> None:
     """Refuse repeats that never test some observation."""
     if n_untested:
-        needed = repeats_needed(mask.mean(), mask.shape[1])
+        needed_repeats = repeats_needed(mask.mean(), mask.shape[1])
         raise ValueError(
             f"{n_untested} of {mask.shape[1]} observations are never tested in {len(mask)} "
-            f"repeats: about {needed} repeats would do"
+            f"repeats: about {needed_repeats} repeats would do"
         )
 
 
-def _check_samples(learnt: np.ndarray, where: str) -> None:
+def _check_samples(learnt: np.ndarray, class_words: str) -> None:
     """Refuse counts that are no bootstrap samples, as large as what they are drawn from."""
     sizes, expected = learnt.sum(axis=1), learnt.shape[1]
     if (sizes != expected).any():
         row = int((sizes != expected).argmax())
         raise ValueError(
-            f"counts must sum to {expected}, the observations of {where}, in every row, but row "
-            f"{row} has {sizes[row]:.0f}: draw as many with replacement as there are"
+            f"counts must sum to {expected}, the observations of {class_words}, in every row, but "
+            f"row {row} has {sizes[row]:.0f}: draw as many with replacement as there are"
         )
 
 
-def _check_sizes(tested: np.ndarray, where: str) -> None:
+def _check_sizes(tested: np.ndarray, class_words: str) -> None:
     sizes = tested.sum(axis=1)
     if sizes.min() != sizes.max() or sizes.min() == 0:
         raise ValueError(
-            f"tested must mark a fold of one size in every repeat, but in {where} sizes go from "
-            f"{sizes.min()} to {sizes.max()}: draw folds of one size"
+            f"tested must mark a fold of one size in every repeat, but in {class_words} sizes go "
+            f"from {sizes.min()} to {sizes.max()}: draw folds of one size"
         )

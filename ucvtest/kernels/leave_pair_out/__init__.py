@@ -102,21 +102,21 @@ def _cluster_errors(
 ) -> dict[str, float]:
     """`errors` of pairs of rows of different clusters."""
     index = clusters.groups.index
-    apart = index[first][:, None] != index[~first]
-    if not apart.any():
+    different_clusters = index[first][:, None] != index[~first]
+    if not different_clusters.any():
         raise ValueError("groups leave no pair of different classes in different clusters")
-    if np.isnan(positive[apart]).any() or np.isnan(negative[apart]).any():
+    if np.isnan(positive[different_clusters]).any() or np.isnan(negative[different_clusters]).any():
         raise ValueError(
             "scores holds NaN for a pair of different classes and clusters: score both of them"
         )
-    weight = apart.astype(float)
+    weight = different_clusters.astype(float)
     if clusters.weight == "group":
         of_row = [1 / np.bincount(index[rows])[index[rows]] for rows in (first, ~first)]
         weight *= np.outer(*of_row)
-    share = weight / weight.sum()
-    n_pairs = int(apart.sum())
-    tied = float(share[positive == negative].sum())
-    u = float(share[positive < negative].sum()) + tied / 2
+    pair_weight = weight / weight.sum()
+    n_pairs = int(different_clusters.sum())
+    tied = float(pair_weight[positive == negative].sum())
+    u = float(pair_weight[positive < negative].sum()) + tied / 2
     return {
         "n_errors": u * n_pairs,
         "n_ties": tied * n_pairs,
@@ -223,11 +223,11 @@ def nearest_neighbour_errors(
     return count_by_neighbours(nearest, labelings)
 
 
-def _refuse_groups(groups: Any, why: str) -> None:
+def _refuse_groups(groups: Any, reason: str) -> None:
     if groups is not None:
         raise ValueError(
-            f"groups= is not supported here, as {why}: use LeavePairOutTest with groups, or errors "
-            "with the scores of rules learnt without two clusters"
+            f"groups= is not supported here, as {reason}: use LeavePairOutTest with groups, or "
+            "errors with the scores of rules learnt without two clusters"
         )
 
 

@@ -40,17 +40,20 @@ def count_by_smoother(
     hat: np.ndarray, labelings: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Of a linear smoother; None where some pair leaves too few observations for the fit."""
-    left = 1.0 - np.diag(hat)
-    determinant = left[:, None] * left - hat**2
+    one_minus_leverage = 1.0 - np.diag(hat)
+    determinant = one_minus_leverage[:, None] * one_minus_leverage - hat**2
     np.fill_diagonal(determinant, 1.0)
     if not (determinant > UNDETERMINED).all():
         return None
     # Row i, column j: what e_i and e_j count for in f_i - f_j.
-    own = (left[None, :] - hat) / determinant
-    other = own.T
-    tolerance = TIE * (1.0 + np.abs(own) + np.abs(other))
+    own_residual_weight = (one_minus_leverage[None, :] - hat) / determinant
+    other_residual_weight = own_residual_weight.T
+    tolerance = TIE * (1.0 + np.abs(own_residual_weight) + np.abs(other_residual_weight))
     residual = np.eye(len(hat)) - hat
-    matrices = tuple(_padded(each, 0, 1) for each in (residual, own, other, tolerance))
+    matrices = tuple(
+        _padded(matrix, 0, 1)
+        for matrix in (residual, own_residual_weight, other_residual_weight, tolerance)
+    )
     return _in_batches(_smoother, matrices, labelings)
 
 
@@ -63,7 +66,7 @@ def count_by_neighbours(
     rows = np.arange(n)[:, None]
     near[rows, nearest[:, : ranks - 1]] = 1
     votes[np.arange(n), nearest[:, -1]] = 1
-    matrices = tuple(_padded(each, 0, 1) for each in (near, votes))
+    matrices = tuple(_padded(matrix, 0, 1) for matrix in (near, votes))
     return _in_batches(_neighbours, matrices, labelings)
 
 
@@ -74,11 +77,13 @@ def count_by_neighbours(
 def _smoother(
     matrices: tuple[jax.Array, ...], positive: jax.Array, negative: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    residual, own, other, tolerance = matrices
+    residual, own_residual_weight, other_residual_weight, tolerance = matrices
     e = jnp.matmul(residual, positive.astype(residual.dtype), precision="highest")
 
     def differences(i: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return 1.0 - own[i][:, None] * e[i] + other[i][:, None] * e, tolerance[i][:, None]
+        return 1.0 - own_residual_weight[i][:, None] * e[i] + other_residual_weight[i][
+            :, None
+        ] * e, tolerance[i][:, None]
 
     return _count(differences, positive, negative)
 
@@ -110,16 +115,16 @@ def _count(
     def add(i: jax.Array, counts: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         difference, tolerance = differences(i)
         counted = positive[i] & negative
-        wrong = counted & (difference < -tolerance)
+        n_wrong = counted & (difference < -tolerance)
         tied = counted & (abs(difference) <= tolerance)
         return (
-            counts[0] + wrong.sum(axis=0, dtype=jnp.int32),
+            counts[0] + n_wrong.sum(axis=0, dtype=jnp.int32),
             counts[1] + tied.sum(axis=0, dtype=jnp.int32),
         )
 
     zero = jnp.zeros(positive.shape[1], jnp.int32)
-    wrong, tied = jax.lax.fori_loop(0, positive.shape[0], add, (zero, zero))
-    return wrong, tied
+    n_wrong, tied = jax.lax.fori_loop(0, positive.shape[0], add, (zero, zero))
+    return n_wrong, tied
 
 
 @in_float64
@@ -129,17 +134,19 @@ def _in_batches(
     """Counts for any number of labelings, in calls of one shape."""
     n_labelings = len(labelings)
     shared = jax.tree_util.tree_map(jnp.asarray, matrices)
-    wrong, tied = np.empty(n_labelings, int), np.empty(n_labelings, int)
-    for start in range(0, n_labelings, LABELINGS_PER_CALL):
-        batch = labelings[start : start + LABELINGS_PER_CALL]
-        rows = slice(start, start + len(batch))
+    n_wrong, tied = np.empty(n_labelings, int), np.empty(n_labelings, int)
+    for first_labeling in range(0, n_labelings, LABELINGS_PER_CALL):
+        batch = labelings[first_labeling : first_labeling + LABELINGS_PER_CALL]
+        rows = slice(first_labeling, first_labeling + len(batch))
         missing = ((0, 0), (0, LABELINGS_PER_CALL - len(batch)))
         # Padding is neither positive nor negative, so it is in no pair.
         positive = np.pad(_padded(batch.T, 0), missing)
         negative = np.pad(_padded(~batch.T, 0), missing)
         counts = count(shared, positive, negative)
-        wrong[rows], tied[rows] = (np.asarray(each)[: len(batch)] for each in counts)
-    return wrong, tied
+        n_wrong[rows], tied[rows] = (
+            np.asarray(batch_counts)[: len(batch)] for batch_counts in counts
+        )
+    return n_wrong, tied
 
 
 def _padded(array: np.ndarray, *axes: int) -> np.ndarray:

@@ -81,8 +81,8 @@ def complexity_bound(
     spread = 8 * n_minority / float(n_obs) ** 2 if sampling == "permutation" else 2 / n_obs
     bound = p_in + float(np.sqrt(spread * np.log(1 / delta) / n_drawn))
     if sampling == "bootstrap":
-        share = n_minority / n_obs
-        bound += 2 * float(np.sqrt(share * (1 - share) / n_obs))
+        minority_rate = n_minority / n_obs
+        bound += 2 * float(np.sqrt(minority_rate * (1 - minority_rate) / n_obs))
     return bound
 
 

@@ -81,33 +81,33 @@ def generalization(
     >>> {name: float(value[0].round(4)) for name, value in found.items()}
     {'e_in': 0.0, 'e_out': 0.4444, 'e_gen': 0.4444}
     """
-    fitted = as_numbers("predictions", predictions)
+    predicted = as_numbers("predictions", predictions)
     labels, reference = as_numbers("permuted_y", permuted_y), as_numbers("y", y)
-    if fitted.ndim != 2 or fitted.shape != labels.shape or reference.ndim != 1:
+    if predicted.ndim != 2 or predicted.shape != labels.shape or reference.ndim != 1:
         raise ValueError(
             "predictions and permuted_y must have the same shape (P, n) and y shape (m,), got "
-            f"{fitted.shape}, {labels.shape} and {reference.shape}"
+            f"{predicted.shape}, {labels.shape} and {reference.shape}"
         )
-    if not fitted.size or not reference.size:
+    if not predicted.size or not reference.size:
         raise ValueError("predictions, permuted_y and y must not be empty")
-    for name, array in (("predictions", fitted), ("permuted_y", labels), ("y", reference)):
+    for name, array in (("predictions", predicted), ("permuted_y", labels), ("y", reference)):
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds values that are not finite: drop or impute them")
     check_group_weight(group_weight, grouped=groups is not None)
-    clusters = clusters_of(as_groups(groups, fitted.shape[1]), group_weight)
+    clusters = clusters_of(as_groups(groups, predicted.shape[1]), group_weight)
     if clusters is not None:
-        return _of_clusters(fitted, labels, reference, loss, clusters)
+        return _of_clusters(predicted, labels, reference, loss, clusters)
     if isinstance(loss, str) and loss in ("squared", "absolute"):
         rule = _squared if loss == "squared" else _absolute
-        e_in, e_out = rule(fitted, labels, reference)
+        e_in, e_out = rule(predicted, labels, reference)
     else:
-        matrix = _matrix(loss, fitted, labels, reference)
-        e_in, e_out = _by_matrix(fitted, labels, reference, matrix)
+        matrix = _matrix(loss, predicted, labels, reference)
+        e_in, e_out = _by_matrix(predicted, labels, reference, matrix)
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
 
 
 def _of_clusters(
-    fitted: np.ndarray, labels: np.ndarray, observed: np.ndarray, loss: Any, clusters: Clusters
+    predicted: np.ndarray, labels: np.ndarray, observed: np.ndarray, loss: Any, clusters: Clusters
 ) -> dict[str, np.ndarray]:
     """The same where labels change places in clusters."""
     if observed.shape != clusters.groups.index.shape:
@@ -117,29 +117,30 @@ def _of_clusters(
         )
     exchangeable = ExchangeableLabels.of(observed, clusters.groups.index)
     possible = np.zeros(labels.shape, dtype=bool)
-    for value, share in zip(*exchangeable.shares(), strict=True):
-        possible |= (labels == value) & (share > 0)
+    for value, label_rates in zip(*exchangeable.shares(), strict=True):
+        possible |= (labels == value) & (label_rates > 0)
     if not possible.all():
-        row, place = np.argwhere(~possible)[0].tolist()
+        row, observation = np.argwhere(~possible)[0].tolist()
         raise ValueError(
-            f"permuted_y has {labels[row, place]:g} in row {row} for observation {place}, which "
-            "cannot get that label: permute within groups, and those of groups with one label "
-            "among groups of one size (of any size where every group has one label)"
+            f"permuted_y has {labels[row, observation]:g} in row {row} for observation "
+            f"{observation}, which cannot get that label: permute within groups, and those of "
+            "groups with one label among groups of one size (of any size where every group has one "
+            "label)"
         )
     if isinstance(loss, str) and loss in ("squared", "absolute"):
         power = 2 if loss == "squared" else 1
 
         def losses(true: np.ndarray) -> np.ndarray:
-            found: np.ndarray = np.abs(fitted - true) ** power
-            return found
+            loss_values: np.ndarray = np.abs(predicted - true) ** power
+            return loss_values
     else:
-        matrix = _matrix(loss, fitted, labels, observed)
-        lower, upper = np.floor(fitted).astype(int), np.ceil(fitted).astype(int)
+        matrix = _matrix(loss, predicted, labels, observed)
+        lower, upper = np.floor(predicted).astype(int), np.ceil(predicted).astype(int)
 
         def losses(true: np.ndarray) -> np.ndarray:
             code = true.astype(int)
-            found: np.ndarray = (matrix[code, lower] + matrix[code, upper]) / 2
-            return found
+            loss_values: np.ndarray = (matrix[code, lower] + matrix[code, upper]) / 2
+            return loss_values
 
     return mean_over_clusters(losses, labels, clusters.row_shares, exchangeable)
 
@@ -155,14 +156,16 @@ def mean_over_clusters(
     `losses` gives those (P, n) of the predictions for any labels, `weight` (n,) is that of a row.
     """
     e_in, e_out = losses(labels) @ weight, np.zeros(len(labels))
-    for value, share in zip(*exchangeable.shares(), strict=True):
-        e_out += losses(np.full(labels.shape, value)) @ (weight * share)
+    for value, label_rates in zip(*exchangeable.shares(), strict=True):
+        e_out += losses(np.full(labels.shape, value)) @ (weight * label_rates)
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
 
 
-def _matrix(loss: Any, fitted: np.ndarray, labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
+def _matrix(
+    loss: Any, predicted: np.ndarray, labels: np.ndarray, reference: np.ndarray
+) -> np.ndarray:
     """The loss as a matrix with a row and a column for every label."""
-    codes = (fitted, labels, reference)
+    codes = (predicted, labels, reference)
     n_classes = 1 + int(np.ceil(max((array.max() for array in codes if array.size), default=0)))
     if isinstance(loss, str):
         if loss != "zero_one":
@@ -173,9 +176,11 @@ def _matrix(loss: Any, fitted: np.ndarray, labels: np.ndarray, reference: np.nda
     matrix = as_numbers("loss", loss)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"loss must be a matrix of shape (C, C), got shape {matrix.shape}")
-    whole = (labels == np.floor(labels)).all() and (reference == np.floor(reference)).all()
+    are_class_numbers = (labels == np.floor(labels)).all() and (
+        reference == np.floor(reference)
+    ).all()
     lowest = min((array.min() for array in codes if array.size), default=0)
-    if n_classes > len(matrix) or lowest < 0 or not whole:
+    if n_classes > len(matrix) or lowest < 0 or not are_class_numbers:
         raise ValueError(
             f"loss has shape {matrix.shape}, so labels must be codes 0 to {len(matrix) - 1}"
         )
@@ -185,34 +190,34 @@ def _matrix(loss: Any, fitted: np.ndarray, labels: np.ndarray, reference: np.nda
 @in_float64
 @jit
 def _squared(
-    fitted: jax.Array, labels: jax.Array, reference: jax.Array
+    predicted: jax.Array, labels: jax.Array, reference: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Theorem 1: the variance of the labels, and the distance from their mean."""
-    e_out = reference.var() + ((fitted - reference.mean()) ** 2).mean(axis=1)
-    return ((fitted - labels) ** 2).mean(axis=1), e_out
+    e_out = reference.var() + ((predicted - reference.mean()) ** 2).mean(axis=1)
+    return ((predicted - labels) ** 2).mean(axis=1), e_out
 
 
 @in_float64
 @jit
 def _absolute(
-    fitted: jax.Array, labels: jax.Array, reference: jax.Array
+    predicted: jax.Array, labels: jax.Array, reference: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Labels below a prediction and above it, from the cumulative sums of the sorted ones."""
     ordered, m = jnp.sort(reference), reference.size
-    below = jnp.searchsorted(ordered, fitted)
+    below = jnp.searchsorted(ordered, predicted)
     sums = jnp.concatenate([jnp.zeros(1), jnp.cumsum(ordered)])
-    distance = fitted * (2 * below - m) + sums[-1] - 2 * sums[below]
-    return jnp.abs(fitted - labels).mean(axis=1), (distance / m).mean(axis=1)
+    distance = predicted * (2 * below - m) + sums[-1] - 2 * sums[below]
+    return jnp.abs(predicted - labels).mean(axis=1), (distance / m).mean(axis=1)
 
 
 @in_float64
 @jit
 def _by_matrix(
-    fitted: jax.Array, labels: jax.Array, reference: jax.Array, matrix: jax.Array
+    predicted: jax.Array, labels: jax.Array, reference: jax.Array, matrix: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Losses looked up, and the expected loss of each prediction over the labels."""
-    true, given = labels.astype(int), reference.astype(int)
-    lower, upper = jnp.floor(fitted).astype(int), jnp.ceil(fitted).astype(int)
-    expected = matrix[given].mean(axis=0)
+    true, reference_labels = labels.astype(int), reference.astype(int)
+    lower, upper = jnp.floor(predicted).astype(int), jnp.ceil(predicted).astype(int)
+    expected = matrix[reference_labels].mean(axis=0)
     e_in = (matrix[true, lower] + matrix[true, upper]) / 2
     return e_in.mean(axis=1), ((expected[lower] + expected[upper]) / 2).mean(axis=1)

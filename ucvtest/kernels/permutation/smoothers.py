@@ -180,10 +180,10 @@ def leave_one_out(residuals: ArrayLike, leverages: ArrayLike) -> Any:
     residuals, leverages = _together(residuals=residuals, leverages=leverages)
     if not residuals.ndim or not residuals.shape[-1]:
         raise ValueError(f"residuals must have shape (..., n), got {residuals.shape}")
-    left = 1.0 - leverages
-    undetermined = (np.abs(left) < 1e-12).any(axis=-1)
-    left = np.where(np.abs(left) < 1e-12, 1.0, left)
-    error = ((residuals / left) ** 2).mean(axis=-1)
+    one_minus_leverage = 1.0 - leverages
+    undetermined = (np.abs(one_minus_leverage) < 1e-12).any(axis=-1)
+    one_minus_leverage = np.where(np.abs(one_minus_leverage) < 1e-12, 1.0, one_minus_leverage)
+    error = ((residuals / one_minus_leverage) ** 2).mean(axis=-1)
     return np.where(undetermined, np.inf, error)[()]
 
 
@@ -215,9 +215,9 @@ def final_prediction_error(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> A
     """
     check_number("n_obs", n_obs, low=1)
     e_in, degrees = _together(e_in=e_in, degrees=degrees)
-    left = n_obs - degrees
-    error = e_in * (n_obs + degrees) / np.where(left > 0, left, np.nan)
-    return np.where(left > 0, error, np.inf)[()]
+    residual_df = n_obs - degrees
+    error = e_in * (n_obs + degrees) / np.where(residual_df > 0, residual_df, np.nan)
+    return np.where(residual_df > 0, error, np.inf)[()]
 
 
 def vc_penalty(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> Any:
@@ -252,17 +252,19 @@ def vc_penalty(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> Any:
         raise ValueError("degrees must be positive: the bound does not exist for none")
     p = n_obs / degrees
     inside = 1 + np.log(p) + np.log(float(n_obs)) / (2 * degrees)
-    left = np.sqrt(p) - np.sqrt(np.maximum(inside, 0.0))
-    error = e_in * np.sqrt(p) / np.where(left > 0, left, np.nan)
-    return np.where(left > 0, error, np.inf)[()]
+    vc_denominator = np.sqrt(p) - np.sqrt(np.maximum(inside, 0.0))
+    error = e_in * np.sqrt(p) / np.where(vc_denominator > 0, vc_denominator, np.nan)
+    return np.where(vc_denominator > 0, error, np.inf)[()]
 
 
-def _together(**given: Any) -> list[np.ndarray]:
+def _together(**arguments: Any) -> list[np.ndarray]:
     """Arrays of numbers that broadcast."""
-    arrays = [as_numbers(name, value) for name, value in given.items()]
+    arrays = [as_numbers(name, value) for name, value in arguments.items()]
     try:
         np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
         shapes = ", ".join(str(array.shape) for array in arrays)
-        raise ValueError(f"{', '.join(given)} must have shapes that fit, got {shapes}") from None
+        raise ValueError(
+            f"{', '.join(arguments)} must have shapes that fit, got {shapes}"
+        ) from None
     return arrays

@@ -89,13 +89,13 @@ def from_pairs(
     sums = Accumulator(d1.shape[1], size, disjoint=True, n_draws=n_draws)
     draws = (d1[:, None], d2[:, None], l1[:, None] > 0, l2[:, None] > 0)
     sums.add(draws, cluster=names)
-    found = sums.estimates()
+    monte_carlo_estimates = sums.estimates()
     return {
-        "estimate": found.values["estimate"],
-        "theta_squared": found.values["theta_squared"],
-        "variance": found.values["unbiased"],
-        "mc_se_estimate": found.mc_se["estimate"],
-        "mc_se_variance": found.mc_se["unbiased"],
+        "estimate": monte_carlo_estimates.values["estimate"],
+        "theta_squared": monte_carlo_estimates.values["theta_squared"],
+        "variance": monte_carlo_estimates.values["unbiased"],
+        "mc_se_estimate": monte_carlo_estimates.mc_se["estimate"],
+        "mc_se_variance": monte_carlo_estimates.mc_se["unbiased"],
     }
 
 

@@ -118,16 +118,16 @@ class Accumulator:
         sizes = [_only_size(differences) for differences in draws[:2]]
         if None in sizes or draws[0].shape[1] > SETS_PER_SUM:
             return None
-        known = {size for size in (*sizes, self._unit) if size}
-        if len(known) > 1:
+        error_sizes = {size for size in (*sizes, self._unit) if size}
+        if len(error_sizes) > 1:
             return None
         # Where all differences so far are 0, the unit is no matter.
-        self._unit = known.pop() if known else 0.0
+        self._unit = error_sizes.pop() if error_sizes else 0.0
         return self._unit or 1.0
 
     def sums(self) -> Sums:
         """What has been added so far; valid until the next `add`, which changes its arrays."""
-        found = Sums(
+        sums_so_far = Sums(
             n_obs=self.n_obs,
             learn_size=self.learn_size,
             disjoint=self.disjoint,
@@ -135,7 +135,7 @@ class Accumulator:
             blocks=tuple(self._blocks),
             halves=self._fits.halves,
         )
-        return found if self._offset is None else found.with_offset(self._offset)
+        return sums_so_far if self._offset is None else sums_so_far.with_offset(self._offset)
 
     def estimates(self) -> MonteCarloEstimates:
         """All estimates from the draws so far, with Monte-Carlo errors."""
@@ -167,17 +167,19 @@ class Accumulator:
             return np.zeros(self.n_groups), np.zeros(self.n_groups)
         n_rows = len(exchanged[0])
         group = groups_of(np.arange(n_rows), self.n_groups)
-        d1, d2, l1, l2 = (part[:n_rows, 0] for part in draws)
-        centre, a, d = (part[group] for part in in_double(additive))
+        d1, d2, l1, l2 = (group_fit[:n_rows, 0] for group_fit in draws)
+        centre, a, d = (group_fit[group] for group_fit in in_double(additive))
         residuals = partial(residuals_of_rows, additive=(centre, a, d))
         x1 = residuals(d1, l1)
 
         def product(differences: np.ndarray, learning: np.ndarray) -> np.ndarray:
             outside = ~(l1 | learning)
-            one = np.where(outside, x1, 0.0)
-            other = np.where(outside, residuals(differences, learning), 0.0)
+            first_errors = np.where(outside, x1, 0.0)
+            second_errors = np.where(outside, residuals(differences, learning), 0.0)
             n_outside = outside.sum(axis=1)
-            total = one.sum(axis=1) * other.sum(axis=1) - np.einsum("hn,hn->h", one, other)
+            total = first_errors.sum(axis=1) * second_errors.sum(axis=1) - np.einsum(
+                "hn,hn->h", first_errors, second_errors
+            )
             return total / (n_outside * (n_outside - 1.0))
 
         changes = product(*exchanged) - product(d2, l2)
@@ -224,8 +226,8 @@ def _only_size(differences: np.ndarray) -> float | None:
     if differences.dtype == np.int8:
         return float(np.abs(differences).max(initial=0))
     # One row tells almost always.
-    for some in (differences[:1], differences):
-        magnitude = np.abs(some)
+    for checked_differences in (differences[:1], differences):
+        magnitude = np.abs(checked_differences)
         size = float(magnitude.max(initial=0))
         if not ((magnitude == 0) | (magnitude == size)).all():
             return None

@@ -63,8 +63,8 @@ def _additive_moments(
     sums = {}
     if gram:
         # Zeros and ones, which single precision counts exactly.
-        half = learning.astype(jnp.float32)
-        sums["gram"] = (half * weight[:, None].astype(half.dtype)).T @ half
+        learning32 = learning.astype(jnp.float32)
+        sums["gram"] = (learning32 * weight[:, None].astype(learning32.dtype)).T @ learning32
     return sums | {
         "count": weight.sum(),
         "learning": weight @ learnt,
@@ -117,9 +117,9 @@ class AdditiveFit:
         s = self.sums
         count = max(float(s["count"]), 1.0)
         centre = float(s["mean_loss"]) / count
-        share = s["learning"] / count
-        response = s["learning_loss"] - share * float(s["mean_loss"])
-        on_mean = _ridge(s.get("gram"), share, count, response)
+        inclusion_rate = s["learning"] / count
+        response = s["learning_loss"] - inclusion_rate * float(s["mean_loss"])
+        on_mean = _ridge(s.get("gram"), inclusion_rate, count, response)
         on_mean -= on_mean.mean()
         tested = s["tested"] / (s["tested"] + 4.0)
         marginal = tested * (s["test_loss"] / np.maximum(s["tested"], 1.0) - centre)
@@ -131,25 +131,31 @@ class AdditiveFit:
 
 
 def _ridge(
-    together: np.ndarray | None, share: np.ndarray, count: float, response: np.ndarray
+    learnt_together: np.ndarray | None,
+    inclusion_rate: np.ndarray,
+    count: float,
+    response: np.ndarray,
 ) -> np.ndarray:
     """Coefficients (n,) of the indicators of who is learnt from, with a penalty worth n sets.
 
     The penalty keeps the fit to few draws from adding noise. Any coefficients leave the estimators
     unbiased; good ones make the residual small.
     """
-    if together is None:
+    if learnt_together is None:
         # Indicators of different observations are hardly correlated.
-        varied = count * share * (1 - share)
-        found: np.ndarray = response / (varied + varied.sum() / count + 1e-9)
-        return found
-    n, gram = len(share), together - count * np.outer(share, share)
+        varied = count * inclusion_rate * (1 - inclusion_rate)
+        coefficients: np.ndarray = response / (varied + varied.sum() / count + 1e-9)
+        return coefficients
+    n, gram = (
+        len(inclusion_rate),
+        learnt_together - count * np.outer(inclusion_rate, inclusion_rate),
+    )
     gram += (np.trace(gram) / count + 1e-9) * np.eye(n)
     # Well conditioned, so conjugate gradients. Without BLAS: its threads would go on spinning
     # for a tenth of a second, in the way of JAX's.
     product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
-    found, _ = cg(product, response, rtol=1e-8)
-    return found
+    coefficients, _ = cg(product, response, rtol=1e-8)
+    return coefficients
 
 
 class CrossedFits:
@@ -160,9 +166,9 @@ class CrossedFits:
 
     def __init__(self, n_obs: int, learn_size: int, n_groups: int) -> None:
         self._n_obs, self._learn_size = n_obs, learn_size
-        half = one_half(n_groups)
-        self.halves = (slice(0, half), slice(half, n_groups))
-        self._crossed = half < n_groups
+        n_in_half = one_half(n_groups)
+        self.halves = (slice(0, n_in_half), slice(n_in_half, n_groups))
+        self._crossed = n_in_half < n_groups
         self._fits = (AdditiveFit(n_obs), AdditiveFit(n_obs))
         self._settled: Fits | None = None
 
@@ -185,7 +191,7 @@ class CrossedFits:
     def _solved(self, unit: float | None) -> Fits:
         g = self._learn_size
         solved = [fit.solve(g) for fit in reversed(self._fits)]
-        centre, a, d = (np.array(part) for part in zip(*solved, strict=True))
+        centre, a, d = (np.array(fit_part) for fit_part in zip(*solved, strict=True))
         fits = (centre, a, d)
         if unit == 1:
             fits = rounded_losses(fits, g)
@@ -195,7 +201,7 @@ class CrossedFits:
             centre, a, d = in_double(errors)
             fits = (unit * centre, unit * a, unit * d)
         sizes = [groups.stop - groups.start for groups in self.halves]
-        centre, a, d = (np.repeat(part, sizes, axis=0) for part in fits)
+        centre, a, d = (np.repeat(fit_part, sizes, axis=0) for fit_part in fits)
         return centre, a, d
 
 
@@ -215,8 +221,8 @@ def rounded_losses(additive: Fits, g: int) -> Fits:
     unit = 2.0 ** math.ceil(math.log2(SETS_PER_SUM * (n - g) * largest / SINGLE))
     if unit > coarsest:
         return additive
-    whole = np.round(centre / unit), _whole(a / unit), _whole(d / unit)
-    centre, a, d = ((unit * part).astype(np.float32) for part in whole)
+    rounded_fit = np.round(centre / unit), _whole(a / unit), _whole(d / unit)
+    centre, a, d = ((unit * fit_part).astype(np.float32) for fit_part in rounded_fit)
     return centre, a, d
 
 
@@ -230,5 +236,5 @@ def _whole(values: np.ndarray) -> np.ndarray:
 
 def in_double(additive: Fits) -> Fits:
     """The fits in double precision."""
-    centre, a, d = (part.astype(float) for part in additive)
+    centre, a, d = (fit_part.astype(float) for fit_part in additive)
     return centre, a, d

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.special import betainc
 
 __all__ = [
     "LEAST_ROUNDS",
@@ -49,6 +50,9 @@ LEAST_SHARE = 1 / 5
 LEAST_TEST_SHARE = 1 / 2
 """The same of the part of the tested observations, from which the slope's own error is taken."""
 
+MOST_CHANCE = 0.01
+"""Probability up to which a share is not taken for chance."""
+
 ROUNDING = 1e-14
 """Means, as a share of what they are of, that are no more than rounding error."""
 
@@ -61,7 +65,9 @@ class FewFits(NamedTuple):
 
     The variance is the sum of a part of the tested observations, and of one of learning; `noise`
     is the variance of a round. `spread`, the jackknife's variance, is zero only where no loss
-    differs from another. `decided` is the share of it that is known not to be noise.
+    differs from another. `decided` is the share of it that is known not to be noise. `one_decides`
+    is the share of what fits of a round differ by that one observation explains, where chance does
+    not.
     """
 
     mean: float
@@ -73,6 +79,7 @@ class FewFits(NamedTuple):
     df: float
     n_rounds: int
     n_obs: int
+    one_decides: float
 
     @property
     def variance(self) -> float:
@@ -143,12 +150,14 @@ class Rounds:
 class SampleEffects(NamedTuple):
     """The tested observations of a sample, or of one of its classes, and what each fit has of them.
 
-    `variance` is their part of that of the mean. `expected` (R, q) are the fits that they would
-    give by the other rounds; within rounds its variance is `spread` times theirs plus `error`.
+    `variance` is their part of that of the mean, `learning` (R, q, n) are the sets. `expected`
+    (R, q) are the fits that they would give by the other rounds; within rounds its variance is
+    `spread` times theirs plus `error`.
     """
 
     n: int
     g: int
+    learning: np.ndarray
     expected: np.ndarray
     variance: float
     spread: float
@@ -162,16 +171,17 @@ class SampleEffects(NamedTuple):
         untested = n - g
         effects = tested.mean(axis=0)
         centred = effects - effects.mean()
-        apart = tested - tested.mean(axis=1, keepdims=True) - centred
-        interaction = float((apart**2).sum()) / ((n_rounds - 1) * (n - 1))
+        interactions = tested - tested.mean(axis=1, keepdims=True) - centred
+        interaction = float((interactions**2).sum()) / ((n_rounds - 1) * (n - 1))
         raw = float((centred**2).sum()) / (n * (n - 1))
-        others = (n_rounds * effects - tested) / (n_rounds - 1)
-        others -= others.mean(axis=1, keepdims=True)
+        other_rounds = (n_rounds * effects - tested) / (n_rounds - 1)
+        other_rounds -= other_rounds.mean(axis=1, keepdims=True)
         spread = g * n / untested**2
         return cls(
             n=n,
             g=g,
-            expected=np.einsum("rqn,rn->rq", ~learning, others) / untested,
+            learning=learning,
+            expected=np.einsum("rqn,rn->rq", ~learning, other_rounds) / untested,
             variance=max(raw - interaction / (n_rounds * n), LEAST_SHARE * raw),
             spread=spread,
             error=spread * interaction / (n * (n_rounds - 1)),
@@ -202,10 +212,10 @@ def few_fits_from(means: np.ndarray, fits: np.ndarray, samples: Sequence[SampleE
     n_rounds, q = fits.shape
     df = n_rounds * (q - 1) - 1
     slope, residual = _regression(fits, samples, df)
-    raw = sum(each.test_part(slope) for each in samples)
-    learning_part = max(each.factor for each in samples) * residual
+    raw = sum(sample_effects.test_part(slope) for sample_effects in samples)
+    learning_part = max(sample_effects.factor for sample_effects in samples) * residual
     spread = raw + learning_part
-    share = raw / spread if spread > 0 else 1.0
+    variance_share = raw / spread if spread > 0 else 1.0
     return FewFits(
         mean=_mean(means),
         # The error of the slope adds this much on average.
@@ -213,10 +223,13 @@ def few_fits_from(means: np.ndarray, fits: np.ndarray, samples: Sequence[SampleE
         learning_part=learning_part,
         noise=float(means.var(ddof=1)),
         spread=spread,
-        decided=_decided(means, fits - np.sum([each.turned for each in samples], axis=0)),
-        df=1 / (1 / _welch(samples) + (1 - share**2) / df),
+        decided=_decided(
+            means, fits - np.sum([sample_effects.turned for sample_effects in samples], axis=0)
+        ),
+        df=1 / (1 / _welch(samples) + (1 - variance_share**2) / df),
         n_rounds=n_rounds,
-        n_obs=sum(each.n for each in samples),
+        n_obs=sum(sample_effects.n for sample_effects in samples),
+        one_decides=_one_decides(fits, samples),
     )
 
 
@@ -228,11 +241,31 @@ def _decided(means: np.ndarray, turned: np.ndarray) -> float:
     n_rounds = len(means)
     squares, level = (_within(turned) ** 2).sum(axis=1), means - means.mean()
     squares -= squares.mean()
-    both = float((level**2).sum() * (squares**2).sum())
-    if np.ptp(means) <= ROUNDING * float(np.abs(means).max()) or not both > 0:
+    product_of_squares = float((level**2).sum() * (squares**2).sum())
+    if np.ptp(means) <= ROUNDING * float(np.abs(means).max()) or not product_of_squares > 0:
         return 0.0
-    unexplained = 1 - float(level @ squares) ** 2 / both
+    unexplained = 1 - float(level @ squares) ** 2 / product_of_squares
     return max(1 - unexplained * (n_rounds + 2) / (n_rounds - 2), 0.0)
+
+
+def _one_decides(fits: np.ndarray, samples: Sequence[SampleEffects]) -> float:
+    """The largest share of the contrasts of fits (R, q) that is explained by who learns of one.
+
+    What the tested observations give is no part of it. 0 where the largest of so many shares may be
+    chance, at a level of 1%.
+    """
+    learnt = _within(fits - np.sum([each.expected for each in samples], axis=0))
+    left, total, largest = float((learnt**2).sum()), float((_within(fits) ** 2).sum()), 0.0
+    if not (left > 0 and total > 0):
+        return 0.0
+    for each in samples:
+        sides = each.learning - each.learning.mean(axis=1, keepdims=True)
+        both, squares = np.einsum("rq,rqn->n", learnt, sides), (sides**2).sum(axis=(0, 1))
+        explained = np.divide(both**2, squares, out=np.zeros(each.n), where=squares > 0)
+        largest = max(largest, float(explained.max()))
+    df = len(fits) * (fits.shape[1] - 1) - 1
+    chance = betainc(df / 2, 1 / 2, max(1 - largest / left, 0.0)) * sum(each.n for each in samples)
+    return min(largest / total, 1.0) if chance <= MOST_CHANCE else 0.0
 
 
 def _mean(means: np.ndarray) -> float:
@@ -246,14 +279,17 @@ def _regression(fits: np.ndarray, samples: Sequence[SampleEffects], df: int) -> 
 
     Returns the variance that is left, too.
     """
-    x, y = _within(np.sum([each.expected for each in samples], axis=0)), _within(fits)
+    x, y = (
+        _within(np.sum([sample_effects.expected for sample_effects in samples], axis=0)),
+        _within(fits),
+    )
     square = float((x**2).sum())
     slope = float((x * y).sum()) / square if square > 0 else 1.0
     residual = float(((y - slope * x) ** 2).sum()) / df
     # x is known from R - 1 rounds only: its error is in the residuals, and flattens the slope.
-    error = sum(each.error for each in samples)
+    error = sum(sample_effects.error for sample_effects in samples)
     residual = max(residual - slope**2 * error, LEAST_SHARE * residual)
-    signal = sum(each.spread * each.variance for each in samples)
+    signal = sum(sample_effects.spread * sample_effects.variance for sample_effects in samples)
     if signal > 0:
         slope /= max(signal / (signal + error), 1 / 2)
     return slope, residual
@@ -261,10 +297,13 @@ def _regression(fits: np.ndarray, samples: Sequence[SampleEffects], df: int) -> 
 
 def _welch(samples: Sequence[SampleEffects]) -> float:
     """Degrees of freedom of the sum of the parts of testing."""
-    total = sum(each.variance for each in samples)
+    total = sum(sample_effects.variance for sample_effects in samples)
     if len(samples) == 1 or not total > 0:
-        return float(min(each.n for each in samples) - 1)
-    return float(total**2 / sum(each.variance**2 / (each.n - 1) for each in samples))
+        return float(min(sample_effects.n for sample_effects in samples) - 1)
+    return float(
+        total**2
+        / sum(sample_effects.variance**2 / (sample_effects.n - 1) for sample_effects in samples)
+    )
 
 
 def _within(values: np.ndarray) -> np.ndarray:
@@ -280,7 +319,9 @@ class RoundSums:
         self._parts: list[list[Rounds]] = []
         """Rounds of each learner, part by part: an interrupt leaves whole parts alone."""
 
-    def add(self, each: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+    def add(
+        self, learner_losses: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
+    ) -> None:
         """Add losses (M, n) of each learner at learning sets (M, n).
 
         Two sets of the same number in `draw` are a round. Rows beyond those of `draw` are left out.
@@ -290,11 +331,11 @@ class RoundSums:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
         sets = learning[rounds]
-        self._parts.append([Rounds.of(losses[rounds], sets) for losses in each])
+        self._parts.append([Rounds.of(losses[rounds], sets) for losses in learner_losses])
 
     @property
     def _n_rounds(self) -> int:
-        return sum(len(part[0].tested) for part in self._parts)
+        return sum(len(rounds_of_learners[0].tested) for rounds_of_learners in self._parts)
 
     @property
     def enough(self) -> bool:
@@ -303,7 +344,10 @@ class RoundSums:
 
     def effects(self) -> np.ndarray:
         """The mean loss of each observation over all rounds, of each learner (L, n)."""
-        of_rounds = (np.concatenate([part.tested for part in kept]) for kept in self._by_learner)
+        of_rounds = (
+            np.concatenate([rounds.tested for rounds in learner_rounds])
+            for learner_rounds in self._by_learner
+        )
         return np.stack([tested.mean(axis=0) for tested in of_rounds])
 
     @property
@@ -317,9 +361,19 @@ class RoundSums:
         means.
         """
         # Of many learners most have no weight in a difference.
-        parts = [(w, kept) for w, kept in zip(weights, self._by_learner, strict=True) if w]
-        learning = np.concatenate([part[0].learning for part in self._parts])
-        tested = sum(w * np.concatenate([part.tested for part in kept]) for w, kept in parts)
-        fits = sum(w * np.concatenate([part.fits for part in kept]) for w, kept in parts)
-        found = Rounds(np.asarray(tested), np.asarray(fits), learning)
-        return found if offset is None else found.with_offset(offset)
+        weights_and_rounds = [
+            (w, learner_rounds)
+            for w, learner_rounds in zip(weights, self._by_learner, strict=True)
+            if w
+        ]
+        learning = np.concatenate([batch_rounds[0].learning for batch_rounds in self._parts])
+        tested = sum(
+            w * np.concatenate([batch_rounds.tested for batch_rounds in learner_rounds])
+            for w, learner_rounds in weights_and_rounds
+        )
+        fits = sum(
+            w * np.concatenate([batch_rounds.fits for batch_rounds in learner_rounds])
+            for w, learner_rounds in weights_and_rounds
+        )
+        combined_rounds = Rounds(np.asarray(tested), np.asarray(fits), learning)
+        return combined_rounds if offset is None else combined_rounds.with_offset(offset)

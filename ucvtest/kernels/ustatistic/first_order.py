@@ -70,24 +70,26 @@ class FirstOrder:
         self._means = np.zeros((n_learners, self._n_groups))
         self._effects = np.zeros((n_learners, self._n_groups, n_obs))
 
-    def add(self, each: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+    def add(
+        self, learner_losses: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
+    ) -> None:
         """Add losses (R, n) of each learner, 0 inside L; `draw` says which sets depend on others.
 
         Counts of errors can be small integers. Rows beyond those of `draw` are left out.
         """
         n_rows, n_tested = len(draw), self._n - self._g
         self._n_sets += n_rows
-        for learner, losses in enumerate(each):
+        for learner, losses in enumerate(learner_losses):
             self._totals[learner] += _sum(losses[:n_rows])
-        used = self._used(draw)
+        used_rows = self._used(draw)
         for group in range(self._n_groups):
-            rows = used[draw[used] % self._n_groups == group]
+            rows = used_rows[draw[used_rows] % self._n_groups == group]
             if not len(rows):
                 continue
             learnt = learning[rows]
             self._count[group] += len(rows)
             self._learnt[group] += learnt.sum(axis=0)
-            for learner, losses in enumerate(each):
+            for learner, losses in enumerate(learner_losses):
                 total, inside = _sums(losses[rows], learnt)
                 self._means[learner, group] += total / n_tested
                 self._effects[learner, group] += inside / n_tested
@@ -100,8 +102,8 @@ class FirstOrder:
         # Sets of one draw overlap, so that one a side of many draws tells more than all of few;
         # only the first half is filled with whatever there is.
         room = self._sets_for_effects / 2 - n_so_far
-        most = max(1, len(draw) // (2 * n_draws))
-        step = min(most, -int(-len(draw) // room)) if room > 0 else most
+        most_steps = max(1, len(draw) // (2 * n_draws))
+        step = min(most_steps, -int(-len(draw) // room)) if room > 0 else most_steps
         rows = np.arange(0, len(draw), step)
         rows = rows[draw[rows] * (len(rows) / n_draws) < self._sets_for_effects - n_so_far]
         self._n_draws += n_draws
@@ -127,8 +129,8 @@ class FirstOrder:
         # Effects do not depend on the level of the losses; around zero they are less noisy.
         centre = means.sum() / total
         moved = means - centre * self._count
-        held = self._learnt + (self._count[:, None] - self._learnt) / (n - g)
-        b = effects - centre * held - m / n * moved[:, None]
+        inclusion_weights = self._learnt + (self._count[:, None] - self._learnt) / (n - g)
+        b = effects - centre * inclusion_weights - m / n * moved[:, None]
         if self._offset is not None:
             b += mean * self._count[:, None] * test_effects(n, m, self._offset)
         return Combined(self._estimate(mean, b, moved), b.sum(axis=0) / total)
@@ -141,8 +143,10 @@ class FirstOrder:
             return FirstOrderEstimate(mean, jackknife, 0.0, 0.0)
         filled = self._count > 0
         b, count, k = b[filled], self._count[filled], int(filled.sum())
-        keep = leave_one_out_weights(k)
-        squares = first_order_factor(n, m) * crossed_product(b, keep, count * keep)
+        group_selections = leave_one_out_weights(k)
+        squares = first_order_factor(n, m) * crossed_product(
+            b, group_selections, count * group_selections
+        )
         of_mean = (moved**2).sum() / total**2 * k / (k - 1) if k > 1 else np.nan
         return FirstOrderEstimate(
             mean=mean,
@@ -153,21 +157,24 @@ class FirstOrder:
         )
 
 
-def combined(each: Sequence[Sums], weights: np.ndarray) -> Combined:
+def combined(learner_sums: Sequence[Sums], weights: np.ndarray) -> Combined:
     """A weighted sum of several learners' mean losses, from sums over the same pairs of sets.
 
     Everything first-order is linear in the losses.
     """
-    n, m = each[0].n_obs, each[0].learn_size + 1
+    n, m = learner_sums[0].n_obs, learner_sums[0].learn_size + 1
     b, mean = (
-        sum(w * one.totals[key] for w, one in zip(weights, each, strict=True))
+        sum(
+            w * sums_of_learner.totals[key]
+            for w, sums_of_learner in zip(weights, learner_sums, strict=True)
+        )
         for key in ("b", "mean")
     )
-    groups = each[0].totals["count"]
-    keep = leave_one_out_weights(len(groups))
-    count = groups * keep
-    means = (mean * keep).sum(axis=1) / count.sum(axis=1)
-    squares = first_order_factor(n, m) * crossed_product(b, keep, count)
+    groups = learner_sums[0].totals["count"]
+    group_selections = leave_one_out_weights(len(groups))
+    count = groups * group_selections
+    means = (mean * group_selections).sum(axis=1) / count.sum(axis=1)
+    squares = first_order_factor(n, m) * crossed_product(b, group_selections, count)
     estimate = FirstOrderEstimate(
         mean=float(means[0]),
         jackknife=float(squares[0]),

@@ -71,7 +71,7 @@ class OverlapSums:
         return np.column_stack([self._kappa(c, mean, effect) for c in self.c_values])
 
     def _kappa(self, c: int, mean: np.ndarray, effect: np.ndarray) -> np.ndarray:
-        centre, a, d = (part[0] for part in self._additive)
+        centre, a, d = (fit_part[0] for fit_part in self._additive)
         n, m = len(a), self.learn_size + 1
         h = self.learn_size * a + d
         of_residual = np.zeros(len(mean))

@@ -61,23 +61,23 @@ class Dealt:
 
     def calls(self, groups: slice = slice(None)) -> Iterator[Call]:
         """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time; n is padded."""
-        n_sets, start = self.draws[0].shape[1], 0
+        n_sets, first_row = self.draws[0].shape[1], 0
         large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
-        while start < self.index.shape[1]:
-            depth = large if start + large <= self.index.shape[1] else small
-            rows = self.index[groups, start : start + depth]
+        while first_row < self.index.shape[1]:
+            depth = large if first_row + large <= self.index.shape[1] else small
+            rows = self.index[groups, first_row : first_row + depth]
             weight = self.weight[rows] * (rows >= 0)[..., None]
             d1, d2 = (padded(differences[rows], 0) for differences in self.draws[:2])
             l1, l2 = (padded(learning[rows], fill=True) for learning in self.draws[2:])
             yield d1, d2, l1, l2, weight
-            start += depth
+            first_row += depth
 
 
 def groups_of(draw: np.ndarray, n_groups: int) -> np.ndarray:
     """The group of each draw, alternating between the halves so that a few draws reach both."""
-    half = one_half(n_groups)
-    turns = sorted(range(n_groups), key=lambda k: (k % half, k))
-    return np.array(turns)[draw % n_groups]
+    n_in_half = one_half(n_groups)
+    group_order = sorted(range(n_groups), key=lambda k: (k % n_in_half, k))
+    return np.array(group_order)[draw % n_groups]
 
 
 def number_of_groups(n_obs: int, n_draws: int) -> int:

@@ -23,20 +23,20 @@ def residual_sums(
     weight: np.ndarray,
     additive: Fits,
     size: int,
-    common: int,
+    n_common: int,
     pair_effects: bool,
 ) -> dict[str, np.ndarray]:
     """Sums over the draws of each group, from the residuals of an additive fit.
 
     M draws in each of K groups, s sets on each side: d1 (K, M, s, n), padded or not, weight
-    (K, M, s), centre (K,), a and d (K, n); `common` observations are in any two sets of different
+    (K, M, s), centre (K,), a and d (K, n); `n_common` observations are in any two sets of different
     sides.
     """
     centre, a, d = additive
     n_obs, n_padded = a.shape[-1], d1.shape[-1]
     fits = (centre, padded(a, 0, n_padded), padded(d, 0, n_padded))
     sums = _residual_sums(
-        d1, d2, l1, l2, weight, fits, n_obs, size, common, pair_effects=pair_effects
+        d1, d2, l1, l2, weight, fits, n_obs, size, n_common, pair_effects=pair_effects
     )
     return without_padding(sums, n_obs, axes={"effect": 1, "joint": 2})
 
@@ -57,7 +57,7 @@ def _residual_sums(
 ) -> dict[str, jax.Array]:
     def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
         return _sums_of_group(
-            *group, n_obs=n_obs, size=size, common=common, pair_effects=pair_effects
+            *group, n_obs=n_obs, size=size, n_common=common, pair_effects=pair_effects
         )
 
     # Group by group, so that its arrays stay in the processor's cache.
@@ -89,24 +89,24 @@ def _sums_of_group(
     *,
     n_obs: jax.Array,
     size: jax.Array,
-    common: jax.Array,
+    n_common: jax.Array,
     pair_effects: bool,
 ) -> dict[str, jax.Array]:
     first, second = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
     # Either side counts as half a set; of each the mean over the observations tested with it.
-    share = 1 / (2 * (n_obs - size))
-    mean = share * (weight * _double(first.total + second.total)).sum()
+    tested_share = 1 / (2 * (n_obs - size))
+    mean = tested_share * (weight * _double(first.total + second.total)).sum()
     # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
     inside = _inside(first, weight) + _inside(second, weight)
-    effect = share * inside - (size + 1) / n_obs * mean
+    effect = tested_share * inside - (size + 1) / n_obs * mean
     sums = {
         "count": weight.sum(),
         "mean": mean,
         "effect": effect,
-        **_products(first, second, weight, n_obs - 2 * size + common, size - common),
+        **_products(first, second, weight, n_obs - 2 * size + n_common, size - n_common),
     }
     if pair_effects:
-        sums["joint"] = share / 2 * _joint(first, second, jnp.concatenate([l1, l2]), weight)
+        sums["joint"] = tested_share / 2 * _joint(first, second, jnp.concatenate([l1, l2]), weight)
     return sums
 
 
@@ -150,26 +150,26 @@ def _products(
     inside2 = _double(jnp.einsum("min,mjn->mij", first.learning, second.x, precision="highest"))
     outside1 = _double(first.total)[:, :, None] - inside1
     outside2 = _double(second.total)[:, None, :] - inside2
-    same = (first.summed(weight, first.x) * second.summed(weight, second.x)).sum()
+    same_products = (first.summed(weight, first.x) * second.summed(weight, second.x)).sum()
 
     def mean(total: jax.Array, count: jax.Array) -> jax.Array:
         return total / jnp.maximum(count, 1)
 
-    different = (pairs * outside1 * outside2).sum() - same
+    different_products = (pairs * outside1 * outside2).sum() - same_products
     crossed = (pairs * (inside1 * outside2 + outside1 * inside2)).sum()
     return {
         "n_products": pairs.sum(),
-        "product": mean(different, n_outside * (n_outside - 1)),
+        "product": mean(different_products, n_outside * (n_outside - 1)),
         "crossed": mean(crossed / 2, n_inside * n_outside),
-        "diagonal": mean(same, n_outside),
+        "diagonal": mean(same_products, n_outside),
         "swapped": mean((pairs * inside1 * inside2).sum(), n_inside**2),
     }
 
 
-def _inside(side: _Side, weight: jax.Array) -> jax.Array:
+def _inside(set_side: _Side, weight: jax.Array) -> jax.Array:
     """Sum over learning sets of the sum of X 1{i in S} over t, (n,)."""
-    learnt = side.summed(weight * side.total, side.learning)
-    return (learnt + side.summed(weight, side.x)).sum(0)
+    learnt = set_side.summed(weight * set_side.total, set_side.learning)
+    return (learnt + set_side.summed(weight, set_side.x)).sum(0)
 
 
 def _joint(first: _Side, second: _Side, learning: jax.Array, weight: jax.Array) -> jax.Array:
@@ -178,15 +178,18 @@ def _joint(first: _Side, second: _Side, learning: jax.Array, weight: jax.Array) 
     total, x = (
         jnp.concatenate([a, b]) for a, b in ((first.total, second.total), (first.x, second.x))
     )
-    half = jnp.where(learning, total[..., None], 2 * x)
-    half *= jnp.concatenate([weight, weight]).astype(x.dtype)[..., None]
-    rows, learnt = half.reshape(-1, n), learning.reshape(-1, n).astype(half.dtype)
-    step = len(rows) if half.dtype == jnp.float64 else SETS_PER_SUM
-    out = jnp.zeros((n, n))
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        out += _double(jnp.matmul(learnt[part].T, rows[part], precision="highest"))
-    return out
+    half_residuals = jnp.where(learning, total[..., None], 2 * x)
+    half_residuals *= jnp.concatenate([weight, weight]).astype(x.dtype)[..., None]
+    rows, learnt = (
+        half_residuals.reshape(-1, n),
+        learning.reshape(-1, n).astype(half_residuals.dtype),
+    )
+    step = len(rows) if half_residuals.dtype == jnp.float64 else SETS_PER_SUM
+    joint_sums = jnp.zeros((n, n))
+    for first_set in range(0, len(rows), step):
+        set_rows = slice(first_set, first_set + step)
+        joint_sums += _double(jnp.matmul(learnt[set_rows].T, rows[set_rows], precision="highest"))
+    return joint_sums
 
 
 def _double(array: jax.Array) -> jax.Array:

@@ -52,14 +52,14 @@ class SeveralSums:
 
     def add(
         self,
-        each: Sequence[tuple[np.ndarray, np.ndarray]],
+        learner_losses: Sequence[tuple[np.ndarray, np.ndarray]],
         sets: tuple[np.ndarray, np.ndarray],
         *,
         weight: np.ndarray | None = None,
         cluster: np.ndarray | None = None,
     ) -> None:
         """Add the losses (G, s, n) of both sides of each learner; see `Accumulator.add`."""
-        for sums, losses in zip(self._each, each, strict=True):
+        for sums, losses in zip(self._each, learner_losses, strict=True):
             sums.add((*losses, *sets), weight=weight, cluster=cluster)
 
     def now(self) -> "Several":
@@ -76,7 +76,7 @@ class Several:
     @cached_property
     def alone(self) -> tuple[MonteCarloEstimates, ...]:
         """All estimates of each learner."""
-        return tuple(self.weighted({place: 1.0}) for place in range(len(self.each)))
+        return tuple(self.weighted({learner_index: 1.0}) for learner_index in range(len(self.each)))
 
     def weighted(self, weights: Mapping[int, float]) -> MonteCarloEstimates:
         """All estimates of a weighted sum of mean losses, by the places of the learners."""
@@ -112,20 +112,20 @@ class Several:
         first = self.each[0]
         n, m = first.n_obs, first.learn_size + 1
         count = first.totals["count"]
-        keep = leave_one_out_weights(len(count))
+        group_selections = leave_one_out_weights(len(count))
         b = self._of_groups("b")
-        variance = first_order_factor(n, m) * _crossed(b, keep, count)
+        variance = first_order_factor(n, m) * _crossed(b, group_selections, count)
         if name == "midpoint":
             tau = self._pair_effects()
-            second = pair_effects_factor(n, m) / 2 * _crossed(tau, keep, count)
+            second = pair_effects_factor(n, m) / 2 * _crossed(tau, group_selections, count)
             variance = _midpoints(variance, np.maximum(second, 0.0))
-        mean = self._of_groups("mean") @ keep.T / (keep @ count)
-        apart = mean[:, None] - mean[None]
-        apart[np.diag_indices(len(mean))] = mean
+        mean = self._of_groups("mean") @ group_selections.T / (group_selections @ count)
+        mean_differences = mean[:, None] - mean[None]
+        mean_differences[np.diag_indices(len(mean))] = mean
         return Differences(
             variance[0],
             error_of_groups(variance[1:] - variance[0], 0),
-            error_of_groups(apart[..., 1:] - apart[..., :1], 2),
+            error_of_groups(mean_differences[..., 1:] - mean_differences[..., :1], 2),
         )
 
     def difference(self, first: int, second: int) -> MonteCarloEstimates:
@@ -144,10 +144,13 @@ class Several:
         slopes, errors = np.zeros((2, len(self.each), len(self.each)))
         for i, j in combinations(range(len(self.each)), 2):
             reversed_one = (j, i) in self._known
-            found = self.difference(j, i) if reversed_one else self.difference(i, j)
+            difference_slope = self.difference(j, i) if reversed_one else self.difference(i, j)
             sign = -1.0 if reversed_one else 1.0
-            slopes[i, j], slopes[j, i] = sign * found.values["slope"], -sign * found.values["slope"]
-            errors[i, j] = errors[j, i] = found.slope_error
+            slopes[i, j], slopes[j, i] = (
+                sign * difference_slope.values["slope"],
+                -sign * difference_slope.values["slope"],
+            )
+            errors[i, j] = errors[j, i] = difference_slope.slope_error
         return slopes, errors
 
     @cached_property
@@ -168,7 +171,7 @@ def _midpoints(jackknife: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.maximum((jackknife + lower) / 2, second / 2)
 
 
-def _crossed(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
+def _crossed(vectors: np.ndarray, group_selections: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Squared lengths of differences of mean vectors, by products of different groups only.
 
     vectors (L, K, ...) are sums over the draws of K groups, keep (V, K); (V, L, L), with squared
@@ -177,13 +180,20 @@ def _crossed(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.nda
     n_learners, k = vectors.shape[:2]
     rows = vectors.reshape(n_learners * k, -1)
     gram = (rows @ rows.T).reshape(n_learners, k, n_learners, k)
-    same = np.einsum("lkmk->klm", gram)
-    half = np.einsum("vk,lkmq->vlmq", keep, gram)
-    products = np.einsum("vlmq,vq->vlm", half, keep) - np.einsum("vk,klm->vlm", keep, same)
-    kept = keep * count
-    products /= (kept.sum(axis=1) ** 2 - (kept**2).sum(axis=1))[:, None, None]
-    alone = np.einsum("vll->vl", products).copy()
-    found = alone[:, :, None] + alone[:, None, :] - products - products.transpose(0, 2, 1)
+    same_group = np.einsum("lkmk->klm", gram)
+    selected_gram = np.einsum("vk,lkmq->vlmq", group_selections, gram)
+    products = np.einsum("vlmq,vq->vlm", selected_gram, group_selections) - np.einsum(
+        "vk,klm->vlm", group_selections, same_group
+    )
+    selected_counts = group_selections * count
+    products /= (selected_counts.sum(axis=1) ** 2 - (selected_counts**2).sum(axis=1))[:, None, None]
+    squared_lengths = np.einsum("vll->vl", products).copy()
+    squared_differences = (
+        squared_lengths[:, :, None]
+        + squared_lengths[:, None, :]
+        - products
+        - products.transpose(0, 2, 1)
+    )
     places = np.arange(n_learners)
-    found[:, places, places] = alone
-    return found
+    squared_differences[:, places, places] = squared_lengths
+    return squared_differences

@@ -37,8 +37,8 @@ def slope(n: int, m: int, first: np.ndarray, second: np.ndarray, third: np.ndarr
     c = (n - 1 - m) / (n - 2)
     spread = np.maximum(second, 0.0) + c**2 * n * (n - 2) / (n - 1) * first
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: np.ndarray = np.where(first > 0, -(n - m) / 2 * third / (spread * first), 0.0)
-    return found
+        slope_value: np.ndarray = np.where(first > 0, -(n - m) / 2 * third / (spread * first), 0.0)
+    return slope_value
 
 
 def _error(
@@ -55,15 +55,15 @@ def _error(
         of_b = (b * moved).sum(axis=-1) / (b**2).sum(axis=-1)
         residual = moved - of_b[..., None] * b
         raw = np.sqrt(n / (n - 2) * (b**2 * residual**2).sum(axis=-1)) / first
-        found: np.ndarray = np.where(first > 0, (n - m) / 2 * raw / spread, 0.0)
-    return found
+        slope_error: np.ndarray = np.where(first > 0, (n - m) / 2 * raw / spread, 0.0)
+    return slope_error
 
 
 def complete_slope(n: int, m: int, b: np.ndarray, tau: np.ndarray) -> tuple[float, float]:
     """The slope and its error from b (n,) and tau (n, n) of all learning sets, without noise."""
     alike = np.stack([b] * 3), np.stack([tau] * 3)
-    found = crossed_slope(n, m, *alike, keep=np.ones((1, 3)), count=np.ones(3))
-    return float(found.value[0]), float(found.error[0])
+    crossed = crossed_slope(n, m, *alike, group_selections=np.ones((1, 3)), count=np.ones(3))
+    return float(crossed.value[0]), float(crossed.error[0])
 
 
 def products_by_row(tau: np.ndarray) -> np.ndarray:
@@ -77,7 +77,7 @@ def crossed_slope(
     m: int,
     b: np.ndarray,
     tau: np.ndarray,
-    keep: np.ndarray,
+    group_selections: np.ndarray,
     count: np.ndarray,
     squares: np.ndarray | None = None,
 ) -> Slope:
@@ -94,22 +94,35 @@ def crossed_slope(
     number = np.arange(len(b))
     # Only a, b, c all different.
     threes[number, number] = threes[:, number, number] = threes[number, :, number] = 0.0
-    third = np.einsum("abc,va,vb,vc->v", threes, keep, keep, keep, optimize=True)
-    one, two, three = (((count * keep) ** power).sum(axis=1) for power in (1, 2, 3))
+    third = np.einsum(
+        "abc,va,vb,vc->v",
+        threes,
+        group_selections,
+        group_selections,
+        group_selections,
+        optimize=True,
+    )
+    power_sum1, power_sum2, power_sum3 = (
+        ((count * group_selections) ** power).sum(axis=1) for power in (1, 2, 3)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        third = third / (one**3 - 3 * one * two + 2 * three)
+        third = third / (power_sum1**3 - 3 * power_sum1 * power_sum2 + 2 * power_sum3)
         first, second = (
-            (((keep @ gram) * keep).sum(axis=1) - keep @ np.diag(gram)) / (one**2 - two)
+            (
+                ((group_selections @ gram) * group_selections).sum(axis=1)
+                - group_selections @ np.diag(gram)
+            )
+            / (power_sum1**2 - power_sum2)
             for gram in (np.einsum("ai,bi->ab", b, b), squares.sum(axis=0))
         )
-        means = keep @ b / one[:, None]
-        each = np.einsum("ivc,vc->vi", keep @ left_out, keep)
-        each -= keep @ np.einsum("ibb->bi", left_out)
-        each /= (one**2 - two)[:, None]
-    known = np.isfinite(third)
+        means = group_selections @ b / power_sum1[:, None]
+        selected_left_out = np.einsum("ivc,vc->vi", group_selections @ left_out, group_selections)
+        selected_left_out -= group_selections @ np.einsum("ibb->bi", left_out)
+        selected_left_out /= (power_sum1**2 - power_sum2)[:, None]
+    is_finite = np.isfinite(third)
     return Slope(
-        np.where(known, slope(n, m, first, second, third), np.nan),
-        np.where(known, _error(n, m, first, second, means, each), np.nan),
+        np.where(is_finite, slope(n, m, first, second, third), np.nan),
+        np.where(is_finite, _error(n, m, first, second, means, selected_left_out), np.nan),
     )
 
 
@@ -119,6 +132,8 @@ def _left_out(n: int, m: int, b: np.ndarray, rows: np.ndarray, squares: np.ndarr
     Symmetric only after both orders are added.
     """
     c = (n - 1 - m) / (n - 2)
-    own = b.T[:, :, None] * b.T[:, None, :]
-    found: np.ndarray = squares - 2 * c * (rows @ b.T) - c**2 * n / (n - 1) * own
-    return found
+    group_products = b.T[:, :, None] * b.T[:, None, :]
+    left_out_jackknife: np.ndarray = (
+        squares - 2 * c * (rows @ b.T) - c**2 * n / (n - 1) * group_products
+    )
+    return left_out_jackknife

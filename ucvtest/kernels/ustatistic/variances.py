@@ -110,67 +110,79 @@ class Sums:
         tau = joint - (m - 1) / (n - 2) * effect[:, :, None]
         constant = m * (m - 1) / (n * (n - 1)) * self.totals["residual_mean"]
         # One matrix at a time: each fits into the processor's cache.
-        for matrix, share in zip(tau, constant, strict=True):
-            matrix += matrix.T - share
+        for matrix, set_constant in zip(tau, constant, strict=True):
+            matrix += matrix.T - set_constant
             np.fill_diagonal(matrix, 0.0)
         return tau
 
-    def _evaluate(self, keep: np.ndarray) -> dict[str, np.ndarray]:
+    def _evaluate(self, group_selections: np.ndarray) -> dict[str, np.ndarray]:
         """Every estimate from the groups with keep = 1, for each row of keep (V, K)."""
         n, m = self.n_obs, self.learn_size + 1
-        count = self.totals["count"] * keep
-        squared = partial(crossed_product, keep=keep, count=count)
-        out = {
-            "estimate": (self.totals["mean"] * keep).sum(axis=1) / count.sum(axis=1),
+        count = self.totals["count"] * group_selections
+        squared = partial(crossed_product, group_selections=group_selections, count=count)
+        estimates = {
+            "estimate": (self.totals["mean"] * group_selections).sum(axis=1) / count.sum(axis=1),
             "jackknife": first_order_factor(n, m) * squared(self.totals["b"]),
         }
         if "joint" in self.totals:
             tau = self.pair_effects()
             products = products_by_row(tau)
-            second = _crossed(products.sum(axis=0), keep, count)
+            second = _crossed(products.sum(axis=0), group_selections, count)
             second = np.maximum(pair_effects_factor(n, m) * second / 2, 0.0)
             b, counts = self.totals["b"], self.totals["count"]
-            slope = crossed_slope(n, m, b, tau, keep, counts, products)
-            out["slope"], out["slope_error"] = slope.value, slope.error
-            each = list(zip(out["jackknife"], second, strict=True))
-            out["geometric"] = np.array([geometric(j, m2) for j, m2 in each])
-            out["midpoint"] = np.array([midpoint(j, m2) for j, m2 in each])
-            out["pair_effects"] = second
+            slope = crossed_slope(n, m, b, tau, group_selections, counts, products)
+            estimates["slope"], estimates["slope_error"] = slope.value, slope.error
+            j_and_m2 = list(zip(estimates["jackknife"], second, strict=True))
+            estimates["geometric"] = np.array([geometric(j, m2) for j, m2 in j_and_m2])
+            estimates["midpoint"] = np.array([midpoint(j, m2) for j, m2 in j_and_m2])
+            estimates["pair_effects"] = second
         if self.disjoint:
-            out |= self._of_disjoint_sets(keep)
-            out["theta_squared"] = squared(self.totals["mean"][:, None]) - out["unbiased"]
-        if "geometric" in out and "unbiased" in out:
-            bounded = zip(out["unbiased"], out["geometric"], out["jackknife"], strict=True)
-            out["clipped"] = np.array([clipped(*each) for each in bounded])
-        return out
+            estimates |= self._of_disjoint_sets(group_selections)
+            estimates["theta_squared"] = (
+                squared(self.totals["mean"][:, None]) - estimates["unbiased"]
+            )
+        if "geometric" in estimates and "unbiased" in estimates:
+            bounded = zip(
+                estimates["unbiased"], estimates["geometric"], estimates["jackknife"], strict=True
+            )
+            estimates["clipped"] = np.array(
+                [clipped(*unbiased_and_bounds) for unbiased_and_bounds in bounded]
+            )
+        return estimates
 
-    def _of_disjoint_sets(self, keep: np.ndarray) -> dict[str, np.ndarray]:
+    def _of_disjoint_sets(self, group_selections: np.ndarray) -> dict[str, np.ndarray]:
         """The variances that need products of losses under disjoint sets."""
-        out = {"unbiased": self._over_blocks(keep, _unbiased)}
+        disjoint_variances = {"unbiased": self._over_blocks(group_selections, _unbiased)}
         if any(block.sums["n_exchanged"].any() for block in self.blocks):
             asymptotic = partial(_asymptotic, self.n_obs, self.learn_size + 1)
-            out["asymptotic"] = self._over_blocks(keep, asymptotic)
-        return out
+            disjoint_variances["asymptotic"] = self._over_blocks(group_selections, asymptotic)
+        return disjoint_variances
 
-    def _over_blocks(self, keep: np.ndarray, value_in: _ValueIn) -> np.ndarray:
+    def _over_blocks(self, group_selections: np.ndarray, value_in: _ValueIn) -> np.ndarray:
         """Mean of an estimate over blocks and halves, weighted by their numbers of pairs; (V,)."""
-        total = weight = np.zeros(len(keep))
+        total = weight = np.zeros(len(group_selections))
         for block in self.blocks:
             for groups in self.halves:
-                kept = keep[:, groups]
-                part = {key: value[groups] for key, value in block.sums.items()}
-                size = kept @ part["count"]
+                block_selections = group_selections[:, groups]
+                block_sums = {key: value[groups] for key, value in block.sums.items()}
+                size = block_selections @ block_sums["count"]
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    value = value_in(part, {key: kept @ part[key] for key in part}, kept)
+                    value = value_in(
+                        block_sums,
+                        {key: block_selections @ block_sums[key] for key in block_sums},
+                        block_selections,
+                    )
                 total = total + np.where(size > 0, size * value, 0.0)
                 weight = weight + size
         return total / weight
 
 
 def _unbiased(
-    each: dict[str, np.ndarray], sums: dict[str, np.ndarray], keep: np.ndarray
+    group_sums: dict[str, np.ndarray], sums: dict[str, np.ndarray], group_selections: np.ndarray
 ) -> np.ndarray:
-    squared_mean = crossed_product(each["mean"][:, None], keep, each["count"] * keep)
+    squared_mean = crossed_product(
+        group_sums["mean"][:, None], group_selections, group_sums["count"] * group_selections
+    )
     return squared_mean - sums["product"] / sums["n_products"] + sums["linear"] / sums["count"]
 
 
@@ -198,7 +210,9 @@ def _error_of_clipping(values: Mapping[str, float], mc_se: float) -> float:
     return float(np.sqrt(np.mean((moved - values["clipped"]) ** 2)))
 
 
-def crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
+def crossed_product(
+    vectors: np.ndarray, group_selections: np.ndarray, count: np.ndarray
+) -> np.ndarray:
     """Estimate of the squared length of a mean vector, from products of different groups only.
 
     vectors (K, n) or matrices (K, n, n), sums over the draws of each group; keep and count (V, K);
@@ -206,11 +220,13 @@ def crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) ->
     Monte-Carlo variance.
     """
     rows = vectors[:, None] if vectors.ndim == 2 else vectors
-    return _crossed(products_by_row(rows).sum(axis=0), keep, count)
+    return _crossed(products_by_row(rows).sum(axis=0), group_selections, count)
 
 
-def _crossed(gram: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
+def _crossed(gram: np.ndarray, group_selections: np.ndarray, count: np.ndarray) -> np.ndarray:
     """The same from the products of all groups, (K, K)."""
-    products = ((keep @ gram) * keep).sum(axis=1) - keep @ np.diag(gram)
+    products = ((group_selections @ gram) * group_selections).sum(
+        axis=1
+    ) - group_selections @ np.diag(gram)
     pairs = count.sum(axis=1) ** 2 - (count**2).sum(axis=1)
     return products / np.where(pairs == 0, np.nan, pairs)

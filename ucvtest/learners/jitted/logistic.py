@@ -368,7 +368,7 @@ def _polished(
 ) -> tuple[jax.Array, jax.Array]:
     """Steps with exact gradients and the inverse Hessian of the start, in single precision.
 
-    Coefficients, those of `start_coefficients` where the steps have not settled; and where they have.
+    Coefficients, those of the start where the steps have not settled; and where they have.
     """
 
     def unfinished(carry: tuple[Any, ...]) -> jax.Array:

@@ -87,8 +87,8 @@ def replace_open_rows(
 ) -> np.ndarray:
     """Replace, in place, rows of scores with one that is missing or within `distance` of the cut.
 
-    Ties are then the same, whatever the form: `scores_of_labels` gives the scores of labelings in the other
-    one.
+    Ties are then the same, whatever the form: `scores_of_labels` gives the scores of labelings
+    in the other one.
     """
     nearest = np.abs(scores - cut).min(axis=1)
     rows = np.flatnonzero(~(nearest > distance))

@@ -69,7 +69,7 @@ def dual_scores(
 
 
 def dual_paths(
-    inner: Any,
+    gram_or_device_gram: Any,
     response: Any,
     learning: np.ndarray,
     lams: np.ndarray,
@@ -81,7 +81,7 @@ def dual_paths(
 
     NaN where the smallest eigenvalue is rounding error, as `dual` gives it for a pivot.
     """
-    gram_array, y = np.asarray(inner), np.asarray(response)
+    gram_array, y = np.asarray(gram_or_device_gram), np.asarray(response)
     fitted_values = np.empty((len(lams), *learning.shape))
     n_obs = learning.shape[1]
     for row, learnt in enumerate(learning):
@@ -186,8 +186,8 @@ def dual(
 ) -> jax.Array:
     """Solve (K + lam I) a = y, a system for every learning set, for fitted values (R, n).
 
-    K, `inner_products`, is (n, n), or (n, n, R) for those of each set; `response` (n,) or (R, n). `index`
-    (g, R) are the members; positions beyond the size of a set, not `is_member`, name any
+    K, `inner_products`, is (n, n), or (n, n, R) for those of each set; `response` (n,) or (R, n).
+    `index` (g, R) are the members; positions beyond the size of a set, not `is_member`, name any
     observation. NaN where a pivot is below the share `singular` of its diagonal element.
     `mean_scale` multiplies the penalty by the size of the set. `penalize_intercept` False centres
     by the learning set, which is an intercept without a penalty; True does not: an intercept is

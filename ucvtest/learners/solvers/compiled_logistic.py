@@ -131,7 +131,7 @@ def _fit_rows(
     columns: np.ndarray,
     original: np.ndarray,
 ) -> None:
-    """Do the fits from `first_row` up to `end_row`, as `fit` says; write into the last three arrays."""
+    """Do the fits from `first_row` up to `end_row`, as `fit` says, into the last three arrays."""
     n_obs, n_features = features.shape
     members = np.empty(n_obs, np.int64)
     n_lanes = (n_obs + LANES - 1) // LANES * LANES

@@ -132,8 +132,8 @@ def solve_positive_definite(
     """Solve A X = B, without pivoting, for many symmetric positive definite A (q, q, R).
 
     B is (q, m, R). NaN where a pivot does not exceed the share `singular` of its diagonal element,
-    or `least_pivot` (R,). From row and column `count` on only the diagonal is not zero: there is nothing
-    to eliminate, and a system that is filled up costs hardly more.
+    or `least_pivot` (R,). From row and column `count` on only the diagonal is not zero: there is
+    nothing to eliminate, and a system that is filled up costs hardly more.
     """
     size = matrices.shape[0]
     diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T

@@ -122,10 +122,10 @@ def solve(
     """Take Newton steps on the working sets, as many as `effort` allows or each fit needs.
 
     `response` is (n,), or (B, n) for one of each fit; `members` (g, B) with `weight` 1/g, 0 where
-    padded; `columns` (K, B) distinct features; `start_coefficients` (1 + K, B) for standardised features,
-    intercept first; `spread` is what the features were divided by. A fit whose KKT residual is at
-    most `tolerance` stays as it is. `standardize` penalises coefficients of standardised features,
-    otherwise those before the division.
+    padded; `columns` (K, B) distinct features; `start_coefficients` (1 + K, B) for standardised
+    features, intercept first; `spread` is what the features were divided by. A fit whose KKT
+    residual is at most `tolerance` stays as it is. `standardize` penalises coefficients of
+    standardised features, otherwise those before the division.
     """
     design, mean, inverse_sd = _standardised(features, members, weight, columns)
     factor = _penalty_factor(inverse_sd, spread[columns], standardize)

@@ -4,7 +4,7 @@ One rule or two, on a test set or out of fold; observations are rows, or cluster
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -104,7 +104,7 @@ class MetricOfRules:
         """The limits that n rows would have of which these are typical; rows are by themselves."""
         assert self.index is None
         if isinstance(self._function, Cells):
-            rule: StudentRule = replace(self._with_rows_added(math.nan, n), df=n - 1)
+            rule: StudentRule = self._with_rows_added(math.nan, n)
         elif self.observed.paired or not isinstance(self._function, Moments):
             se = math.sqrt(self.variance * len(self.observed.values) / n)
             rule = MovedT(self.estimate, se, n - 1)
@@ -197,13 +197,12 @@ class MetricOfRules:
 
     def _with_rows_added(self, null_value: float, n: float | None = None) -> MovedT:
         target, rows = self._target.astype(int), [row.astype(int) for row in self._predictions]
-        size = max(int(target.max()), *(int(row.max()) for row in rows)) + 1
-        size = max(size, self._cells.n_classes, 2)
-        value_and_gradient = self._cells.value_and_gradient
+        size = self._n_classes
+        value_and_gradient, one = self._cells.value_and_gradient, self._cells.one
         if self.observed.paired:
-            added, function = one_right_one_wrong(size), _difference(value_and_gradient)
+            added, function = one_right_one_wrong(size, one), _difference(value_and_gradient)
         else:
-            added, function = two_right_two_wrong(size), value_and_gradient
+            added, function = two_right_two_wrong(size, one), value_and_gradient
         cells = (target, *rows)
         table = np.zeros((size,) * len(cells))
         np.add.at(table, cells, 1 / len(target))
@@ -214,11 +213,26 @@ class MetricOfRules:
             self._effective_size if n is None else n,
             lambda slopes: pilot_share * variance_of_mean(slopes[cells], self.index),
             added,
+            left_out=self._several,
         )
         smallest_value, largest_value = self._range
+        df = self.df if n is None else n - 1
+        if self._several and self.index is None:
+            df = min(df, rows_added.df)
         return MovedT(
-            rows_added.estimate, rows_added.se, self.df, smallest_value, largest_value, null_value
+            rows_added.estimate, rows_added.se, df, smallest_value, largest_value, null_value
         )
+
+    @property
+    def _n_classes(self) -> int:
+        """Classes that are known, or predicted; two at smallest_value."""
+        largest = max(int(row.max()) for row in (self._target, *self._predictions))
+        return max(largest + 1, self._cells.n_classes, 2)
+
+    @property
+    def _several(self) -> bool:
+        """Whether a metric of one learner has so many classes that each gets few added rows."""
+        return not self.observed.paired and self._n_classes > 2
 
     @property
     def _effective_size(self) -> float:
@@ -274,10 +288,14 @@ class MetricOfRules:
             added_words = (
                 "one right and one wrong" if self.observed.paired else "two right and two wrong"
             )
+            several = (
+                "; its standard error is half-way to that of the jackknife, and its degrees of "
+                "freedom are Satterthwaite's"
+            )
             return (
                 f"The interval is that with {added_words} "
-                f"observation{'s' * (not self.observed.paired)} added; the estimate is without "
-                "them."
+                f"observation{'s' * (not self.observed.paired)} added{several * self._several}; "
+                "the estimate is without them."
             )
         if self.rule(math.nan) is None:
             return f"The standard error is that of linearised values of {metric_in_words}."

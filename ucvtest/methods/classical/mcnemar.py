@@ -14,6 +14,7 @@ from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import THESE_RULES, mean_with_variance
 from ucvtest.methods.classical.resampling import ResamplingTest
+from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
 from ucvtest.results.result import TestResult
 from ucvtest.stats.discordance import discordance
 
@@ -71,9 +72,11 @@ class McNemarTest(ResamplingTest):
     t with one degree of freedom less than there are clusters. With ``group_weight="group"`` each
     cluster counts the same, as in Durkalski et al.; with "row" each observation does, as in Yang,
     Sun and Hardin. Theirs is the variance under H0; here it is centred, so that the interval
-    agrees with the p-value. Where the rules differ in few clusters the interval is too short, and
-    there is none where they never do: `HoldOutTest` with ``group_weight="row"`` adds observations
-    (``studies/intervals/right_or_wrong.py``).
+    agrees with the p-value. Where observations count alike, one right and one wrong are added to as
+    many independent ones as would tell as much, as in `HoldOutTest`: 95% intervals contained the
+    true difference in 97.4% of the samples (92.0% in the worst setting), those of the t test in
+    80.8% (13.8%; ``studies/intervals/right_or_wrong.py``). Where clusters do, the interval is too
+    short if the rules differ in few of them, and there is none where they never do.
 
     References
     ----------
@@ -133,6 +136,11 @@ class McNemarTest(ResamplingTest):
         n_folds = n_folds_of(observed.design)
         discordant_rows = discordance(*(errors > 0 for errors in observed.each.values()))
         n_telling = int(np.count_nonzero(clusters.groups.sums(observed.values != 0)))
+        notes, rule, effective = _cluster_notes(n_folds, n_telling), None, {}
+        if marks_rows(observed.losses, clusters, observed.values):
+            shares = SharesOfRules(observed, clusters, self.question.hypothesis)
+            notes, rule = (*_notes_on_folds(n_folds), THESE_RULES, shares.note), shares.rule
+            effective = {"n_effective": shares.diagnostics["n_effective"]}
         return self._result(
             observed,
             method="McNemar test of the error rates by clusters",
@@ -146,8 +154,10 @@ class McNemarTest(ResamplingTest):
                 "n_tested": len(observed.values),
                 "tested_groups": clusters.n_groups,
                 "telling_groups": n_telling,
+                **effective,
             },
-            notes=_cluster_notes(n_folds, n_telling),
+            rule=rule,
+            notes=notes,
             tables={"Observations": discordant_rows.table},
         )
 
@@ -202,9 +212,13 @@ def _cluster_notes(n_folds: int, n_telling: int) -> tuple[str, ...]:
     if n_telling < FEW:
         notes = (
             f"The rules differ in {n_telling} clusters: too few for the t test to be more than a "
-            "rough guide; HoldOutTest with group_weight='row' adds observations to few of them.",
+            "rough guide; group_weight='row' adds observations to few of them.",
             *notes,
         )
+    return (*_notes_on_folds(n_folds), *notes)
+
+
+def _notes_on_folds(n_folds: int) -> tuple[str, ...]:
     if n_folds == 1:
-        return notes
-    return (f"{LEARNT_FROM.format(n_folds)}, which the standard error leaves out.", *notes)
+        return ()
+    return (f"{LEARNT_FROM.format(n_folds)}, which the standard error leaves out.",)

@@ -146,6 +146,13 @@ class ResamplingTest(HypothesisTest):
         """What is drawn, or was where losses are given."""
         return as_design(self.question.design)
 
+    @property
+    def planned_fits(self) -> int | None:
+        """See `HypothesisTest`: those of the design, of each learner."""
+        if self.question.observed is not None:
+            return 0
+        return self.design.n_resamples * len(self.question.learners)
+
     def _draw(self, rng: np.random.Generator) -> Design:
         """Draw the design, if the test can use it and its losses fit into memory."""
         sample = self.question.data("a design").sample

@@ -59,16 +59,16 @@ def draw_resamples(
         return draw_folds(rng, options.n_repeats, classes, n_folds, all_tested=True)
     sizes = list(map(len, classes))
     if scheme == "bootstrap":
-        untested_rate = prod((1 - 1 / n) ** n for n in sizes)
-        untested_rate = untested_rate**2 if layout.mixed else untested_rate
+        tested_rate = prod((1 - 1 / n) ** n for n in sizes)
+        tested_rate = tested_rate**2 if layout.mixed else tested_rate
         draw: Callable[[int], Resamples] = partial(draw_bootstrap, rng, classes=classes)
-        return _covered(draw, layout, options.n_repeats, untested_rate)
-    untested_rate = prod((n // n_folds) / n for n in sizes)
+        return _covered(draw, layout, options.n_repeats, tested_rate)
+    tested_rate = prod((n // n_folds) / n for n in sizes)
     if layout.mixed:
-        untested_rate *= (sizes[0] // n_folds - 1) / (sizes[0] - 1)
+        tested_rate *= (sizes[0] // n_folds - 1) / (sizes[0] - 1)
     all_tested = scheme == "repeated"
     draw = partial(draw_folds, rng, classes=classes, n_folds=n_folds, all_tested=all_tested)
-    return _covered(draw, layout, options.n_repeats, untested_rate * (n_folds if all_tested else 1))
+    return _covered(draw, layout, options.n_repeats, tested_rate * (n_folds if all_tested else 1))
 
 
 def times_tested(layout: Layout, resamples: Resamples) -> np.ndarray:
@@ -79,22 +79,22 @@ def times_tested(layout: Layout, resamples: Resamples) -> np.ndarray:
 
 
 def _covered(
-    draw: Callable[[int], Resamples], layout: Layout, n_requested: int, untested_rate: float
+    draw: Callable[[int], Resamples], layout: Layout, n_requested: int, tested_rate: float
 ) -> Resamples:
     """The repeats asked for, and further ones until every pair (observation) is tested.
 
-    A repeat tests a given one with probability `untested_rate`.
+    A repeat tests a given one with probability `tested_rate`.
     """
     resamples = draw(n_requested)
     tested = times_tested(layout, resamples)
-    limit = n_requested + repeats_needed(untested_rate, tested.size, UNCOVERED)
+    limit = n_requested + repeats_needed(tested_rate, tested.size, UNCOVERED)
     while not tested.all():
         if resamples.n_repeats >= limit:
             raise ValueError(
                 f"{int((tested == 0).sum())} of {tested.size} "
                 f"{layout.unit.replace('pair', 'pairs', 1)} were never tested in "
                 f"{resamples.n_repeats} repeats: raise n_repeats to about "
-                f"{repeats_needed(untested_rate, tested.size)} or more, or use fewer folds"
+                f"{repeats_needed(tested_rate, tested.size)} or more, or use fewer folds"
             )
         further_resamples = draw(
             min(max(n_requested // 10, MIN_REPEATS), limit - resamples.n_repeats)

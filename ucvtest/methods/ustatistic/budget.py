@@ -42,13 +42,13 @@ def least_fits(
             comb(sizes.n_obs, sizes.learn_size) if isinstance(sizes, Sizes) else sizes.complete
         )
     if not isinstance(sizes, Sizes):
-        few = options.variance == "few" or (not jointly and options.may_be_few)
-        if few and sizes.in_rounds and number == "auto":
+        by_few_fits = options.variance == "few" or (not jointly and options.may_be_few)
+        if by_few_fits and sizes.in_rounds and number == "auto":
             return 2 * n_learners * LEAST_ROUNDS
         n_pairs = number if isinstance(number, int) else -(-sizes.rows_for_variances // 2)
         return 2 * n_learners * n_pairs
-    few = options.variance == "few" or (options.may_be_few and sizes.disjoint)
-    if few and number == "auto":
+    by_few_fits = options.variance == "few" or (options.may_be_few and sizes.disjoint)
+    if by_few_fits and number == "auto":
         return 2 * n_learners * LEAST_ROUNDS
     return _fits_of_pairs(learning_sets, options, n_learners, jointly=jointly)
 
@@ -69,17 +69,17 @@ def check_budget(
     learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool = False
 ) -> None:
     """Refuse fewer fits than an answer takes, before the first of them."""
-    needed = least_fits(learning_sets, options, n_learners, jointly=jointly)
+    needed_fits = least_fits(learning_sets, options, n_learners, jointly=jointly)
     max_fits = options.max_fits
-    if needed > max_fits:
+    if needed_fits > max_fits:
         learners = "1 learner" if n_learners == 1 else f"{n_learners} learners"
         number = options.n_pairs
-        what, other = _what(options), ""
+        purpose, other = _what(options), ""
         if number != "auto":
-            what, other = f"n_pairs={number!r}", ", or use n_pairs='auto'"
+            purpose, other = f"n_pairs={number!r}", ", or use n_pairs='auto'"
         raise ValueError(
-            f"max_fits={max_fits} is too few: {what} takes {needed} fits of {learners} at least: "
-            f"raise max_fits to {needed} or more{other}"
+            f"max_fits={max_fits} is too few: {purpose} takes {needed_fits} fits of {learners} at "
+            f"least: raise max_fits to {needed_fits} or more{other}"
         )
 
 
@@ -98,18 +98,18 @@ def within_memory(
     metric, n_obs = question.metric, question.n_obs
     if not metric.linearised:
         return options
-    most = MOST_BYTES // (n_obs * (1 if metric.of_cells else 8))
-    needed = least_fits(learning_sets, options, n_learners)
-    if needed > most:
+    most_fits = MOST_BYTES // (n_obs * (1 if metric.of_cells else 8))
+    needed_fits = least_fits(learning_sets, options, n_learners)
+    if needed_fits > most_fits:
         number = options.n_pairs
-        what, remedy = _what(options), "a sample of fewer rows"
+        purpose, remedy = _what(options), "a sample of fewer rows"
         if number != "auto":
-            what, remedy = f"n_pairs={number!r}", "fewer pairs, or n_pairs='auto'"
+            purpose, remedy = f"n_pairs={number!r}", "fewer pairs, or n_pairs='auto'"
         raise ValueError(
-            f"metric={metric.name!r:.60} keeps predictions, and {what} takes {needed} fits, of "
-            f"which {most} can be kept with {n_obs} observations: use {remedy}"
+            f"metric={metric.name!r:.60} keeps predictions, and {purpose} takes {needed_fits} "
+            f"fits, of which {most_fits} can be kept with {n_obs} observations: use {remedy}"
         )
-    return capped(options, most)
+    return capped(options, most_fits)
 
 
 def few_if_needed(
@@ -128,8 +128,8 @@ def few_if_needed(
     if isinstance(number, int):
         short = LEAST_ROUNDS <= number < MIN_PAIRS
     else:
-        needed = _fits_of_pairs(learning_sets, options, n_learners, jointly=jointly)
-        short = options.max_fits < needed
+        needed_fits = _fits_of_pairs(learning_sets, options, n_learners, jointly=jointly)
+        short = options.max_fits < needed_fits
     return replace(options, variance="few") if short else options
 
 
@@ -148,11 +148,11 @@ def limited_by_time(
     if seconds is not None:
         problem = question.data("max_seconds")
         rows = problem.learnt_rows(learning_sets.learn_size)
-        allowed = decided_fits(problem, rows, seconds, execution)
-        options = replace(options, max_fits=min(options.max_fits, allowed))
-        needed = least_fits(learning_sets, options, n_learners)
-        if options.max_fits < needed:
-            raise too_few_seconds(seconds, allowed, needed, _what(options))
+        affordable_fits = decided_fits(problem, rows, seconds, execution)
+        options = replace(options, max_fits=min(options.max_fits, affordable_fits))
+        needed_fits = least_fits(learning_sets, options, n_learners)
+        if options.max_fits < needed_fits:
+            raise too_few_seconds(seconds, affordable_fits, needed_fits, _what(options))
     if options.n_pairs == "auto" and options.given is None:
         execution.announce_total(options.max_fits, at_most=True)
         if seconds is not None:

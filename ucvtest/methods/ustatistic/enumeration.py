@@ -98,23 +98,23 @@ class CompleteSums:
         estimate = self._total / n_terms
         b = self.effects
         jackknife = first_order_factor(n, m) * float(b @ b)
-        out = {"estimate": estimate, "jackknife": jackknife}
+        values = {"estimate": estimate, "jackknife": jackknife}
         if self.pair_effects:
             levels = self._levels(centre=estimate)
             tau = self._pair_effects(levels[2], b)
             second = pair_effects_factor(n, m) * float(tau @ tau)
-            out["slope"], out["slope_error"] = self._slope(b, tau)
-            out["geometric"] = geometric(jackknife, second)
-            out["midpoint"] = midpoint(jackknife, second)
-            out["pair_effects"] = second
+            values["slope"], values["slope_error"] = self._slope(b, tau)
+            values["geometric"] = geometric(jackknife, second)
+            values["midpoint"] = midpoint(jackknife, second)
+            values["pair_effects"] = second
         if self.disjoint:
             kappa = self._kappas(levels)
             # Of the centred kernel, the squared complete statistic is 0.
-            out["unbiased"] = -kappa[0]
-            out["asymptotic"] = m**2 * (kappa[1] - kappa[0]) / n
-            out["clipped"] = clipped(out["unbiased"], out["geometric"], jackknife)
-            out["theta_squared"] = estimate**2 - out["unbiased"]
-        return out
+            values["unbiased"] = -kappa[0]
+            values["asymptotic"] = m**2 * (kappa[1] - kappa[0]) / n
+            values["clipped"] = clipped(values["unbiased"], values["geometric"], jackknife)
+            values["theta_squared"] = estimate**2 - values["unbiased"]
+        return values
 
     @property
     def effects(self) -> np.ndarray:
@@ -172,19 +172,19 @@ class CompleteSums:
         """Rank of L with t added, for every learning set and every t outside it; (R, n)."""
         position = learning.cumsum(axis=1)
         i = np.arange(self.n_obs)
-        alone = np.where(learning, self._binomial[i, position], 0)
+        member_ranks = np.where(learning, self._binomial[i, position], 0)
         shifted = np.where(learning, self._binomial[i, position + 1], 0)
-        before = alone.cumsum(axis=1)
-        after = shifted.sum(axis=1, keepdims=True) - shifted.cumsum(axis=1)
-        return before + self._binomial[i, position + 1] + after
+        rank_before = member_ranks.cumsum(axis=1)
+        rank_after = shifted.sum(axis=1, keepdims=True) - shifted.cumsum(axis=1)
+        return rank_before + self._binomial[i, position + 1] + rank_after
 
     def _ranks_with_one_dropped(self, subsets: np.ndarray) -> list[np.ndarray]:
         k = subsets.shape[1]
-        place = np.arange(1, k + 1)
-        before = self._binomial[subsets, place].cumsum(axis=1)
-        shifted = self._binomial[subsets, place - 1]
-        after = shifted.sum(axis=1, keepdims=True) - shifted.cumsum(axis=1)
-        return [(before[:, j - 1] if j else 0) + after[:, j] for j in range(k)]
+        positions = np.arange(1, k + 1)
+        rank_before = self._binomial[subsets, positions].cumsum(axis=1)
+        shifted = self._binomial[subsets, positions - 1]
+        rank_after = shifted.sum(axis=1, keepdims=True) - shifted.cumsum(axis=1)
+        return [(rank_before[:, j - 1] if j else 0) + rank_after[:, j] for j in range(k)]
 
 
 def _binomials(n: int, k: int) -> np.ndarray:

@@ -44,6 +44,7 @@ __all__ = [
     "most_pairs",
     "only_rounding",
     "reliable",
+    "whole_draws",
 ]
 
 MIN_PAIRS = 20
@@ -91,10 +92,12 @@ class UStatisticEstimates:
     @property
     def shape(self) -> Shape:
         """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
-        found = self.estimates
-        slope = found.values.get("slope", math.nan)
-        slope_se = found.values.get("slope_error", math.nan)
-        return Shape.of(found.effects, slope, slope_se, found.mc_se.get("slope", math.nan))
+        monte_carlo = self.estimates
+        slope = monte_carlo.values.get("slope", math.nan)
+        slope_se = monte_carlo.values.get("slope_error", math.nan)
+        return Shape.of(
+            monte_carlo.effects, slope, slope_se, monte_carlo.mc_se.get("slope", math.nan)
+        )
 
 
 class DrawnSets(NamedTuple):
@@ -110,14 +113,14 @@ class DrawnSets(NamedTuple):
     sets: np.ndarray
     seeds: np.ndarray
 
-    def of(self, whole: np.ndarray, owner: np.ndarray) -> "DrawnSets":
+    def of(self, is_complete: np.ndarray, owner: np.ndarray) -> "DrawnSets":
         """Those of some draws; `owner` has the draw of each set."""
-        sides, used, exchanged, sets, seeds = self
-        rows = whole[owner]
+        halves, is_used, exchanged, sets, seeds = self
+        rows = is_complete[owner]
         return DrawnSets(
-            (sides[0][whole], sides[1][whole]),
-            used[whole],
-            exchanged[whole[: len(exchanged)]],
+            (halves[0][is_complete], halves[1][is_complete]),
+            is_used[is_complete],
+            exchanged[is_complete[: len(exchanged)]],
             sets[rows],
             seeds[rows],
         )
@@ -152,12 +155,25 @@ class Sampler:
 
         `draw` (R,) numbers the draws that the first R sets came in.
         """
-        each = self.losses(learning, draw)
-        return each[0] - each[1] if self.source.paired else each[0]
+        learner_losses = self.losses(learning, draw)
+        return learner_losses[0] - learner_losses[1] if self.source.paired else learner_losses[0]
 
     def losses(self, learning: np.ndarray, draw: np.ndarray) -> list[np.ndarray]:
         """The same of each learner."""
         return self._losses(learning, draw, self._seeds(len(learning)))
+
+    def whole(
+        self, learning: np.ndarray, draw: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Learning sets, their draws from 0 and the losses, without draws that a learner fails on.
+
+        Every set belongs to a draw.
+        """
+        if self.one_by_one is None:
+            return learning, draw, self.losses(learning, draw)
+        each, whole = self.one_by_one.losses(learning, draw, self._seeds(len(learning)))
+        learning, draw, each = whole_draws(whole, learning, draw, each)
+        return learning, draw, self._counted(each, learning, draw)
 
     def _seeds(self, number: int) -> np.ndarray:
         # Always drawn, so that the splits do not depend on which learners want a seed.
@@ -166,17 +182,17 @@ class Sampler:
     def _losses(
         self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
-        each = self.source.losses_for(learning, ~learning, seeds)
+        learner_losses = self.source.losses_for(learning, ~learning, seeds)
         if self.rounds is not None:
-            self.rounds.add(each, learning, draw)
-        return self._counted(each, learning, draw)
+            self.rounds.add(learner_losses, learning, draw)
+        return self._counted(learner_losses, learning, draw)
 
     def _counted(
-        self, each: list[np.ndarray], learning: np.ndarray, draw: np.ndarray
+        self, learner_losses: list[np.ndarray], learning: np.ndarray, draw: np.ndarray
     ) -> list[np.ndarray]:
         if self.own is not None:
-            self.own.add(each, learning, draw)
-        return each
+            self.own.add(learner_losses, learning, draw)
+        return learner_losses
 
     def overlapping(self, n_draws: int, overlap: int) -> Draws:
         """One set on each side of every draw, with `overlap` observations in common."""
@@ -200,34 +216,45 @@ class Sampler:
         """
         rng, n_draws = self.generator, -(-n_pairs // n_sets)
         n, g = self.sizes.n_obs, self.sizes.learn_size
-        sides = draw_from_halves(rng, n_draws, n_sets, n, g)
-        used = (np.arange(n_draws * n_sets) < n_pairs).reshape(n_draws, n_sets)
+        halves = draw_from_halves(rng, n_draws, n_sets, n, g)
+        is_used = (np.arange(n_draws * n_sets) < n_pairs).reshape(n_draws, n_sets)
         n_exchanged = _exchanges(n_draws, exchange_every)
-        exchanged = sides[0][:n_exchanged, 0]
+        exchanged = halves[0][:n_exchanged, 0]
         if n_exchanged:
-            exchanged = exchange_one(rng, exchanged, sides[1][:n_exchanged, 0])
-        sets = np.concatenate([_used(sides[0], used), _used(sides[1], used), exchanged])
-        return DrawnSets(sides, used, exchanged, sets, self._seeds(len(sets)))
+            exchanged = exchange_one(rng, exchanged, halves[1][:n_exchanged, 0])
+        sets = np.concatenate([_used(halves[0], is_used), _used(halves[1], is_used), exchanged])
+        return DrawnSets(halves, is_used, exchanged, sets, self._seeds(len(sets)))
 
-    def evaluated(self, drawn: DrawnSets) -> DrawBatch:
+    def evaluated(self, drawn_sets: DrawnSets) -> DrawBatch:
         """The losses of what was drawn."""
-        n_pairs = int(np.count_nonzero(drawn.used))
-        draw = np.tile(np.arange(n_pairs) // drawn.used.shape[1], 2)
+        n_pairs = int(np.count_nonzero(drawn_sets.used))
+        draw = np.tile(np.arange(n_pairs) // drawn_sets.used.shape[1], 2)
         if self.one_by_one is None:
-            each = self._losses(drawn.sets, draw, drawn.seeds)
+            learner_losses = self._losses(drawn_sets.sets, draw, drawn_sets.seeds)
         else:
-            each, whole = self.one_by_one.losses(drawn.sets, draw, drawn.seeds)
-            if not whole.all():
-                owner = np.concatenate([draw, np.arange(len(drawn.exchanged))])
-                drawn, each = drawn.of(whole, owner), [values[whole[owner]] for values in each]
-                n_pairs = int(np.count_nonzero(drawn.used))
-                draw = np.tile(np.arange(n_pairs) // drawn.used.shape[1], 2)
-            each = self._counted(each, drawn.sets, draw)
-        found = each[0] - each[1] if self.source.paired else each[0]
-        first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
-        draws = _in_places(first, drawn.used), _in_places(second, drawn.used), *drawn.sides
-        exchange = (third, drawn.exchanged) if len(drawn.exchanged) else None
-        return DrawBatch(draws, weight=drawn.used * 1.0, exchanged=exchange)
+            learner_losses, is_complete = self.one_by_one.losses(
+                drawn_sets.sets, draw, drawn_sets.seeds
+            )
+            if not is_complete.all():
+                owner = np.concatenate([draw, np.arange(len(drawn_sets.exchanged))])
+                drawn_sets, learner_losses = (
+                    drawn_sets.of(is_complete, owner),
+                    [values[is_complete[owner]] for values in learner_losses],
+                )
+                n_pairs = int(np.count_nonzero(drawn_sets.used))
+                draw = np.tile(np.arange(n_pairs) // drawn_sets.used.shape[1], 2)
+            learner_losses = self._counted(learner_losses, drawn_sets.sets, draw)
+        differences = (
+            learner_losses[0] - learner_losses[1] if self.source.paired else learner_losses[0]
+        )
+        first, second, third = np.split(differences, [n_pairs, 2 * n_pairs])
+        draws = (
+            _in_places(first, drawn_sets.used),
+            _in_places(second, drawn_sets.used),
+            *drawn_sets.sides,
+        )
+        exchange = (third, drawn_sets.exchanged) if len(drawn_sets.exchanged) else None
+        return DrawBatch(draws, weight=drawn_sets.used * 1.0, exchanged=exchange)
 
     def batches(
         self, sizes: Sequence[int], n_sets: int, exchange_every: int
@@ -239,9 +266,9 @@ class Sampler:
         with ThreadPoolExecutor(1) as thread:
             pending = [thread.submit(self.drawn, sizes[0], n_sets, exchange_every)]
             for size in sizes[1:]:
-                drawn = pending.pop().result()
+                drawn_sets = pending.pop().result()
                 pending.append(thread.submit(self.drawn, size, n_sets, exchange_every))
-                yield self.evaluated(drawn)
+                yield self.evaluated(drawn_sets)
             yield self.evaluated(pending.pop().result())
 
 
@@ -309,14 +336,14 @@ class StageSizes:
         if self.options.variance not in ("clipped", "unbiased"):
             return 1
         n = self.sizes.n_obs
-        most = SETS_PER_SIDE if 3 * self.sizes.learn_size <= n else SETS_PER_SIDE_LARGE
-        return max(1, min(most, self.fewest // number_of_groups(n, self.fewest)))
+        most_sets = SETS_PER_SIDE if 3 * self.sizes.learn_size <= n else SETS_PER_SIDE_LARGE
+        return max(1, min(most_sets, self.fewest // number_of_groups(n, self.fewest)))
 
     @property
     def exchange_every(self) -> int:
         """One draw in this many has a set with one observation exchanged; 0 for none."""
-        without = self.options.variance in ("midpoint", "few")
-        if not self.sizes.disjoint or not self.exchanging or without:
+        needs_no_exchange = self.options.variance in ("midpoint", "few")
+        if not self.sizes.disjoint or not self.exchanging or needs_no_exchange:
             return 0
         return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
 
@@ -328,41 +355,41 @@ class StageSizes:
     def following(self, n_pairs: int, n_fits: int) -> int:
         """Pairs in the next stage of "auto", after `n_pairs` pairs and `n_fits` fits."""
         # Checkpoints grow by about a third, so that looking often costs little.
-        wanted = min(max(self.fewest, n_pairs // 3), most_pairs(self.sizes.n_obs))
-        return self._leaving_a_stage(wanted, n_fits)
+        stage_pairs = min(max(self.fewest, n_pairs // 3), most_pairs(self.sizes.n_obs))
+        return self._leaving_a_stage(stage_pairs, n_fits)
 
-    def _leaving_a_stage(self, wanted: int, n_fits: int) -> int:
+    def _leaving_a_stage(self, stage_pairs: int, n_fits: int) -> int:
         """So many pairs, or all that max_fits still allows where the rest would be no stage."""
         affordable = self._affordable(n_fits)
-        return wanted if affordable - wanted >= self.fewest else affordable
+        return stage_pairs if affordable - stage_pairs >= self.fewest else affordable
 
     def _affordable(self, n_fits: int) -> int:
         """Pairs that max_fits still allows, with their exchanged sets."""
-        left, every = self.options.max_fits - n_fits, self.exchange_every
-        per_pair = 2 + (1 / (every * self.sets_per_side) if every else 0)
-        number = int(left / (self.n_learners * per_pair)) + 1
-        while number > 0 and self.fits(number) > left:
+        fits_left, exchange_every = self.options.max_fits - n_fits, self.exchange_every
+        per_pair = 2 + (1 / (exchange_every * self.sets_per_side) if exchange_every else 0)
+        number = int(fits_left / (self.n_learners * per_pair)) + 1
+        while number > 0 and self.fits(number) > fits_left:
             number -= 1
         return number
 
 
 def estimated(sampler: Sampler, options: Options) -> UStatisticEstimates:
     """Estimates from random pairs, from all learning sets, or from the losses of given ones."""
-    own = None
+    learner_sums = None
     if sampler.source.paired:
         n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
         complete = options.n_pairs == "exact"
-        own = FirstOrder(n, g, 2, complete=complete, offset=sampler.source.offset)
-        sampler = replace(sampler, own=own)
+        learner_sums = FirstOrder(n, g, 2, complete=complete, offset=sampler.source.offset)
+        sampler = replace(sampler, own=learner_sums)
     if isinstance(options.given, GivenPairs):
-        found = _from_pairs(sampler, options, options.given)
+        estimates = _from_pairs(sampler, options, options.given)
     elif isinstance(options.given, GivenSplits):
-        found = _from_splits(sampler, options, options.given)
+        estimates = _from_splits(sampler, options, options.given)
     elif options.n_pairs == "exact":
-        found = _complete(sampler, options)
+        estimates = _complete(sampler, options)
     else:
-        found = _drawn(sampler, options)
-    return found if own is None else replace(found, own=own.estimates())
+        estimates = _drawn(sampler, options)
+    return estimates if learner_sums is None else replace(estimates, own=learner_sums.estimates())
 
 
 def draw_all(sampler: Sampler, options: Options) -> None:
@@ -373,9 +400,9 @@ def draw_all(sampler: Sampler, options: Options) -> None:
         return
     assert isinstance(options.n_pairs, int)
     steps = StageSizes(sampler.sizes, options, 2 if sampler.source.paired else 1)
-    parts = in_parts(options.n_pairs, most_pairs(sampler.sizes.n_obs))
-    sampler.source.announce_total(sum(map(steps.fits, parts)))
-    for _ in sampler.batches(parts, steps.sets_per_side, steps.exchange_every):
+    stage_sizes = in_parts(options.n_pairs, most_pairs(sampler.sizes.n_obs))
+    sampler.source.announce_total(sum(map(steps.fits, stage_sizes)))
+    for _ in sampler.batches(stage_sizes, steps.sets_per_side, steps.exchange_every):
         pass
 
 
@@ -386,9 +413,9 @@ def _drawn(sampler: Sampler, options: Options) -> UStatisticEstimates:
     with _summing(sampler, -(-steps.fewest // n_sets)) as sums:
         if not isinstance(number, int):
             return _until_precise(sampler, options, steps, sums)
-        parts = in_parts(number, most_pairs(sampler.sizes.n_obs))
-        sampler.source.announce_total(sum(map(steps.fits, parts)))
-        for batch in sampler.batches(parts, n_sets, steps.exchange_every):
+        stage_sizes = in_parts(number, most_pairs(sampler.sizes.n_obs))
+        sampler.source.announce_total(sum(map(steps.fits, stage_sizes)))
+        for batch in sampler.batches(stage_sizes, n_sets, steps.exchange_every):
             sums.add(batch)
         estimates = sums.estimates()
     return UStatisticEstimates(estimates, options.variance, number)
@@ -403,39 +430,44 @@ def _until_precise(
         sums.add(sampler.batch(size, steps.sets_per_side, steps.exchange_every))
         n_pairs += size
         estimates = sums.estimates()
-        over, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
-        sampler.source.update_eta(options.fits_left(over, n_fits))
-        size, converged = steps.following(n_pairs, n_fits), over <= 1
-        left = sampler.source.n_left
+        error_ratio, n_fits = (
+            _excess(estimates, options.variance, options.tol),
+            sampler.source.n_fits,
+        )
+        sampler.source.update_eta(options.fits_left(error_ratio, n_fits))
+        size, converged = steps.following(n_pairs, n_fits), error_ratio <= 1
+        n_left = sampler.source.n_left
         # What was kept is gone through to its end, however it ended.
-        if (converged if left is None else not left) or size < steps.fewest:
+        if (converged if n_left is None else not n_left) or size < steps.fewest:
             return UStatisticEstimates(estimates, options.variance, n_pairs, converged)
 
 
-def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> UStatisticEstimates:
+def _from_pairs(sampler: Sampler, options: Options, given_pairs: GivenPairs) -> UStatisticEstimates:
     """Estimates from all given pairs."""
-    n, rows_of_draw = sampler.sizes.n_obs, 2 * given.n_sets
+    n, rows_of_draw = sampler.sizes.n_obs, 2 * given_pairs.n_sets
     rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
-    with _summing(sampler, given.n_draws) as sums:
-        for start in range(0, given.design.n_resamples, rows_of_stage):
-            learning = given.design.learning[start : start + rows_of_stage]
-            shape = (-1, 2, given.n_sets, n)
+    with _summing(sampler, given_pairs.n_draws) as sums:
+        for first_row in range(0, given_pairs.design.n_resamples, rows_of_stage):
+            learning = given_pairs.design.learning[first_row : first_row + rows_of_stage]
+            shape = (-1, 2, given_pairs.n_sets, n)
             draw = np.arange(len(learning)) // rows_of_draw
             d, sets = sampler.differences(learning, draw).reshape(shape), learning.reshape(shape)
             sums.add(DrawBatch((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
         estimates = sums.estimates()
-    return UStatisticEstimates(estimates, options.variance, given.n_pairs)
+    return UStatisticEstimates(estimates, options.variance, given_pairs.n_pairs)
 
 
-def _from_splits(sampler: Sampler, options: Options, given: GivenSplits) -> UStatisticEstimates:
+def _from_splits(
+    sampler: Sampler, options: Options, given_splits: GivenSplits
+) -> UStatisticEstimates:
     """Estimates from all given splits; each is on both sides of a draw, with half the weight."""
     sizes = sampler.sizes
-    sums = Accumulator(sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=given.n_draws)
-    for rows, draw in given.parts(max(2, STAGE_CELLS // sizes.n_obs)):
-        learning = given.design.learning[rows]
+    sums = Accumulator(sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=given_splits.n_draws)
+    for rows, draw in given_splits.parts(max(2, STAGE_CELLS // sizes.n_obs)):
+        learning = given_splits.design.learning[rows]
         d, sets = sampler.differences(learning, draw)[:, None], learning[:, None]
         sums.add((d, d, sets, sets), weight=np.full((len(draw), 1), 0.5), cluster=draw)
-    return UStatisticEstimates(sums.estimates(), options.variance, given.n_pairs)
+    return UStatisticEstimates(sums.estimates(), options.variance, given_splits.n_pairs)
 
 
 def _complete(sampler: Sampler, options: Options) -> UStatisticEstimates:
@@ -467,34 +499,34 @@ def _all_sets(sampler: Sampler) -> Iterator[np.ndarray]:
     return all_learning_sets(n, g, max(1, min(4096, STAGE_CELLS // n)))
 
 
-def _exchanges(n_draws: int, every: int) -> int:
+def _exchanges(n_draws: int, exchange_every: int) -> int:
     """Draws of which one set is fitted again with an observation exchanged."""
-    return max(1, n_draws // every) if every else 0
+    return max(1, n_draws // exchange_every) if exchange_every else 0
 
 
-def _excess(found: MonteCarloEstimates, name: str, tol: float) -> float:
+def _excess(monte_carlo: MonteCarloEstimates, name: str, tol: float) -> float:
     """The larger Monte-Carlo error as a multiple of the one that "auto" requires.
 
     NaN where it is not known.
     """
-    if only_rounding(found, name):
+    if only_rounding(monte_carlo, name):
         return 0.0
-    variance, mc_se = found.values[name], found.mc_se[name]
+    variance, mc_se = monte_carlo.values[name], monte_carlo.mc_se[name]
     of_variance = mc_se / (min(tol, RELIABLE) * abs(variance))
     if variance < 0:
         return of_variance
-    of_estimate = found.mc_se["estimate"] / (tol * math.sqrt(variance))
+    of_estimate = monte_carlo.mc_se["estimate"] / (tol * math.sqrt(variance))
     return float(np.maximum(of_variance, of_estimate))
 
 
-def reliable(found: MonteCarloEstimates, name: str) -> bool:
+def reliable(monte_carlo: MonteCarloEstimates, name: str) -> bool:
     """Whether the Monte-Carlo error of a variance is at most a quarter of it."""
-    return bool(found.mc_se[name] <= RELIABLE * found.values[name])
+    return bool(monte_carlo.mc_se[name] <= RELIABLE * monte_carlo.values[name])
 
 
-def only_rounding(found: MonteCarloEstimates, name: str) -> bool:
+def only_rounding(monte_carlo: MonteCarloEstimates, name: str) -> bool:
     """Whether a variance is zero, up to the rounding of losses that are all the same."""
-    return abs(found.values[name]) <= (ROUNDING * found.values["estimate"]) ** 2
+    return abs(monte_carlo.values[name]) <= (ROUNDING * monte_carlo.values["estimate"]) ** 2
 
 
 def most_pairs(n_obs: int) -> int:
@@ -502,22 +534,32 @@ def most_pairs(n_obs: int) -> int:
     return max(STAGE_PAIRS, min(8 * STAGE_PAIRS, STAGE_CELLS // n_obs))
 
 
-def in_parts(total: int, most: int) -> list[int]:
-    """Sizes that sum to a total, as equal as possible and none above `most`."""
-    n_parts = -(-total // most)
-    return [total // n_parts + (part < total % n_parts) for part in range(n_parts)]
+def in_parts(total: int, largest_part: int) -> list[int]:
+    """Sizes that sum to a total, as equal as possible and none above `largest_part`."""
+    n_parts = -(-total // largest_part)
+    return [total // n_parts + (part_number < total % n_parts) for part_number in range(n_parts)]
 
 
-def _used(sets: np.ndarray, used: np.ndarray) -> np.ndarray:
+def whole_draws(
+    whole: np.ndarray, learning: np.ndarray, draw: np.ndarray, each: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """The sets of draws that are whole, the draws numbered from 0, and what learners have there."""
+    if whole.all():
+        return learning, draw, list(each)
+    rows = whole[draw]
+    return learning[rows], (np.cumsum(whole) - 1)[draw[rows]], [one[rows] for one in each]
+
+
+def _used(sets: np.ndarray, is_used: np.ndarray) -> np.ndarray:
     """The sets (G, s, n) that are used, as rows."""
     # Usually all of them, which need no copy.
-    return sets.reshape(-1, sets.shape[2]) if used.all() else sets[used]
+    return sets.reshape(-1, sets.shape[2]) if is_used.all() else sets[is_used]
 
 
-def _in_places(values: np.ndarray, used: np.ndarray) -> np.ndarray:
+def _in_places(values: np.ndarray, is_used: np.ndarray) -> np.ndarray:
     """Rows (R, n) in the places that are used, zeros in the others; (G, s, n)."""
-    if used.all():
-        return values.reshape(*used.shape, -1)
-    placed = np.zeros((*used.shape, values.shape[1]), values.dtype)
-    placed[used] = values
+    if is_used.all():
+        return values.reshape(*is_used.shape, -1)
+    placed = np.zeros((*is_used.shape, values.shape[1]), values.dtype)
+    placed[is_used] = values
     return placed

@@ -43,6 +43,9 @@ NOTABLE_SHARE = 0.5
 """Of the jackknife's variance, known not to be noise, from which on it is said. In simulations 2%
 of samples have as much from 20 fits of each learner, and half of those of `held_spam`, n = 200."""
 
+NOTABLE_SHARE_OF_ONE = 0.25
+"""Of what fits of a pair differ by, explained by one observation, from which on it is said."""
+
 LEAST_TRIED = 40
 """Observations from which on few fits were tried on problems kept aside."""
 
@@ -60,36 +63,34 @@ class FewFitsEstimates:
         if not paired:
             return cls(rounds.combined((1.0,), offset).estimate())
         weights = (1.0, -1.0), (1.0, 0.0), (0.0, 1.0)
-        difference, *own = (rounds.combined(each, offset).estimate() for each in weights)
-        return cls(difference, tuple(own))
+        difference, *learner_fits = (
+            rounds.combined(learner_weights, offset).estimate() for learner_weights in weights
+        )
+        return cls(difference, tuple(learner_fits))
 
 
 def rounds_of(
     sampler: Sampler, options: Options, n_learners: int | None = None
 ) -> RoundSums | None:
     """Where to keep rounds for an answer from few fits; None where they cannot give one."""
-    given = options.given
-    if given is None:
+    splits_or_pairs = options.given
+    if splits_or_pairs is None:
         in_rounds = options.n_pairs != "exact" and sampler.sizes.disjoint
     else:
-        in_rounds = isinstance(given, GivenPairs) and given.n_sets == 1
+        in_rounds = isinstance(splits_or_pairs, GivenPairs) and splits_or_pairs.n_sets == 1
     if not in_rounds or not (options.variance == "few" or options.may_be_few):
         return None
     return RoundSums(n_learners or (2 if sampler.source.paired else 1))
 
 
-def estimated(sampler: Sampler, options: Options) -> FewFitsEstimates:
+def estimated(sampler: Sampler, options: Options, rounds: RoundSums) -> FewFitsEstimates:
     """Estimates from the pairs that are asked for, or allowed, or given."""
-    rounds = rounds_of(sampler, options)
-    assert rounds is not None
-    if sampler.one_by_one is not None:
-        sampler.one_by_one.rounds = rounds
     sampler = replace(sampler, rounds=rounds)
     if isinstance(options.given, GivenPairs):
         learning = options.given.design.learning
         n_rows = 2 * max(2, estimation.STAGE_CELLS // sampler.sizes.n_obs)
-        for start in range(0, len(learning), n_rows):
-            rows = learning[start : start + n_rows]
+        for first_row in range(0, len(learning), n_rows):
+            rows = learning[first_row : first_row + n_rows]
             sampler.losses(rows, np.arange(len(rows)) // 2)
     else:
         n_pairs = options.n_pairs_of_few(rounds.n_learners)
@@ -106,12 +107,12 @@ def from_rounds(rounds: RoundSums, source: LossSource) -> FewFitsEstimates:
     return FewFitsEstimates.of(rounds, paired=source.paired, offset=source.offset)
 
 
-def unanswered(options: Options, found: UStatisticEstimates, source: LossSource) -> bool:
+def unanswered(options: Options, estimates: UStatisticEstimates, source: LossSource) -> bool:
     """Whether draws ended before the variance that "auto" stands for is known."""
-    if source.identical or estimation.only_rounding(found.estimates, found.variance):
+    if source.identical or estimation.only_rounding(estimates.estimates, estimates.variance):
         return False
-    known = estimation.reliable(found.estimates, found.variance)
-    return not known or reporting.too_few_pairs(options, found.n_pairs, "") is not None
+    is_reliable = estimation.reliable(estimates.estimates, estimates.variance)
+    return not is_reliable or reporting.too_few_pairs(options, estimates.n_pairs, "") is not None
 
 
 def parts(
@@ -122,36 +123,41 @@ def parts(
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a `TestResult` says, but for the question and the fits."""
-    found, interval = estimates.found, options.interval.for_few_fits()
+    few_fits, interval = estimates.found, options.interval.for_few_fits()
     # Of the shape of the losses nothing is known.
-    shape = Shape(found.n_obs, 0.0, found.df)
-    chosen = interval.applied(_studentised(question, found, source, interval), shape, "few")
-    own = own_values(estimates.own, settings)
+    shape = Shape(few_fits.n_obs, 0.0, few_fits.df)
+    with_interval = interval.applied(
+        _studentised(question, few_fits, source, interval), shape, "few"
+    )
+    per_learner = own_values(estimates.own, settings)
     return {
-        **vars(chosen),
+        **vars(with_interval),
         "method": reporting.METHOD,
         "diagnostics": {
-            **diagnostics_of(options, found),
+            **diagnostics_of(options, few_fits),
             "one_class_fits": source.one_class_fits,
             **source.ties,
             "interval": interval.name,
-            **own.diagnostics,
+            **per_learner.diagnostics,
         },
         "notes": (
             reporting.ORDER,
-            *_notes(options, interval, found, source),
+            *_notes(options, interval, few_fits, source),
             *reporting.shared_notes(question, options, source, converged=True),
-            *interval.notes(None, chosen, source.one_class_fits),
+            *interval.notes(None, with_interval, source.one_class_fits),
         ),
-        "tables": {**own.tables, "Variances": variance_table([("few", None, chosen)])},
+        "tables": {
+            **per_learner.tables,
+            "Variances": variance_table([("few", None, with_interval)]),
+        },
     }
 
 
 def _studentised(
-    question: Question, found: FewFits, source: LossSource, interval: Interval
+    question: Question, few_fits: FewFits, source: LossSource, interval: Interval
 ) -> Studentised:
     """The test, or the reason why there is none."""
-    varied = found.spread > (estimation.ROUNDING * found.mean) ** 2
+    varied = few_fits.spread > (estimation.ROUNDING * few_fits.mean) ** 2
     status = "ok"
     if source.identical:
         status = SAME_LOSSES
@@ -159,72 +165,81 @@ def _studentised(
         status = reporting.NO_SPREAD
     return studentise(
         question.hypothesis,
-        found.mean,
-        found.variance if varied else 0.0,
-        mc_se=found.mc_se if varied else 0.0,
+        few_fits.mean,
+        few_fits.variance if varied else 0.0,
+        mc_se=few_fits.mc_se if varied else 0.0,
         reference="t",
-        df=found.df,
+        df=few_fits.df,
         status=status,
     )
 
 
-def diagnostics_of(options: Options, found: FewFits) -> dict[str, Any]:
+def diagnostics_of(options: Options, few_fits: FewFits) -> dict[str, Any]:
     """The variance with its parts, and the pairs that it is from."""
     return {
-        "mc_se_estimate": found.mc_se,
+        "mc_se_estimate": few_fits.mc_se,
         "variance": "few",
-        "variance_few": found.variance,
-        "variance_of_testing": found.test_part,
-        "variance_of_learning": found.learning_part,
-        "n_pairs": found.n_rounds,
+        "variance_few": few_fits.variance,
+        "variance_of_testing": few_fits.test_part,
+        "variance_of_learning": few_fits.learning_part,
+        "n_pairs": few_fits.n_rounds,
+        "share_of_one_observation": few_fits.one_decides,
         "converged": options.variance == options.asked,
     }
 
 
-def fits_in_words(found: FewFits) -> Iterator[str]:
+def fits_in_words(few_fits: FewFits) -> Iterator[str]:
     """How many fits the variance rests on, and what they show that more would not mend."""
     yield (
-        f"The variance rests on {found.n_rounds} pairs of disjoint learning sets. What so few fits "
-        f"leave open is in the {found.df:.3g} degrees of freedom; more fits make the interval "
-        "shorter."
+        f"The variance rests on {few_fits.n_rounds} pairs of disjoint learning sets. What so few "
+        f"fits leave open is in the {few_fits.df:.3g} degrees of freedom; more fits make the "
+        "interval shorter."
     )
-    if found.decided >= NOTABLE_SHARE:
+    if few_fits.decided >= NOTABLE_SHARE:
         yield (
             "Pairs of learning sets that differ more are worse, or better, as where a few "
             "observations decide which rule is learnt. If they do, a sample that happens to lack "
             "them, or to have many, shows another value: more observations mend that, more fits "
             "do not."
         )
+    if few_fits.one_decides >= NOTABLE_SHARE_OF_ONE:
+        yield (
+            f"A single observation explains {few_fits.one_decides:.0%} of what the two fits of a "
+            "pair differ by: it decides which rule is learnt. A sample without any like it, or "
+            "with several, shows another value: more observations mend that, more fits do not."
+        )
 
 
-def own_values(own: Sequence[FewFits], settings: Mapping[str, Any]) -> PerLearnerEstimates:
+def own_values(
+    fits_of_learners: Sequence[FewFits], settings: Mapping[str, Any]
+) -> PerLearnerEstimates:
     """What each of two learners has alone, with its standard error."""
-    if not own:
+    if not fits_of_learners:
         return PerLearnerEstimates()
-    values = [(one.mean, one.se**2) for one in own]
+    values = [(learner_fits.mean, learner_fits.se**2) for learner_fits in fits_of_learners]
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
-def notes_on_fits(options: Options, found: FewFits) -> Iterator[str]:
+def notes_on_fits(options: Options, few_fits: FewFits) -> Iterator[str]:
     """How many fits the variance rests on, and why."""
     if options.variance != "few":
         yield (
             f"The fits ended before the {options.variance} variance was known to a quarter of "
             "itself. The variance is that of few fits, from the same pairs of learning sets."
         )
-    yield from fits_in_words(found)
-    if found.n_obs < LEAST_TRIED:
+    yield from fits_in_words(few_fits)
+    if few_fits.n_obs < LEAST_TRIED:
         yield (
-            f"With fewer than {LEAST_TRIED} observations ({found.n_obs} here) the coverage of the "
-            "variance of few fits has not been checked on held-out problems."
+            f"With fewer than {LEAST_TRIED} observations ({few_fits.n_obs} here) the coverage of "
+            "the variance of few fits has not been checked on held-out problems."
         )
 
 
 def _notes(
-    options: Options, interval: Interval, found: FewFits, source: LossSource
+    options: Options, interval: Interval, few_fits: FewFits, source: LossSource
 ) -> Iterator[str]:
     """The same, and what so few fits do not tell."""
-    yield from notes_on_fits(options, found)
+    yield from notes_on_fits(options, few_fits)
     metric = interval.metric
     if source.paired and not metric.counts_errors and never_negative(metric):
         yield (

@@ -44,35 +44,38 @@ class FewFitsRatio:
         return cls((first, other), rounds.combined(weights, offset).estimate())
 
 
-def estimated(sampler: Sampler, options: Options) -> ratio.RatioEstimates | FewFitsRatio:
+def estimated(
+    sampler: Sampler, options: Options, rounds: RoundSums | None
+) -> ratio.RatioEstimates | FewFitsRatio:
     """Estimates with the variance that is asked for, or that the pairs suffice for."""
-    rounds = few.rounds_of(sampler, options)
     if rounds is None:
         return ratio.estimated(sampler, options)
     sampler = replace(sampler, rounds=rounds)
     if options.variance == "few":
         ratio.evaluate_pairs(sampler, options, options.n_pairs_of_few(2))
+        if sampler.one_by_one is not None:
+            sampler.one_by_one.check_enough()
     else:
-        found = ratio.estimated(sampler, options)
-        if not rounds.enough or ratio.answers(options, found, sampler.source):
-            return found
+        ratio_estimates = ratio.estimated(sampler, options)
+        if not rounds.enough or ratio.answers(options, ratio_estimates, sampler.source):
+            return ratio_estimates
     return FewFitsRatio.of(rounds, sampler.source.offset)
 
 
 def parts(
     question: Question,
     options: Options,
-    found: FewFitsRatio,
+    few_ratio: FewFitsRatio,
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a `TestResult` says of a ratio, but for the question and the fits."""
-    tested = _studentised(question.hypothesis, found, source)
-    own = few.own_values(found.own, settings)
-    linear = found.linear
-    drawn: dict[str, Any] = {}
+    tested = _studentised(question.hypothesis, few_ratio, source)
+    per_learner = few.own_values(few_ratio.own, settings)
+    linear = few_ratio.linear
+    variance_diagnostics: dict[str, Any] = {}
     if linear is not None:
-        drawn = {
+        variance_diagnostics = {
             "variance_of_testing": linear.test_part,
             "variance_of_learning": linear.learning_part,
         }
@@ -84,13 +87,13 @@ def parts(
             "mc_se_estimate": math.nan if linear is None else tested.estimate * linear.mc_se,
             "variance": "few",
             "variance_few": tested.variance,
-            **drawn,
-            "n_pairs": found.own[0].n_rounds,
+            **variance_diagnostics,
+            "n_pairs": few_ratio.own[0].n_rounds,
             "converged": options.variance == options.asked,
             "one_class_fits": source.one_class_fits,
             **source.ties,
             "interval": options.interval.name,
-            **own.diagnostics,
+            **per_learner.diagnostics,
         },
         "notes": (
             reporting.ORDER,
@@ -99,17 +102,19 @@ def parts(
             ratio.OF_LOGARITHM,
             *options.interval.notes(None, tested, source.one_class_fits),
         ),
-        "tables": own.tables,
+        "tables": per_learner.tables,
     }
 
 
-def _studentised(hypothesis: Hypothesis, found: FewFitsRatio, source: LossSource) -> Studentised:
+def _studentised(
+    hypothesis: Hypothesis, few_ratio: FewFitsRatio, source: LossSource
+) -> Studentised:
     """The test on the log scale, or the reason why there is none."""
-    linear = found.linear
+    linear = few_ratio.linear
     if linear is None:
         status = SAME_LOSSES if source.identical else ratio.NO_RATIO
         return studentise(hypothesis, math.nan, math.nan, reference="none", status=status)
-    value, null = found.own[0].mean / found.own[1].mean, hypothesis.null_value
+    value, null = few_ratio.own[0].mean / few_ratio.own[1].mean, hypothesis.null_value
     varied = linear.spread > ROUNDING**2
     status = SAME_LOSSES if source.identical else "ok" if varied else ratio.IN_PROPORTION
     on_log_scale = studentise(

@@ -48,7 +48,7 @@ class Estimate(Protocol):
     """
 
     def __call__(
-        self, source: LossSource, generator: np.random.Generator, few: bool | None = None
+        self, source: LossSource, generator: np.random.Generator, as_few: bool | None = None
     ) -> Found:
         """The estimates."""
 
@@ -65,20 +65,26 @@ class RowsAddedToTest:
     n: float
     moved: Found
 
-    def rule(self, one: Studentised, least: float, most: float, df: float, name: str) -> MovedT:
+    def rule(
+        self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
+    ) -> MovedT:
         """The interval, by the variance of that name.
 
         The mean of the linearised values is that of the estimate, which has less Monte-Carlo error
         than the table of everything tested.
         """
-        n, point, added = self.n, self.point, two_right_two_wrong(len(self.table))
-        more = n + added.sum()
+        n, point = self.n, self.point
+        assert isinstance(point.function, Cells)
+        added = two_right_two_wrong(len(self.table), point.function.one)
+        n_with_added = n + added.sum()
         slopes = point.gradient - (point.gradient * point.means).sum()
         mean = _estimate_of(self.moved)
-        centre = point.value + n / more * (mean - (self.table * slopes).sum())
+        centre = point.value + n / n_with_added * (mean - (self.table * slopes).sum())
         spread = n**2 * self._variance(name) + n * mean**2 + (added * slopes**2).sum()
-        se = math.sqrt(spread) / more
-        return MovedT(float(centre), float(se), df, least, most, one.null_value)
+        se = math.sqrt(spread) / n_with_added
+        return MovedT(
+            float(centre), float(se), df, lower_bound, upper_bound, studentised.null_value
+        )
 
     def _variance(self, name: str) -> float:
         """Of the mean of the linearised values, with its Monte-Carlo part."""
@@ -116,7 +122,7 @@ def settled(
 
     `draw_all` asks for everything, where that is known before; otherwise an `estimate` does.
     """
-    start = copy.deepcopy(generator)
+    generator_at_start = copy.deepcopy(generator)
     converged = False
     if isinstance(source, KeptPredictions):
         if draw_all is None or source.one_by_one:
@@ -124,49 +130,57 @@ def settled(
             converged = isinstance(first, UStatisticEstimates) and first.converged
         else:
             draw_all(source, generator)
-    function, means = source.function, source.means
-    points = [WorkingPoint.at(function, each) for each in means]
+    metric_of_means, means = source.function, source.means
+    points = [WorkingPoint.at(metric_of_means, learner_means) for learner_means in means]
     undefined = not all(point.defined for point in points)
     final: LossSource = source
     if undefined:
         final = source.at([level(point, question.n_obs) for point in points])
-    elif isinstance(source, KeptPredictions) or isinstance(function, MetricOfSets):
+    elif isinstance(source, KeptPredictions) or isinstance(metric_of_means, MetricOfSets):
         # Tables of pairs have values about these rules, whose learning sets are not drawn.
         final = source.at(points)
-    found = estimate(final, copy.deepcopy(start))
-    if converged and isinstance(found, UStatisticEstimates):
-        found = replace(found, converged=True)
-    bias = math.nan if undefined else _bias(question, source, found, points)
-    if question.paired or not isinstance(function, Cells):
-        return MetricEstimates(found, final, None, undefined, bias)
-    table, n = means[0], _n_rows(question, found, points[0])
-    point = WorkingPoint.with_rows_added(function, table, n)
+    estimates = estimate(final, copy.deepcopy(generator_at_start))
+    if converged and isinstance(estimates, UStatisticEstimates):
+        estimates = replace(estimates, converged=True)
+    bias = math.nan if undefined else _bias(question, source, estimates, points)
+    if question.paired or not isinstance(metric_of_means, Cells):
+        return MetricEstimates(estimates, final, None, undefined, bias)
+    table, n = means[0], _n_rows(question, estimates, points[0])
+    point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
-    moved = estimate(again, copy.deepcopy(start), few=isinstance(found, FewFitsEstimates))
-    return MetricEstimates(found, final, RowsAddedToTest(point, table, n, moved), undefined, bias)
+    moved = estimate(
+        again, copy.deepcopy(generator_at_start), as_few=isinstance(estimates, FewFitsEstimates)
+    )
+    return MetricEstimates(
+        estimates, final, RowsAddedToTest(point, table, n, moved), undefined, bias
+    )
 
 
 def _bias(
     question: Question,
     source: KeptPredictions | GivenPredictions,
-    found: Found,
+    estimates: Found,
     points: Sequence[WorkingPoint],
 ) -> float:
     """The bias of the metric, or of the difference, by the variance that each learner has alone."""
     if question.paired:
-        variances = [_own_variance(each) for each in found.own]
+        variances = [_own_variance(learner_estimate) for learner_estimate in estimates.own]
     else:
-        name = found.variance if isinstance(found, UStatisticEstimates) else "few"
-        variances = [_variance_of(found, name)]
-    each = [
+        name = estimates.variance if isinstance(estimates, UStatisticEstimates) else "few"
+        variances = [_variance_of(estimates, name)]
+    point_bias = [
         point.bias(directions, question.n_obs, variance)
         for point, directions, variance in zip(points, source.directions, variances, strict=True)
     ]
-    return each[0] - each[1] if question.paired else each[0]
+    return point_bias[0] - point_bias[1] if question.paired else point_bias[0]
 
 
-def _own_variance(one: FirstOrderEstimate | FewFits) -> float:
-    return one.jackknife if isinstance(one, FirstOrderEstimate) else one.variance
+def _own_variance(learner_estimate: FirstOrderEstimate | FewFits) -> float:
+    return (
+        learner_estimate.jackknife
+        if isinstance(learner_estimate, FirstOrderEstimate)
+        else learner_estimate.variance
+    )
 
 
 def level(point: WorkingPoint, n_obs: int) -> WorkingPoint:
@@ -178,34 +192,34 @@ def level(point: WorkingPoint, n_obs: int) -> WorkingPoint:
     return point.level
 
 
-def _n_rows(question: Question, found: Found, point: WorkingPoint) -> float:
+def _n_rows(question: Question, estimates: Found, point: WorkingPoint) -> float:
     """Rows to which others are added; of clusters as many as would be independent.
 
     Korn and Graubard (1998): no fewer than clusters, no more than rows.
     """
     if question.clusters is None:
         return float(question.n_obs)
-    name = found.variance if isinstance(found, UStatisticEstimates) else "few"
-    variance = _variance_of(found, name)
+    name = estimates.variance if isinstance(estimates, UStatisticEstimates) else "few"
+    variance = _variance_of(estimates, name)
     slopes = point.gradient - float((point.gradient * point.means).sum())
     spread = float((point.means * slopes**2).sum()) if point.defined else 0.0
     effective = spread / variance if variance > 0 else 0.0
     return float(min(max(effective, question.n_units), question.n_obs))
 
 
-def _variance_of(found: Found, name: str) -> float:
+def _variance_of(metric_estimates: Found, name: str) -> float:
     """Of the estimate, with its Monte-Carlo part."""
-    if isinstance(found, FewFitsEstimates):
-        return found.found.variance + found.found.mc_se**2
-    estimates = found.estimates
+    if isinstance(metric_estimates, FewFitsEstimates):
+        return metric_estimates.found.variance + metric_estimates.found.mc_se**2
+    estimates = metric_estimates.estimates
     # Of all learning sets there is no such part.
     return float(estimates.values[name]) + float(estimates.mc_se["estimate"]) ** 2
 
 
-def _estimate_of(found: Found) -> float:
-    if isinstance(found, FewFitsEstimates):
-        return found.found.mean
-    return float(found.estimates.values["estimate"])
+def _estimate_of(estimates: Found) -> float:
+    if isinstance(estimates, FewFitsEstimates):
+        return estimates.found.mean
+    return float(estimates.estimates.values["estimate"])
 
 
 def with_rule(options: Options, estimates: MetricEstimates) -> Options:
@@ -214,21 +228,28 @@ def with_rule(options: Options, estimates: MetricEstimates) -> Options:
 
 
 def undefined_parts(
-    question: Question, estimates: MetricEstimates, parts: dict[str, Any]
+    question: Question, estimates: MetricEstimates, result_fields: dict[str, Any]
 ) -> dict[str, Any]:
     """What a result says where the metric is 0/0: the interval with rows added, if there is one."""
-    words = question.metric.in_words
-    said = f"no estimate: {words} is 0/0 here, as a class was never there, or never predicted"
+    metric_in_words = question.metric.in_words
+    status = (
+        f"no estimate: {metric_in_words} is 0/0 here, as a class was never there, or never "
+        "predicted"
+    )
     if question.metric.of_survival:
-        said = f"no estimate: {words} has no value here, as {_no_value(question)}"
-    said += "; the interval is that with rows added" if estimates.added is not None else ""
-    few = isinstance(estimates.found, FewFitsEstimates)
-    df = estimates.found.found.df if few else question.n_units - 1.0  # type: ignore[union-attr]
-    one = studentise(question.hypothesis, math.nan, math.nan, reference="t", df=df, status=said)
+        status = f"no estimate: {metric_in_words} has no value here, as {_no_value(question)}"
+    status += "; the interval is that with rows added" if estimates.added is not None else ""
+    by_few_fits = isinstance(estimates.found, FewFitsEstimates)
+    df = estimates.found.found.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
+    studentised = studentise(
+        question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status
+    )
     if estimates.added is not None:
-        name = "few" if few else estimates.found.variance  # type: ignore[union-attr]
-        one = by_rule(one, estimates.added.rule(one, *range_of(question.metric), df, name))
-    return {**parts, **vars(one), "tables": {}}
+        name = "few" if by_few_fits else estimates.found.variance  # type: ignore[union-attr]
+        studentised = by_rule(
+            studentised, estimates.added.rule(studentised, *range_of(question.metric), df, name)
+        )
+    return {**result_fields, **vars(studentised), "tables": {}}
 
 
 def _no_value(question: Question) -> str:

@@ -78,7 +78,9 @@ TWO_RIGHT_TWO_WRONG = (
 class AddedRows(Protocol):
     """A confusion metric of one learner with observations added."""
 
-    def rule(self, one: Studentised, least: float, most: float, df: float, name: str) -> MovedT:
+    def rule(
+        self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
+    ) -> MovedT:
         """The interval, by the variance of that name."""
 
 
@@ -101,7 +103,7 @@ class Interval:
     @classmethod
     def of(
         cls,
-        asked: Any,
+        interval_name: Any,
         metric: Metric,
         *,
         paired: bool,
@@ -113,33 +115,33 @@ class Interval:
 
         `sloped` if the sample is such that the slope of the standard error is well known.
         """
-        check_choice("interval", asked, NAMES)
-        if asked != "auto":
-            _check(asked, metric, paired=paired)
-            if variance == "few" and asked in NEED_MANY_FITS:
+        check_choice("interval", interval_name, NAMES)
+        if interval_name != "auto":
+            _check(interval_name, metric, paired=paired)
+            if variance == "few" and interval_name in NEED_MANY_FITS:
                 raise ValueError(
-                    f"interval={asked!r} needs more than few fits tell: use interval='auto', or "
-                    "another variance"
+                    f"interval={interval_name!r} needs more than few fits tell: use "
+                    "interval='auto', or another variance"
                 )
-            return cls(asked, asked, "it was asked for", metric, paired, n_rows)
+            return cls(interval_name, interval_name, "it was asked for", metric, paired, n_rows)
         suited = _suited(metric, variance, paired=paired, sloped=sloped and paired)
-        return cls(asked, *suited, metric, paired, n_rows)
+        return cls(interval_name, *suited, metric, paired, n_rows)
 
     @classmethod
-    def of_ratio(cls, asked: Any, metric: Metric, *, variance: Any) -> Self:
+    def of_ratio(cls, interval_name: Any, metric: Metric, *, variance: Any) -> Self:
         """The rule for ratios, which has no other beside it."""
-        check_choice("interval", asked, NAMES)
-        if asked != "auto":
+        check_choice("interval", interval_name, NAMES)
+        if interval_name != "auto":
             raise ValueError(
-                f"interval={asked!r} is not for ratios, whose interval is on the log scale: leave "
-                "it out"
+                f"interval={interval_name!r} is not for ratios, whose interval is on the log "
+                "scale: leave it out"
             )
         if not isinstance(variance, str) or variance not in OF_RATIOS:
             raise ValueError(
                 f"variance={variance!r:.60} is not for ratios, which have 'jackknife' and 'few': "
                 "leave it out"
             )
-        return cls(asked, "log", "it is the one for ratios", metric, paired=True)
+        return cls(interval_name, "log", "it is the one for ratios", metric, paired=True)
 
     def for_few_fits(self) -> Self:
         """The rule for the variance of few fits, which tell neither skewness nor slope."""
@@ -152,11 +154,11 @@ class Interval:
         """Refuse a null value that the estimand cannot have, where the rule knows what it can."""
         low, high = self.range
         if self.name != "wald" and (null_value < low or null_value > high):
-            ends = self._reported(low), self._reported(high)
+            reported_range = self._reported(low), self._reported(high)
             raise ValueError(
                 f"null_value={self._reported(null_value):g} is no value that the estimand can "
-                f"have, which lies between {min(ends):g} and {max(ends):g}: change it, or use "
-                "interval='wald'"
+                f"have, which lies between {min(reported_range):g} and {max(reported_range):g}: "
+                "change it, or use interval='wald'"
             )
 
     def _reported(self, value: float) -> float:
@@ -181,56 +183,65 @@ class Interval:
             low = 0.0
         return (low - high, high - low) if self.paired else (low, high)
 
-    def variance(self, asked: Any) -> Any:
+    def variance(self, variance_name: Any) -> Any:
         """The variance to be estimated: the jackknife for skewness, with which it was tried."""
         with_jackknife = self.name in ("hall", "hall_floor", "log")
-        return "jackknife" if asked == "auto" and with_jackknife else asked
+        return "jackknife" if variance_name == "auto" and with_jackknife else variance_name
 
     @property
     def answers_without_spread(self) -> bool:
         """Whether there is an interval where no loss differs from another."""
         return self.name == "plus_four"
 
-    def applied(self, one: Studentised, shape: Shape | None, name: str) -> Studentised:
+    def applied(self, studentised: Studentised, shape: Shape | None, name: str) -> Studentised:
         """The test with a variance, by this rule; as it is where there is no answer.
 
         The paper's variances of a mean loss keep the paper's normal interval, unless the rule was
         asked for.
         """
         as_published = self.asked == "auto" and self.metric.is_mean and name in BY_PAPER
-        if one.status != "ok" or as_published:
-            return one
+        if studentised.status != "ok" or as_published:
+            return studentised
         if self.name == "logit":
-            return on_logit_scale(one)
+            return on_logit_scale(studentised)
         if self.name == "wald" or shape is None:
-            return one
+            return studentised
         if self.metric.linearised and self.name == "plus_four":
             if self.added is None:
-                return one
-            return by_rule(one, self.added.rule(one, *self.range, _df(one, shape), name))
-        return by_rule(one, _RULES[self.name](self, one, shape))
+                return studentised
+            return by_rule(
+                studentised,
+                self.added.rule(studentised, *self.range, _df(studentised, shape), name),
+            )
+        return by_rule(studentised, _RULES[self.name](self, studentised, shape))
 
     def diagnostics(self, shape: Shape | None) -> dict[str, Any]:
         """The rule, and the moments that go into it or warn of it."""
-        found: dict[str, Any] = {"interval": self.name}
+        interval_diagnostics: dict[str, Any] = {"interval": self.name}
         if shape is not None:
-            found |= {"skewness": shape.skewness, "df_kurtosis": shape.df}
+            interval_diagnostics |= {"skewness": shape.skewness, "df_kurtosis": shape.df}
             if self.name == "stabilised":
-                found |= {"slope": shape.slope, "se_slope": shape.slope_se}
-                found |= {"mc_se_slope": shape.slope_error}
-        return found
+                interval_diagnostics |= {"slope": shape.slope, "se_slope": shape.slope_se}
+                interval_diagnostics |= {"mc_se_slope": shape.slope_error}
+        return interval_diagnostics
 
-    def notes(self, shape: Shape | None, one: Studentised, n_one_class: int = 0) -> list[str]:
+    def notes(
+        self, shape: Shape | None, studentised: Studentised, n_one_class: int = 0
+    ) -> list[str]:
         """What the rule is and why it was chosen; what cannot be told from this sample."""
-        if one.status != "ok":
+        if studentised.status != "ok":
             return []
         listed = []
         if self.asked != "auto" or not self.paired or self.name != "wald":
-            words = WORDS[self.name]
+            interval_in_words = WORDS[self.name]
             if self.metric.linearised and self.name == "plus_four":
-                words = TWO_RIGHT_TWO_WRONG
-            listed.append(f"Interval {self.name!r}: {words}; {self.reason}.")
-        if self.name == "stabilised" and shape and shape.slope_error * one.se > NOTABLE_BEND:
+                interval_in_words = TWO_RIGHT_TWO_WRONG
+            listed.append(f"Interval {self.name!r}: {interval_in_words}; {self.reason}.")
+        if (
+            self.name == "stabilised"
+            and shape
+            and shape.slope_error * studentised.se > NOTABLE_BEND
+        ):
             units = self.metric.units
             slope = shape.slope if units is None else shape.slope / units.slope
             listed.append(
@@ -244,7 +255,7 @@ class Interval:
                 "interval='hall' trusts the skewness of this sample, and covers less with such "
                 "a tail."
             )
-        if self.name == "plus_four" and one.variance == 0:
+        if self.name == "plus_four" and studentised.variance == 0:
             listed.append(
                 "No loss varied, and the variance estimate is zero: the interval stems from the "
                 "four observations that are added."
@@ -289,8 +300,8 @@ def _has_slope(n_obs: int, learn_size: int) -> bool:
 def _suited(metric: Metric, variance: Any, *, paired: bool, sloped: bool) -> tuple[str, str]:
     """The rule for a metric, and why."""
     if sloped and (metric.counts_errors or metric.of_cells) and variance not in BY_PAPER:
-        what = "error rates" if metric.counts_errors else "confusion metrics"
-        return "stabilised", f"it is the default for differences of {what}"
+        metric_words = "error rates" if metric.counts_errors else "confusion metrics"
+        return "stabilised", f"it is the default for differences of {metric_words}"
     if paired:
         return "wald", "it is the one for differences"
     if metric.ranks_pairs:
@@ -322,99 +333,111 @@ def _check(name: str, metric: Metric, *, paired: bool) -> None:
     """Refuse a rule that is none for this metric or number of learners."""
     whom = "two learners" if paired else "one learner"
     if metric.linearised:
-        known = ["wald"] if not metric.of_cells else ["wald", "stabilised"]
+        known_intervals = ["wald"] if not metric.of_cells else ["wald", "stabilised"]
         if metric.of_cells and not paired:
-            known.append("plus_four")
+            known_intervals.append("plus_four")
         if metric.compares_pairs and not paired:
-            known.append("logit")
-        if name not in known:
+            known_intervals.append("logit")
+        if name not in known_intervals:
             raise ValueError(
                 f"interval={name!r} is not for metric={metric.name!r:.60} of {whom}: use "
-                f"interval='auto', or {' or '.join(map(repr, known))}"
+                f"interval='auto', or {' or '.join(map(repr, known_intervals))}"
             )
         return
-    needed = {
+    requirements = {
         "stabilised": ("error rates (loss 'zero_one')", metric.counts_errors),
         "plus_four": ("the error rate of one learner (loss 'zero_one')", metric.counts_errors),
         "logit": ("the AUC of one learner", metric.ranks_pairs),
         "hall_floor": ("a mean loss of one learner", metric.is_mean),
         "hall": ("a mean loss", metric.is_mean),
     }
-    what, fits = needed.get(name, ("", True))
+    requirement, fits = requirements.get(name, ("", True))
     if not fits or (paired and name not in ("wald", "stabilised", "hall")):
         raise ValueError(
-            f"interval={name!r} is for {what}, but this is about loss {metric.name!r} of {whom}: "
-            "use interval='auto'"
+            f"interval={name!r} is for {requirement}, but this is about loss {metric.name!r} of "
+            f"{whom}: use interval='auto'"
         )
 
 
-def _plus_four(rule: Interval, one: Studentised, shape: Shape) -> PlusFour:
+def _plus_four(rule: Interval, studentised: Studentised, shape: Shape) -> PlusFour:
     if rule.n_rows is None:
-        return PlusFour(one.estimate, one.se**2, shape.n_obs, one.null_value, _df(one, shape))
+        return PlusFour(
+            studentised.estimate,
+            studentised.se**2,
+            shape.n_obs,
+            studentised.null_value,
+            _df(studentised, shape),
+        )
     # Four rows are added to as many independent ones as would have this variance (Korn and Graubard
     # 1998): four clusters would move the estimate by more than its error.
-    spread = one.estimate * (1 - one.estimate)
-    effective = spread / one.se**2 if one.se > 0 else 0.0
+    spread = studentised.estimate * (1 - studentised.estimate)
+    effective = spread / studentised.se**2 if studentised.se > 0 else 0.0
     n_rows = min(max(effective, shape.n_obs), rule.n_rows)
-    return PlusFour(one.estimate, one.se**2, n_rows, one.null_value, _df(one, shape))
+    return PlusFour(
+        studentised.estimate,
+        studentised.se**2,
+        n_rows,
+        studentised.null_value,
+        _df(studentised, shape),
+    )
 
 
-def _df(one: Studentised, shape: Shape) -> float:
+def _df(studentised: Studentised, shape: Shape) -> float:
     """Degrees of freedom of the variance, also where its own reference is the normal."""
-    return shape.n_obs - 1.0 if math.isnan(one.df) else one.df
+    return shape.n_obs - 1.0 if math.isnan(studentised.df) else studentised.df
 
 
-def _stabilised(rule: Interval, one: Studentised, shape: Shape) -> StabilisedT:
+def _stabilised(rule: Interval, studentised: Studentised, shape: Shape) -> StabilisedT:
     low, high = rule.range
     return StabilisedT(
-        estimate=one.estimate,
-        se=one.se,
+        estimate=studentised.estimate,
+        se=studentised.se,
         df=shape.n_obs - 1.0,
         slope=shape.slope,
         least=low,
         most=high,
-        null_value=one.null_value,
+        null_value=studentised.null_value,
         slope_error=math.hypot(shape.slope_se, shape.slope_error),
     )
 
 
-def _hall(rule: Interval, one: Studentised, shape: Shape) -> HallT:
+def _hall(rule: Interval, studentised: Studentised, shape: Shape) -> HallT:
     low, high = rule.range
     return HallT(
-        estimate=one.estimate,
-        se=one.se,
+        estimate=studentised.estimate,
+        se=studentised.se,
         df=shape.df,
         n_obs=shape.n_obs,
         skewness=shape.skewness,
         least_above=LEAST_SKEWNESS if rule.name == "hall_floor" else -math.inf,
         least=low,
         most=high,
-        null_value=one.null_value,
+        null_value=studentised.null_value,
     )
 
 
-def _on_scale(rule: Interval, one: Studentised, shape: Shape) -> OnScaleT:
+def _on_scale(rule: Interval, studentised: Studentised, shape: Shape) -> OnScaleT:
     """By the standard error times the slope of the scale."""
     name: ScaleName = rule.name  # type: ignore[assignment]
-    estimate = one.estimate
+    estimate = studentised.estimate
     # The scale has infinite slope at the ends of what the metric can be.
     distance = {"log": estimate, "log1m": 1 - estimate, "fisher": 1 - estimate**2}[name]
-    se = one.se / distance if distance > 0 else math.nan
-    return OnScaleT(estimate, se, _df(one, shape), name, one.null_value)
+    se = studentised.se / distance if distance > 0 else math.nan
+    return OnScaleT(estimate, se, _df(studentised, shape), name, studentised.null_value)
 
 
-def _root(rule: Interval, one: Studentised, shape: Shape) -> RootOf:
+def _root(rule: Interval, studentised: Studentised, shape: Shape) -> RootOf:
     """By the limits of the square, whose standard error is that of the root times its slope."""
-    root = one.estimate
+    root = studentised.estimate
     square = HallT(
         estimate=root**2,
-        se=2 * root * one.se,
+        se=2 * root * studentised.se,
         df=shape.df,
         n_obs=shape.n_obs,
         skewness=shape.skewness,
         least_above=LEAST_SKEWNESS,
         least=0.0,
-        null_value=one.null_value**2,
+        null_value=studentised.null_value**2,
     )
     return RootOf(square)
 

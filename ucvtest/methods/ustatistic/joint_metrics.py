@@ -29,7 +29,7 @@ class JointEstimate(Protocol):
         self,
         sources: Sequence[LossSource],
         generator: np.random.Generator,
-        few: bool | None = None,
+        as_few: bool | None = None,
     ) -> tuple[SeveralLosses, Any]:
         """The losses of all learners, and the estimates."""
 
@@ -46,34 +46,49 @@ class JointMetrics:
 
     def of(self, places: tuple[int, ...], options: Options) -> MetricEstimates:
         """The estimates of one learner, or of the difference of two."""
-        found = self.found.of(places, options)
-        undefined = not all(self.points[place].defined for place in places)
+        estimates = self.found.of(places, options)
+        undefined = not all(self.points[learner_index].defined for learner_index in places)
         added = None
         if len(places) == 1 and self.moved is not None:
-            function, table = self.points[places[0]].function, self.points[places[0]].means
-            assert isinstance(function, Cells)
-            point = WorkingPoint.with_rows_added(function, table, self.n_obs)
+            metric_of_means, table = self.points[places[0]].function, self.points[places[0]].means
+            assert isinstance(metric_of_means, Cells)
+            point = WorkingPoint.with_rows_added(metric_of_means, table, self.n_obs)
             moved = self.moved.of(places, options)
             added = RowsAddedToTest(point, table, float(self.n_obs), moved)
-        return MetricEstimates(found, self.source.of(places), added, undefined)
+        return MetricEstimates(estimates, self.source.of(places), added, undefined)
 
 
 def jointly_settled(
     sources: Sequence[Any], generator: np.random.Generator, estimate: JointEstimate, n_obs: int
 ) -> JointMetrics:
     """Estimates at the means over everything that is drawn, or given."""
-    start = copy.deepcopy(generator)
-    known: list[KeptPredictions | GivenPredictions] = list(sources)
-    if isinstance(known[0], KeptPredictions):
-        estimate(known, generator)
-    points = [WorkingPoint.at(each.function, each.means[0]) for each in known]
+    generator_at_start = copy.deepcopy(generator)
+    prediction_sources: list[KeptPredictions | GivenPredictions] = list(sources)
+    if isinstance(prediction_sources[0], KeptPredictions):
+        estimate(prediction_sources, generator)
+    points = [
+        WorkingPoint.at(prediction_source.function, prediction_source.means[0])
+        for prediction_source in prediction_sources
+    ]
     levels = [level(point, n_obs) for point in points]
-    final = [each.at([point]) for each, point in zip(known, levels, strict=True)]
-    source, found = estimate(final, copy.deepcopy(start))
-    function = points[0].function
-    if not isinstance(function, Cells):
-        return JointMetrics(source, found, points, n_obs)
-    slopes = [WorkingPoint.with_rows_added(function, point.means, n_obs).slopes for point in points]
-    again = [each.at([point]) for each, point in zip(known, slopes, strict=True)]
-    _, moved = estimate(again, copy.deepcopy(start), few=isinstance(found, JointFewEstimates))
-    return JointMetrics(source, found, points, n_obs, moved)
+    final = [
+        prediction_source.at([point])
+        for prediction_source, point in zip(prediction_sources, levels, strict=True)
+    ]
+    source, joint_estimates = estimate(final, copy.deepcopy(generator_at_start))
+    metric_of_means = points[0].function
+    if not isinstance(metric_of_means, Cells):
+        return JointMetrics(source, joint_estimates, points, n_obs)
+    slopes = [
+        WorkingPoint.with_rows_added(metric_of_means, point.means, n_obs).slopes for point in points
+    ]
+    again = [
+        prediction_source.at([point])
+        for prediction_source, point in zip(prediction_sources, slopes, strict=True)
+    ]
+    _, moved = estimate(
+        again,
+        copy.deepcopy(generator_at_start),
+        as_few=isinstance(joint_estimates, JointFewEstimates),
+    )
+    return JointMetrics(source, joint_estimates, points, n_obs, moved)

@@ -104,12 +104,12 @@ def sampled_profile(sampler: Sampler, c_values: tuple[int, ...], n_pairs: int) -
     """The profile from random pairs, `n_pairs` for each overlap that it needs."""
     sizes = sampler.sizes
     fit = OverlapFit(sizes.n_obs, sizes.learn_size, n_pairs)
-    parts = in_parts(n_pairs, most_pairs(sizes.n_obs))
-    for size in parts:
+    stage_sizes = in_parts(n_pairs, most_pairs(sizes.n_obs))
+    for size in stage_sizes:
         fit.add(sampler.overlapping(size, sizes.least_overlap))
     sums = fit.sums(c_values)
     for overlap in sums.overlaps:
-        for size in parts:
+        for size in stage_sizes:
             sums.add(overlap, sampler.overlapping(size, overlap))
     groups = sums.kappas()
     mc_se = groups.std(axis=0, ddof=1) / math.sqrt(len(groups))

@@ -83,10 +83,12 @@ class LearningSets:
         """The learning sets of a design, if they are of one size, or one size for each class."""
         if not question.metric.ranks_pairs:
             question.check_losses()
-            size, given = design.learn_sizes[0], given_sets(design)
+            size, given_splits = design.learn_sizes[0], given_sets(design)
             sizes = _sizes_for_means(question, size)
-            stratified = isinstance(given, GivenSplits) and given.keeps_classes(question.labels)
-            return cls(sizes, size, given=given, stratified=stratified)
+            stratified = isinstance(given_splits, GivenSplits) and given_splits.keeps_classes(
+                question.labels
+            )
+            return cls(sizes, size, given=given_splits, stratified=stratified)
         if question.clusters is not None:
             raise ValueError(
                 "scores with groups need learning sets of groups, which UStatisticTest draws "
@@ -122,9 +124,11 @@ class LearningSets:
         rules = f"rules learnt from {size} {units}"
         if self.stratified:
             rules += ", classes in proportion"
-        words = question.metric.in_words
-        what = f"difference of {plural(words)}" if question.paired else words
-        return f"{what} of the expected parts of {rules}"
+        metric_in_words = question.metric.in_words
+        estimand = (
+            f"difference of {plural(metric_in_words)}" if question.paired else metric_in_words
+        )
+        return f"{estimand} of the expected parts of {rules}"
 
     def positive(self, question: Question) -> Any:
         """The positive class; of several classes the one that is told from the rest, if any is."""

@@ -360,8 +360,8 @@ class UStatisticTest(HypothesisTest):
             If the design of the losses is none that the test admits, or an argument is off.
         """
         null_value = null_value_of(contrast, null_value)
-        given = chosen_learners(losses, learner, other)
-        question = cls.question_of_losses(given, null_value, alternative, group_weight)
+        difference = chosen_learners(losses, learner, other)
+        question = cls.question_of_losses(difference, null_value, alternative, group_weight)
         return cls.about(question, contrast=contrast)
 
     @property
@@ -459,10 +459,9 @@ class UStatisticTest(HypothesisTest):
         ------
         ValueError
             If an argument cannot be used, there is no time for any answer, or a learner fails on a
-            split. A learner that is fitted one by one may fail on disjoint pairs of learning sets,
-            where the estimand is a mean loss or a difference of two: the pair is left out for both
-            learners, with a note, unless it is the first, fewer than three are left, or two pairs
-            and more than a tenth of those so far have failed.
+            split. A learner that is fitted one by one may fail on disjoint pairs of learning sets:
+            the pair is left out for both learners, with a note, unless it is the first, fewer than
+            three are left, or two pairs and more than a tenth of those so far have failed.
         KeyboardInterrupt
             Before the third pair is done. From then on, where such learners may fail and the
             variance is "few" or "auto", the result is that of the pairs that are done, and its
@@ -473,10 +472,10 @@ class UStatisticTest(HypothesisTest):
             execution = self.question.execution(rng, n_jobs, batch_size)
             return self._fit(options, execution, progress)
         self.question.refuse_budget(checkpoint=checkpoint)
-        problem, kept = self.question.data("checkpoint"), open_checkpoint(checkpoint, rng)
-        execution = self.question.execution(kept.seed(rng), n_jobs, batch_size)
-        with kept:
-            asked = {
+        problem, saved_fits = self.question.data("checkpoint"), open_checkpoint(checkpoint, rng)
+        execution = self.question.execution(saved_fits.seed(rng), n_jobs, batch_size)
+        with saved_fits:
+            fit_question = {
                 **self._asked(problem),
                 "n_pairs": n_pairs,
                 "variance": variance,
@@ -485,8 +484,8 @@ class UStatisticTest(HypothesisTest):
                 "interval": interval,
                 "max_seconds": max_seconds,
             }
-            kept.begin(asked, problem.learners, execution.seed or 0)
-            return self._fit(options, replace(execution, progress=Progress(kept)), progress)
+            saved_fits.begin(fit_question, problem.learners, execution.seed or 0)
+            return self._fit(options, replace(execution, progress=Progress(saved_fits)), progress)
 
     def _asked(self, problem: Problem) -> dict[str, Any]:
         """What decides the fits beside the options of `fit`, for a checkpoint."""
@@ -543,13 +542,13 @@ class UStatisticTest(HypothesisTest):
         options = few_if_needed(learning_sets, options, len(question.learners))
         source = question.losses(execution)
 
-        def answer(estimates: Estimates) -> TestResult:
+        def result_of(estimates: Estimates) -> TestResult:
             return result_from(question, learning_sets, options, estimates, source, execution.seed)
 
         def answer_so_far(estimates: Estimates) -> TestResult:
-            return question.reported(answer(estimates))
+            return question.reported(result_of(estimates))
 
-        return answer(
+        return result_of(
             estimates_from(
                 *(question, learning_sets, source, options, execution.generator), answer_so_far
             )

@@ -1,23 +1,34 @@
 """Pairs of learning sets whose learners are fitted one by one: each may fail, or be the last."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from typing import Protocol
 
 import numpy as np
 
 from ucvtest.common.execution import CLOCK
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.workers import FailedFit
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, RoundSums
+from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 
-__all__ = ["OneByOne"]
+__all__ = ["KeptRounds", "OneByOne"]
 
 STEP_SECONDS = 2.0
 """Seconds from which on steps become no larger; an interrupt loses the step that it comes in."""
 
 LEAST_FAILED, MOST_SHARE = 2, 10
 """So many failed pairs, and more than one in so many, are a mistake and no bad luck."""
+
+
+class KeptRounds(Protocol):
+    """Where rounds of losses, or of scores, are kept."""
+
+    def add(self, each: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+        """Add what each learner has at learning sets (M, n), two of each number a round."""
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are rounds enough for an estimate."""
 
 
 @dataclass(eq=False)
@@ -29,9 +40,11 @@ class OneByOne:
     """
 
     source: LossSource
-    rounds: RoundSums | None = None
-    answer: Callable[[RoundSums], str] | None = None
-    """The answer of some rounds, in words for a progress bar."""
+    rounds: KeptRounds | None = None
+    answer: Callable[[], str] | None = None
+    """The answer of the rounds so far, in words for a progress bar."""
+    of_rows: Callable[[np.ndarray], np.ndarray] = np.asarray
+    """Learning sets of rows, from those of units that are drawn."""
     n_pairs: int = 0
     """Pairs that were fitted, failed ones among them."""
     failures: list[FailedFit] = field(default_factory=list)
@@ -50,36 +63,40 @@ class OneByOne:
         owner = np.concatenate([draw, np.arange(len(learning) - len(draw))])
         order = np.argsort(owner, kind="stable")
         # By draws, so that the numbers of splits do not depend on the steps.
-        ends = np.searchsorted(owner[order], np.arange(n_draws + 1))
-        each: list[np.ndarray] = []
-        whole, start = np.ones(n_draws, dtype=bool), 0
-        while start < n_draws:
+        draw_ends = np.searchsorted(owner[order], np.arange(n_draws + 1))
+        learner_losses: list[np.ndarray] = []
+        is_complete, first_draw = np.ones(n_draws, dtype=bool), 0
+        while first_draw < n_draws:
             # A pair has two fits of each learner: none of the workers idles.
-            stop = min(start + max(self._step, -(-self.source.n_workers // 2)), n_draws)
-            rows = order[ends[start] : ends[stop]]
-            before = CLOCK()
-            found, failed = self.source.losses_and_failures(
-                learning[rows], ~learning[rows], seeds[rows]
-            )
-            if not each:
-                each = [np.zeros(learning.shape, values.dtype) for values in found]
-            for kept, values in zip(each, found, strict=True):
-                kept[rows] = values
-            for one in range(start, stop):
-                whole[one] = self._accept(failed, np.flatnonzero(owner[rows] == one))
-            left_out = np.flatnonzero(~whole[owner[rows]])
+            end_draw = min(first_draw + max(self._step, -(-self.source.n_workers // 2)), n_draws)
+            rows = order[draw_ends[first_draw] : draw_ends[end_draw]]
+            clock_before = CLOCK()
+            sets = self.of_rows(learning[rows])
+            step_losses, failed = self.source.losses_and_failures(sets, ~sets, seeds[rows])
+            if not learner_losses:
+                learner_losses = [
+                    np.zeros((len(learning), *draw_number.shape[1:]), draw_number.dtype)
+                    for draw_number in step_losses
+                ]
+            for all_losses, values in zip(learner_losses, step_losses, strict=True):
+                all_losses[rows] = values
+            for draw_number in range(first_draw, end_draw):
+                is_complete[draw_number] = self._accept(
+                    failed, np.flatnonzero(owner[rows] == draw_number)
+                )
+            left_out = np.flatnonzero(~is_complete[owner[rows]])
             if len(left_out):
                 self.source.leave_out(left_out)
-            self._keep(each, learning, draw, whole, (start, stop))
-            start = stop
+            self._keep(learner_losses, learning, draw, is_complete, (first_draw, end_draw))
+            first_draw = end_draw
             # Of what was kept one at a time, as an interrupt leaves out the step it comes in.
-            if self.source.n_left is None and CLOCK() - before < STEP_SECONDS:
-                self._step *= 2 if CLOCK() - before > STEP_SECONDS / 4 else 4
-        return each, whole
+            if self.source.n_left is None and CLOCK() - clock_before < STEP_SECONDS:
+                self._step *= 2 if CLOCK() - clock_before > STEP_SECONDS / 4 else 4
+        return learner_losses, is_complete
 
     def _accept(self, failed: dict[int, list[FailedFit]], places: np.ndarray) -> bool:
         """Count a draw; whether no learner failed on it. Too many failures are raised."""
-        errors = [error for place in places for error in failed.get(int(place), ())]
+        errors = [error for row in places for error in failed.get(int(row), ())]
         self.n_pairs += 1
         if not errors:
             return True
@@ -96,32 +113,32 @@ class OneByOne:
         if self.n_failed and self.n_pairs - self.n_failed < LEAST_ROUNDS:
             self.refuse(f"and an answer needs {LEAST_ROUNDS} that do not")
 
-    def refuse(self, why: str) -> None:
+    def refuse(self, reason: str) -> None:
         """Raise the first error, with the splits of all."""
         first = self.failures[0]
         listed = "; ".join(str(error) for error in self.failures[1:5])
         raise ValueError(
             f"{first} ({self.n_failed} of {self.n_pairs} pairs of learning sets so far failed, "
-            f"{why}{': ' + listed if listed else ''}): mend the learner, or leave out what it "
+            f"{reason}{': ' + listed if listed else ''}): mend the learner, or leave out what it "
             "fails on"
         ) from first.reason
 
     def _keep(
         self,
-        each: list[np.ndarray],
+        learner_losses: list[np.ndarray],
         learning: np.ndarray,
         draw: np.ndarray,
-        whole: np.ndarray,
+        is_complete: np.ndarray,
         step: tuple[int, int],
     ) -> None:
         """Keep the rounds of a step that are whole."""
         if self.rounds is None:
             return
-        rows = np.flatnonzero((draw >= step[0]) & (draw < step[1]) & whole[draw])
+        rows = np.flatnonzero((draw >= step[0]) & (draw < step[1]) & is_complete[draw])
         if len(rows):
-            self.rounds.add([values[rows] for values in each], learning[rows], draw[rows])
+            self.rounds.add([values[rows] for values in learner_losses], learning[rows], draw[rows])
         if self.answer is not None and self.rounds.enough:
-            self.source.show(partial(self.answer, self.rounds))
+            self.source.show(self.answer)
 
     @property
     def notes(self) -> list[str]:

@@ -67,12 +67,12 @@ class Options:
             # Refused before it is compared with names.
             learning_sets.sizes.chosen(variance)
         rule = _interval(question, learning_sets, interval, variance)
-        given = learning_sets.given
-        if given is not None:
+        given_sets = learning_sets.given
+        if given_sets is not None:
             question.refuse_budget(max_fits=max_fits, max_seconds=max_seconds)
             return cls.for_losses(
                 learning_sets.sizes,
-                given,
+                given_sets,
                 n_pairs=n_pairs,
                 variance=variance,
                 tol=tol,
@@ -114,8 +114,8 @@ class Options:
         if not isinstance(tol, (int, float)) or not 0 < tol < 1:
             raise ValueError(f"tol must lie between 0 and 1, got {tol!r}: use 0.05 for 5%")
         number = _n_pairs(n_pairs)
-        chosen = sizes.chosen(interval.variance(variance))
-        if chosen == "few":
+        variance_name = sizes.chosen(interval.variance(variance))
+        if variance_name == "few":
             _check_few_pairs(number)
         if number == "exact":
             remedy = "raise max_fits, or use n_pairs='auto'"
@@ -125,14 +125,14 @@ class Options:
                 f"max_seconds has no use with n_pairs={number!r}, which says how many fits there "
                 "are: use n_pairs='auto'"
             )
-        known = (number, chosen, variance, float(tol), int(max_fits), interval)
-        return cls(*known, max_seconds=max_seconds)
+        option_values = (number, variance_name, variance, float(tol), int(max_fits), interval)
+        return cls(*option_values, max_seconds=max_seconds)
 
     @classmethod
     def for_losses(
         cls,
         sizes: Sizes | AucSizes,
-        given: GivenPairs | GivenSplits,
+        given_sets: GivenPairs | GivenSplits,
         *,
         n_pairs: Any,
         variance: Any,
@@ -140,42 +140,44 @@ class Options:
         interval: Interval,
     ) -> Self:
         """Check the options of a test whose losses are given: only the variance can be chosen."""
-        if n_pairs not in ("auto", given.n_pairs):
+        if n_pairs not in ("auto", given_sets.n_pairs):
             raise ValueError(
-                f"n_pairs={n_pairs!r}, but the given losses are of {given.n_pairs} pairs: leave "
-                "it out"
+                f"n_pairs={n_pairs!r}, but the given losses are of {given_sets.n_pairs} pairs: "
+                "leave it out"
             )
         if tol != DEFAULT_TOL:
             raise ValueError(f"tol={tol!r} has no use where losses are given: leave it out")
-        chosen = sizes.chosen(interval.variance(variance))
-        if chosen == "asymptotic":
+        variance_name = sizes.chosen(interval.variance(variance))
+        if variance_name == "asymptotic":
             raise ValueError(
                 "variance='asymptotic' needs further fits, and losses are given: use 'midpoint' or "
                 "'jackknife'"
             )
         in_pairs = (
-            given.n_sets == 1
-            if isinstance(given, GivenPairs)
+            given_sets.n_sets == 1
+            if isinstance(given_sets, GivenPairs)
             else not isinstance(sizes, Sizes) and sizes.in_rounds
         )
-        if chosen == "few" and not (in_pairs and given.n_pairs >= LEAST_ROUNDS):
+        if variance_name == "few" and not (in_pairs and given_sets.n_pairs >= LEAST_ROUNDS):
             raise ValueError(
                 f"variance='few' needs learning sets in {LEAST_ROUNDS} disjoint pairs or more: use "
                 "losses of uv.designs.DisjointSets(n_sets=1), or variance='jackknife'"
             )
-        if chosen in NEED_DISJOINT and isinstance(given, GivenSplits) and not in_pairs:
+        if variance_name in NEED_DISJOINT and isinstance(given_sets, GivenSplits) and not in_pairs:
             raise ValueError(
-                f"variance={chosen!r} needs learning sets in disjoint pairs: use losses of "
+                f"variance={variance_name!r} needs learning sets in disjoint pairs: use losses of "
                 "uv.designs.DisjointSets, or variance='jackknife'"
             )
-        return cls(given.n_pairs, chosen, variance, DEFAULT_TOL, 0, interval, given)
+        return cls(
+            given_sets.n_pairs, variance_name, variance, DEFAULT_TOL, 0, interval, given_sets
+        )
 
     @property
     def may_be_few(self) -> bool:
         """Whether the variance may become that of few fits, where these do not suffice for it."""
         metric = self.interval.metric
-        known = metric.is_mean or metric.ranks_pairs
-        return self.asked == "auto" and known and self.interval.asked not in NEED_MANY_FITS
+        has_few_fits = metric.is_mean or metric.ranks_pairs
+        return self.asked == "auto" and has_few_fits and self.interval.asked not in NEED_MANY_FITS
 
     def n_pairs_of_few(self, n_learners: int) -> int:
         """How many pairs give the variance of few fits: with more it hardly gets better."""
@@ -188,9 +190,9 @@ class Options:
 
         Monte-Carlo errors are `excess` times those asked for, and fall with the root of the number.
         """
-        most = max(self.max_fits - n_fits, 0)
-        needed = n_fits * (excess**2 - 1)
-        return most if not needed < most else max(round(needed), 0)
+        fits_allowed = max(self.max_fits - n_fits, 0)
+        needed_fits = n_fits * (excess**2 - 1)
+        return fits_allowed if not needed_fits < fits_allowed else max(round(needed_fits), 0)
 
     def settings(self, learn_size: int, seed: int | None) -> dict[str, Any]:
         """What is needed to repeat the fit."""
@@ -256,12 +258,12 @@ class ProfileOptions:
     def _of_means(
         cls, sizes: Sizes, learners: Sequence[Learner], c_values: Any, n_pairs: Any
     ) -> Self:
-        needed = _c_values(c_values, sizes)
+        needed_overlaps = _c_values(c_values, sizes)
         if isinstance(n_pairs, str) and n_pairs != "exact":
             raise ValueError(f"n_pairs={n_pairs!r} is unknown here: use an integer or 'exact'")
         number = _n_pairs(n_pairs)
         if isinstance(number, int):
-            return cls(sizes, needed, number)
+            return cls(sizes, needed_overlaps, number)
         max_fits = _default_max_fits(learners)
         sizes.check_enumeration(len(learners), max_fits, "use a number of pairs")
         if not sizes.disjoint:
@@ -269,7 +271,7 @@ class ProfileOptions:
                 f"n_pairs='exact' needs n >= 2 * learn_size + 2 here, got n = {sizes.n_obs} and "
                 f"learn_size = {sizes.learn_size}: use a number of pairs"
             )
-        return cls(sizes, needed, None)
+        return cls(sizes, needed_overlaps, None)
 
 
 def _interval(
@@ -318,9 +320,9 @@ def _c_values(c_values: Any, sizes: Sizes) -> tuple[int, ...]:
         return tuple(range(lowest, m + 1))
     if not isinstance(c_values, Iterable) or getattr(c_values, "ndim", 1) == 0:
         raise ValueError(f"c_values must be a sequence of integers, got {c_values!r:.60}: use None")
-    found = tuple(sorted({as_integer("c_values", c) for c in c_values}))
-    if not found or found[0] < lowest or found[-1] > m:
+    overlaps = tuple(sorted({as_integer("c_values", c) for c in c_values}))
+    if not overlaps or overlaps[0] < lowest or overlaps[-1] > m:
         raise ValueError(
             f"c_values must be integers from {lowest} to {m} = learn_size + 1, got {list(c_values)}"
         )
-    return found
+    return overlaps

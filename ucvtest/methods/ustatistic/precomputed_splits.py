@@ -77,14 +77,14 @@ class GivenSplits:
 
     def parts(self, n_rows: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Rows, about so many at a time and no draw in two parts, and their draws from 0."""
-        start = 0
-        while start < len(self.draw):
-            stop = min(start + n_rows, len(self.draw))
-            while stop < len(self.draw) and self.draw[stop] == self.draw[stop - 1]:
-                stop += 1
-            rows = slice(start, stop)
-            yield rows, self.draw[rows] - self.draw[start]
-            start = stop
+        first_row = 0
+        while first_row < len(self.draw):
+            end_row = min(first_row + n_rows, len(self.draw))
+            while end_row < len(self.draw) and self.draw[end_row] == self.draw[end_row - 1]:
+                end_row += 1
+            rows = slice(first_row, end_row)
+            yield rows, self.draw[rows] - self.draw[first_row]
+            first_row = end_row
 
 
 def given_sets(design: Design) -> GivenPairs | GivenSplits:
@@ -96,16 +96,16 @@ def given_sets(design: Design) -> GivenPairs | GivenSplits:
             f"the design learns from {numbers} of {n} observations at a time, and the test needs "
             "one size, with two left to be tested: use uv.designs.RandomSplits"
         )
-    given: GivenPairs | GivenSplits = GivenSplits.of(design)
+    pairs_or_splits: GivenPairs | GivenSplits = GivenSplits.of(design)
     if Sizes(n, low).disjoint:
         with suppress(ValueError):
-            given = GivenPairs(design, *disjoint_sets_of(design))
-    if given.n_draws < 2:
+            pairs_or_splits = GivenPairs(design, *disjoint_sets_of(design))
+    if pairs_or_splits.n_draws < 2:
         raise ValueError(
             "the design has one draw, and a Monte-Carlo error needs several: use "
             "uv.designs.RandomSplits, or uv.designs.DisjointSets with a larger n_draws"
         )
-    return given
+    return pairs_or_splits
 
 
 def _draws_of(design: Design) -> tuple[np.ndarray, bool]:

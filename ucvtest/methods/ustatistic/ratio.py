@@ -93,13 +93,13 @@ def estimated(sampler: Sampler, options: Options) -> RatioEstimates:
     if isinstance(options.given, GivenSplits):
         return _from_splits(sampler, options.given, sums)
     for first, second in _stages(sampler, options):
-        for one, draws in zip(sums, (first, second), strict=True):
-            one.add(draws)
+        for learner_sums, draws in zip(sums, (first, second), strict=True):
+            learner_sums.add(draws)
         n_pairs += first[0].shape[0] * first[0].shape[1]
-        found = _found([one.sums() for one in sums], n_pairs)
-        if options.n_pairs == "auto" and _precise(found, options.tol):
-            return found
-    return replace(found, converged=options.n_pairs != "auto")
+        ratio_estimates = _found([learner_sums.sums() for learner_sums in sums], n_pairs)
+        if options.n_pairs == "auto" and _precise(ratio_estimates, options.tol):
+            return ratio_estimates
+    return replace(ratio_estimates, converged=options.n_pairs != "auto")
 
 
 def evaluate_pairs(sampler: Sampler, options: Options, n_pairs: int) -> None:
@@ -108,38 +108,43 @@ def evaluate_pairs(sampler: Sampler, options: Options, n_pairs: int) -> None:
         pass
 
 
-def answers(options: Options, found: RatioEstimates, source: LossSource) -> bool:
+def answers(options: Options, ratio_estimates: RatioEstimates, source: LossSource) -> bool:
     """Whether the jackknife variance is known well enough, or nothing could make it so."""
-    one = None if found.combined is None else found.combined.estimate
-    if source.identical or one is None or _only_rounding(one):
+    log_estimate = None if ratio_estimates.combined is None else ratio_estimates.combined.estimate
+    if source.identical or log_estimate is None or _only_rounding(log_estimate):
         return True
-    return _reliable(one) and reporting.too_few_pairs(options, found.n_pairs, "") is None
+    return (
+        _reliable(log_estimate)
+        and reporting.too_few_pairs(options, ratio_estimates.n_pairs, "") is None
+    )
 
 
-def _reliable(one: FirstOrderEstimate) -> bool:
+def _reliable(log_estimate: FirstOrderEstimate) -> bool:
     """Whether the Monte-Carlo error of the variance is at most a quarter of it."""
-    return one.mc_se_jackknife <= one.jackknife / 4
+    return log_estimate.mc_se_jackknife <= log_estimate.jackknife / 4
 
 
-def _from_splits(sampler: Sampler, given: GivenSplits, sums: list[Accumulator]) -> RatioEstimates:
+def _from_splits(
+    sampler: Sampler, given_splits: GivenSplits, sums: list[Accumulator]
+) -> RatioEstimates:
     """From all given splits; each is on both sides of a draw, with half the weight."""
-    for rows, draw in given.parts(max(2, STAGE_CELLS // sampler.sizes.n_obs)):
-        learning = given.design.learning[rows]
-        each, sets = sampler.losses(learning, draw), learning[:, None]
-        for one, losses in zip(sums, each, strict=True):
+    for rows, draw in given_splits.parts(max(2, STAGE_CELLS // sampler.sizes.n_obs)):
+        learning = given_splits.design.learning[rows]
+        learner_losses, sets = sampler.losses(learning, draw), learning[:, None]
+        for learner_sums, losses in zip(sums, learner_losses, strict=True):
             d, weight = losses[:, None], np.full((len(draw), 1), 0.5)
-            one.add((d, d, sets, sets), weight=weight, cluster=draw)
-    return _found([one.sums() for one in sums], given.n_pairs)
+            learner_sums.add((d, d, sets, sets), weight=weight, cluster=draw)
+    return _found([learner_sums.sums() for learner_sums in sums], given_splits.n_pairs)
 
 
 def _stages(sampler: Sampler, options: Options) -> Iterator[tuple[Draws, Draws]]:
     """The draws of each learner, some at a time."""
-    sizes, number, given = sampler.sizes, options.n_pairs, options.given
-    if isinstance(given, GivenPairs):
-        n_sets = given.n_sets
+    sizes, number, given_pairs = sampler.sizes, options.n_pairs, options.given
+    if isinstance(given_pairs, GivenPairs):
+        n_sets = given_pairs.n_sets
         rows = 2 * n_sets * max(2, STAGE_CELLS // (2 * n_sets * sizes.n_obs))
-        for start in range(0, given.design.n_resamples, rows):
-            learning = given.design.learning[start : start + rows]
+        for first_row in range(0, given_pairs.design.n_resamples, rows):
+            learning = given_pairs.design.learning[first_row : first_row + rows]
             yield _split(sampler, learning, (-1, 2, n_sets, sizes.n_obs))
     elif isinstance(number, int):
         sampler.source.announce_total(4 * number)
@@ -159,17 +164,17 @@ def _drawn(sampler: Sampler, n_draws: int) -> tuple[Draws, Draws]:
     sizes = sampler.sizes
     n, g = sizes.n_obs, sizes.learn_size
     orders = draw_orders(sampler.generator, n_draws, n)
-    sides = learning_sets(orders, 0, g), learning_sets(orders, g - sizes.least_overlap, g)
-    return _split(sampler, np.stack(sides, axis=1).reshape(-1, n), (-1, 2, 1, n))
+    set_pair = learning_sets(orders, 0, g), learning_sets(orders, g - sizes.least_overlap, g)
+    return _split(sampler, np.stack(set_pair, axis=1).reshape(-1, n), (-1, 2, 1, n))
 
 
 def _split(
     sampler: Sampler, learning: np.ndarray, shape: tuple[int, int, int, int]
 ) -> tuple[Draws, Draws]:
     """Losses of each learner in the order draw, side, set."""
-    sets = learning.reshape(shape)
     draw = np.arange(len(learning)) // (shape[1] * shape[2])
-    first, second = (each.reshape(shape) for each in sampler.losses(learning, draw))
+    learning, draw, learner_losses = sampler.whole(learning, draw)
+    sets, (first, second) = learning.reshape(shape), (one.reshape(shape) for one in learner_losses)
     return (
         (first[:, 0], first[:, 1], sets[:, 0], sets[:, 1]),
         (second[:, 0], second[:, 1], sets[:, 0], sets[:, 1]),
@@ -177,8 +182,10 @@ def _split(
 
 
 def _found(sums: Sequence[Sums], n_pairs: int) -> RatioEstimates:
-    own = tuple(combined([one], np.ones(1)).estimate for one in sums)
-    return RatioEstimates(own, _log_ratio(own, partial(combined, sums)), n_pairs)
+    learner_means = tuple(combined([learner_sums], np.ones(1)).estimate for learner_sums in sums)
+    return RatioEstimates(
+        learner_means, _log_ratio(learner_means, partial(combined, sums)), n_pairs
+    )
 
 
 def _complete(sampler: Sampler) -> RatioEstimates:
@@ -188,49 +195,59 @@ def _complete(sampler: Sampler) -> RatioEstimates:
     for sets in all_learning_sets(n, g, max(1, min(4096, STAGE_CELLS // n))):
         draw = np.zeros(len(sets), dtype=int)
         sums.add(sampler.losses(sets, draw), sets, draw)
-    own = sums.estimates()
-    return RatioEstimates(own, _log_ratio(own, sums.combined), math.comb(n, g) // 2)
+    learner_means = sums.estimates()
+    return RatioEstimates(
+        learner_means, _log_ratio(learner_means, sums.combined), math.comb(n, g) // 2
+    )
 
 
 def _log_ratio(
-    own: Sequence[FirstOrderEstimate], weighted: Callable[[np.ndarray], Combined]
+    learner_means: Sequence[FirstOrderEstimate], weighted: Callable[[np.ndarray], Combined]
 ) -> Combined | None:
     """The linear part of the logarithm, L1/U1 - L2/U2; none where a mean is not positive."""
-    means = np.array([one.mean for one in own])
+    means = np.array([learner_mean.mean for learner_mean in learner_means])
     return weighted(np.array([1.0, -1.0]) / means) if (means > 0).all() else None
 
 
-def _precise(found: RatioEstimates, tol: float) -> bool:
+def _precise(ratio_estimates: RatioEstimates, tol: float) -> bool:
     """Whether variance and estimate are as precise as "auto" requires."""
-    if found.combined is None:
+    if ratio_estimates.combined is None:
         return True
-    one = found.combined.estimate
-    if _only_rounding(one):
+    log_estimate = ratio_estimates.combined.estimate
+    if _only_rounding(log_estimate):
         return True
-    if not one.mc_se_jackknife <= tol * one.jackknife:
+    if not log_estimate.mc_se_jackknife <= tol * log_estimate.jackknife:
         return False
-    return one.mc_se <= tol * math.sqrt(one.jackknife)
+    return log_estimate.mc_se <= tol * math.sqrt(log_estimate.jackknife)
 
 
-def _only_rounding(one: FirstOrderEstimate) -> bool:
+def _only_rounding(log_estimate: FirstOrderEstimate) -> bool:
     """Whether the variance of the logarithm is zero, up to rounding."""
-    return abs(one.jackknife) <= ROUNDING**2
+    return abs(log_estimate.jackknife) <= ROUNDING**2
 
 
 def parts(
     question: Question,
     options: Options,
-    found: RatioEstimates,
+    ratio_estimates: RatioEstimates,
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a `TestResult` says of a ratio, but for the question and the fits."""
-    effects = np.zeros(question.n_units) if found.combined is None else found.combined.effects
+    effects = (
+        np.zeros(question.n_units)
+        if ratio_estimates.combined is None
+        else ratio_estimates.combined.effects
+    )
     shape = Shape.of(effects)
-    tested = _studentised(question.hypothesis, options, found, source, shape)
-    own = reporting.own_values(found.own, settings)
-    one = None if found.combined is None else found.combined.estimate
-    errors = (math.nan, math.nan) if one is None else (one.mc_se, one.mc_se_jackknife)
+    tested = _studentised(question.hypothesis, options, ratio_estimates, source, shape)
+    per_learner = reporting.own_values(ratio_estimates.own, settings)
+    log_estimate = None if ratio_estimates.combined is None else ratio_estimates.combined.estimate
+    errors = (
+        (math.nan, math.nan)
+        if log_estimate is None
+        else (log_estimate.mc_se, log_estimate.mc_se_jackknife)
+    )
     return {
         **vars(tested),
         "method": METHOD,
@@ -240,41 +257,41 @@ def parts(
             "mc_se_variance": errors[1],
             "variance": "jackknife",
             "variance_jackknife": tested.variance,
-            "n_pairs": found.n_pairs,
-            "converged": found.converged,
+            "n_pairs": ratio_estimates.n_pairs,
+            "converged": ratio_estimates.converged,
             "one_class_fits": source.one_class_fits,
             **source.ties,
             **options.interval.diagnostics(shape),
-            **own.diagnostics,
+            **per_learner.diagnostics,
         },
         "notes": (
             reporting.ORDER,
-            *reporting.shared_notes(question, options, source, converged=found.converged),
+            *reporting.shared_notes(question, options, source, converged=ratio_estimates.converged),
             OF_LOGARITHM,
             *options.interval.notes(shape, tested, source.one_class_fits),
         ),
-        "tables": own.tables,
+        "tables": per_learner.tables,
     }
 
 
 def _studentised(
     hypothesis: Hypothesis,
     options: Options,
-    found: RatioEstimates,
+    ratio_estimates: RatioEstimates,
     source: LossSource,
     shape: Shape,
 ) -> Studentised:
-    first, other = (one.mean for one in found.own)
-    status = _status(options, found, source)
-    if found.combined is None:
+    first, other = (learner_mean.mean for learner_mean in ratio_estimates.own)
+    status = _status(options, ratio_estimates, source)
+    if ratio_estimates.combined is None:
         return studentise(hypothesis, math.nan, math.nan, reference="none", status=status)
-    one = found.combined.estimate
+    log_estimate = ratio_estimates.combined.estimate
     ratio, null = first / other, hypothesis.null_value
     log_scale = studentise(
         replace(hypothesis, null_value=math.log(null)),
         math.log(ratio),
-        one.jackknife,
-        mc_se=one.mc_se,
+        log_estimate.jackknife,
+        mc_se=log_estimate.mc_se,
         reference="t",
         df=shape.df,
         status=status,
@@ -285,22 +302,23 @@ def _studentised(
     return by_rule(tested, LogT(ratio, tested.se, shape.df, null))
 
 
-def _status(options: Options, found: RatioEstimates, source: LossSource) -> str:
+def _status(options: Options, ratio_estimates: RatioEstimates, source: LossSource) -> str:
     """Whether there is a test: "ok", or the reason why not."""
     remedy = reporting.remedy_for(options)
     if source.identical:
         return SAME_LOSSES
-    if found.combined is None:
+    if ratio_estimates.combined is None:
         return NO_RATIO
-    one = found.combined.estimate
-    if _only_rounding(one):
+    log_estimate = ratio_estimates.combined.estimate
+    if _only_rounding(log_estimate):
         return IN_PROPORTION
-    few = reporting.too_few_pairs(options, found.n_pairs, remedy)
-    if few is not None:
-        return few
-    if not _reliable(one):
+    too_few = reporting.too_few_pairs(options, ratio_estimates.n_pairs, remedy)
+    if too_few is not None:
+        return too_few
+    if not _reliable(log_estimate):
         return (
             "too few resamples: the Monte-Carlo standard error of the variance "
-            f"({one.mc_se_jackknife:.2g}) is above a quarter of it ({one.jackknife:.2g}); {remedy}"
+            f"({log_estimate.mc_se_jackknife:.2g}) is above a quarter of it "
+            f"({log_estimate.jackknife:.2g}); {remedy}"
         )
     return "ok"

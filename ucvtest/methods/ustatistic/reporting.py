@@ -67,67 +67,67 @@ REMEDY_SPLITS = "use losses of more splits (uv.designs.RandomSplits)"
 def parts(
     question: Question,
     options: Options,
-    found: UStatisticEstimates,
+    estimates: UStatisticEstimates,
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a `TestResult` says of a mean loss, but for the question and the fits."""
-    tested = _studentised(question, options, found, source)
-    own = own_values(found.own, settings)
-    chosen, shape = tested[found.variance], found.shape
+    tested = _studentised(question, options, estimates, source)
+    per_learner = own_values(estimates.own, settings)
+    with_interval, shape = tested[estimates.variance], estimates.shape
     return {
-        **vars(chosen),
+        **vars(with_interval),
         "method": METHOD,
-        "diagnostics": _diagnostics(found, source, question.metric)
+        "diagnostics": _diagnostics(estimates, source, question.metric)
         | options.interval.diagnostics(shape)
-        | own.diagnostics,
+        | per_learner.diagnostics,
         "notes": (
-            *_notes(question, options, found, source),
-            *options.interval.notes(shape, chosen, source.one_class_fits),
+            *_notes(question, options, estimates, source),
+            *options.interval.notes(shape, with_interval, source.one_class_fits),
         ),
-        "tables": {**own.tables, "Variances": _table(found, tested)},
+        "tables": {**per_learner.tables, "Variances": _table(estimates, tested)},
     }
 
 
 def _studentised(
-    question: Question, options: Options, found: UStatisticEstimates, source: LossSource
+    question: Question, options: Options, estimates: UStatisticEstimates, source: LossSource
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
-    values, mc_se = found.estimates.values, found.estimates.mc_se
+    values, mc_se = estimates.estimates.values, estimates.estimates.mc_se
     tested = {}
     for name in _known_variances(question.metric):
         if name not in values:
             continue
         normal = name in ("unbiased", "asymptotic")
-        one = studentise(
+        studentised = studentise(
             question.hypothesis,
             float(values["estimate"]),
-            0.0 if only_rounding(found.estimates, name) else float(values[name]),
+            0.0 if only_rounding(estimates.estimates, name) else float(values[name]),
             mc_se=mc_se["estimate"],
             reference="normal" if normal else "t",
             df=math.nan if normal else question.n_units - 1.0,
-            status=_status(options, found, name, identical=source.identical),
+            status=_status(options, estimates, name, identical=source.identical),
         )
-        tested[name] = options.interval.applied(one, found.shape, name)
+        tested[name] = options.interval.applied(studentised, estimates.shape, name)
     return tested
 
 
 def _table(
-    found: UStatisticEstimates, tested: Mapping[str, Studentised]
+    estimates: UStatisticEstimates, tested: Mapping[str, Studentised]
 ) -> Mapping[str, tuple[Any, ...]]:
     """The variance that is used, and all others that are precise enough."""
-    mc_se = found.estimates.mc_se
+    mc_se = estimates.estimates.mc_se
     return variance_table(
-        (name, mc_se[name], one)
-        for name, one in tested.items()
-        if name == found.variance or _precise(found, name)
+        (name, mc_se[name], studentised)
+        for name, studentised in tested.items()
+        if name == estimates.variance or _precise(estimates, name)
     )
 
 
-def _precise(found: UStatisticEstimates, name: str) -> bool:
+def _precise(estimates: UStatisticEstimates, name: str) -> bool:
     """Whether the Monte-Carlo error of a variance, which can be negative, is small beside it."""
-    small = found.estimates.mc_se[name] <= RELIABLE * abs(found.estimates.values[name])
-    return small or only_rounding(found.estimates, name)
+    small = estimates.estimates.mc_se[name] <= RELIABLE * abs(estimates.estimates.values[name])
+    return small or only_rounding(estimates.estimates, name)
 
 
 def _known_variances(metric: Metric) -> tuple[str, ...]:
@@ -135,59 +135,61 @@ def _known_variances(metric: Metric) -> tuple[str, ...]:
     return ("jackknife",) if metric.compares_pairs else VARIANCES
 
 
-def _diagnostics(found: UStatisticEstimates, source: LossSource, metric: Metric) -> dict[str, Any]:
+def _diagnostics(
+    estimates: UStatisticEstimates, source: LossSource, metric: Metric
+) -> dict[str, Any]:
     """Counts, variances and Monte-Carlo errors behind the result."""
-    values, mc_se = found.estimates.values, found.estimates.mc_se
-    shown = {
+    values, mc_se = estimates.estimates.values, estimates.estimates.mc_se
+    precise_variances = {
         f"variance_{name}": float(values[name])
         for name in (*_known_variances(metric), "geometric")
         if name in values and not (name == "geometric" and metric.compares_pairs)
     }
-    known: dict[str, Any] = {
+    diagnostics: dict[str, Any] = {
         "mc_se_estimate": mc_se["estimate"],
-        "mc_se_variance": mc_se[found.variance],
-        "variance": found.variance,
-        "n_pairs": found.n_pairs,
-        "converged": found.converged,
+        "mc_se_variance": mc_se[estimates.variance],
+        "variance": estimates.variance,
+        "n_pairs": estimates.n_pairs,
+        "converged": estimates.converged,
         "one_class_fits": source.one_class_fits,
-        **shown,
+        **precise_variances,
         **source.ties,
     }
     if not metric.compares_pairs:
         names = ("theta_squared", "pair_effects")
-        known |= {name: values[name] for name in names if name in values}
-    return known
+        diagnostics |= {name: values[name] for name in names if name in values}
+    return diagnostics
 
 
 def own_values(
-    own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]
+    learner_means: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]
 ) -> PerLearnerEstimates:
     """The mean losses of two learners, with the jackknife's standard errors."""
-    if not own:
+    if not learner_means:
         return PerLearnerEstimates()
-    values = [(one.mean, _own_variance(one)) for one in own]
+    values = [(learner_mean.mean, _own_variance(learner_mean)) for learner_mean in learner_means]
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
-def _own_variance(one: FirstOrderEstimate) -> float:
+def _own_variance(learner_mean: FirstOrderEstimate) -> float:
     """The jackknife with its Monte-Carlo part; NaN where too few resamples leave it open."""
-    if abs(one.jackknife) <= (ROUNDING * one.mean) ** 2:
+    if abs(learner_mean.jackknife) <= (ROUNDING * learner_mean.mean) ** 2:
         return 0.0
-    rough = not one.mc_se_jackknife <= one.jackknife / 4
-    return math.nan if rough else one.jackknife + one.mc_se**2
+    rough = not learner_mean.mc_se_jackknife <= learner_mean.jackknife / 4
+    return math.nan if rough else learner_mean.jackknife + learner_mean.mc_se**2
 
 
 def _notes(
-    question: Question, options: Options, found: UStatisticEstimates, source: LossSource
+    question: Question, options: Options, estimates: UStatisticEstimates, source: LossSource
 ) -> list[str]:
     """Notes for the reader of the result."""
     listed = [
         ORDER,
         *_variance_notes(options),
-        *_outside_notes(found),
-        *_own_notes(found),
-        *([FLOORED] if found.floored else []),
-        *shared_notes(question, options, source, converged=found.converged),
+        *_outside_notes(estimates),
+        *_own_notes(estimates),
+        *([FLOORED] if estimates.floored else []),
+        *shared_notes(question, options, source, converged=estimates.converged),
     ]
     if options.given is not None:
         listed.append(
@@ -217,39 +219,39 @@ def shared_notes(
 def max_fits_notes(options: Options, *, converged: bool) -> Iterator[str]:
     """The note on a Monte-Carlo error that is larger than asked for."""
     if not converged:
-        allowed = (
+        time_clause = (
             ""
             if options.max_seconds is None
             else (f", which max_seconds = {options.max_seconds:g} allowed,")
         )
         yield (
-            f"Stopped at max_fits = {options.max_fits}{allowed} before the Monte-Carlo error fell "
-            f"below tol = {options.tol}; it is part of the standard error."
+            f"Stopped at max_fits = {options.max_fits}{time_clause} before the Monte-Carlo error "
+            f"fell below tol = {options.tol}; it is part of the standard error."
         )
 
 
-def _status(options: Options, found: UStatisticEstimates, name: str, *, identical: bool) -> str:
+def _status(options: Options, estimates: UStatisticEstimates, name: str, *, identical: bool) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
-    variance, mc_se = found.estimates.values[name], found.estimates.mc_se[name]
+    variance, mc_se = estimates.estimates.values[name], estimates.estimates.mc_se[name]
     remedy = remedy_for(options)
     if identical:
         return SAME_LOSSES
     if math.isnan(variance):
         return f"the {name} variance could not be estimated: {remedy}"
-    if (few := too_few_pairs(options, found.n_pairs, remedy)) is not None:
-        return few
-    if only_rounding(found.estimates, name):
+    if (too_few := too_few_pairs(options, estimates.n_pairs, remedy)) is not None:
+        return too_few
+    if only_rounding(estimates.estimates, name):
         if options.interval.answers_without_spread:
             return "ok"
         return NO_SPREAD
     if variance < 0 and name in ("unbiased", "asymptotic"):
-        other = "midpoint" if "midpoint" in found.estimates.values else "jackknife"
+        other = "midpoint" if "midpoint" in estimates.estimates.values else "jackknife"
         return (
             f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
             f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: "
             f"use variance={other!r}"
         )
-    if not reliable(found.estimates, name):
+    if not reliable(estimates.estimates, name):
         return (
             f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
             f"is above a quarter of it ({variance:.2g}); {remedy}"
@@ -260,13 +262,13 @@ def _status(options: Options, found: UStatisticEstimates, name: str, *, identica
 
 def too_few_pairs(options: Options, n_pairs: int, remedy: str) -> str | None:
     """The status where pairs do not suffice for their own Monte-Carlo error."""
-    what = "pairs"
+    unit_words = "pairs"
     if isinstance(options.given, GivenSplits):
-        n_pairs, what = options.given.n_draws, "draws"
+        n_pairs, unit_words = options.given.n_draws, "draws"
     if n_pairs >= MIN_PAIRS or options.n_pairs == "exact":
         return None
     return (
-        f"too few resamples: {n_pairs} {what} do not suffice to estimate their "
+        f"too few resamples: {n_pairs} {unit_words} do not suffice to estimate their "
         f"Monte-Carlo error, which takes {MIN_PAIRS}; {remedy}"
     )
 
@@ -287,48 +289,51 @@ def _variance_notes(options: Options) -> Iterator[str]:
         )
 
 
-def _outside_notes(found: UStatisticEstimates) -> Iterator[str]:
+def _outside_notes(estimates: UStatisticEstimates) -> Iterator[str]:
     """The note on an unbiased variance far beyond the bounds that the clipped one respects."""
-    values = found.estimates.values
-    if found.variance != "clipped":
+    values = estimates.estimates.values
+    if estimates.variance != "clipped":
         return
-    unbiased, mc_se = values["unbiased"], found.estimates.mc_se["unbiased"]
+    unbiased, mc_se = values["unbiased"], estimates.estimates.mc_se["unbiased"]
     low, high = values["geometric"], values["jackknife"]
     noisy = (
         "it is too noisy at this sample size to be used alone, and clipping moved it to that bound"
     )
-    said = f"The unbiased variance ({unbiased:.2g}, Monte-Carlo standard error {mc_se:.1g}) is far"
+    note_start = (
+        f"The unbiased variance ({unbiased:.2g}, Monte-Carlo standard error {mc_se:.1g}) is far"
+    )
     margin = MC_ERRORS_OUTSIDE * mc_se
     if unbiased > FAR_OUTSIDE * high and unbiased - high > margin:
         yield (
-            f"{said} above the jackknife's ({high:.2g}), which on average is no smaller than the "
-            f"true one: {noisy}. If the true one is larger all the same, the interval is too short."
+            f"{note_start} above the jackknife's ({high:.2g}), which on average is no smaller than "
+            f"the true one: {noisy}. If the true one is larger all the same, the interval is too "
+            "short."
         )
     elif unbiased < low / FAR_OUTSIDE and low - unbiased > margin:
         yield (
-            f"{said} below the lower bound ({low:.2g}) that goes with components falling "
+            f"{note_start} below the lower bound ({low:.2g}) that goes with components falling "
             f"geometrically with their degree: {noisy}. If the true one is smaller all the same, "
             "the interval is longer than it need be."
         )
 
 
-def _own_notes(found: UStatisticEstimates) -> Iterator[str]:
+def _own_notes(estimates: UStatisticEstimates) -> Iterator[str]:
     """Why the two learners' own values do not differ by the estimate."""
-    if not found.own:
+    if not estimates.own:
         return
-    if any(math.isnan(_own_variance(one)) for one in found.own):
+    if any(math.isnan(_own_variance(learner_mean)) for learner_mean in estimates.own):
         yield (
             "There are too few resamples for the standard error of a learner's own value: the "
             "Monte-Carlo error of its square is above a quarter of it."
         )
-    first, other = found.own
-    values = found.estimates.values
-    apart = abs(first.mean - other.mean - values["estimate"])
-    if apart > max(NOTABLE * math.sqrt(max(values["jackknife"], 0.0)), ROUNDING):
+    first, other = estimates.own
+    values = estimates.estimates.values
+    distance = abs(first.mean - other.mean - values["estimate"])
+    if distance > max(NOTABLE * math.sqrt(max(values["jackknife"], 0.0)), ROUNDING):
         yield (
             "The learners' own values are plain means over the fits. The estimate is not: a "
             "control variate takes chance variation between draws out of it, so that their "
-            f"difference is {apart:.2g} off the estimate."
+            f"difference is {distance:.2g} off the estimate."
         )
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -46,6 +46,11 @@ Estimates = (
 
 OfMean = estimation.UStatisticEstimates | few.FewFitsEstimates
 
+AnyEstimates = TypeVar("AnyEstimates", bound=Estimates)
+
+Answer = Callable[[Estimates], TestResult]
+"""The test that estimates lead to."""
+
 
 def estimates_from(
     question: Question,
@@ -53,22 +58,22 @@ def estimates_from(
     source: LossSource,
     options: Options,
     generator: np.random.Generator,
-    answer: Callable[[Estimates], TestResult] | None = None,
+    result_of: Answer | None = None,
 ) -> Estimates:
     """Estimates from learning sets that are drawn, enumerated, or given with their losses.
 
-    `answer` is the test that they lead to, for progress bars.
+    `result_of` is the test that they lead to, for progress bars.
     """
     sizes = learning_sets.sizes
     if not isinstance(sizes, Sizes):
-        return _of_auc(auc_estimation.Sampler(sizes, source, generator), options)
+        return _of_auc(auc_estimation.Sampler(sizes, source, generator), options, result_of)
     if learning_sets.contrast == "ratio":
-        return few_ratio.estimated(estimation.Sampler(sizes, source, generator), options)
+        return _of_ratio(estimation.Sampler(sizes, source, generator), options, result_of)
 
     def of_mean(
-        source: LossSource, generator: np.random.Generator, few: bool | None = None
+        source: LossSource, generator: np.random.Generator, as_few: bool | None = None
     ) -> OfMean:
-        return _of_mean(estimation.Sampler(sizes, source, generator), options, answer, few)
+        return _of_mean(estimation.Sampler(sizes, source, generator), options, result_of, as_few)
 
     if isinstance(source, KeptPredictions | GivenPredictions):
         return settled(question, source, generator, of_mean, _draw_all(sizes, options))
@@ -89,47 +94,94 @@ def _draw_all(
 
 
 def _of_mean(
-    sampler: estimation.Sampler,
-    options: Options,
-    answer: Callable[[Estimates], TestResult] | None,
-    as_few: bool | None,
+    sampler: estimation.Sampler, options: Options, result_of: Answer | None, as_few: bool | None
 ) -> OfMean:
     """The estimates of a mean loss; `as_few` if it is known whether few fits have to do."""
-    if sampler.source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact":
-        return _one_by_one(sampler, options, answer, as_few)
-    if options.variance == "few":
-        return few.estimated(sampler, options)
-    return _estimated(sampler, options, few.rounds_of(sampler, options), as_few)
+    source, rounds = sampler.source, few.rounds_of(sampler, options)
+
+    def from_rounds() -> OfMean:
+        assert rounds is not None
+        return few.from_rounds(rounds, source)
+
+    def estimated(pairs: OneByOne | None) -> OfMean:
+        fitting = replace(sampler, one_by_one=pairs)
+        if options.variance == "few":
+            assert rounds is not None
+            return few.estimated(fitting, options, rounds)
+        return _estimated(fitting, options, rounds, as_few)
+
+    if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
+        return estimated(None)
+    pairs = OneByOne(source, rounds)
+    found = _one_by_one(pairs, estimated, from_rounds, result_of)
+    if isinstance(found, estimation.UStatisticEstimates):
+        found = replace(found, n_pairs=found.n_pairs - pairs.n_failed)
+    return found
+
+
+def _of_ratio(
+    sampler: estimation.Sampler, options: Options, answer: Answer | None
+) -> ratio.RatioEstimates | few_ratio.FewFitsRatio:
+    """The same of a ratio."""
+    source, rounds = sampler.source, few.rounds_of(sampler, options)
+
+    def from_rounds() -> few_ratio.FewFitsRatio:
+        assert rounds is not None
+        return few_ratio.FewFitsRatio.of(rounds, source.offset)
+
+    def estimated(pairs: OneByOne | None) -> ratio.RatioEstimates | few_ratio.FewFitsRatio:
+        return few_ratio.estimated(replace(sampler, one_by_one=pairs), options, rounds)
+
+    if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
+        return estimated(None)
+    return _one_by_one(OneByOne(source, rounds), estimated, from_rounds, answer)
+
+
+def _of_auc(
+    sampler: auc_estimation.Sampler, options: Options, answer: Answer | None
+) -> auc_estimation.Found | auc_few.FewFitsOfAuc:
+    """The same of the AUC."""
+    source, sizes, rounds = sampler.source, sampler.sizes, auc_few.rounds_of(sampler, options)
+
+    def from_rounds() -> auc_few.FewFitsOfAuc:
+        assert rounds is not None
+        return auc_few.from_rounds(rounds, sizes)
+
+    def estimated(pairs: OneByOne | None) -> auc_estimation.Found | auc_few.FewFitsOfAuc:
+        fitting = replace(sampler, one_by_one=pairs, rounds=rounds)
+        if options.variance == "few":
+            assert rounds is not None
+            return auc_few.estimated(fitting, options, rounds)
+        auc_estimates = auc_estimation.estimated(fitting, options)
+        if rounds is not None and rounds.enough and auc_few.unanswered(options, auc_estimates):
+            return from_rounds()
+        return auc_estimates
+
+    if not (source.one_by_one and sizes.in_rounds and options.n_pairs != "exact"):
+        return estimated(None)
+    pairs = OneByOne(source, rounds, of_rows=sizes.of_rows)
+    return _one_by_one(pairs, estimated, from_rounds, answer)
 
 
 def _one_by_one(
-    sampler: estimation.Sampler,
-    options: Options,
-    answer: Callable[[Estimates], TestResult] | None,
-    as_few: bool | None,
-) -> OfMean:
-    """The same, with pairs left out that a learner fails on, and what is done at an interrupt."""
-    rounds = few.rounds_of(sampler, options)
-    source = sampler.source
-    pairs = OneByOne(source, rounds)
-    if answer is not None:
-        pairs.answer = lambda rounds: _in_short(answer(few.from_rounds(rounds, source)))
-    source.pairs = pairs
-    sampler = replace(sampler, one_by_one=pairs)
+    pairs: OneByOne,
+    estimated: Callable[[OneByOne], AnyEstimates],
+    from_rounds: Callable[[], AnyEstimates],
+    result_of: Answer | None,
+) -> AnyEstimates:
+    """Estimates with pairs left out that a learner fails on, and what is done at an interrupt."""
+    if result_of is not None:
+        pairs.answer = lambda: _in_short(result_of(from_rounds()))
+    pairs.source.pairs = pairs
     try:
-        if options.variance == "few":
-            found: OfMean = few.estimated(sampler, options)
-        else:
-            found = _estimated(sampler, options, rounds, as_few)
+        estimates = estimated(pairs)
     except KeyboardInterrupt:
         if pairs.rounds is None or not pairs.rounds.enough:
             raise
         pairs.interrupted = True
-        return few.from_rounds(pairs.rounds, source)
+        return from_rounds()
     pairs.check_enough()
-    if isinstance(found, estimation.UStatisticEstimates):
-        found = replace(found, n_pairs=found.n_pairs - pairs.n_failed)
-    return found
+    return estimates
 
 
 def _in_short(result: TestResult) -> str:
@@ -148,23 +200,12 @@ def _estimated(
 ) -> OfMean:
     """By the full variance, or that of few fits where the draws end before it is known."""
     source = sampler.source
-    found = estimation.estimated(replace(sampler, rounds=rounds), options)
+    estimates = estimation.estimated(replace(sampler, rounds=rounds), options)
     if rounds is None or not rounds.enough:
-        return found
+        return estimates
     if as_few is None:
-        as_few = few.unanswered(options, found, source)
-    return few.from_rounds(rounds, source) if as_few else found
-
-
-def _of_auc(sampler: auc_estimation.Sampler, options: Options) -> Estimates:
-    """The same of the AUC."""
-    if options.variance == "few":
-        return auc_few.estimated(sampler, options)
-    rounds = auc_few.rounds_of(sampler, options)
-    found = auc_estimation.estimated(replace(sampler, rounds=rounds), options)
-    if rounds is not None and rounds.enough and auc_few.unanswered(options, found):
-        return auc_few.from_rounds(rounds, sampler.sizes)
-    return found
+        as_few = few.unanswered(options, estimates, source)
+    return few.from_rounds(rounds, source) if as_few else estimates
 
 
 def result_from(
@@ -183,34 +224,40 @@ def result_from(
         options, estimates = with_rule(options, of_metric), of_metric.found
     if isinstance(estimates, auc_estimation.Found):
         assert not isinstance(learning_sets.sizes, Sizes)
-        parts = auc_reporting.parts(
+        result_fields = auc_reporting.parts(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
         )
     elif isinstance(estimates, auc_few.FewFitsOfAuc):
         assert not isinstance(learning_sets.sizes, Sizes)
-        parts = auc_few.parts(
+        result_fields = auc_few.parts(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
         )
     elif isinstance(estimates, ratio.RatioEstimates):
-        parts = ratio.parts(question, options, estimates, source, settings)
+        result_fields = ratio.parts(question, options, estimates, source, settings)
     elif isinstance(estimates, few_ratio.FewFitsRatio):
-        parts = few_ratio.parts(question, options, estimates, source, settings)
+        result_fields = few_ratio.parts(question, options, estimates, source, settings)
     elif isinstance(estimates, few.FewFitsEstimates):
-        parts = few.parts(question, options, estimates, source, settings)
+        result_fields = few.parts(question, options, estimates, source, settings)
     else:
-        parts = reporting.parts(question, options, estimates, source, settings)
+        result_fields = reporting.parts(question, options, estimates, source, settings)
     if question.metric.linearised:
-        parts["better"] = "higher" if question.metric.greater_is_better else "lower"
+        result_fields["better"] = "higher" if question.metric.greater_is_better else "lower"
     if of_metric is not None:
-        parts["diagnostics"] = {**parts["diagnostics"], **of_metric.bias_diagnostics}
-        parts["notes"] = (*parts["notes"], *bias_notes(of_metric.bias, parts["se"]))
+        result_fields["diagnostics"] = {
+            **result_fields["diagnostics"],
+            **of_metric.bias_diagnostics,
+        }
+        result_fields["notes"] = (
+            *result_fields["notes"],
+            *bias_notes(of_metric.bias, result_fields["se"]),
+        )
         if of_metric.undefined:
-            parts = undefined_parts(question, of_metric, parts)
-    parts["notes"] = (*parts["notes"], *question.reuse_notes)
+            result_fields = undefined_parts(question, of_metric, result_fields)
+    result_fields["notes"] = (*result_fields["notes"], *question.reuse_notes)
     if source.pairs is not None:
-        parts = _with_pairs(parts, source.pairs, options, source)
+        result_fields = _with_pairs(result_fields, source.pairs, options, source)
     result = TestResult(
-        **parts,
+        **result_fields,
         estimand=learning_sets.estimand(question),
         n_obs=question.n_obs,
         n_fits=source.n_fits,
@@ -222,11 +269,11 @@ def result_from(
 
 
 def _with_pairs(
-    parts: dict[str, Any], pairs: OneByOne, options: Options, source: LossSource
+    result_fields: dict[str, Any], pairs: OneByOne, options: Options, source: LossSource
 ) -> dict[str, Any]:
     """The parts, with pairs that were left out, and with the interrupt that ended them."""
-    notes = (*parts["notes"], *pairs.notes)
-    status = parts["status"]
+    notes = (*result_fields["notes"], *pairs.notes)
+    status = result_fields["status"]
     if pairs.interrupted:
         learners, number = 2 if source.paired else 1, options.n_pairs
         if options.variance == "few":
@@ -234,13 +281,17 @@ def _with_pairs(
         planned = f"at most {options.max_fits}"
         if isinstance(number, int):
             planned = str(2 * learners * number)
-        said = f"interrupted after {source.n_fits} of {planned} fits"
-        status = said if status == "ok" else status
-        notes = (*notes, f"{said[0].upper()}{said[1:]}: the answer is that of the fits done.")
-    diagnostics = {**parts["diagnostics"], "n_failed_pairs": pairs.n_failed}
+        interrupted_text = f"interrupted after {source.n_fits} of {planned} fits"
+        status = interrupted_text if status == "ok" else status
+        notes = (
+            *notes,
+            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits "
+            "done.",
+        )
+    diagnostics = {**result_fields["diagnostics"], "n_failed_pairs": pairs.n_failed}
     if pairs.interrupted:
         diagnostics["interrupted"] = True
-    return {**parts, "notes": notes, "status": status, "diagnostics": diagnostics}
+    return {**result_fields, "notes": notes, "status": status, "diagnostics": diagnostics}
 
 
 def _settings(

@@ -104,17 +104,19 @@ class JointRun:
         options: Mapping[str, Any],
     ) -> Self:
         """From tests by a learner's name or two, with the options of `fit`, if they can be one."""
-        one = next(iter(tests.values()))
+        first_test = next(iter(tests.values()))
         if options.get("max_seconds") is not None:
             raise ValueError(
                 "max_seconds of a test is not for correction='simultaneous', which fits all "
                 "learners together: pass it to uv.compare, or use max_fits"
             )
-        sizes = _joint_sizes(one.learning_sets)
-        if any(each.learning_sets.contrast == "ratio" for each in tests.values()):
+        sizes = _joint_sizes(first_test.learning_sets)
+        if any(
+            hypothesis_test.learning_sets.contrast == "ratio" for hypothesis_test in tests.values()
+        ):
             raise ValueError("correction='simultaneous' is not for ratios: use 'holm'")
-        clusters = one.question.clusters
-        if clusters is not None and one.question.metric.linearised:
+        clusters = first_test.question.clusters
+        if clusters is not None and first_test.question.metric.linearised:
             raise ValueError(
                 "correction='simultaneous' is not for metrics of clusters, whose rows count "
                 "alike: use 'holm'"
@@ -123,18 +125,18 @@ class JointRun:
             raise ValueError(
                 "correction='simultaneous' is not for group_weight='row': use 'group', or 'holm'"
             )
-        places = {name: place for place, name in enumerate(names)}
+        places = {name: learner_index for learner_index, name in enumerate(names)}
         joined = {
             key: JoinedTest(
-                each.question,
-                each.learning_sets,
-                each.fit_options(**options),
+                hypothesis_test.question,
+                hypothesis_test.learning_sets,
+                hypothesis_test.fit_options(**options),
                 (places[key],) if isinstance(key, str) else tuple(places[name] for name in key),
             )
-            for key, each in tests.items()
+            for key, hypothesis_test in tests.items()
         }
         for test in joined.values():
-            _check_options(test.options, one.question.n_units, len(names))
+            _check_options(test.options, first_test.question.n_units, len(names))
         if options.get("max_fits") is None:
             joined = _with_default_budget(joined, len(names))
         run = cls(joined, tuple(names), sizes)
@@ -146,9 +148,11 @@ class JointRun:
     @property
     def least_fits_of_each(self) -> int:
         """Fits of each learner without which there is no answer."""
-        one, n_learners = next(iter(self.tests.values())), len(self.names)
-        needed = least_fits(one.learning_sets, one.options, n_learners, jointly=True)
-        return needed // n_learners
+        first_test, n_learners = next(iter(self.tests.values())), len(self.names)
+        needed_fits = least_fits(
+            first_test.learning_sets, first_test.options, n_learners, jointly=True
+        )
+        return needed_fits // n_learners
 
     @property
     def max_fits(self) -> int:
@@ -157,9 +161,9 @@ class JointRun:
 
     def within(self, fits_of_each: int) -> Self:
         """The same with at most so many fits of each learner."""
-        most = fits_of_each * len(self.names)
+        most_fits = fits_of_each * len(self.names)
         tests = {
-            key: replace(test, options=capped(test.options, most))
+            key: replace(test, options=capped(test.options, most_fits))
             for key, test in self.tests.items()
         }
         return replace(self, tests=tests)
@@ -182,15 +186,19 @@ class JointRun:
     def _results(
         self, sources: Sequence[LossSource], generator: np.random.Generator, seed: int | None
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
-        options = next(each.options for each in self.tests.values() if len(each.places) == 2)
+        options = next(
+            joined_test.options
+            for joined_test in self.tests.values()
+            if len(joined_test.places) == 2
+        )
 
         def estimate(
             sources: Sequence[LossSource],
             generator: np.random.Generator,
-            few: bool | None = None,
+            as_few: bool | None = None,
         ) -> tuple[SeveralLosses, EstimatesOfAll]:
             source = SeveralLosses(sources)
-            return source, self._estimates(source, options, generator, few)
+            return source, self._estimates(source, options, generator, as_few)
 
         metrics: JointMetrics | None = None
         if options.interval.metric.linearised:
@@ -216,13 +224,14 @@ class JointRun:
         }
         if isinstance(estimates, JointFewEstimates):
             results = {
-                key: replace(each, notes=(*each.notes, COPULA)) for key, each in results.items()
+                key: replace(result, notes=(*result.notes, COPULA))
+                for key, result in results.items()
             }
         statistics = estimates.statistics(options.interval)
         metric = next(iter(self.tests.values())).question.metric
         if statistics is not None and metric.units is not None:
             statistics = statistics * np.sign(metric.units.slope) + 0.0
-        together = JointEstimates(
+        joint_estimates = JointEstimates(
             own={name: results[name] for name in self.names},
             se=metric.unit * estimates.standard_errors(),
             covariance=metric.unit**2 * estimates.covariance,
@@ -230,7 +239,7 @@ class JointRun:
             seed=0 if seed is None else seed,
             statistics=statistics,
         )
-        return results, together
+        return results, joint_estimates
 
     def _estimates(
         self,
@@ -243,45 +252,51 @@ class JointRun:
             return simultaneous_aucs.estimated(self.sizes, options, source, generator)
         # One test that needs them is enough.
         pair_effects = any(
-            each.options.variance == "midpoint" or each.options.interval.name == "stabilised"
-            for each in self.tests.values()
+            joined_test.options.variance == "midpoint"
+            or joined_test.options.interval.name == "stabilised"
+            for joined_test in self.tests.values()
         )
-        n_learners, given = len(self.names), options.given
+        n_learners, given_sets = len(self.names), options.given
         sampler = Sampler(self.sizes, source, generator)
         rounds = few.rounds_of(sampler, options, n_learners)
         sets = next(iter(self.tests.values())).learning_sets
         options = few_if_needed(sets, options, n_learners, jointly=True)
-        short = isinstance(given, GivenPairs) and LEAST_ROUNDS <= given.n_pairs < MIN_PAIRS
+        short = (
+            isinstance(given_sets, GivenPairs) and LEAST_ROUNDS <= given_sets.n_pairs < MIN_PAIRS
+        )
         if rounds is not None and (options.variance == "few" or short):
             sampler = replace(sampler, rounds=rounds)
             simultaneous_losses.evaluate_pairs(sampler, options, n_learners)
             return JointFewEstimates(rounds)
-        found = simultaneous_losses.estimated(
+        estimates = simultaneous_losses.estimated(
             *(self.sizes, options, source, generator), pair_effects=pair_effects, rounds=rounds
         )
         if rounds is None or not rounds.enough:
-            return found
-        as_few = not found.known if as_few is None else as_few
-        return JointFewEstimates(rounds) if as_few else found
+            return estimates
+        as_few = not estimates.known if as_few is None else as_few
+        return JointFewEstimates(rounds) if as_few else estimates
 
 
 def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> dict[Any, JoinedTest]:
     """For the variance of few fits as many of all learners as of those of one test."""
-    pairs = min(each.options.max_fits // (2 * len(each.places)) for each in tests.values())
-    most = 2 * n_learners * pairs
+    pairs = min(
+        joined_test.options.max_fits // (2 * len(joined_test.places))
+        for joined_test in tests.values()
+    )
+    most_fits = 2 * n_learners * pairs
     return {
-        key: replace(each, options=replace(each.options, max_fits=most))
-        if each.options.variance == "few" and each.options.given is None
-        else each
-        for key, each in tests.items()
+        key: replace(joined_test, options=replace(joined_test.options, max_fits=most_fits))
+        if joined_test.options.variance == "few" and joined_test.options.given is None
+        else joined_test
+        for key, joined_test in tests.items()
     }
 
 
-def _given(one: LossDifference) -> LossSource:
+def _given(difference: LossDifference) -> LossSource:
     """The losses of one learner, with predictions where they are kept."""
-    if one.losses.predictions is not None:
-        return GivenPredictions(one, one, None)
-    return PrecomputedLosses(one)
+    if difference.losses.predictions is not None:
+        return GivenPredictions(difference, difference, None)
+    return PrecomputedLosses(difference)
 
 
 def _joint_sizes(learning_sets: LearningSets) -> Sizes | ClassSizes:
@@ -314,9 +329,13 @@ def _check_options(options: Options, n_obs: int, n_learners: int) -> None:
             f"correction='simultaneous' has no variance={options.variance!r}: use 'midpoint' or "
             "'jackknife' or 'few'"
         )
-    needed = 8 * 8 * n_learners * n_obs**2
-    if options.variance == "midpoint" and options.interval.metric.is_mean and needed > MOST_BYTES:
+    needed_bytes = 8 * 8 * n_learners * n_obs**2
+    if (
+        options.variance == "midpoint"
+        and options.interval.metric.is_mean
+        and needed_bytes > MOST_BYTES
+    ):
         raise ValueError(
             f"the effects of pairs of {n_obs} observations for {n_learners} learners take "
-            f"{needed / 1e9:.3g} GB of memory: use variance='jackknife', or fewer learners"
+            f"{needed_bytes / 1e9:.3g} GB of memory: use variance='jackknife', or fewer learners"
         )

@@ -47,11 +47,16 @@ class JointFewEstimates:
     def covariance(self) -> np.ndarray:
         """Of the mean losses, (L, L): of the observations' effects, and each learner's own part."""
         effects = self.rounds.effects()
-        apart = effects - effects.mean(axis=1, keepdims=True)
-        n = apart.shape[1]
-        own = np.diag([one.se**2 - one.test_part for one in self._alone])
-        found: np.ndarray = np.einsum("in,jn->ij", apart, apart) / (n * (n - 1)) + own
-        return found
+        centred_effects = effects - effects.mean(axis=1, keepdims=True)
+        n = centred_effects.shape[1]
+        learning_variances = np.diag(
+            [learner_fits.se**2 - learner_fits.test_part for learner_fits in self._alone]
+        )
+        joint_covariance: np.ndarray = (
+            np.einsum("in,jn->ij", centred_effects, centred_effects) / (n * (n - 1))
+            + learning_variances
+        )
+        return joint_covariance
 
     def of(self, places: tuple[int, ...], options: Options) -> FewFitsEstimates:
         """The estimates of one learner, or of the difference of two."""
@@ -65,34 +70,36 @@ class JointFewEstimates:
     def standard_errors(self) -> np.ndarray:
         """Of all differences, (L, L), with their Monte-Carlo part."""
         n_learners = self.rounds.n_learners
-        found = np.full((n_learners, n_learners), math.nan)
-        for places, one in self._differences.items():
-            if one.spread > (ROUNDING * one.mean) ** 2:
-                found[places] = one.se
-        return found
+        errors = np.full((n_learners, n_learners), math.nan)
+        for places, difference_fits in self._differences.items():
+            if difference_fits.spread > (ROUNDING * difference_fits.mean) ** 2:
+                errors[places] = difference_fits.se
+        return errors
 
     def statistics(self, interval: Interval) -> np.ndarray | None:
         """All differences (L, L) as normal quantiles of the same tail; NaN where there are none."""
         se = self.standard_errors()
-        found = np.full(se.shape, math.nan)
-        for places, one in self._differences.items():
+        quantiles = np.full(se.shape, math.nan)
+        for places, difference_fits in self._differences.items():
             if se[places] > 0:
-                found[places] = as_normal(one.mean / se[places], one.df)
-        return found
+                quantiles[places] = as_normal(difference_fits.mean / se[places], difference_fits.df)
+        return quantiles
 
     @cached_property
     def _alone(self) -> tuple[FewFits, ...]:
         """Each learner."""
         weights = np.eye(self.rounds.n_learners).tolist()
-        return tuple(self.rounds.combined(each).estimate() for each in weights)
+        return tuple(
+            self.rounds.combined(learner_weights).estimate() for learner_weights in weights
+        )
 
     @cached_property
     def _differences(self) -> dict[tuple[int, int], FewFits]:
         """All pairs, in both orders."""
-        found = {}
+        differences = {}
         for first, other in combinations(range(self.rounds.n_learners), 2):
             weights = [0.0] * self.rounds.n_learners
             weights[first], weights[other] = 1.0, -1.0
-            found[first, other] = one = self.rounds.combined(weights).estimate()
-            found[other, first] = one._replace(mean=-one.mean)
-        return found
+            differences[first, other] = difference_fits = self.rounds.combined(weights).estimate()
+            differences[other, first] = difference_fits._replace(mean=-difference_fits.mean)
+        return differences

@@ -44,7 +44,7 @@ class JointLossEstimates:
     def known(self) -> bool:
         """Whether variances of most differences that vary are known to a quarter of themselves."""
         upper = np.triu_indices(len(self.differences.variance), 1)
-        variance, error, _ = (part[upper] for part in self.differences)
+        variance, error, _ = (difference_values[upper] for difference_values in self.differences)
         varies = (variance > 0) | (error > 0)
         rough = error[varies] > RELIABLE * variance[varies]
         return not varies.any() or bool(rough.mean() <= 1 / 2)
@@ -56,33 +56,40 @@ class JointLossEstimates:
 
     def of(self, places: tuple[int, ...], options: Options) -> UStatisticEstimates:
         """The estimates of one learner, or of the difference of two."""
-        first, *others = places
-        if not others:
+        first, *other_learner = places
+        if not other_learner:
             estimates = self.several.alone[first]
             return UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged)
-        estimates, one = self.several.difference(first, others[0]), self.several.each[0]
-        own = tuple(self._own(place) for place in places)
-        found = UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged, own)
-        factor = first_order_factor(one.n_obs, one.learn_size + 1)
-        return _with_floor(found, factor * float(estimates.effects @ estimates.effects))
+        estimates, learner_sums = (
+            self.several.difference(first, other_learner[0]),
+            self.several.each[0],
+        )
+        learner_means = tuple(self._own(learner_index) for learner_index in places)
+        loss_estimates = UStatisticEstimates(
+            estimates, options.variance, self.n_pairs, self.converged, learner_means
+        )
+        factor = first_order_factor(learner_sums.n_obs, learner_sums.learn_size + 1)
+        return _with_floor(loss_estimates, factor * float(estimates.effects @ estimates.effects))
 
-    def _own(self, place: int) -> FirstOrderEstimate:
-        found = self.several.alone[place]
+    def _own(self, learner_index: int) -> FirstOrderEstimate:
+        learner_estimates = self.several.alone[learner_index]
         return FirstOrderEstimate(
-            found.values["estimate"],
-            found.values["jackknife"],
-            found.mc_se["estimate"],
-            found.mc_se["jackknife"],
+            learner_estimates.values["estimate"],
+            learner_estimates.values["jackknife"],
+            learner_estimates.mc_se["estimate"],
+            learner_estimates.mc_se["jackknife"],
         )
 
     def standard_errors(self) -> np.ndarray:
         """Of all differences, (L, L), with their Monte-Carlo part."""
         variance, of_variance, of_mean = self.differences
-        least = np.maximum(of_variance / RELIABLE, np.where(self._unknown, self._squares, 0.0))
-        variance = np.maximum(variance, least)
-        found = np.sqrt(np.where(variance > 0, variance + of_mean**2, math.nan))
-        np.fill_diagonal(found, math.nan)
-        return found
+        least_variance = np.maximum(
+            of_variance / RELIABLE, np.where(self._unknown, self._squares, 0.0)
+        )
+        variance = np.maximum(variance, least_variance)
+        errors = np.sqrt(np.where(variance > 0, variance + of_mean**2, math.nan))
+        np.fill_diagonal(errors, math.nan)
+        return errors
 
     def statistics(self, interval: Interval) -> np.ndarray | None:
         """All differences (L, L) as intervals have them; None where these are symmetric."""
@@ -102,13 +109,13 @@ class JointLossEstimates:
     @property
     def _squares(self) -> np.ndarray:
         """Their jackknife variances with all Monte-Carlo noise, (L, L)."""
-        own = np.diag(self.covariance)
-        sums = own[:, None] + own
-        found = sums - 2 * self.covariance
-        return np.where(found > ROUNDING * sums, found, 0.0)
+        learner_variances = np.diag(self.covariance)
+        sums = learner_variances[:, None] + learner_variances
+        squared_differences = sums - 2 * self.covariance
+        return np.where(squared_differences > ROUNDING * sums, squared_differences, 0.0)
 
 
-def _with_floor(found: UStatisticEstimates, squares: float) -> UStatisticEstimates:
+def _with_floor(loss_estimates: UStatisticEstimates, squares: float) -> UStatisticEstimates:
     """With a variance that is at least so large that its Monte-Carlo error is a part of it.
 
     Among several learners some are nearly the same: no number of draws makes the variance of their
@@ -116,18 +123,18 @@ def _with_floor(found: UStatisticEstimates, squares: float) -> UStatisticEstimat
     differed in too few draws for any product of two groups of them, variance and error are both 0:
     then `squares` stand for it, the jackknife with all its Monte-Carlo noise.
     """
-    estimates, name = found.estimates, found.variance
-    value, least = estimates.values[name], estimates.mc_se[name] / RELIABLE
+    estimates, name = loss_estimates.estimates, loss_estimates.variance
+    value, variance_floor = estimates.values[name], estimates.mc_se[name] / RELIABLE
     unknown = not value > 0
     if unknown:
-        least = max(least, squares)
-    if not value < least:
-        return found
-    values = {**estimates.values, name: least}
+        variance_floor = max(variance_floor, squares)
+    if not value < variance_floor:
+        return loss_estimates
+    values = {**estimates.values, name: variance_floor}
     if unknown and "slope" in values:
         # What the standard error depends on is unknown as well.
         values["slope"] = 0.0
-    return replace(found, estimates=replace(estimates, values=values), floored=True)
+    return replace(loss_estimates, estimates=replace(estimates, values=values), floored=True)
 
 
 def estimated(
@@ -162,24 +169,39 @@ def _add_pairs(
     sampler: Sampler, options: Options, sums: SeveralSums, n_learners: int
 ) -> tuple[int, bool]:
     """Add as many pairs as are asked for, needed or given; their number, and if they suffice."""
-    given, number = options.given, options.n_pairs
-    if isinstance(given, GivenPairs):
-        for learning in _in_rows(given.design.learning, 2 * given.n_sets, n_learners):
-            shape = (-1, 2, given.n_sets, learning.shape[1])
-            each = [
-                one.reshape(shape)
-                for one in _losses(sampler, learning, np.arange(len(learning)) // 2)
+    given_sets, number = options.given, options.n_pairs
+    if isinstance(given_sets, GivenPairs):
+        for learning in _in_rows(given_sets.design.learning, 2 * given_sets.n_sets, n_learners):
+            shape = (-1, 2, given_sets.n_sets, learning.shape[1])
+            losses_of_learners = [
+                learner_losses.reshape(shape)
+                for learner_losses in _losses(sampler, learning, np.arange(len(learning)) // 2)
             ]
             sets = learning.reshape(shape)
-            sums.add([(one[:, 0], one[:, 1]) for one in each], (sets[:, 0], sets[:, 1]))
-        return given.n_pairs, True
-    if isinstance(given, GivenSplits):
-        for rows, draw in given.parts(max(2, STAGE_CELLS // (sampler.sizes.n_obs * n_learners))):
-            sets = given.design.learning[rows][:, None]
-            each = [one[:, None] for one in _losses(sampler, sets[:, 0], draw)]
-            half = np.full((len(draw), 1), 0.5)
-            sums.add([(one, one) for one in each], (sets, sets), weight=half, cluster=draw)
-        return given.n_pairs, True
+            sums.add(
+                [
+                    (learner_losses[:, 0], learner_losses[:, 1])
+                    for learner_losses in losses_of_learners
+                ],
+                (sets[:, 0], sets[:, 1]),
+            )
+        return given_sets.n_pairs, True
+    if isinstance(given_sets, GivenSplits):
+        for rows, draw in given_sets.parts(
+            max(2, STAGE_CELLS // (sampler.sizes.n_obs * n_learners))
+        ):
+            sets = given_sets.design.learning[rows][:, None]
+            losses_of_learners = [
+                learner_losses[:, None] for learner_losses in _losses(sampler, sets[:, 0], draw)
+            ]
+            half_weights = np.full((len(draw), 1), 0.5)
+            sums.add(
+                [(learner_losses, learner_losses) for learner_losses in losses_of_learners],
+                (sets, sets),
+                weight=half_weights,
+                cluster=draw,
+            )
+        return given_sets.n_pairs, True
     if isinstance(number, int):
         _draw(sampler, number, sums, n_learners)
         return number, True
@@ -190,8 +212,8 @@ def _add_pairs(
         n_pairs += size
         converged = _precise(sums.now(), options)
         size = steps.following(n_pairs, sampler.source.n_fits)
-        left = sampler.source.n_left
-        if (converged if left is None else not left) or size < steps.fewest:
+        n_left = sampler.source.n_left
+        if (converged if n_left is None else not n_left) or size < steps.fewest:
             return n_pairs, converged
 
 
@@ -200,12 +222,17 @@ def _draw(sampler: Sampler, n_pairs: int, sums: SeveralSums, n_learners: int) ->
     n, g, overlap = sampler.sizes.n_obs, sampler.sizes.learn_size, sampler.sizes.least_overlap
     for size in in_parts(n_pairs, max(64, STAGE_CELLS // (2 * n * n_learners))):
         orders = draw_orders(sampler.generator, size, n)
-        sides = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
-        both, pairs = np.concatenate(sides), np.tile(np.arange(size), 2)
-        each = [np.split(one, 2) for one in _losses(sampler, both, pairs)]
+        set_pair = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
+        both_sets, pairs = np.concatenate(set_pair), np.tile(np.arange(size), 2)
+        losses_of_learners = [
+            np.split(learner_losses, 2) for learner_losses in _losses(sampler, both_sets, pairs)
+        ]
         sums.add(
-            [(one[:, None], other[:, None]) for one, other in each],
-            (sides[0][:, None], sides[1][:, None]),
+            [
+                (learner_losses[:, None], other_losses[:, None])
+                for learner_losses, other_losses in losses_of_learners
+            ],
+            (set_pair[0][:, None], set_pair[1][:, None]),
         )
 
 
@@ -217,8 +244,8 @@ def _losses(sampler: Sampler, learning: np.ndarray, pairs: np.ndarray) -> list[n
 def _in_rows(learning: np.ndarray, of_draw: int, n_learners: int) -> Iterator[np.ndarray]:
     """Rows of a design, whole draws, some at a time."""
     rows = of_draw * max(2, STAGE_CELLS // (of_draw * learning.shape[1] * n_learners))
-    for start in range(0, len(learning), rows):
-        yield learning[start : start + rows]
+    for first_row in range(0, len(learning), rows):
+        yield learning[first_row : first_row + rows]
 
 
 def _precise(several: Several, options: Options) -> bool:
@@ -226,13 +253,13 @@ def _precise(several: Several, options: Options) -> bool:
 
     They are so on average, and each of them enough for an answer.
     """
-    found = several.differences(options.variance)
-    upper = np.triu_indices(len(found.variance), 1)
-    variance, of_variance, of_mean = (part[upper] for part in found)
-    varies = variance > np.max(np.abs(np.diag(found.variance))) * 1e-12
+    differences = several.differences(options.variance)
+    upper = np.triu_indices(len(differences.variance), 1)
+    variance, of_variance, of_mean = (difference_values[upper] for difference_values in differences)
+    varies = variance > np.max(np.abs(np.diag(differences.variance))) * 1e-12
     if not varies.any():
         return True
-    share = of_variance[varies] / variance[varies]
+    relative_errors = of_variance[varies] / variance[varies]
     other = of_mean[varies] / np.sqrt(variance[varies])
-    excess = np.maximum(share, other)
+    excess = np.maximum(relative_errors, other)
     return bool(excess.mean() <= options.tol and excess.max() <= RELIABLE)

@@ -91,8 +91,8 @@ class Sizes:
             suits = self.zero_one and FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
             return "midpoint" if self.pair_effects and suits else "jackknife"
         if not isinstance(variance, str) or variance not in (*VARIANCES, "few"):
-            known = ", ".join(("auto", *VARIANCES, "few"))
-            raise ValueError(f"variance={variance!r:.60} is unknown: use one of {known}")
+            known_variances = ", ".join(("auto", *VARIANCES, "few"))
+            raise ValueError(f"variance={variance!r:.60} is unknown: use one of {known_variances}")
         if self.pairs and variance not in OF_PAIRS:
             raise ValueError(
                 f"variance={variance!r} is not for metrics that compare pairs of observations, "

@@ -73,8 +73,8 @@ class AnySizes(WithinClasses, ABC):
     @property
     def smallest(self) -> tuple[int, str]:
         """How much there is of the smallest class, and the same in words."""
-        which = "smaller" if len(self.sizes) == 2 else "smallest"
-        return min(self.sizes), f"The {which} class has {min(self.sizes)} observations"
+        comparative = "smaller" if len(self.sizes) == 2 else "smallest"
+        return min(self.sizes), f"The {comparative} class has {min(self.sizes)} observations"
 
     @property
     def asked(self) -> tuple[int, ...]:
@@ -190,8 +190,8 @@ class ClassSizes(AnySizes):
                 "make the test from X and y, or use uv.InfluenceFunctionTest"
             )
         members, learnt = [np.flatnonzero(target == code) for code in (1, 0)], []
-        for each in members:
-            sizes, count = design.learning[:, each].sum(axis=1), len(each)
+        for class_members in members:
+            sizes, count = design.learning[:, class_members].sum(axis=1), len(class_members)
             if sizes.min() != sizes.max() or not 1 <= sizes[0] <= count - 2:
                 raise ValueError(
                     f"the design learns from {_range(sizes)} of {count} observations of a class, "
@@ -210,7 +210,9 @@ class ClassSizes(AnySizes):
 
     def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
         """See `AnySizes`."""
-        return [PlacedRounds.of(each, learning, self.members) for each in scores]
+        return [
+            PlacedRounds.of(learner_scores, learning, self.members) for learner_scores in scores
+        ]
 
     @property
     def singles_only(self) -> bool:
@@ -272,20 +274,21 @@ def _by_class(learn_size: Any, codes: np.ndarray, default: tuple[int, ...]) -> t
     ):
         return tuple(map(int, learn_size))
     if not is_integer(learn_size):
-        each = (
+        size_words = (
             "a pair of them, negatives first"
             if n_classes == 2
             else f"one for each of the {n_classes} classes in ascending order, pos_label last"
         )
         raise ValueError(
-            f"learn_size must be an integer, or {each}, with loss='auc'; got {learn_size!r:.60}"
+            f"learn_size must be an integer, or {size_words}, with loss='auc'; got "
+            f"{learn_size!r:.60}"
         )
-    least, most = n_classes, len(codes) - 2 * n_classes
-    if not least <= learn_size <= most:
+    least_size, largest_size = n_classes, len(codes) - 2 * n_classes
+    if not least_size <= learn_size <= largest_size:
         raise ValueError(
-            f"learn_size must lie between {least} and n - {2 * n_classes} = {most} with loss='auc'"
-            f"{'' if n_classes == 2 else f' and {n_classes} classes'}, got {learn_size}: use "
-            f"{sum(default)}, or leave it out"
+            f"learn_size must lie between {least_size} and n - {2 * n_classes} = {largest_size} "
+            f"with loss='auc'{'' if n_classes == 2 else f' and {n_classes} classes'}, got "
+            f"{learn_size}: use {sum(default)}, or leave it out"
         )
     return tuple(class_shares(codes, int(learn_size)).tolist())
 

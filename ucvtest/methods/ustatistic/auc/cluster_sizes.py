@@ -37,11 +37,13 @@ class SingleLabelSizes(ClassSizes):
     flat: ClassVar[NoVariance] = NoVariance.CLUSTERS_ALIKE
 
     @classmethod
-    def of_clusters(cls, sample: Sample, clusters: Clusters, own: np.ndarray, size: Any) -> Self:
-        """The sizes that a user asks for; `own` are the classes of the clusters."""
+    def of_clusters(
+        cls, sample: Sample, clusters: Clusters, cluster_classes: np.ndarray, size: Any
+    ) -> Self:
+        """The sizes that a user asks for; `cluster_classes` are the classes of the clusters."""
         groups = clusters.groups
         units = replace(
-            sample, response=sample.response[groups.first], class_index=own, groups=None
+            sample, response=sample.response[groups.first], class_index=cluster_classes, groups=None
         )
         members, sizes = asked_sizes(units, size, units_of(clusters))
         positive = sample.target == 1
@@ -176,27 +178,29 @@ class SeveralMixedSizes(MixedSizes):
         return f"{about} at learning-set size {self.learn_sizes[0]}"
 
 
-def _one_sample(clusters: Clusters, size: Any, where: str) -> tuple[tuple[np.ndarray], tuple[int]]:
+def _one_sample(
+    clusters: Clusters, size: Any, condition: str
+) -> tuple[tuple[np.ndarray], tuple[int]]:
     """All clusters, and how many are learnt from: as the user asks for, or about half."""
     n = clusters.n_groups
     if n < LEAST_GROUPS:
         raise ValueError(
             f"groups names {n} groups: at least {LEAST_GROUPS} are needed for loss='auc' where "
-            f"{where}"
+            f"{condition}"
         )
     default = n // 2 - 1
-    asked = default if size is None else size
-    if not is_integer(asked):
+    n_learnt = default if size is None else size
+    if not is_integer(n_learnt):
         raise ValueError(
-            f"learn_size must be a number of groups where {where}, got {size!r:.60}: use "
+            f"learn_size must be a number of groups where {condition}, got {size!r:.60}: use "
             f"{default}, or leave it out"
         )
-    if not 1 <= asked <= n - 3:
+    if not 1 <= n_learnt <= n - 3:
         raise ValueError(
-            f"learn_size must lie between 1 and {n - 3} of {n} groups, got {asked}: use "
+            f"learn_size must lie between 1 and {n - 3} of {n} groups, got {n_learnt}: use "
             f"{default}, or leave it out"
         )
-    return (np.arange(n),), (int(asked),)
+    return (np.arange(n),), (int(n_learnt),)
 
 
 ClusterSizes = SingleLabelSizes | MixedSizes
@@ -209,7 +213,7 @@ def cluster_sizes(
     if sample.n_classes > 2:
         return SeveralMixedSizes.checked(sample, clusters, learn_size, against_rest=against_rest)
     assert sample.class_index is not None
-    own = clusters.groups.classes(sample.class_index)
-    if own is None:
+    cluster_classes = clusters.groups.classes(sample.class_index)
+    if cluster_classes is None:
         return MixedSizes.of_clusters(sample, clusters, learn_size)
-    return SingleLabelSizes.of_clusters(sample, clusters, own, learn_size)
+    return SingleLabelSizes.of_clusters(sample, clusters, cluster_classes, learn_size)

@@ -14,7 +14,8 @@ from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 from ucvtest.methods.ustatistic.auc.class_sizes import FEWEST_FOR_EACH, ClassSizes
 from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
-from ucvtest.methods.ustatistic.estimation import in_parts
+from ucvtest.methods.ustatistic.estimation import in_parts, whole_draws
+from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 
@@ -63,6 +64,8 @@ class Sampler:
     generator: np.random.Generator
     rounds: RankedRounds | None = None
     """Where rounds are kept for an answer from few fits."""
+    one_by_one: OneByOne | None = None
+    """Fits pairs of which each may fail."""
 
     @property
     def rows_of_part(self) -> int:
@@ -80,6 +83,22 @@ class Sampler:
         seeds = self.generator.integers(2**31 - 1, size=len(learning))
         learning = self.sizes.of_rows(learning)
         return self.source.losses_for(learning, ~learning, seeds)
+
+    def scored(
+        self, learning: np.ndarray, draw: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Learning sets, their draws from 0, and the scores there, which rounds keep.
+
+        Draws that a learner fails on are left out, where it may fail.
+        """
+        if self.one_by_one is not None:
+            seeds = self.generator.integers(2**31 - 1, size=len(learning))
+            each, whole = self.one_by_one.losses(learning, draw, seeds)
+            return whole_draws(whole, learning, draw, each)
+        each = self.scores(learning)
+        if self.rounds is not None:
+            self.rounds.add(each, learning, draw)
+        return learning, draw, each
 
 
 class Rankings:
@@ -118,9 +137,9 @@ class Rankings:
         singles_only = self._sampler.sizes.singles_only
         return max(FEWEST_ROWS, 0 if singles_only else FEWEST_FOR_EACH * self.n_obs)
 
-    def update_eta(self, more: int) -> None:
+    def update_eta(self, n_fits: int) -> None:
         """Say how many fits are left, as far as can be seen."""
-        self._sampler.source.update_eta(more)
+        self._sampler.source.update_eta(n_fits)
 
     def draw(self, n_pairs: int) -> None:
         """Draw pairs, some at a time, and fit."""
@@ -129,25 +148,31 @@ class Rankings:
 
     def add(self, learning: np.ndarray, draw: np.ndarray) -> None:
         """Fit to the learning sets (R, n); `draw` numbers those that were drawn together."""
-        scores = self._sampler.scores(learning)
+        learning, draw, scores = self._sampler.scored(learning, draw)
+        if not len(draw):
+            return
         self.sums.add(scores, learning, self._n_draws + draw)
-        if self._sampler.rounds is not None:
-            self._sampler.rounds.add(scores, learning, draw)
         self._n_draws += int(draw.max()) + 1
 
     def estimates(
-        self, *, own: bool
+        self, *, per_learner: bool
     ) -> tuple[AucEstimate, tuple[AucEstimate, ...], NoVariance | None]:
-        """For the learner or the difference of two, with `own` for each of two; why no variance."""
+        """For the learner or the difference, `per_learner` for each of two; why no variance."""
         sums, sizes = self.sums, self._sampler.sizes
         contrasts: list[tuple[int, ...]] = [(1, -1)[: self._n_learners]]
-        if own and self._n_learners == 2:
+        if per_learner and self._n_learners == 2:
             contrasts += [(1, 0), (0, 1)]
         if not self.enough:
-            alone = [AucEstimate.of_few_rows(sums.mean(each), sizes) for each in contrasts]
-            return alone[0], tuple(alone[1:]), None
-        found = [sums.estimate(each) for each in contrasts]
-        return found[0], tuple(found[1:]), why_no_variance(sums, found[0])
+            few_row_estimates = [
+                AucEstimate.of_few_rows(sums.mean(contrast), sizes) for contrast in contrasts
+            ]
+            return few_row_estimates[0], tuple(few_row_estimates[1:]), None
+        contrast_estimates = [sums.estimate(contrast) for contrast in contrasts]
+        return (
+            contrast_estimates[0],
+            tuple(contrast_estimates[1:]),
+            why_no_variance(sums, contrast_estimates[0]),
+        )
 
 
 def estimated(sampler: Sampler, options: Options) -> Found:
@@ -168,27 +193,29 @@ def estimated(sampler: Sampler, options: Options) -> Found:
             rankings,
             options,
             rankings.n_learners,
-            lambda: excess(rankings.estimates(own=False)[0], options),
+            lambda: excess(rankings.estimates(per_learner=False)[0], options),
         )
-    estimate, own, why = rankings.estimates(own=True)
-    return Found(estimate, own, rankings.n_rows, why, converged)
+    estimate, learner_estimates, no_variance = rankings.estimates(per_learner=True)
+    return Found(estimate, learner_estimates, rankings.n_rows, no_variance, converged)
 
 
 def until_precise(
     rankings: Rankings, options: Options, n_learners: int, excess_now: Callable[[], float]
 ) -> bool:
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
-    most = options.max_fits // n_learners // 2
-    n_pairs = added = max(1, min(most, rankings.fewest // 2))
+    most_pairs = options.max_fits // n_learners // 2
+    n_pairs = added = max(1, min(most_pairs, rankings.fewest // 2))
     while True:
         rankings.draw(added)
-        over = excess_now()
-        rankings.update_eta(options.fits_left(over, 2 * n_pairs * n_learners))
-        if over <= 1 or n_pairs >= most:
-            return over <= 1
+        error_ratio = excess_now()
+        rankings.update_eta(options.fits_left(error_ratio, 2 * n_pairs * n_learners))
+        if error_ratio <= 1 or n_pairs >= most_pairs:
+            return error_ratio <= 1
         # Few different numbers, as those of rows are compiled for.
-        added = 3 * n_pairs if over**2 > 6 else n_pairs if over**2 > 1.4 else n_pairs // 2
-        added = min(added, most - n_pairs)
+        added = (
+            3 * n_pairs if error_ratio**2 > 6 else n_pairs if error_ratio**2 > 1.4 else n_pairs // 2
+        )
+        added = min(added, most_pairs - n_pairs)
         n_pairs += added
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from ucvtest.evaluation.loss_source import LossSource
@@ -24,6 +24,7 @@ __all__ = [
     "FewFitsOfAuc",
     "coverage_in_words",
     "estimated",
+    "evaluate_pairs",
     "from_rounds",
     "parts",
     "rounds_of",
@@ -43,23 +44,29 @@ class FewFitsOfAuc:
     why: NoVariance | None
 
     @classmethod
-    def of(cls, each: Sequence[RoundsOfAuc], flat: NoVariance) -> Self:
+    def of(cls, rounds_of_learners: Sequence[RoundsOfAuc], flat: NoVariance) -> Self:
         """From the rounds of one learner, or of two; `flat` if all is ranked equally well."""
-        own = tuple(one.estimate() for one in each)
-        if len(each) == 1:
-            found, own = own[0], ()
+        learner_fits = tuple(learner_rounds.estimate() for learner_rounds in rounds_of_learners)
+        if len(rounds_of_learners) == 1:
+            tested_fits, learner_fits = learner_fits[0], ()
         else:
-            found = each[0].plus(each[1].weighted(-1.0)).estimate()
-        if math.isnan(found.mean):
-            return cls(found, own, NoVariance.NEVER_TOGETHER)
-        return cls(found, own, _why_flat(each, flat) if found.spread <= NO_SPREAD else None)
+            tested_fits = (
+                rounds_of_learners[0].plus(rounds_of_learners[1].weighted(-1.0)).estimate()
+            )
+        if math.isnan(tested_fits.mean):
+            return cls(tested_fits, learner_fits, NoVariance.NEVER_TOGETHER)
+        return cls(
+            tested_fits,
+            learner_fits,
+            _why_flat(rounds_of_learners, flat) if tested_fits.spread <= NO_SPREAD else None,
+        )
 
 
-def _why_flat(each: Sequence[RoundsOfAuc], flat: NoVariance) -> NoVariance:
-    if len(each) == 2:
-        alike = each[0].equals(each[1])
+def _why_flat(rounds_of_learners: Sequence[RoundsOfAuc], flat: NoVariance) -> NoVariance:
+    if len(rounds_of_learners) == 2:
+        alike = rounds_of_learners[0].equals(rounds_of_learners[1])
         return NoVariance.LEARNERS_ALIKE if alike else NoVariance.DIFFERENCE_ALIKE
-    fits = each[0].fits
+    fits = rounds_of_learners[0].fits
     separated = bool((fits == 1).all() or (fits == 0).all())
     return NoVariance.SEPARATED if separated else flat
 
@@ -75,22 +82,25 @@ def rounds_of(sampler: Sampler, options: Options) -> RankedRounds | None:
     return RankedRounds(sizes.rounds, n_learners, sizes.n_scored * sizes.n_scores)
 
 
-def estimated(sampler: Sampler, options: Options) -> FewFitsOfAuc:
+def estimated(sampler: Sampler, options: Options, rounds: RankedRounds) -> FewFitsOfAuc:
     """Estimates from the pairs that are asked for, or allowed, or given."""
-    rounds = rounds_of(sampler, options)
-    assert rounds is not None
+    evaluate_pairs(replace(sampler, rounds=rounds), options, rounds.n_learners)
+    return from_rounds(rounds, sampler.sizes)
+
+
+def evaluate_pairs(sampler: Sampler, options: Options, n_learners: int) -> None:
+    """Evaluate the pairs that are asked for, or allowed, or given, for the sampler's rounds."""
     given = options.given
     if isinstance(given, GivenSplits):
         for rows, draw in given.parts(sampler.rows_of_part):
-            learning = given.design.learning[rows]
-            rounds.add(sampler.scores(learning), learning, draw)
+            sampler.scored(given.design.learning[rows], draw)
     else:
-        n_pairs = options.n_pairs_of_few(rounds.n_learners)
-        sampler.source.announce_total(2 * rounds.n_learners * n_pairs)
+        n_pairs = options.n_pairs_of_few(n_learners)
+        sampler.source.announce_total(2 * n_learners * n_pairs)
         for size in in_parts(n_pairs, sampler.rows_of_part // 2):
-            learning = sampler.drawn(size)
-            rounds.add(sampler.scores(learning), learning, sampler.sizes.draws(size))
-    return from_rounds(rounds, sampler.sizes)
+            sampler.scored(sampler.drawn(size), sampler.sizes.draws(size))
+        if sampler.one_by_one is not None:
+            sampler.one_by_one.check_enough()
 
 
 def from_rounds(rounds: RankedRounds, sizes: Sizes) -> FewFitsOfAuc:
@@ -98,9 +108,9 @@ def from_rounds(rounds: RankedRounds, sizes: Sizes) -> FewFitsOfAuc:
     return FewFitsOfAuc.of(rounds.ranked(), sizes.flat)
 
 
-def unanswered(options: Options, found: Found) -> bool:
+def unanswered(options: Options, estimates: Found) -> bool:
     """Whether draws ended before the variance that "auto" stands for is known."""
-    return found.why is None and found.estimate.is_rough(options.variance)
+    return estimates.why is None and estimates.estimate.is_rough(options.variance)
 
 
 def parts(
@@ -112,47 +122,50 @@ def parts(
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a `TestResult` says, but for the question and the fits."""
-    found, why = estimates.found, estimates.why
-    one = studentise(
+    few_fits, no_variance = estimates.found, estimates.why
+    studentised = studentise(
         hypothesis,
-        found.mean,
-        found.variance if why is None else 0.0,
-        mc_se=found.mc_se if why is None else 0.0,
+        few_fits.mean,
+        few_fits.variance if no_variance is None else 0.0,
+        mc_se=few_fits.mc_se if no_variance is None else 0.0,
         reference="t",
-        df=found.df,
-        status="ok" if why is None else no_variance_in_words(why),
+        df=few_fits.df,
+        status="ok" if no_variance is None else no_variance_in_words(no_variance),
     )
-    chosen = options.interval.applied(one, None, "few")
-    own = own_values(estimates.own, settings)
+    with_interval = options.interval.applied(studentised, None, "few")
+    per_learner = own_values(estimates.own, settings)
     return {
-        **vars(chosen),
+        **vars(with_interval),
         "method": "U-statistic test of the AUC",
         "diagnostics": {
-            **diagnostics_of(options, found),
+            **diagnostics_of(options, few_fits),
             **sizes.counts,
             **source.counts,
             **options.interval.diagnostics(None),
-            **own.diagnostics,
+            **per_learner.diagnostics,
         },
         "notes": (
-            *_notes(sizes, options, found, source),
-            *options.interval.notes(None, chosen),
+            *_notes(sizes, options, few_fits, source),
+            *options.interval.notes(None, with_interval),
         ),
-        "tables": {**own.tables, "Variances": variance_table([("few", None, chosen)])},
+        "tables": {
+            **per_learner.tables,
+            "Variances": variance_table([("few", None, with_interval)]),
+        },
         "better": "higher",
     }
 
 
-def _notes(sizes: Sizes, options: Options, found: FewFits, source: LossSource) -> Iterator[str]:
+def _notes(sizes: Sizes, options: Options, few_fits: FewFits, source: LossSource) -> Iterator[str]:
     """How many fits the variance rests on, why, and what has not been tried."""
     yield ORDER
     if options.variance != "few":
-        usual = sizes.chosen("auto")
+        default_variance = sizes.chosen("auto")
         yield (
-            f"The fits ended before the {usual} variance was known to half of itself. The variance "
-            "is that of few fits, from the same pairs of learning sets."
+            f"The fits ended before the {default_variance} variance was known to half of itself. "
+            "The variance is that of few fits, from the same pairs of learning sets."
         )
-    yield from fits_in_words(found)
+    yield from fits_in_words(few_fits)
     yield from _notes_on_coverage(sizes, paired=source.paired)
     count, in_words = sizes.smallest
     if count < FEW_IN_CLASS:
@@ -165,10 +178,11 @@ def _notes(sizes: Sizes, options: Options, found: FewFits, source: LossSource) -
 
 def coverage_in_words(*, paired: bool) -> str:
     """What the study of few fits found (studies/intervals/few_fits_auc.py)."""
-    about, mean, worst = ("differences of AUCs", 96.4, 91.7) if paired else ("AUCs", 95.9, 88.2)
+    about, mean, lowest = ("differences of AUCs", 96.4, 91.7) if paired else ("AUCs", 95.9, 88.2)
     return (
         f"With 20 fits of each learner, 95% intervals for {about} of two classes contained the "
-        f"true value in {mean:.1f}% of simulated samples, and in {worst:.1f}% in the worst setting."
+        f"true value in {mean:.1f}% of simulated samples, and in {lowest:.1f}% in the worst "
+        "setting."
     )
 
 

@@ -75,7 +75,10 @@ class SeveralSizes(AnySizes):
 
     def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
         """See `AnySizes`."""
-        return [PlacedRounds.of_classes(each, learning, self.classes) for each in scores]
+        return [
+            PlacedRounds.of_classes(learner_scores, learning, self.classes)
+            for learner_scores in scores
+        ]
 
     @property
     def counts(self) -> dict[str, Any]:

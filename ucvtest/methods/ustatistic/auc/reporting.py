@@ -36,57 +36,59 @@ def parts(
     hypothesis: Hypothesis,
     sizes: AnySizes,
     options: Options,
-    found: Found,
+    estimates: Found,
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a `TestResult` says of an AUC, but for the question and the fits."""
-    tested = _studentised(hypothesis, sizes, options, found)
-    own = _own_values(sizes, options, found, settings)
-    table = variance_table((name, found.mc_se(name), one) for name, one in tested.items())
+    tested = _studentised(hypothesis, sizes, options, estimates)
+    per_learner = _own_values(sizes, options, estimates, settings)
+    table = variance_table(
+        (name, estimates.mc_se(name), studentised) for name, studentised in tested.items()
+    )
     return {
         **vars(tested[options.variance]),
         "method": "U-statistic test of the AUC",
-        "diagnostics": _diagnostics(sizes, options, found, source)
+        "diagnostics": _diagnostics(sizes, options, estimates, source)
         | options.interval.diagnostics(None)
-        | own.diagnostics,
+        | per_learner.diagnostics,
         "notes": (
-            *_notes(hypothesis, sizes, options, found, source),
+            *_notes(hypothesis, sizes, options, estimates, source),
             *options.interval.notes(None, tested[options.variance]),
         ),
-        "tables": {**own.tables, "Variances": table},
+        "tables": {**per_learner.tables, "Variances": table},
         "better": "higher",
     }
 
 
 def _studentised(
-    hypothesis: Hypothesis, sizes: AnySizes, options: Options, found: Found
+    hypothesis: Hypothesis, sizes: AnySizes, options: Options, estimates: Found
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     tested = {}
     for name in sizes.variances:
-        one = studentise(
+        studentised = studentise(
             hypothesis,
-            found.estimate.auc,
-            found.variance(name),
-            mc_se=found.estimate.mc_se_estimate,
+            estimates.estimate.auc,
+            estimates.variance(name),
+            mc_se=estimates.estimate.mc_se_estimate,
             reference="t",
-            df=found.estimate.df,
-            status=_status(sizes, options, found, name),
+            df=estimates.estimate.df,
+            status=_status(sizes, options, estimates, name),
         )
-        tested[name] = options.interval.applied(one, None, name)
+        tested[name] = options.interval.applied(studentised, None, name)
     return tested
 
 
-def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
+def _status(sizes: AnySizes, options: Options, estimates: Found, name: str) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
     remedy = REMEDY_PAIRS if options.given is None else REMEDY_LOSSES
-    if found.why is not None:
-        return no_variance_in_words(found.why)
-    variance, mc_se = found.variance(name), found.mc_se(name)
+    if estimates.why is not None:
+        return no_variance_in_words(estimates.why)
+    variance, mc_se = estimates.variance(name), estimates.mc_se(name)
     if math.isnan(variance):
         return (
-            f"too few resamples: {found.n_rows} learning sets do not suffice for the variance, "
+            f"too few resamples: {estimates.n_rows} learning sets do not suffice for the variance, "
             f"which takes {sizes.rows_for_variances} of them, drawn at least 10 times; {remedy}"
         )
     if variance < 0:
@@ -95,45 +97,48 @@ def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
             f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: use "
             "variance='clipped'"
         )
-    if found.estimate.is_rough(name):
-        return too_rough(found.estimate, name, remedy)
+    if estimates.estimate.is_rough(name):
+        return too_rough(estimates.estimate, name, remedy)
     return "ok"
 
 
 def _own_values(
-    sizes: AnySizes, options: Options, found: Found, settings: Mapping[str, Any]
+    sizes: AnySizes, options: Options, estimates: Found, settings: Mapping[str, Any]
 ) -> PerLearnerEstimates:
     """The AUCs of two learners, with the standard errors that the same variance gives."""
-    if not found.own:
+    if not estimates.own:
         return PerLearnerEstimates()
-    values = [(one.auc, _own_variance(one, options.variance)) for one in found.own]
+    values = [
+        (learner_auc.auc, _own_variance(learner_auc, options.variance))
+        for learner_auc in estimates.own
+    ]
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
-def _own_variance(one: AucEstimate, name: str) -> float:
+def _own_variance(learner_auc: AucEstimate, name: str) -> float:
     """With its Monte-Carlo part; 0 where all is ranked alike, NaN where it is too rough."""
-    value = one.values[name]
+    value = learner_auc.values[name]
     if math.isnan(value):
-        return 0.0 if one.jackknife == one.jackknife else math.nan
-    return math.nan if one.is_rough(name) else value + one.mc_se_estimate**2
+        return 0.0 if learner_auc.jackknife == learner_auc.jackknife else math.nan
+    return math.nan if learner_auc.is_rough(name) else value + learner_auc.mc_se_estimate**2
 
 
 def _diagnostics(
-    sizes: AnySizes, options: Options, found: Found, source: LossSource
+    sizes: AnySizes, options: Options, estimates: Found, source: LossSource
 ) -> dict[str, Any]:
     """Counts, variances, influence values and Monte-Carlo errors behind the result."""
-    estimate = found.estimate
+    estimate = estimates.estimate
     influence = np.empty(sizes.n_obs)
     for members, values in zip(sizes.members, estimate.u, strict=True):
         influence[members] = values
     return {
         "mc_se_estimate": estimate.mc_se_estimate,
-        "mc_se_variance": found.mc_se(options.variance),
+        "mc_se_variance": estimates.mc_se(options.variance),
         "variance": options.variance,
-        "n_pairs": found.n_rows // 2,
-        "converged": found.converged,
+        "n_pairs": estimates.n_rows // 2,
+        "converged": estimates.converged,
         **sizes.counts,
-        **{f"variance_{name}": found.variance(name) for name in sizes.variances},
+        **{f"variance_{name}": estimates.variance(name) for name in sizes.variances},
         "pair_effects": estimate.pair_effects,
         "influence": influence,
         **source.counts,
@@ -144,7 +149,7 @@ def _notes(
     hypothesis: Hypothesis,
     sizes: AnySizes,
     options: Options,
-    found: Found,
+    estimates: Found,
     source: LossSource,
 ) -> Iterator[str]:
     """Notes for the reader of the result."""
@@ -156,20 +161,22 @@ def _notes(
             "rough, and so is all that rests on it."
         )
     if not sizes.paired:
-        whole = "the groups" if isinstance(sizes, MixedSizes) else "a class"
+        halved_units = "the groups" if isinstance(sizes, MixedSizes) else "a class"
         yield (
-            f"Learning sets hold more than half of {whole}: the variance is the jackknife's, too "
-            "large rather than too small on average."
+            f"Learning sets hold more than half of {halved_units}: the variance is the "
+            "jackknife's, too large rather than too small on average."
         )
     if not source.paired and hypothesis.null_value == 0.5 and isinstance(sizes, ClassSizes):
         yield (
             "Whether an AUC is above 1/2 is better answered by a permutation test: "
             "LeavePairOutTest has an exact one."
         )
-    if any(math.isnan(_own_variance(one, options.variance)) for one in found.own):
+    if any(
+        math.isnan(_own_variance(learner_auc, options.variance)) for learner_auc in estimates.own
+    ):
         yield (
             "There are too few resamples for the standard error of a learner's own AUC: the "
             "Monte-Carlo error of its square is above half of it."
         )
     yield from tie_notes(source.ties)
-    yield from max_fits_notes(options, converged=found.converged)
+    yield from max_fits_notes(options, converged=estimates.converged)

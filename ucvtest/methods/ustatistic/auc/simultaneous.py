@@ -43,8 +43,12 @@ class JointAucEstimates:
     @property
     def df(self) -> float:
         """The smallest number of degrees of freedom of a difference."""
-        known = [each.df for each in self.estimates.values() if not math.isnan(each.df)]
-        return min(known, default=math.nan)
+        finite_df = [
+            auc_estimate.df
+            for auc_estimate in self.estimates.values()
+            if not math.isnan(auc_estimate.df)
+        ]
+        return min(finite_df, default=math.nan)
 
     def of(self, places: Places, options: Options) -> Found:
         """The estimates of one learner, or of the difference of two."""
@@ -52,22 +56,22 @@ class JointAucEstimates:
         estimate = self.estimates[ordered]
         if ordered != places:
             estimate = estimate.reversed()
-        own = tuple(self.estimates[k,] for k in places) if len(places) == 2 else ()
-        why = None
+        learner_aucs = tuple(self.estimates[k,] for k in places) if len(places) == 2 else ()
+        no_variance = None
         if math.isnan(estimate.values["jackknife"]) and not math.isnan(estimate.jackknife):
-            why = NoVariance.NOTHING_VARIES
-        return Found(estimate, own, self.n_rows, why, self.converged)
+            no_variance = NoVariance.NOTHING_VARIES
+        return Found(estimate, learner_aucs, self.n_rows, no_variance, self.converged)
 
     def standard_errors(self) -> np.ndarray:
         """Of all differences, (L, L), with their Monte-Carlo part."""
-        found = np.full((self.n_learners, self.n_learners), math.nan)
+        errors = np.full((self.n_learners, self.n_learners), math.nan)
         for (i, j), estimate in (
-            (key, one) for key, one in self.estimates.items() if len(key) == 2
+            (key, auc_estimate) for key, auc_estimate in self.estimates.items() if len(key) == 2
         ):
             variance = estimate.values[self.variance]
             if not estimate.is_rough(self.variance):
-                found[i, j] = found[j, i] = math.sqrt(variance + estimate.mc_se_estimate**2)
-        return found
+                errors[i, j] = errors[j, i] = math.sqrt(variance + estimate.mc_se_estimate**2)
+        return errors
 
     def statistics(self, interval: Interval) -> np.ndarray | None:
         """None: intervals are symmetric."""
@@ -126,7 +130,7 @@ def _all_places(n_learners: int) -> list[Places]:
 
 def _weights(places: Places, n_learners: int) -> tuple[int, ...]:
     signs = dict(zip(places, (1, -1), strict=False))
-    return tuple(signs.get(place, 0) for place in range(n_learners))
+    return tuple(signs.get(learner_index, 0) for learner_index in range(n_learners))
 
 
 def _mean_excess(rankings: Rankings, options: Options, n_learners: int) -> float:
@@ -137,4 +141,4 @@ def _mean_excess(rankings: Rankings, options: Options, n_learners: int) -> float
         rankings.sums.estimate(_weights(pair, n_learners))
         for pair in combinations(range(n_learners), 2)
     ]
-    return float(np.mean([excess(each, options) for each in estimates]))
+    return float(np.mean([excess(auc_estimate, options) for auc_estimate in estimates]))

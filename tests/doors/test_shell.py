@@ -1,0 +1,190 @@
+"""What people type into a shell."""
+
+import base64
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import ucvtest as uv
+from tests.support.paths import ROOT
+from ucvtest import cli
+from ucvtest.cli.catalogue import EXAMPLE
+from ucvtest.data.files import read_table
+
+TABLE = pd.read_csv(EXAMPLE)
+RNG = np.random.default_rng(3)
+
+
+def typed(line, **options):
+    return CliRunner().invoke(cli.app, line.split(), **options)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    TABLE.to_csv("example.csv", index=False)
+    return tmp_path
+
+
+def few_patients():
+    """Twelve patients with 50 rows each, whose rows are right or wrong together."""
+    patient = np.repeat(np.arange(12), 50)
+    truth = RNG.integers(2, size=600)
+    wrong = np.isin(patient, [0, 1]), np.isin(patient, [2, 3, 4])
+    rules = {name: np.where(each, 1 - truth, truth) for name, each in zip("no", wrong, strict=True)}
+    return pd.DataFrame({"patient": patient, "died": truth, **rules})
+
+
+def test_gate_counts_patients_and_not_their_rows(folder):
+    few_patients().to_csv("visits.csv", index=False)
+    gate = "gate visits.csv --target died --scores n,o --margin 0.05"
+    assert typed(gate).exit_code == 0
+    grouped = typed(f"{gate} --groups patient -q")
+    assert grouped.exit_code == 3
+    assert grouped.stdout.startswith("Undecided")
+    assert len(grouped.stdout.splitlines()) < 5
+    answer = json.loads(typed(f"{gate} --groups patient --json -").stdout)
+    losses = uv.Losses.from_predictions("died", pd.read_csv("visits.csv"), groups="patient")
+    expected = uv.McNemarTest.from_losses(losses, "n", "o").fit().noninferiority(0.05)
+    assert answer["pvalue"] == pytest.approx(expected.pvalue)
+
+
+def test_models_with_the_same_predictions_are_undecided(folder):
+    table = pd.DataFrame({"y": [0, 1] * 10, "a": [0, 1] * 10, "b": [0, 1] * 10})
+    table.to_csv("same.csv", index=False)
+    found = typed("gate same.csv --target y --scores a,b --margin 0.01")
+    assert found.exit_code in (0, 3)
+    helped = typed("gate --help").stdout
+    assert ("whose predictions are the same" in " ".join(helped.split())) == (found.exit_code == 3)
+
+
+def test_missing_rows_are_left_out(folder):
+    table = few_patients().astype({"n": float})
+    table.loc[3, "n"] = np.nan
+    table.to_csv("gaps.csv", index=False)
+    call = "gaps.csv --target died --scores n,o"
+    assert typed(f"predictions {call}").exit_code == 2
+    for command in (f"predictions {call}", f"gate {call} --margin 0.1"):
+        found = typed(f"{command} --missing drop -q")
+        assert found.exit_code in (0, 3)
+        assert "1 rows with missing values are left out" in found.stderr
+
+
+def test_repeated_folds_have_a_column_of_their_own(folder):
+    y = RNG.integers(2, size=40)
+    rounds = []
+    for again in range(2):
+        fold = RNG.permutation(np.arange(40) % 4)
+        rules = {name: np.where(RNG.random(40) < 0.2, 1 - y, y) for name in "pq"}
+        rounds.append(pd.DataFrame({"y": y, "fold": fold, "again": again, **rules}))
+    pd.concat(rounds).to_csv("rounds.csv", index=False)
+    call = "rounds.csv --target y --scores p,q --fold fold"
+    found = typed(f"predictions {call} --repeat again --test corrected_t --json -")
+    losses = uv.Losses.from_predictions(
+        y,
+        {name: np.stack([each[name] for each in rounds]) for name in "pq"},
+        fold=np.stack([each["fold"] for each in rounds]),
+    )
+    expected = uv.CorrectedTTest.from_losses(losses, "p", "q").fit()
+    assert json.loads(found.stdout)["pvalue"] == pytest.approx(expected.pvalue)
+    other = "predictions rounds.csv --target y --scores p,q --repeat again"
+    assert "--repeat has no use without --fold" in typed(other).stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("compare exmple.csv --target ill --learner lda", "did you mean example.csv?"),
+        ("compare example.csv --target il --learner lda", "did you mean 'ill'?"),
+        ("compare example.csv --target ill --learner lda --drop model", "did you mean 'model_"),
+        ("compare example.csv --target ill --learner ldaa --drop model_a,model_b", "'lda'?"),
+        ("compare example.csv --target ill --learner lda --report a.pdf", "must end in .html"),
+    ],
+)
+def test_what_was_meant(folder, line, said):
+    found = typed(line)
+    assert found.exit_code == 2
+    assert said in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_report_is_one_page_with_its_picture(folder):
+    found = typed(
+        "compare example.csv --target ill --learner logistic --other knn:3 --drop model_a,model_b "
+        "--test CorrectedTTest --report page.html"
+    )
+    assert found.exit_code == 0
+    assert "Report: page.html" in found.stdout
+    page = (folder / "page.html").read_text()
+    (picture,) = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+    assert base64.b64decode(picture).startswith(b"\x89PNG")
+    assert "Nadeau" in page
+    assert "without arguments is scikit-learn" in page
+    assert not re.findall(r'(?:src|href)="http', page)
+
+
+@pytest.mark.parametrize("options", ["", "--loss log --learners 1", "--about rules", "--loss auc"])
+def test_what_advise_prints_can_be_typed(folder, options):
+    said = typed(f"advise --n 60 --fits 40 {options}").stdout.splitlines()[0]
+    line = said.removeprefix("ucvtest ").partition("   (")[0]
+    line = line.replace("FILE", "example.csv").replace("COLUMN", "ill").replace("A", "lda", 1)
+    line = line.replace(" B", " knn:3") + " --drop model_a,model_b --pos-label yes -q"
+    assert typed(line).exit_code == 0
+
+
+def test_select_and_plan_take_groups(folder):
+    table = TABLE.assign(ward=np.arange(len(TABLE)) // 2).drop(columns=["model_a", "model_b"])
+    table.to_csv("wards.csv", index=False)
+    chosen = typed(
+        "select wards.csv --target ill --learner knn:3 --learner lda --criterion kfold "
+        "--groups ward -q"
+    )
+    assert chosen.stdout.startswith("Chosen by kfold")
+    planned = typed("plan wards.csv --target ill --learner lda --width 0.3 --groups ward -q")
+    assert planned.exit_code == 0
+
+
+FORMS = {
+    "a.txt": lambda table, path: table.to_csv(path, sep="|", index=False),
+    "a.jsonl": lambda table, path: table.to_json(path, orient="records", lines=True),
+    "a.json": lambda table, path: table.to_json(path, orient="records"),
+    "a.feather": lambda table, path: table.to_feather(path),
+    "a.xlsx": lambda table, path: table.to_excel(path, index=False),
+}
+NEEDED = {"a.feather": "pyarrow", "a.xlsx": "openpyxl"}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_files_of_other_forms(tmp_path, name):
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
+    FORMS[name](TABLE, tmp_path / name)
+    assert read_table(tmp_path / name).to_numpy().tolist() == TABLE.to_numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"y": [0, 1]}', "'y' holds arrays or objects"),
+        ("[1, 2]", "JSON without records"),
+        ('{"y": 1', "looks like JSON and is neither"),
+    ],
+)
+def test_json_of_another_shape_is_refused_for_what_it_is(tmp_path, text, said):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(ValueError, match=said):
+        read_table(tmp_path / "a.json")
+
+
+def test_the_example_of_github_actions_runs_gate(folder):
+    text = (ROOT / "examples" / "github_actions" / "gate.yml").read_text()
+    (line,) = re.findall(r"ucvtest (gate .*) > verdict.txt", text)
+    few_patients().rename(columns={"died": "y", "n": "new", "o": "old"}).to_csv("holdout.csv")
+    found = typed(line)
+    assert found.exit_code == 3
+    assert (folder / "gate.html").exists()
+    assert "exit ${{ steps.ask.outputs.status }}" in text

@@ -1,0 +1,137 @@
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import TimeSeriesSplit
+
+import ucvtest as uv
+from tests.support.paths import ROOT
+
+REFERENCE = json.loads((ROOT / "tests" / "oracles" / "diebold_mariano.json").read_text())["rows"]
+
+
+def series(n, seed):
+    """As in tests/oracles/diebold_mariano.R."""
+    state, noise = seed, []
+    for _ in range(n + 3):
+        state = 16807 * state % 2147483647
+        noise.append(state / 2147483647 - 0.5)
+    noise = np.array(noise)
+    return noise[3:] + 0.6 * noise[2:-1] + 0.4 * noise[1:-2]
+
+
+def of_errors(n, power=2):
+    loss = {1: "absolute", 2: "squared"}[power]
+    errors = {"a": series(n, 7), "b": 1.2 * series(n, 11) + 0.05}
+    return uv.Losses.from_predictions(np.zeros(n), errors, loss=loss)
+
+
+@pytest.mark.parametrize("n", [12, 40, 150])
+@pytest.mark.parametrize("power", [1, 2])
+def test_numbers_are_those_of_forecast_dm_test(n, power):
+    losses = of_errors(n, power)
+    rows = [row for row in REFERENCE if (row["n"], row["power"]) == (n, power)]
+    assert len(rows) == 18
+    for row in rows:
+        test = uv.DieboldMarianoTest.from_losses(
+            losses, "a", "b", alternative=row["side"].replace(".", "-")
+        )
+        found = test.fit(horizon=row["h"], variance=row["weights"])
+        assert found.statistic == pytest.approx(row["statistic"], rel=1e-9)
+        assert found.pvalue == pytest.approx(row["pvalue"], rel=1e-8)
+
+
+def test_a_negative_variance_is_that_of_horizon_1():
+    values = np.array([1.0, -1.0] * 10) + np.linspace(0, 0.1, 20)
+    losses = uv.Losses.from_arrays(
+        np.stack([values, np.zeros(20)])[:, None],
+        np.zeros((1, 20)),
+        np.ones((1, 20)),
+        loss="own",
+        learners=["a", "b"],
+    )
+    test = uv.DieboldMarianoTest.from_losses(losses, "a", "b")
+    one, two = test.fit(), test.fit(2)
+    # The correction is that of horizon 1 as well, as in R.
+    assert (one.statistic, one.pvalue) == (two.statistic, two.pvalue)
+    assert any("is negative, so it is that of horizon 1" in note for note in two.notes)
+    assert test.fit(2, variance="bartlett").statistic != one.statistic
+
+
+def test_interval_and_margin():
+    found = uv.DieboldMarianoTest.from_losses(of_errors(40), "a", "b").fit(2)
+    low, high = found.conf_int(found.pvalue)
+    assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-12)
+    assert found.noninferiority(0.5).decision == "pass"
+
+
+def test_learners_are_fitted_to_the_past():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, 0.5, 0.0] + rng.normal(size=60)
+    splits = TimeSeriesSplit(5)
+    found = uv.DieboldMarianoTest(X, y, Ridge(0.1), Ridge(1e4), cv=splits).fit(2, rng=0)
+    first, second = (
+        np.concatenate(
+            [(y[te] - Ridge(a).fit(X[tr], y[tr]).predict(X[te])) ** 2 for tr, te in splits.split(X)]
+        )
+        for a in (0.1, 1e4)
+    )
+    assert found.estimate == pytest.approx((first - second).mean())
+    assert found.estimand.endswith("of forecasts by rules learnt from earlier rows")
+    evaluated = uv.evaluate({"a": Ridge(0.1), "b": Ridge(1e4)}, X, y, splits)
+    again = uv.DieboldMarianoTest.from_losses(evaluated, "a", "b").fit(2)
+    assert again.pvalue == pytest.approx(found.pvalue)
+    default = uv.DieboldMarianoTest(X, y, "ridge:0.1", "ridge:10000").fit()
+    assert default.diagnostics["n_tested"] == 20
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda test: test.fit(0), "horizon must be at least 1"),
+        (lambda test: test.fit(20), "horizon=20 is none of 20 tested rows"),
+        (lambda test: test.fit(variance="own"), "variance='own' is unknown: use one of acf, bart"),
+    ],
+)
+def test_options(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(uv.DieboldMarianoTest.from_losses(of_errors(20), "a", "b"))
+
+
+def test_what_is_not_in_the_order_of_time_is_refused():
+    X, y = np.arange(40.0)[:, None], series(40, 3)
+    with pytest.raises(ValueError, match=r"design (tests|learns from) rows .* TimeSeriesSplit"):
+        uv.DieboldMarianoTest(X, y, "ridge:1", "ridge:9", design=5)
+    with pytest.raises(ValueError, match="learns from rows after those that it tests"):
+        uv.DieboldMarianoTest(X, y, "ridge:1", "ridge:9", cv=5)
+    grouped = uv.Losses.from_predictions(
+        y, {"a": y, "b": 0 * y}, loss="squared", groups=np.arange(40) // 4
+    )
+    with pytest.raises(ValueError, match="name blocks as groups of HoldOutTest"):
+        uv.DieboldMarianoTest.from_losses(grouped, "a", "b")
+    with pytest.raises(ValueError, match="compares two learners"):
+        uv.DieboldMarianoTest.from_losses(of_errors(20), "a")
+
+
+def test_the_last_rows_are_held_out():
+    drawn = uv.designs.HoldOut(0.25, shuffle=False).draw(8, np.random.default_rng(0))
+    assert np.flatnonzero(drawn.testing[0]).tolist() == [6, 7]
+    assert uv.designs.HoldOut(shuffle=False).words.startswith("one split, the last")
+    with pytest.raises(ValueError, match="exclude each other"):
+        uv.designs.HoldOut(stratify=True, shuffle=False)
+
+
+def test_size_under_moving_average_errors():
+    """Two forecasts, equally good 3 steps ahead: about one in twenty samples is significant."""
+    rng = np.random.default_rng(1)
+    n_samples, n = 400, 100
+    rejected = 0
+    for _ in range(n_samples):
+        noise = rng.normal(size=(2, n + 2))
+        first, second = noise[:, 2:] + noise[:, 1:-1] + noise[:, :-2]
+        losses = uv.Losses.from_predictions(np.zeros(n), {"a": first, "b": second}, loss="squared")
+        rejected += uv.DieboldMarianoTest.from_losses(losses, "a", "b").fit(3).pvalue < 0.05
+    # 0.05 +- 3 Monte-Carlo standard errors, and what is left of the bias at n = 100.
+    assert 0.02 < rejected / n_samples < 0.11

@@ -1,0 +1,246 @@
+"""The Diebold-Mariano test of two forecasts, whose losses come in the order of time."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, get_args
+
+import numpy as np
+
+from ucvtest.common.checks import at_least, check_choice
+from ucvtest.designs.design import Design
+from ucvtest.designs.schemes import HoldOut
+from ucvtest.inference.question import Question
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.fixed_rules import of_these_rules
+from ucvtest.methods.classical.resampling import ResamplingTest
+from ucvtest.metrics.base import plural
+from ucvtest.results.result import TestResult
+
+__all__ = ["DieboldMarianoTest"]
+
+VarianceName = Literal["acf", "bartlett"]
+VARIANCES: tuple[VarianceName, ...] = get_args(VarianceName)
+
+BLOCKS = (
+    "where rows of one block, such as a month, are alike, name blocks as groups of HoldOutTest or "
+    "CrossValidationWaldTest"
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `fit`."""
+
+    horizon: int
+    variance: VarianceName
+
+
+class DieboldMarianoTest(ResamplingTest):
+    r"""The Diebold-Mariano test of two forecasts, for losses in the order of time.
+
+    Estimand: the difference of the expected losses of two forecasts of a series, on later
+    observations of the same series. H0: it equals `null_value`. With differences of losses
+    :math:`d_1, \dots, d_n` in the order of time, their autocovariances :math:`\gamma_k` (divisor n)
+    and the horizon h the variance of their mean is
+
+    .. math:: \hat v = \frac1n \Bigl(\gamma_0 + 2 \sum_{k=1}^{h-1} w_k \gamma_k\Bigr),
+
+    with :math:`w_k = 1`, or :math:`1 - k/h` for Bartlett's weights. The statistic of Harvey,
+    Leybourne and Newbold is :math:`\bar d/\sqrt{\hat v}` times
+    :math:`\sqrt{(n + 1 - 2h + h(h-1)/n)/n}`, and Student's t has n - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+        Rows in the order of time.
+    y : array-like, shape (n,)
+    learner, other : learner
+        Two learners; the estimate is `learner` minus `other`.
+    design : uv.designs object or scikit-learn splitter, optional
+        Splits that learn from rows before those that they test, such as scikit-learn's
+        TimeSeriesSplit; by default the last third of the rows is tested.
+    null_value, alternative, scoring, loss, pos_label, missing, backend
+        See `HypothesisTest`.
+    groups, group_weight, metric
+        Refused: the test is about a mean of losses in time.
+
+    Raises
+    ------
+    ValueError
+        If rows are learnt from that come after those tested, or an argument cannot be used; always
+        before the first fit.
+
+    Notes
+    -----
+    Assumes that the differences of losses are stationary, and that errors further apart than h - 1
+    steps are uncorrelated, as those of good forecasts h steps ahead are. Longer dependence makes
+    the test liberal. With :math:`w_k = 1` the variance can be negative; it is then that of h = 1,
+    as in R's ``forecast::dm.test``, to which all numbers are equal (``power = 2`` for squared
+    losses, 1 for absolute ones). Splits of growing learning sets compare ways of forecasting, as
+    Giacomini and White discuss; fixed rules are compared as they are. Cost: one fit of each learner
+    for each split, or none.
+
+    References
+    ----------
+    F. Diebold, R. Mariano (1995), Comparing predictive accuracy, Journal of Business & Economic
+    Statistics 13. D. Harvey, S. Leybourne, P. Newbold (1997), Testing the equality of prediction
+    mean squared errors, International Journal of Forecasting 13. R. Giacomini, H. White (2006),
+    Tests of conditional predictive ability, Econometrica 74.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ucvtest as uv
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=60).cumsum()
+    >>> forecasts = {"last": np.r_[0.0, y[:-1]], "mean": np.full(60, y.mean())}
+    >>> losses = uv.Losses.from_predictions(y, forecasts, loss="squared")
+    >>> result = uv.DieboldMarianoTest.from_losses(losses, "last", "mean").fit(horizon=1)
+    >>> result.estimand
+    'difference of the expected squared losses of these rules'
+    """
+
+    method_name = "diebold_mariano"
+    in_short = "the last third of a series, variance of losses in time"
+    r_function = "diebold_mariano_test"
+    admits = "fixed rules, or splits that learn from rows before those that they test"
+    of_fixed_rules = True
+    default_design = HoldOut(1 / 3, shuffle=False)
+    needs_values = True
+    needs_other = True
+    takes_auc = False
+    takes_groups = False
+    takes_metrics = False
+    takes_set_scores = False
+
+    def _ask(self, question: Question, design: object = None, cv: object = None) -> None:
+        if question.clusters is not None:
+            raise ValueError(
+                "groups has no use for DieboldMarianoTest, which is about rows in the order of "
+                f"time: leave it out, or, {BLOCKS}"
+            )
+        super()._ask(question, design, cv)
+
+    def _check_design(self, design: Design) -> None:
+        tested = np.concatenate([np.flatnonzero(row) for row in design.testing])
+        if (np.diff(tested) <= 0).any():
+            raise ValueError(
+                "design tests rows out of their order, or more than once, and this test is about "
+                "losses in the order of time: put rows into that order and use TimeSeriesSplit; "
+                f"{BLOCKS}"
+            )
+        for learning, testing in zip(design.learning, design.testing, strict=True):
+            if learning.any() and np.flatnonzero(learning)[-1] > np.flatnonzero(testing)[0]:
+                raise ValueError(
+                    "design learns from rows after those that it tests, and this test is about "
+                    "forecasts: use TimeSeriesSplit or HoldOut(shuffle=False)"
+                )
+        if len(tested) < 3:
+            raise ValueError(f"design tests {len(tested)} rows, and three are needed: test more")
+
+    def fit(
+        self,
+        horizon: int = 1,
+        *,
+        variance: VarianceName = "acf",
+        max_seconds: float | None = None,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Evaluate the learners where losses are not given, and test.
+
+        Parameters
+        ----------
+        horizon : int
+            How many steps ahead the forecasts are, h: losses fewer steps apart may be correlated.
+        variance : {"acf", "bartlett"}
+            Weights of the autocovariances: all 1, or falling with the distance.
+        max_seconds : float, optional
+            Refuse a design that takes longer, about, before the first fit: some are timed. The
+            number of fits is that of the design and never cut short.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
+
+        Returns
+        -------
+        TestResult
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
+            split.
+        """
+        options = self.fit_options(horizon, variance=variance)
+        execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
+        return self._fit(options, execution, progress)
+
+    def fit_options(self, horizon: int = 1, variance: VarianceName = "acf") -> Options:
+        """The options of `fit`, validated."""
+        check_choice("variance", variance, VARIANCES)
+        return Options(at_least("horizon", horizon, 1), variance)
+
+    def _analysed(self, observed: LossDifference, options: Options) -> TestResult:
+        n = len(observed.values)
+        if options.horizon >= n:
+            raise ValueError(
+                f"horizon={options.horizon} is none of {n} tested rows: use a smaller one, or test "
+                "more"
+            )
+        horizon = options.horizon
+        notes = [
+            "Assumes that differences of losses are stationary, and not correlated "
+            f"{_steps(horizon)} or more apart. Rows must come in the order of time."
+        ]
+        if variance_of_mean(observed.values, horizon, options.variance) < 0:
+            horizon = 1
+            notes.append(
+                f"The variance for horizon {options.horizon} is negative, so it is that of horizon "
+                "1, as in R's forecast::dm.test; variance='bartlett' is never negative."
+            )
+        return self._result(
+            observed,
+            method="Diebold-Mariano test",
+            estimand=self._estimand(observed),
+            estimator=partial(_estimate, horizon=horizon, variance=options.variance),
+            reference="t",
+            df=n - 1.0,
+            settings={"horizon": options.horizon, "variance": options.variance},
+            diagnostics={"n_tested": n},
+            notes=tuple(notes),
+        )
+
+    def _estimand(self, observed: LossDifference) -> str:
+        """What the estimate is of: rules, or rules learnt from the rows before."""
+        if not observed.design.learns:
+            return of_these_rules(observed)
+        return (
+            f"difference of the {plural(observed.losses.in_words)} of forecasts by rules learnt "
+            "from earlier rows"
+        )
+
+
+def variance_of_mean(differences: np.ndarray, horizon: int, variance: VarianceName) -> float:
+    """The variance of the mean of losses in time; with the weights "acf" it can be negative."""
+    n, centred = len(differences), differences - differences.mean()
+    lags = range(1, horizon)
+    weights = [1.0 if variance == "acf" else 1 - lag / horizon for lag in lags]
+    products = [centred[lag:] @ centred[:-lag] for lag in lags]
+    return float(centred @ centred + 2 * np.dot(weights, products)) / n**2
+
+
+def _estimate(
+    observed: LossDifference, horizon: int, variance: VarianceName
+) -> tuple[float, float]:
+    """The mean, and its variance with the correction of Harvey, Leybourne and Newbold."""
+    values, n = observed.values, len(observed.values)
+    correction = (n + 1 - 2 * horizon + horizon * (horizon - 1) / n) / n
+    found = variance_of_mean(values, horizon, variance) / correction
+    return float(values.mean()), max(found, 0.0) if math.isfinite(found) else found
+
+
+def _steps(horizon: int) -> str:
+    return "1 step" if horizon == 1 else f"{horizon} steps"
