@@ -99,8 +99,8 @@ def _check_there(path: Path) -> None:
     if str(path) == STDIN or path.exists():
         return
     folder = path.parent
-    names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
-    near = get_close_matches(path.name, names, n=1)
+    files = (each for each in folder.iterdir() if each.is_file()) if folder.is_dir() else ()
+    near = get_close_matches(path.name, [each.name for each in files], n=1, cutoff=0.75)
     meant = f": did you mean {folder / near[0]}?" if near else ""
     raise ValueError(f"there is no file {path}{meant}")
 
