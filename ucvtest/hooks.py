@@ -94,10 +94,12 @@ def _check_hook(hook: Any) -> None:
         )
 
 
-def _check_place(name: str, place: Any) -> None:
+def _check_place(name: str, logger_place: Any) -> None:
     """Refuse anything but a word: an array would be compared element by element."""
-    if not isinstance(place, str):
-        raise ValueError(f'{name} must be the name of a place, such as "mlflow", got {place!r:.60}')
+    if not isinstance(logger_place, str):
+        raise ValueError(
+            f'{name} must be the name of a place, such as "mlflow", got {logger_place!r:.60}'
+        )
 
 
 def _is_hook(hook: Any) -> bool:

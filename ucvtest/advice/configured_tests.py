@@ -197,8 +197,8 @@ def _few_fits_of_auc(n_pairs: int) -> Procedure:
 
 PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
     {
-        each.name: each
-        for each in (
+        procedure.name: procedure
+        for procedure in (
             Procedure("naive_t", "NaiveTTest", _TEN_FOLDS),
             Procedure("corrected_t", "CorrectedTTest", _TEN_FOLDS),
             Procedure("corrected_t_repeated", "CorrectedTTest", KFold(10, n_repeats=10)),

@@ -69,7 +69,7 @@ def _sizes(design: Any) -> list[str]:
         return []
     named = {name: option for option, name in DESIGN_OPTIONS.items()}
     return [
-        f" {named[each.name]} {getattr(design, each.name):.4g}"
-        for each in dataclasses.fields(design)
-        if each.name in named and getattr(design, each.name) != each.default
+        f" {named[design_field.name]} {getattr(design, design_field.name):.4g}"
+        for design_field in dataclasses.fields(design)
+        if design_field.name in named and getattr(design, design_field.name) != design_field.default
     ]

@@ -16,7 +16,7 @@ from typer.models import OptionInfo
 
 from ucvtest.common.exceptions import MissingPlatformError
 
-HERE = "ucvtest.cli"
+SHELL_PACKAGE = "ucvtest.cli"
 
 ALIASES = {
     "sample_weight": "weight",
@@ -94,7 +94,7 @@ def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
             raise typer.Exit(0) from None
         except (ValueError, OSError, ImportError, MissingPlatformError) as error:
             frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-            is_own_error = frames[-1].f_globals.get("__name__", "").startswith(HERE)
+            is_own_error = frames[-1].f_globals.get("__name__", "").startswith(SHELL_PACKAGE)
             error_text = str(error) if is_own_error else in_options(str(error), options)
             typer.echo(f"Error: {' '.join(error_text.split())}", err=True)
             raise typer.Exit(2) from None
@@ -169,7 +169,7 @@ def in_options(message: str, options: dict[str, str]) -> str:
             return f"{options[match['name']]} {_option_value(match['value'])}"
         if match["bare"]:
             return options[match["bare"]]
-        return re.sub(rf"\b{name}\b", lambda each: options[each[0]], match[0])
+        return re.sub(rf"\b{name}\b", lambda option_match: options[option_match[0]], match[0])
 
     return re.sub(pattern, option, message)
 

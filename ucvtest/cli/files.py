@@ -77,27 +77,31 @@ def read_table(
 
 
 def listed_columns(
-    option: str, given: Sequence[str], table: "pd.DataFrame", path: Path
+    option: str, option_values: Sequence[str], table: "pd.DataFrame", path: Path
 ) -> list[str]:
     """Columns that an option names, once each or several with commas between them."""
-    found = []
-    for each in given:
+    columns = []
+    for option_value in option_values:
         # A comma may belong to the name.
-        names = [each] if each in table.columns else [name.strip() for name in each.split(",")]
+        names = (
+            [option_value]
+            if option_value in table.columns
+            else [name.strip() for name in option_value.split(",")]
+        )
         for name in names:
             if name not in table.columns:
                 raise ValueError(f"{option} {name}: no such column in {path}{nearest(name, table)}")
-        found += names
-    return found
+        columns += names
+    return columns
 
 
 def without_gaps(
-    table: "pd.DataFrame", wanted: Sequence[tuple[str, str]], missing: str
+    table: "pd.DataFrame", option_columns: Sequence[tuple[str, str]], missing: str
 ) -> "pd.DataFrame":
     """The table without rows that lack a value in a column that is used, where these may go."""
     if missing == "raise":
         return table
-    complete = table.dropna(subset=list(dict.fromkeys(name for _, name in wanted)))
+    complete = table.dropna(subset=list(dict.fromkeys(name for _, name in option_columns)))
     if not len(complete):
         raise ValueError("every row lacks a value in one of the columns that are used")
     if len(complete) < len(table):
@@ -110,7 +114,7 @@ def _check_there(path: Path) -> None:
     if str(path) == STDIN or path.exists():
         return
     folder = path.parent
-    names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
+    names = [neighbour.name for neighbour in folder.iterdir()] if folder.is_dir() else []
     near = get_close_matches(path.name, names, n=1)
     meant = f": did you mean {folder / near[0]}?" if near else ""
     raise ValueError(f"there is no file {path}{meant}")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,6 +34,40 @@ IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_
 
 ContrastName = Literal["difference", "ratio"]
 GroupWeightName = Literal["group", "row"]
+
+
+def complete_learner(incomplete: str) -> list[str]:
+    """Names of learners that begin so, for the Tab key."""
+    from ucvtest.learners.adapters.coerce import PATHS, SHORT_NAMES
+    from ucvtest.learners.adapters.named import DEFAULTS
+
+    return [
+        name for name in sorted({*SHORT_NAMES, *PATHS, *DEFAULTS}) if name.startswith(incomplete)
+    ]
+
+
+def listed_learners(given: Iterable[str]) -> list[str]:
+    """Learners that options name, once each or several with commas between them."""
+    from ucvtest.learners.adapters.coerce import PATHS, SHORT_NAMES
+    from ucvtest.learners.adapters.named import DEFAULTS
+
+    names = "|".join(sorted({*SHORT_NAMES, *PATHS, *DEFAULTS}, key=len, reverse=True))
+    # Arguments of a learner have commas too.
+    between = re.compile(rf",\s*(?=(?:{names})(?:[:,]|$))")
+    return [name for each in given for name in between.split(each)]
+
+
+def listed_metrics(given: Iterable[str]) -> list[str]:
+    """Metrics in the same way; commas within brackets belong to them."""
+    return [name.strip() for each in given for name in re.split(r",(?![^\[(]*[\])])", each)]
+
+
+def complete_test(incomplete: str) -> list[str]:
+    """Names of tests that begin so."""
+    from ucvtest.methods.registry import TESTS
+
+    return [name for name in TESTS if name.startswith(incomplete)]
+
 
 DataArgument = Annotated[
     Path,
@@ -234,8 +269,8 @@ def check_event(event: str | None, target: str | None, metric: str | None) -> No
     """Refuse a column of events that nothing is said about, and a survival metric without one."""
     from ucvtest.metrics.named import named_smooth_metric
 
-    found = None if metric is None else named_smooth_metric(metric)
-    about_times = found is not None and found.of_survival
+    smooth_metric = None if metric is None else named_smooth_metric(metric)
+    about_times = smooth_metric is not None and smooth_metric.of_survival
     if event is None and about_times:
         raise ValueError(
             f"--event is missing: --metric {metric} is about survival times, so name the column "
@@ -285,7 +320,7 @@ def check_margin_of(tests: Iterable[str]) -> None:
 
 def method_name(names: str) -> str:
     """Names of tests as they are typed, where some are those of classes, as messages have them."""
-    if not any(each.isupper() for each in names):
+    if not any(letter.isupper() for letter in names):
         return names
     from ucvtest.methods.registry import TESTS
 

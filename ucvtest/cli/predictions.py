@@ -197,8 +197,10 @@ def losses_of(
     check_truth(target, loss, metric)
     check_event(row_columns["event"], target, metric)
     if row_columns["fold"] is not None and row_columns["fold"] in (target, *names):
-        what = "what was to be predicted" if row_columns["fold"] == target else "a prediction"
-        raise ValueError(f"--fold {row_columns['fold']}: that is {what}")
+        column_words = (
+            "what was to be predicted" if row_columns["fold"] == target else "a prediction"
+        )
+        raise ValueError(f"--fold {row_columns['fold']}: that is {column_words}")
     option_columns = [("--scores", name) for name in names]
     option_columns = option_columns if target is None else [("--target", target), *option_columns]
     option_columns += [

@@ -51,7 +51,7 @@ def show(
     if plot is not None:
         result_or_comparison.save_plot(plot, alpha=alpha)
     if page is not None:
-        answers = [_answer(name, each) for name, each in margin_results.items()]
+        answers = [_answer(name, margin_result) for name, margin_result in margin_results.items()]
         write_whole(
             page,
             as_page(result_or_comparison, alpha, _verdict(result_or_comparison, alpha), answers),

@@ -42,7 +42,7 @@ def same(value: Any, other_value: Any) -> bool:
     if isinstance(value, (float, np.floating)) and value != value:
         return isinstance(other_value, (float, np.floating)) and bool(other_value != other_value)
     if type(value) is type(other_value) and _is_opaque(value):
-        return same(_parts(value), _parts(other_value))
+        return same(_value_parts(value), _value_parts(other_value))
     return bool(value == other_value)
 
 
@@ -64,7 +64,7 @@ def _is_opaque(value: Any) -> bool:
     return is_dataclass(value) or (by_identity and hasattr(value, "__dict__"))
 
 
-def _parts(value: Any) -> dict[str, Any]:
+def _value_parts(value: Any) -> dict[str, Any]:
     return _values(value) if is_dataclass(value) else dict(vars(value))
 
 

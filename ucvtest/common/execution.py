@@ -120,7 +120,7 @@ class Progress:
     """Fits that there will be as far as can be seen, where they are bounded alone."""
     duration_announced: bool = False
     """Whether it was said that they will take long."""
-    shown: float = -math.inf
+    last_shown: float = -math.inf
     """When an answer so far was shown last."""
 
     @property
@@ -176,8 +176,8 @@ class Execution:
         if self.bar.disable:
             return
         clock_now = self.progress.clock()
-        if clock_now - self.progress.shown >= max(self.bar.mininterval, SHOW_SECONDS):
-            self.progress.shown = clock_now
+        if clock_now - self.progress.last_shown >= max(self.bar.mininterval, SHOW_SECONDS):
+            self.progress.last_shown = clock_now
             self.bar.set_postfix_str(answer_so_far(), refresh=False)
 
     def count_fits(self, number: int) -> None:

@@ -82,7 +82,7 @@ class _Parts:
             module = getattr(value, "__module__", "")
             self._write(f"{module}.{getattr(value, '__name__', '')}", version_of_package(module))
         else:
-            self._add_all(_parts(value))
+            self._add_all(_fingerprint_parts(value))
 
     def _add_function(self, python_function: FunctionType) -> None:
         if self._is_known(python_function):
@@ -120,7 +120,7 @@ class _Parts:
             self._digest.update(np.ascontiguousarray(array).tobytes())
 
 
-def _parts(value: Any) -> tuple[Any, ...]:
+def _fingerprint_parts(value: Any) -> tuple[Any, ...]:
     """What makes an object what it is."""
     if hasattr(value, "fingerprint_parts"):
         # Learners of other languages say themselves what decides their predictions.

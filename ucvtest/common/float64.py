@@ -71,8 +71,8 @@ _OURS: dict[str, tuple[Any, Callable[[Any], AbstractContextManager[Any]]]] = {
 """Flags of JAX under which this package computes, whatever the user has set, and what sets each for
 a ``with`` block."""
 
-_WAYS = ("", "_host_to_device", "_device_to_device", "_device_to_host")
-_GUARDS = tuple(f"jax_transfer_guard{way}" for way in _WAYS)
+_DIRECTIONS = ("", "_host_to_device", "_device_to_device", "_device_to_host")
+_GUARDS = tuple(f"jax_transfer_guard{direction}" for direction in _DIRECTIONS)
 
 
 def _our_configuration() -> AbstractContextManager[Any]:

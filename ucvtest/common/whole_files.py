@@ -34,7 +34,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         return
     temporary_path = target.with_name(f".{target.stem[:100]}-{secrets.token_hex(6)}{target.suffix}")
     try:
-        if not _made(temporary_path):
+        if not _makes_file(temporary_path):
             yield target
             return
         if target.exists():
@@ -54,7 +54,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         _to_disk(target.parent)
 
 
-def _made(path: Path) -> bool:
+def _makes_file(path: Path) -> bool:
     """Make an empty file, if its folder takes any."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))

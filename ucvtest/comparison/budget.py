@@ -44,7 +44,7 @@ def affordable_within(
     def affordable(problem: Problem, *, shared: bool) -> int:
         # Most tests learn from most of the sample, which takes longer than less.
         size = problem.sample.n_obs - problem.sample.n_obs // 10
-        n_fits = _allowed(problem, size, max_seconds, execution, "fits")
+        n_fits = _affordable_fits(problem, size, max_seconds, execution, "fits")
         n_learners, n_turns = len(problem.learners), 1 if shared else turns_of(pairs)
         if n_fits // n_learners < FEWEST_OF_EACH * n_turns:
             least_fits = FEWEST_OF_EACH * n_turns * n_learners
@@ -65,7 +65,7 @@ def within_seconds(plan: Plan, max_seconds: float, execution: Execution) -> Plan
         If designs, and what other tests need at least, take longer.
     """
     problem, size = _largest(plan)
-    n_fits = _allowed(problem, size, max_seconds, execution, "fits of named tests")
+    n_fits = _affordable_fits(problem, size, max_seconds, execution, "fits of named tests")
 
     def too_few_fits(least_fits: int, test_names: str) -> ValueError:
         return too_few_seconds(max_seconds, n_fits, least_fits, f"the comparison by {test_names}")
@@ -93,20 +93,21 @@ def within_fits(plan: Plan, max_fits: int) -> Plan:
 
 def _shared_out(plan: Plan, n_fits: int, too_few_fits: Callable[[int, str], ValueError]) -> Plan:
     """The plan with so many fits of all learners; `too_few_fits` is told how many there must be."""
-    learners, n_turns = len(plan.asked.learners), turns_of(plan.asked.pairs)
+    learners, n_turns = len(plan.request.learners), turns_of(plan.request.pairs)
     of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
-    least_rounds = {test.label: _least_rounds(test, n_turns) for test in plan.alone}
+    least_rounds = {test.label: _least_rounds(test, n_turns) for test in plan.own_set_tests}
     rounds, needed_rounds = n_fits // learners, of_designs + sum(least_rounds.values())
     if needed_rounds > rounds:
         raise too_few_fits(needed_rounds * learners, ", ".join(plan.specs))
-    spare_rounds = (rounds - needed_rounds) // max(len(plan.alone), 1)
+    spare_rounds = (rounds - needed_rounds) // max(len(plan.own_set_tests), 1)
     own_set_tests = (
-        _within(test, least_rounds[test.label] + spare_rounds, n_turns) for test in plan.alone
+        _within(test, least_rounds[test.label] + spare_rounds, n_turns)
+        for test in plan.own_set_tests
     )
     return plan.with_alone(tuple(own_set_tests))
 
 
-def _allowed(
+def _affordable_fits(
     problem: Problem, size: int, max_seconds: float, execution: Execution, purpose: str
 ) -> int:
     """Fits of all learners, each to as many learning sets; a checkpoint knows the number."""
@@ -121,8 +122,8 @@ def _allowed(
 def _largest(plan: Plan) -> tuple[Problem, int]:
     """All learners, and the rows of the largest learning set of any test."""
     sizes = [shared.drawn.learn_sizes[-1] for shared in plan.shared]
-    sizes += [test.question.learn_size for test in plan.alone]
-    question = plan.first.question.with_learners(plan.asked.learners)
+    sizes += [test.question.learn_size for test in plan.own_set_tests]
+    question = plan.first.question.with_learners(plan.request.learners)
     problem, n_obs = question.problem, question.problem.sample.n_obs
     return problem, min(problem.learnt_rows(max(sizes)), n_obs - 1)
 

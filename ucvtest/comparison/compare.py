@@ -121,11 +121,10 @@ def compare(
         ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
         labels in the table. "recommended" is the one test that `advise` recommends for this number
         of observations and this loss: for up to 10 000 fits where all learners are jitted. Where
-        one is fitted one by one it is "ustatistic" with 20 fits of each learner: for mean losses
-        whatever the number of pairs, for AUCs and ratios for each pair. `max_fits` and
-        `max_seconds` allow more. Scores of whole test sets take
+        one is fitted one by one it is "ustatistic" with 20 fits of each learner, whatever the
+        number of pairs. `max_fits` and `max_seconds` allow more. Scores of whole test sets take
         "corrected_t". With "simultaneous" it is "ustatistic", with 200 fits of each learner that
-        is not jitted (for the AUC 10 for each observation, if these are more).
+        is not jitted.
     loss : str, callable, Loss or matrix, optional
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
         "ustatistic" alone.
@@ -245,7 +244,7 @@ def compare(
             *(X, y, learners_by_name, family.first, *base),
             baseline=baseline_of(tuple(learners_by_name), baseline),
             simultaneous=correction == "simultaneous",
-            others=family.others,
+            other_metrics=family.other_metrics,
             several=is_several(metric),
         )
         for family in families
@@ -253,7 +252,11 @@ def compare(
     tests = questions[0].on_splits(tests, cv, n_dropped)
     with nullcontext() if saved is None else saved:
         if saved is not None:
-            saved.begin(_asked(questions[0], tests, max_seconds, max_fits), learners_by_name, seed)
+            saved.begin(
+                _checkpoint_question(questions[0], tests, max_seconds, max_fits),
+                learners_by_name,
+                seed,
+            )
         execution = replace(Execution.of(seed, n_jobs, batch_size), progress=Progress(saved))
         # All are planned, and refused, before the first is fitted.
         plans = [
@@ -270,7 +273,7 @@ def compare(
             finished_results = {
                 (label, *pair): result
                 for run in runs
-                for (label, pair), result in run.found.items()
+                for (label, pair), result in run.results_by_key.items()
             }
             raise Interrupted(
                 finished_results, f"{len(finished_results)} results by test and pair"
@@ -278,11 +281,11 @@ def compare(
     results_by_key = {
         key: replace(result, notes=(*result.notes, *notes)) if notes else result
         for run in runs
-        for key, result in run.found.items()
+        for key, result in run.results_by_key.items()
     }
     joint = {label: joint_result for run in runs for label, joint_result in run.joint.items()}
     joint_estimates = {
-        label: estimates for run in runs for label, estimates in run.together.items()
+        label: estimates for run in runs for label, estimates in run.joint_estimates.items()
     }
     metrics = names_of(metric) if is_several(metric) else ()
     labels = _labels(plans, metrics)
@@ -300,7 +303,7 @@ def compare(
         settings=_settings(plans[0], correction, metrics),
         joint={label: joint[label] for label in labels if label in joint},
         together={label: joint_estimates[label] for label in labels if label in joint_estimates},
-        across=_across(plans[0], metrics, results, runs),
+        across=_joint_statistics(plans[0], metrics, results, runs),
     )
     hooks.announce_comparison(plans[0].first.first, comparison)
     return comparison
@@ -341,14 +344,14 @@ def _labels(plans: Sequence[Plan], metrics: Sequence[str]) -> list[str]:
     ]
 
 
-def _across(
+def _joint_statistics(
     plan: Plan,
     metrics: Sequence[str],
     results: Mapping[tuple[str, str, str], TestResult],
     runs: Sequence["_Run"],
 ) -> dict[str, JointStatistics]:
     """What joins the metrics of each test, where all intervals are to hold together."""
-    if len(metrics) < 2 or not plan.asked.simultaneous:
+    if len(metrics) < 2 or not plan.request.simultaneous:
         return {}
     directions = {key: direction for run in runs for key, direction in run.directions.items()}
     several = len(plan.specs) > 1
@@ -386,7 +389,7 @@ def _check_max_fits(max_fits: Any, max_seconds: float | None) -> None:
         raise ValueError("max_fits and max_seconds exclude each other: pass one of them")
 
 
-def _asked(
+def _checkpoint_question(
     question: ComparisonQuestion, tests: Any, max_seconds: float | None, max_fits: int | None
 ) -> dict[str, Any]:
     """What decides the fits of a comparison, for its checkpoint."""
@@ -400,7 +403,7 @@ def _asked(
         "tests": tests,
         "max_seconds": None if max_seconds is None else f"{max_seconds:g}",
         **({} if max_fits is None else {"max_fits": max_fits}),
-        **({"others": question.others} if question.others else {}),
+        **({"others": question.other_metrics} if question.other_metrics else {}),
     }
 
 
@@ -417,7 +420,7 @@ def _several(learners: Any) -> dict[str, Learner]:
 
 def _settings(plan: Plan, correction: str | None, metrics: tuple[str, ...] = ()) -> dict[str, Any]:
     """All that is needed to repeat the comparison on the same data."""
-    request, question = plan.asked, plan.first.question
+    request, question = plan.request, plan.first.question
     return {
         "learners": list(request.learners),
         "tests": {label: spec.words for label, spec in plan.specs.items()},
@@ -439,29 +442,33 @@ class _Run:
 
     def __init__(self, plan: Plan, execution: Execution, progress: bool | None) -> None:
         self.plan, self.execution, self.progress = plan, execution, progress
-        self.found: dict[tuple[str, Pair], TestResult] = {}
+        self.results_by_key: dict[tuple[str, Pair], TestResult] = {}
+        self.interrupted = False
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
-        self.together: dict[str, JointEstimates] = {}
+        self.joint_estimates: dict[str, JointEstimates] = {}
         self.directions: dict[tuple[str, str, str], tuple[Any, np.ndarray]] = {}
 
     def results(self) -> None:
         """Find the results by test and pair, one after the other."""
         default = self.plan.default
-        request = self.plan.asked
-        n_results = len(self.plan.specs) * len(request.pairs) * (1 + len(request.others))
+        request = self.plan.request
+        n_results = len(self.plan.specs) * len(request.pairs) * (1 + len(request.other_metrics))
         for key, result in self._one_by_one():
-            self.found[key] = result if default is None else default.noted(result)
-            # The last one ends nothing else.
-            if was_interrupted(result) and len(self.found) < n_results:
-                raise KeyboardInterrupt
+            self.results_by_key[key] = result if default is None else default.noted(result)
+            self.interrupted |= was_interrupted(result)
+        # The last one ends nothing else.
+        if self.interrupted and len(self.results_by_key) < n_results:
+            raise KeyboardInterrupt
 
     def _one_by_one(self) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         # One design after the other, so that the losses of one are kept at a time.
         for shared in self.plan.shared:
             yield from self._of_design(shared)
-        for test in self.plan.alone:
-            yield from self._alone(test) if test.joint_run is None else self._jointly(test)
+        for test in self.plan.own_set_tests:
+            if self.interrupted:
+                return
+            yield from self._of_own_sets(test) if test.joint_run is None else self._jointly(test)
 
     def _execution(self, rng: np.random.Generator, bar: Any = None) -> Execution:
         execution = replace(self.execution, generator=rng)
@@ -470,7 +477,7 @@ class _Run:
     def _of_design(self, shared: SharedDesign) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of the tests that share a design, from its losses."""
         losses = self._losses(shared)
-        for metric in (None, *self.plan.asked.others):
+        for metric in (None, *self.plan.request.other_metrics):
             metric_losses = losses if metric is None else losses.about(metric)
             yield from self._of_losses(shared, metric_losses)
 
@@ -478,7 +485,7 @@ class _Run:
         self, shared: SharedDesign, losses: Losses
     ) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of the tests that share a design, from losses by one metric."""
-        request = self.plan.asked
+        request = self.plan.request
         to_compare = LossesToCompare(
             losses,
             request.pairs,
@@ -494,7 +501,7 @@ class _Run:
                 self.joint[label] = joint
             results, joint_estimates = test.results()
             if joint_estimates is not None:
-                self.together[label] = joint_estimates
+                self.joint_estimates[label] = joint_estimates
             if request.several and request.simultaneous:
                 directions = directions_of(
                     losses, request.pairs, of_rows=planned.spec.cls.takes_predictions
@@ -516,7 +523,7 @@ class _Run:
                 *(shared.problem, shared.drawn, self._execution(shared.rng, bar), settings),
                 say_names=True,
             )
-        design, metrics = shared.drawn, (shared.problem.metric, *self.plan.asked.others)
+        design, metrics = shared.drawn, (shared.problem.metric, *self.plan.request.other_metrics)
         labels = tuple(
             self.plan.label(test.label, metric) for test in shared.tests for metric in metrics
         )
@@ -529,7 +536,7 @@ class _Run:
         """Results of a test that fits all learners together to its own learning sets."""
         question = test.question
         label = self.plan.label(test.label, question.metric)
-        all_learners = question.with_learners(self.plan.asked.learners).ready(question.learn_size)
+        all_learners = question.with_learners(self.plan.request.learners).ready(question.learn_size)
         started = time.perf_counter()
         with (
             naming_test(test.label),
@@ -537,29 +544,31 @@ class _Run:
             progress_bar(self.progress, test.label, "fit") as bar,
         ):
             execution = self._execution(np.random.default_rng(self.plan.seed), bar)
-            results, self.together[label] = test.joint_run.fitted(all_learners.problem, execution)
+            results, self.joint_estimates[label] = test.joint_run.fitted(
+                all_learners.problem, execution
+            )
         first_result = next(iter(results.values()))
-        n_fits = sum(results[name].n_fits for name in self.together[label].learners)
+        n_fits = sum(results[name].n_fits for name in self.joint_estimates[label].learners)
         size = first_result.settings.get("learn_size")
         sizes = (size,) if isinstance(size, int) else ()
         n_sets = n_fits // len(all_learners.learners)
         self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
-        for pair in self.plan.asked.pairs:
+        for pair in self.plan.request.pairs:
             notes = (*results[pair].notes, *_data_notes(all_learners.problem, pair))
             changed = replace(results[pair], notes=notes, elapsed=time.perf_counter() - started)
             yield (label, pair), changed
 
-    def _alone(self, planned: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+    def _of_own_sets(self, planned: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of a test that draws its own learning sets, pair by pair."""
         of_pairs, sizes = {}, set()
         label = self.plan.label(planned.label, planned.question.metric)
         # Pairs draw by the same seed: of one learner they ask for the same fits.
         self.execution.progress.known = KnownFits()
-        known = self.execution.progress.known_fits
-        repeated = known.n_repeated
         for pair in planned.tests:
+            if self.interrupted:
+                return
             with naming_test(planned.label):
-                result = self._kept(planned, pair)
+                result = self._saved_or_new(planned, pair)
             of_pairs[pair] = result.n_fits
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))
@@ -568,13 +577,11 @@ class _Run:
         shared = default is not None and default.shared
         if shared:
             n_fits = sum(_fits_of_each(of_pairs).values())
-        else:
-            n_fits -= known.n_repeated - repeated
         known_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
-        words = SHARED_BY_ALL if shared else OWN
-        self.fits.append(Fits(words, known_sizes, None, n_fits, (label,)))
+        design_name = SHARED_BY_ALL if shared else OWN
+        self.fits.append(Fits(design_name, known_sizes, None, n_fits, (label,)))
 
-    def _kept(self, planned: PlannedTest, pair: Pair) -> TestResult:
+    def _saved_or_new(self, planned: PlannedTest, pair: Pair) -> TestResult:
         """The result of one pair: the one of the checkpoint, or a new one."""
         checkpoint, key = self.execution.progress.checkpoint, (planned.label, *pair)
         saved_result = None if checkpoint is None else checkpoint.result(key)
@@ -591,12 +598,12 @@ def _fits_of_each(of_pairs: Mapping[Pair, int]) -> dict[str, int]:
     """Fits of each learner, whose pairs have the same learning sets."""
     return {
         name: max(n_fits // 2 for pair, n_fits in of_pairs.items() if name in pair)
-        for name in {each for pair in of_pairs for each in pair}
+        for name in {learner for pair in of_pairs for learner in pair}
     }
 
 
 def _data_notes(problem: Problem, pair: Pair) -> list[str]:
     """Notes on the rows, and on the two learners."""
-    learners = [problem.learners[each] for each in pair]
+    learners = [problem.learners[name] for name in pair]
     sample = problem.sample
     return [*sample_notes(sample), *notes_on_learners(learners, sample), *remarks_of(learners)]

@@ -141,13 +141,13 @@ def compare_losses(
             if (joint := planned_test.joint()) is not None
         },
         together=joint_estimates,
-        across=_across(specs, metrics, results, request) if is_several(metric) else {},
+        across=_joint_statistics(specs, metrics, results, request) if is_several(metric) else {},
     )
     hooks.announce_comparison(planned[0].of(*request.pairs[0]), comparison)
     return comparison
 
 
-def _across(
+def _joint_statistics(
     specs: Mapping[str, TestSpec],
     metrics: Mapping[str, Losses],
     results: Mapping[tuple[str, str, str], TestResult],

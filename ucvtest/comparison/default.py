@@ -137,8 +137,8 @@ def recommended(
         spec = TestSpec(
             class_named("UStatisticTest"), fit=first_options or {"max_fits": largest_budget}
         )
-        words = f"the AUC of {problem.sample.n_classes} classes"
-        return Recommended(spec, None, words, first, shared)
+        auc_in_words = f"the AUC of {problem.sample.n_classes} classes"
+        return Recommended(spec, None, auc_in_words, first, shared)
     fewest = _fewest_in_class(problem) if auc else FEWEST_IN_CLASS
     if fewest < FEWEST_IN_CLASS:
         return _of_few_in_class(fewest)
@@ -205,8 +205,8 @@ def sets_for_several(
         )
     if n_pairs == "auto":
         slow = _one_by_one(problem.with_learners(learners))
-        usual = FITS_OF_OTHERS if slow else FITS_FOR_SEVERAL
-        n_pairs = max((max_fits or usual) // 4, LEAST_ROUNDS)
+        usual_fits = FITS_OF_OTHERS if slow else FITS_FOR_SEVERAL
+        n_pairs = max((max_fits or usual_fits) // 4, LEAST_ROUNDS)
         # Predictions, and the design itself, are kept.
         of_each = 2 * problem.sample.n_obs * (2 + 8 * len(learners))
         n_pairs = min(n_pairs, max(MOST_BYTES // of_each, LEAST_ROUNDS))
@@ -220,11 +220,7 @@ def bounded(problem: Problem) -> TestSpec:
     """
     if not _one_by_one(problem):
         return TestSpec("ustatistic")
-    n_learners = len(problem.learners)
-    fits = FITS_OF_OTHERS // 2 * n_learners
-    if problem.metric.ranks_pairs:
-        # Enough for its variance, however slow the learners are.
-        fits = max(fits, n_learners * FITS_FOR_EACH * problem.n_units)
+    fits = FITS_OF_OTHERS // 2 * len(problem.learners)
     return TestSpec("ustatistic", fit={"max_fits": fits})
 
 

@@ -13,8 +13,8 @@ from ucvtest.comparison.fields import ComparisonFields
 from ucvtest.comparison.summary import label_of, pair_text
 from ucvtest.results.axes import (
     CHOSEN,
+    GREY,
     NULL,
-    OTHERS,
     PLAIN,
     draw_interval,
     frame_intervals,
@@ -118,7 +118,7 @@ def _plot_learners(comparison: ComparisonFields, ax: "Axes | None", alpha: float
     for row_number, (estimate, in_best_set) in enumerate(
         zip(frame["estimate"].tolist(), frame["in_best_set"].tolist(), strict=True)
     ):
-        colour = CHOSEN if in_best_set else OTHERS
+        colour = CHOSEN if in_best_set else GREY
         draw_interval(ax, estimate, intervals[row_number], -row_number, colour=colour, sizes=sizes)
     label_intervals(ax, list(frame["learner"]))
     if len(frame) > MOST_LINES:
@@ -159,7 +159,7 @@ def _size(rows: Sequence[Any]) -> tuple[float, float]:
 
 def _draw(ax: "Axes", result: TestResult, interval: tuple[float, float], height: float) -> None:
     has_interval = not math.isnan(interval[0])
-    colour = CHOSEN if has_interval else OTHERS
+    colour = CHOSEN if has_interval else GREY
     draw_interval(ax, result.estimate, interval, height, colour=colour, sizes=(2, 6, 5.5))
     if not has_interval:
         missing_text = "no interval" if math.isfinite(result.estimate) else "no estimate"
@@ -171,7 +171,7 @@ def _draw(ax: "Axes", result: TestResult, interval: tuple[float, float], height:
             textcoords="offset points",
             va="center",
             fontsize="small",
-            color=OTHERS,
+            color=GREY,
         )
 
 

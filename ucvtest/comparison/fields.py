@@ -74,7 +74,7 @@ class ComparisonFields(Saved):
     Parameters and their meaning are those of `ucvtest.Comparison`.
     """
 
-    _what: ClassVar[str] = "comparison"
+    _result_kind: ClassVar[str] = "comparison"
     _later: ClassVar[Mapping[str, Any]] = {"across": {}}
 
     learners: tuple[str, ...]

@@ -80,7 +80,7 @@ class ComparisonQuestion:
     simultaneous: bool = False
     affordable: Affordable | None = None
     """Fits of two learners that a test which is not named may take; None for the usual number."""
-    others: tuple[SmoothMetric, ...] = ()
+    other_metrics: tuple[SmoothMetric, ...] = ()
     """Metrics beside `loss`, scored from the same predictions."""
     several: bool = False
     """Whether there are several metrics, so that results are named by these."""
@@ -140,7 +140,7 @@ class Questions:
     """Data and learners, validated once for each loss that tests are about."""
 
     def __init__(self, request: ComparisonQuestion) -> None:
-        self._asked = request
+        self._request = request
         self._known: list[DataQuestion] = []
 
     def about(self, loss: Any) -> DataQuestion:
@@ -149,18 +149,18 @@ class Questions:
         for question in self._known:
             if loss is None or name == question.metric.reported_name or loss is question.metric:
                 return question
-        self._known.append(self._asked.validated(loss))
+        self._known.append(self._request.validated(loss))
         return self._known[-1]
 
     def test(self, spec: TestSpec, pair: Pair) -> HypothesisTest:
         """The test of one pair of learners."""
-        request, cls = self._asked, spec.cls
+        request, cls = self._request, spec.cls
         if request.contrast not in cls.contrasts:
             raise ValueError(
                 f"{cls.method_name} tests no {request.contrast}: use the test 'ustatistic', or "
                 "contrast='difference'"
             )
-        class_arguments = dict(spec.own)
+        class_arguments = dict(spec.constructor_arguments)
         of_rows = {name: class_arguments.pop(name) for name in OF_ROWS if name in class_arguments}
         loss = cls.only_loss if request.loss is None else request.loss
         if of_rows:
@@ -245,7 +245,7 @@ class PlannedTest:
         if spec.takes_losses:
             return cls(label, spec, {pairs[0]: first}, spec.constructor["design"], spec.fit, {})
         design, other_options = first.shared_design(spec.fit)
-        if design is None and request.others:
+        if design is None and request.other_metrics:
             design, other_options = sets_for_several(first, other_options, request.learners)
             spec = replace(spec, constructor={"design": design}, fit=other_options)
         if design is not None:
@@ -327,7 +327,7 @@ class Plan:
     """
 
     def __init__(self, request: ComparisonQuestion, tests: Any, seed: int) -> None:
-        self.asked, self.seed = request, seed
+        self.request, self.seed = request, seed
         self.default: Recommended | None = None
         questions = Questions(request)
         if isinstance(tests, str) and tests == RECOMMENDED:
@@ -340,18 +340,18 @@ class Plan:
         self.specs = {test.label: test.spec for test in planned}
         _check_losses(planned)
         self.shared = tuple(self._shared(planned))
-        self.alone = tuple(test for test in planned if test.design is None)
+        self.own_set_tests = tuple(test for test in planned if test.design is None)
         for group in self.shared:
             for test in group.tests:
-                if test.fit_options or test.spec.takes_losses or request.others:
+                if test.fit_options or test.spec.takes_losses or request.other_metrics:
                     with naming_test(test.label):
-                        test.check_losses(group.drawn, request.others)
+                        test.check_losses(group.drawn, request.other_metrics)
 
     def _recommended(self, questions: Questions) -> Any:
         """The test that is run where none is named."""
-        request = self.asked
+        request = self.request
         if request.simultaneous:
-            if request.affordable is not None and request.others:
+            if request.affordable is not None and request.other_metrics:
                 most_fits = request.affordable(questions.about(request.loss).problem, shared=True)
                 return TestSpec("ustatistic", fit={"max_fits": most_fits})
             if request.affordable is not None or isinstance(request.loss, SetScore):
@@ -365,10 +365,10 @@ class Plan:
             request.loss,
             affordable=request.affordable,
             contrast=request.contrast,
-            several=bool(request.others),
+            several=bool(request.other_metrics),
         )
         spec = self.default.spec
-        if request.others:
+        if request.other_metrics:
             # Learning sets that are shared are a number of them, however certain it makes.
             fit = {name: value for name, value in spec.fit.items() if name != "tol"}
             spec = replace(spec, fit=fit)
@@ -376,7 +376,7 @@ class Plan:
 
     def label(self, test: str, metric: Metric) -> str:
         """What the results of a test are called: of several metrics by these."""
-        if not self.asked.several:
+        if not self.request.several:
             return test
         several = len(self.specs) > 1
         return metric_label(test, metric.reported_name, of_several_tests=several)
@@ -384,14 +384,14 @@ class Plan:
     def with_alone(self, own_set_tests: tuple[PlannedTest, ...]) -> Self:
         """The plan with other options of the tests that draw learning sets of their own."""
         plan = copy.copy(self)
-        plan.alone = own_set_tests
+        plan.own_set_tests = own_set_tests
         plan.specs = {**self.specs, **{test.label: test.spec for test in own_set_tests}}
         return plan
 
     @property
     def first(self) -> PlannedTest:
         """A test on the data."""
-        return self.shared[0].tests[0] if self.shared else self.alone[0]
+        return self.shared[0].tests[0] if self.shared else self.own_set_tests[0]
 
     def _shared(self, planned: Sequence[PlannedTest]) -> Iterator[SharedDesign]:
         """Tests by their design; equal designs are one, in the order of their first test."""
@@ -399,7 +399,7 @@ class Plan:
         for test in planned:
             if test.design is not None and test.design not in designs:
                 designs.append(test.design)
-        learners = self.asked.learners
+        learners = self.request.learners
         for design in designs:
             tests = tuple(test for test in planned if test.design == design)
             first, rng = tests[0], np.random.default_rng(self.seed)

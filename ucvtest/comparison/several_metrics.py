@@ -36,7 +36,7 @@ class Family:
     """A loss or metric, and others that are scored from the same predictions."""
 
     first: Any
-    others: tuple[SmoothMetric, ...] = ()
+    other_metrics: tuple[SmoothMetric, ...] = ()
 
 
 def is_several(metric: Any) -> bool:

@@ -58,7 +58,7 @@ def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
         return f"At the {level}{adjustment_text} {_of_two(comparison, alpha)}.{positive}"
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
     test_verdicts = (
-        f"{label} {_of_pairs(comparison, test, alpha)}{_best(comparison, test, alpha)}"
+        f"{label} {_of_pairs(comparison, test, alpha)}{_best_set_clause(comparison, test, alpha)}"
         for test, label in _labels(comparison)
     )
     return f"At the {level}{adjusted} {'; '.join(test_verdicts)}.{positive}"
@@ -75,7 +75,7 @@ def _positive(comparison: ComparisonFields) -> str:
     return "" if label is None else f" The positive class is {label!r:.60}."
 
 
-def _best(comparison: ComparisonFields, test: str, alpha: float) -> str:
+def _best_set_clause(comparison: ComparisonFields, test: str, alpha: float) -> str:
     """A clause on the best set, where there is one."""
     if test not in comparison.together:
         return ""
@@ -113,7 +113,7 @@ def _of_two(comparison: ComparisonFields, alpha: float) -> str:
         tests_by_claim, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0
     )
     counted = [
-        f"{_share(comparison, len(tests_by_claim[claim]), n_tests)} "
+        f"{_share_of_rows(comparison, len(tests_by_claim[claim]), n_tests)} "
         f"{_verb(claim, len(tests_by_claim[claim]))} ({', '.join(tests_by_claim[claim])})"
         for claim in ordered
     ]
@@ -133,7 +133,7 @@ def label_of(test: str, result: TestResult) -> str:
     return test if _is_valid(result) else f"{test} (not valid)"
 
 
-def _share(comparison: ComparisonFields, count: int, total: int) -> str:
+def _share_of_rows(comparison: ComparisonFields, count: int, total: int) -> str:
     row_noun = _noun(comparison)
     if count < total or total == 1:
         return f"{count} of {total} {row_noun}{'s' if total > 1 else ''}"
@@ -221,8 +221,8 @@ class ComparisonSummary(GridSummary):
         self._comparison, self._alpha = comparison, alpha
         self._verdict = verdict(comparison, alpha)
         grids = [
-            Grid(wrapped_rows(_words(comparison)), aligns="l", title=_title(comparison)),
-            Grid(in_two_columns(_facts(comparison)), aligns="rlr"),
+            Grid(wrapped_rows(_statements(comparison)), aligns="l", title=_title(comparison)),
+            Grid(in_two_columns(_fact_rows(comparison)), aligns="rlr"),
             *_main_grids(comparison, alpha),
         ]
         self.fill(grids, partial(self._closing, with_verdict=with_verdict))
@@ -230,7 +230,7 @@ class ComparisonSummary(GridSummary):
     def as_markdown(self) -> str:
         """Verdict, tables, fits and notes as Markdown."""
         comparison = self._comparison
-        statement_rows, fact_rows = _words(comparison), _facts(comparison)
+        statement_rows, fact_rows = _statements(comparison), _fact_rows(comparison)
         sections = [
             f"## {escape_markdown(_title(comparison))}",
             f"**{escape_markdown(self._verdict)}**",
@@ -269,7 +269,7 @@ def _title(comparison: ComparisonFields) -> str:
     )
 
 
-def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
+def _statements(comparison: ComparisonFields) -> list[tuple[str, str]]:
     statements = [("Learners", _listed(comparison))]
     if len(comparison.pairs) == 1:
         ratio = comparison.contrast == "ratio"
@@ -302,7 +302,7 @@ def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
     return statements
 
 
-def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
+def _fact_rows(comparison: ComparisonFields) -> list[tuple[str, str]]:
     loss = comparison.settings.get("loss")
     fact_rows = [
         ("Observations", str(comparison.n_obs)),
@@ -521,17 +521,19 @@ def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:
     by_pair = {
         # The list of fits says more.
         tuple(pair): [note for note in result.notes if not is_reuse_note(note)]
-        for (each, *pair), result in comparison.results.items()
-        if each == test
+        for (test_of_result, *pair), result in comparison.results.items()
+        if test_of_result == test
     }
     lists = list(by_pair.values())
-    first, *others = lists
-    common = [note for note in first if all(note in notes for notes in others)]
+    first, *other_lists = lists
+    common = [note for note in first if all(note in notes for notes in other_lists)]
     for learner in comparison.learners:
         # Such as which estimator its name stands for.
-        own = [notes for pair, notes in by_pair.items() if learner in pair]
-        named = (note for note in own[0] if note.startswith(f'"{learner}" '))
-        common += [note for note in named if note not in common and all(note in x for x in own)]
+        learner_notes = [notes for pair, notes in by_pair.items() if learner in pair]
+        named = (note for note in learner_notes[0] if note.startswith(f'"{learner}" '))
+        common += [
+            note for note in named if note not in common and all(note in x for x in learner_notes)
+        ]
     if any(set(notes) - set(common) for notes in lists):
         common.append("Further notes on single pairs are in their own summaries.")
     return common

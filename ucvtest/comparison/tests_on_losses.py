@@ -40,13 +40,13 @@ class TestOnLosses:
 
     label: str
     spec: TestSpec
-    asked: LossesToCompare
+    request: LossesToCompare
     fit_options: Mapping[str, Any]
 
     def of(self, *names: str) -> HypothesisTest:
         """The test of one learner, or of a pair; refused if it does not admit the losses."""
         cls: Any = self.spec.cls
-        request = self.asked
+        request = self.request
         with naming_test(self.label):
             if not cls.takes_losses:
                 return cls.from_losses(request.losses, *names)
@@ -60,24 +60,24 @@ class TestOnLosses:
 
     def results(self) -> tuple[dict[Pair, TestResult], JointEstimates | None]:
         """The results of all pairs, and what joins the learners where they are judged together."""
-        tests = {pair: self.of(*pair) for pair in self.asked.pairs}
+        tests = {pair: self.of(*pair) for pair in self.request.pairs}
         with naming_test(self.label):
-            if not self.asked.simultaneous:
+            if not self.request.simultaneous:
                 results_by_pair = {
                     pair: test.run(test.fit_options(**self.fit_options), test.question.execution())
                     for pair, test in tests.items()
                 }
                 return results_by_pair, None
             single_learner_tests: dict[Any, HypothesisTest] = {}
-            for name in self.asked.losses.learners:
+            for name in self.request.losses.learners:
                 test = self.of(name)
                 single_learner_tests[name] = test.asking(test.question.untested())
             cls = self.spec.cls
             results, joint_estimates = cls.simultaneous_results(
-                {**single_learner_tests, **tests}, self.asked.losses.in_losses, self.fit_options
+                {**single_learner_tests, **tests}, self.request.losses.in_losses, self.fit_options
             )
             return {pair: results[pair] for pair in tests}, joint_estimates
 
     def joint(self) -> JointResult | None:
         """The test of all learners at once, where there is one."""
-        return self.spec.cls.joint_result(self.asked.losses, self.asked.group_weight)
+        return self.spec.cls.joint_result(self.request.losses, self.request.group_weight)

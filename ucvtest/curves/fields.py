@@ -17,7 +17,7 @@ DIFFERENCE = "difference"
 class CurveFields(Saved):
     """The fields of a `Curve`, which says what they are."""
 
-    _what: ClassVar[str] = "curve"
+    _result_kind: ClassVar[str] = "curve"
 
     kind: str
     learners: tuple[str, ...]

@@ -85,7 +85,7 @@ def _calibration(curve: CurveFields) -> tuple[str, str, list[Layer]]:
         has_estimate = ~np.isnan(band.estimate)
         x, y = (
             {"estimate": band.x[has_estimate]},
-            {key: band_ends[has_estimate] for key, band_ends in _ends(band).items()},
+            {key: band_ends[has_estimate] for key, band_ends in _band_ends(band).items()},
         )
         layers += _region(_there_and_back(x["estimate"]), _around(y), role)
         layers.append(Layer("points", x["estimate"], y["estimate"], name, role))
@@ -99,25 +99,27 @@ def _decision(curve: CurveFields) -> tuple[str, str, list[Layer]]:
         if band.learner not in (*curve.learners, DIFFERENCE):
             layers.append(Layer("broken", band.x, band.estimate, band.learner, "data"))
     for name, role in zip(curve.learners, ROLES, strict=False):
-        layers += _along(curve.band(name), name, role)
+        layers += _band_layers(curve.band(name), name, role)
     return "threshold probability", "net benefit", layers
 
 
 def _differences(curve: CurveFields) -> tuple[str, str, list[Layer]]:
-    bands = [each for each in curve.bands if each.learner == DIFFERENCE]
+    bands = [
+        difference_band for difference_band in curve.bands if difference_band.learner == DIFFERENCE
+    ]
     layers = [Layer("horizontal", y=0, label="no difference", role="null")]
     for band, role in zip(bands, ROLES, strict=False):
-        layers += _along(band, band.quantity, role)
-    names = " and ".join(each.quantity for each in bands)
+        layers += _band_layers(band, band.quantity, role)
+    names = " and ".join(difference_band.quantity for difference_band in bands)
     return curve.settings["x"], f"difference of {names}", layers
 
 
-def _along(band: Band, name: str, role: Role) -> list[Layer]:
+def _band_layers(band: Band, name: str, role: Role) -> list[Layer]:
     """A band over its grid: the area for all points, bars for one."""
     has_estimate = ~np.isnan(band.estimate)
     x, y = (
         {"estimate": band.x[has_estimate]},
-        {key: band_ends[has_estimate] for key, band_ends in _ends(band).items()},
+        {key: band_ends[has_estimate] for key, band_ends in _band_ends(band).items()},
     )
     area = _region(_there_and_back(x["estimate"]), _around(y), role)
     line = Layer("line", x["estimate"], y["estimate"], name, role)
@@ -135,13 +137,13 @@ Ends = dict[str, np.ndarray]
 """The arrays of a band that are drawn, by name."""
 
 
-def _ends(band: Band) -> Ends:
+def _band_ends(band: Band) -> Ends:
     names = ("estimate", "low", "high", "low_all", "high_all")
     return {name: getattr(band, name) for name in names}
 
 
 def _reversed(band: Band) -> Ends:
-    return {name: band_ends[::-1] for name, band_ends in _ends(band).items()}
+    return {name: band_ends[::-1] for name, band_ends in _band_ends(band).items()}
 
 
 def _mirrored(band_ends: Ends) -> Ends:

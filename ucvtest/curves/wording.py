@@ -29,7 +29,9 @@ MOST_ROWS = 6
 
 def verdict(curve: CurveFields) -> str:
     """Where the difference is not zero, by its band for all points."""
-    differences = [each for each in curve.bands if each.learner == DIFFERENCE]
+    differences = [
+        difference_band for difference_band in curve.bands if difference_band.learner == DIFFERENCE
+    ]
     if not differences:
         return ""
     first, second = curve.learners
@@ -44,7 +46,7 @@ def verdict(curve: CurveFields) -> str:
                     f"{thresholds.max():.4g}"
                 )
     if not findings:
-        names = " or ".join(each.quantity for each in differences)
+        names = " or ".join(difference_band.quantity for difference_band in differences)
         return (
             f"No evidence at the {percent(curve.alpha)} level that {first} and {second} differ in "
             f"{names} at any threshold."

@@ -34,18 +34,18 @@ def as_pandas(argument: str, value: Any) -> Any:
         return value
     import narwhals as nw
 
-    found: Any = nw.from_native(value, pass_through=True, allow_series=True)
-    if isinstance(found, nw.LazyFrame):
+    narwhals_frame: Any = nw.from_native(value, pass_through=True, allow_series=True)
+    if isinstance(narwhals_frame, nw.LazyFrame):
         raise ValueError(
             f"{argument} is a lazy table of {package}, which has no rows yet: call "
             f".{'compute' if package == 'dask' else 'collect'}() on it"
         )
-    if isinstance(found, nw.DataFrame):
+    if isinstance(narwhals_frame, nw.DataFrame):
         import pandas as pd
 
-        columns = {name: _values(found[name]) for name in found.columns}
-        return pd.DataFrame(columns, index=pd.RangeIndex(len(found)), copy=False)
-    return _values(found) if isinstance(found, nw.Series) else value
+        columns = {name: _values(narwhals_frame[name]) for name in narwhals_frame.columns}
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(narwhals_frame)), copy=False)
+    return _values(narwhals_frame) if isinstance(narwhals_frame, nw.Series) else value
 
 
 def own_columns(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
@@ -57,7 +57,11 @@ def own_columns(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
         If there is no such column, or X is no table with names.
     """
     table = as_pandas("X", X)
-    named = {name: each for name, each in (("y", y), ("groups", groups)) if isinstance(each, str)}
+    named = {
+        name: column_name
+        for name, column_name in (("y", y), ("groups", groups))
+        if isinstance(column_name, str)
+    }
     taken: dict[str, Any] = {}
     for argument, column in named.items():
         if not hasattr(table, "columns"):
@@ -78,7 +82,7 @@ def own_columns(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
 
 def nearest(name: str, table: Any) -> str:
     """The column that was probably meant, or all of them, as the end of a message."""
-    names = [str(each) for each in table.columns]
+    names = [str(column) for column in table.columns]
     near = get_close_matches(name, names, n=1)
     if near:
         return f": did you mean {near[0]!r}?"
@@ -99,7 +103,9 @@ def _plain(argument: str, value: Any) -> Any:
 
 def _is_of_pandas(value: Any) -> bool:
     """Whether a class derives from one of pandas, as those of geopandas do."""
-    return any(each.__module__.partition(".")[0] == "pandas" for each in type(value).__mro__)
+    return any(
+        base_class.__module__.partition(".")[0] == "pandas" for base_class in type(value).__mro__
+    )
 
 
 def _values(series: Any) -> Any:
@@ -118,5 +124,5 @@ def _values(series: Any) -> Any:
 
 def _with_row_names(table: Any, y: Any, groups: Any) -> Any:
     """A table whose rows had no names, with those of a response of pandas beside it."""
-    index = next((each.index for each in (y, groups) if _is_of_pandas(each)), None)
+    index = next((column.index for column in (y, groups) if _is_of_pandas(column)), None)
     return table if index is None or len(index) != len(table) else table.set_axis(index, axis=0)

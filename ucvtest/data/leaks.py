@@ -40,12 +40,14 @@ def leaks_of(
     columns, numeric = coded(features)
     if class_index is None:
         shares = _linear(columns, np.asarray(response, dtype=float))
-        found = numeric & (shares >= EXPLAINED_OF_NUMBERS)
+        determines_response = numeric & (shares >= EXPLAINED_OF_NUMBERS)
     else:
-        found = _between_classes(columns, class_index) >= EXPLAINED_BY_CLASSES
-        for place in np.flatnonzero(~numeric):
-            found[place] = _names_classes(columns[:, place], class_index)
-    places = np.flatnonzero(found)
+        determines_response = _between_classes(columns, class_index) >= EXPLAINED_BY_CLASSES
+        for column_index in np.flatnonzero(~numeric):
+            determines_response[column_index] = _names_classes(
+                columns[:, column_index], class_index
+            )
+    places = np.flatnonzero(determines_response)
     if not len(places):
         return ()
     names = getattr(features, "columns", None)
@@ -74,8 +76,11 @@ def _between_classes(columns: np.ndarray, class_index: np.ndarray) -> np.ndarray
 def _linear(columns: np.ndarray, response: np.ndarray) -> np.ndarray:
     """The squared correlation of each column with the response."""
     with np.errstate(all="ignore"):
-        centred, own = columns - columns.mean(axis=0), response - response.mean()
-        return np.nan_to_num((own @ centred) ** 2 / ((centred**2).sum(axis=0) * (own @ own)))
+        centred, centred_response = columns - columns.mean(axis=0), response - response.mean()
+        return np.nan_to_num(
+            (centred_response @ centred) ** 2
+            / ((centred**2).sum(axis=0) * (centred_response @ centred_response))
+        )
 
 
 def _names_classes(column: np.ndarray, class_index: np.ndarray) -> bool:

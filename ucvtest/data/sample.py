@@ -131,7 +131,7 @@ class Sample:
         if is_not_finite.any():
             row, column = map(int, np.argwhere(is_not_finite)[0])
             raise ValueError(
-                f"X holds {matrix[row, column]} at row {row}, column {self._named(column)} "
+                f"X holds {matrix[row, column]} at row {row}, column {self._column_name(column)} "
                 f"({is_not_finite.sum()} such values in all), which {learner} cannot use: drop or "
                 "impute them, or pass a scikit-learn pipeline that imputes as the learner"
             )
@@ -140,7 +140,7 @@ class Sample:
         vars(self)["matrix"] = matrix
         return matrix
 
-    def _named(self, column: int) -> str:
+    def _column_name(self, column: int) -> str:
         """A column by its name, or by its place where it has none."""
         has_names = _is_pandas(self.features, "DataFrame")
         return repr(self.features.columns[column]) if has_names else str(column)
@@ -160,7 +160,7 @@ class Sample:
                 type_names.append("missing values")
             if type_names:
                 column_texts.append(
-                    f"{self._named(column_index)} holds {', '.join(sorted(type_names))}"
+                    f"{self._column_name(column_index)} holds {', '.join(sorted(type_names))}"
                 )
         return column_texts
 
@@ -174,10 +174,10 @@ class Sample:
         if hasattr(self.features, "toarray"):
             return
         if self.features.ndim == 1:
-            what = "texts" if _holds_texts(self.features) else "sequences or other objects"
+            cell_words = "texts" if _holds_texts(self.features) else "sequences or other objects"
             raise ValueError(
-                f"X holds {what}, which {learner} cannot use: pass a scikit-learn pipeline that "
-                "begins with a vectorizer, such as TfidfVectorizer, as the learner"
+                f"X holds {cell_words}, which {learner} cannot use: pass a scikit-learn pipeline "
+                "that begins with a vectorizer, such as TfidfVectorizer, as the learner"
             )
         if self.features.ndim > 2:
             raise ValueError(
@@ -222,8 +222,8 @@ class Sample:
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
         """What is striking about the rows, where they are taken to be independent."""
-        known = self.groups is not None or not self.is_table
-        about_rows = () if known else remarks_on(self.features)
+        is_clustered = self.groups is not None or not self.is_table
+        about_rows = () if is_clustered else remarks_on(self.features)
         return (*about_rows, *self._leaks) if self.is_table else about_rows
 
     @property
@@ -448,9 +448,9 @@ def _holds_sequences(X: Any) -> bool:
         return False
     if not isinstance(X, (list, tuple, np.ndarray)) or not len(X):
         return False
-    if not all(isinstance(each, (list, tuple, np.ndarray)) for each in X):
+    if not all(isinstance(cell, (list, tuple, np.ndarray)) for cell in X):
         return False
-    return isinstance(X, np.ndarray) or len({np.shape(_outer(each)) for each in X}) > 1
+    return isinstance(X, np.ndarray) or len({np.shape(_outer(cell)) for cell in X}) > 1
 
 
 def _outer(sequence: Any) -> Any:

@@ -50,13 +50,13 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
     SurvivalTimes(n_obs=4, n_events=3)
     """
     if event is None:
-        found = as_survival(time)
-        if found is None:
+        survival_times = as_survival(time)
+        if survival_times is None:
             raise ValueError(
                 "event is missing: pass 1 where the event ended the time, and 0 where the time is "
                 "censored"
             )
-        return found
+        return survival_times
     if isinstance(time, SurvivalTimes):
         raise ValueError("time holds events already: leave event out")
     difference = difference_of_indices(time, event)
@@ -109,13 +109,13 @@ def _columns(y: Any) -> dict[str, Any] | None:
 
 def _event_of(columns: dict[str, Any]) -> str | None:
     """The column with the event: of booleans, else of zeros and ones, else by its name."""
-    arrays = {name: as_column(name, given) for name, given in columns.items()}
+    arrays = {name: as_column(name, column) for name, column in columns.items()}
     booleans = [name for name, array in arrays.items() if array.dtype.kind == "b"]
     binary = [name for name, array in arrays.items() if _is_binary(array)]
     named = [name for name in arrays if name.lower() in EVENTS]
-    for found in (booleans, binary, named):
-        if len(found) == 1:
-            return found[0]
+    for event_columns in (booleans, binary, named):
+        if len(event_columns) == 1:
+            return event_columns[0]
     return None
 
 
@@ -124,35 +124,35 @@ def _is_binary(array: np.ndarray) -> bool:
 
 
 def _times(time: Any) -> np.ndarray:
-    found = as_numbers("time", as_column("time", time))
-    _check_vector("time", found)
-    if not len(found):
+    times = as_numbers("time", as_column("time", time))
+    _check_vector("time", times)
+    if not len(times):
         raise ValueError("time is empty: at least one observation is needed")
-    if not np.isfinite(found).all():
-        n_bad = int((~np.isfinite(found)).sum())
+    if not np.isfinite(times).all():
+        n_bad = int((~np.isfinite(times)).sum())
         raise ValueError(
             f"time has {n_bad} values that are missing or infinite: drop these observations"
         )
-    if found.min() < 0:
+    if times.min() < 0:
         raise ValueError(
-            f"time goes down to {found.min():.3g}: survival times are not negative, so subtract "
+            f"time goes down to {times.min():.3g}: survival times are not negative, so subtract "
             "the start of each observation"
         )
-    check_size("time", found)
-    return found
+    check_size("time", times)
+    return times
 
 
 def _events(event: Any) -> np.ndarray:
-    given = as_column("event", event)
-    _check_vector("event", given)
-    n_missing = count_missing(given)
+    event_column = as_column("event", event)
+    _check_vector("event", event_column)
+    n_missing = count_missing(event_column)
     if n_missing:
         raise ValueError(f"event has {n_missing} missing values: drop these observations")
-    if given.dtype.kind == "b":
-        return given
-    different = list(dict.fromkeys(given.tolist()))
+    if event_column.dtype.kind == "b":
+        return event_column
+    different = list(dict.fromkeys(event_column.tolist()))
     if set(different) <= {0, 1}:
-        return np.asarray(given == 1)
+        return np.asarray(event_column == 1)
     if set(different) <= {1, 2}:
         raise ValueError(
             "event holds 1 and 2, as some data of R have it, where 2 is the event: make it 0 and "

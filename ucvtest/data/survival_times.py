@@ -52,9 +52,9 @@ class SurvivalTimes(ByValue):
     @property
     def records(self) -> np.ndarray:
         """The structured array that scikit-survival reads: the event first."""
-        found = np.empty(self.n_obs, dtype=[("event", np.bool_), ("time", np.float64)])
-        found["event"], found["time"] = self.event, self.time
-        return found
+        structured = np.empty(self.n_obs, dtype=[("event", np.bool_), ("time", np.float64)])
+        structured["event"], structured["time"] = self.event, self.time
+        return structured
 
     def __len__(self) -> int:
         return len(self.time)

@@ -22,7 +22,7 @@ GROUPED = "it splits by groups: pass groups=, one label for each row"
 
 
 @dataclass(frozen=True)
-class _Drawn(NamedDesign):
+class _DrawnDesign(NamedDesign):
     """A design that has been drawn already."""
 
     design: Design
@@ -144,13 +144,13 @@ def as_design(
     if isinstance(design, NamedDesign):
         return design.for_scores() if auc and isinstance(design, StratifiedDesign) else design
     if isinstance(design, Design):
-        return _Drawn(design)
+        return _DrawnDesign(design)
     if callable(getattr(design, "split", None)) and not isinstance(design, str):
         return _Splitter(design, X, y, groups)
     if isinstance(design, (list, tuple, Iterator)) and y is not None:
         if not np.ndim(as_array("y", y)):
             raise ValueError(f"y must hold the response of every observation, got {y!r:.60}")
-        return _Drawn(_of_splits(design, len(y)))
+        return _DrawnDesign(_of_splits(design, len(y)))
     raise ValueError(
         f"design={reprlib.repr(design)} is unknown: use a number of folds, one of uv.designs "
         "(KFold, RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), a "
@@ -184,7 +184,7 @@ def design_or_cv(
 
 def refuse_row_numbers(design: Any, n_dropped: int) -> None:
     """Refuse splits that name rows by their numbers where rows have been left out."""
-    if n_dropped and isinstance(design, (_Drawn, Design, list, tuple, Iterator)):
+    if n_dropped and isinstance(design, (_DrawnDesign, Design, list, tuple, Iterator)):
         raise ValueError(
             f"missing='drop' leaves out {n_dropped} of the rows whose numbers the splits hold: "
             "leave these rows out yourself, and make the splits of what is left"

@@ -99,7 +99,7 @@ class StratifiedDesign(OfUnits):
     @property
     def words(self) -> str:
         """The design as summaries name it."""
-        return f"stratified {self._words}" if self.stratify else self._words
+        return f"stratified {self._in_words}" if self.stratify else self._in_words
 
     def for_scores(self) -> Self:
         """The design for the AUC, which a test set without a class does not have: stratified.
@@ -156,7 +156,7 @@ class StratifiedDesign(OfUnits):
 
     @property
     @abstractmethod
-    def _words(self) -> str:
+    def _in_words(self) -> str:
         """The design, but for its being stratified."""
 
     @abstractmethod

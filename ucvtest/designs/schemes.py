@@ -81,7 +81,7 @@ class KFold(StratifiedDesign):
         at_least("n_repeats", self.n_repeats, 1)
 
     @property
-    def _words(self) -> str:
+    def _in_words(self) -> str:
         return folds_in_words(self.n_folds, self.n_repeats)
 
     @property
@@ -135,7 +135,7 @@ class RandomSplits(StratifiedDesign):
         _check_fraction(self.test_fraction)
 
     @property
-    def _words(self) -> str:
+    def _in_words(self) -> str:
         return f"{self.n_splits} random splits, {self.test_fraction:.3g} of the sample tested"
 
     @property
@@ -191,7 +191,7 @@ class HoldOut(StratifiedDesign):
         _check_fraction(self.test_fraction)
 
     @property
-    def _words(self) -> str:
+    def _in_words(self) -> str:
         if not self.shuffle:
             return f"one split, the last {self.test_fraction:.3g} of the sample tested"
         return f"one random split, {self.test_fraction:.3g} of the sample tested"
@@ -257,7 +257,7 @@ class SplitHalves(StratifiedDesign):
         _check_fraction(self.test_fraction)
 
     @property
-    def _words(self) -> str:
+    def _in_words(self) -> str:
         return (
             f"{self.n_splits} random splits of the sample and of the halves of "
             f"{self.n_bisections} bisections, {self.test_fraction:.3g} of the sample tested"
@@ -341,7 +341,7 @@ class NestedKFold(StratifiedDesign):
         at_least("n_repeats", self.n_repeats, 1)
 
     @property
-    def _words(self) -> str:
+    def _in_words(self) -> str:
         return f"nested {self.n_folds}-fold cross-validation, {self.n_repeats} times"
 
     @property

@@ -58,7 +58,7 @@ class Checkpoint(KnownFits):
         self._lock = FileLock(path)
         self._decided: dict[str, int] = {}
         self._results: dict[str, Any] = {}
-        self._asked: dict[str, Any] = {}
+        self._question: dict[str, Any] = {}
         self._names: list[tuple[Learner, str]] = []
         self._seed: int | None = None
         self._begun = False
@@ -117,8 +117,8 @@ class Checkpoint(KnownFits):
         self._names = [(learner, name) for name, learner in learners.items()]
         self._seed = seed
         described = {"learners": list(learners.items()), **question, "rng": seed}
-        self._asked = {name: _described(value) for name, value in described.items()}
-        self._asked |= {f"version of {name}": _version(name) for name in PACKAGES}
+        self._question = {name: _described(value) for name, value in described.items()}
+        self._question |= {f"version of {name}": _version(name) for name in PACKAGES}
         if self._header is not None:
             self._refuse_another_call(self._header["asked"])
         self._take()
@@ -154,7 +154,7 @@ class Checkpoint(KnownFits):
     def _refuse_another_call(self, saved_question: Mapping[str, Any]) -> None:
         differing = [
             name
-            for name in {**saved_question, **self._asked}
+            for name in {**saved_question, **self._question}
             if self._differs(name, saved_question)
         ]
         if differing:
@@ -167,10 +167,10 @@ class Checkpoint(KnownFits):
             )
 
     def _differs(self, name: str, saved_question: Mapping[str, Any]) -> bool:
-        return bool(saved_question.get(name) != self._asked.get(name))
+        return bool(saved_question.get(name) != self._question.get(name))
 
     def _difference_text(self, name: str, saved_question: Mapping[str, Any]) -> str:
-        saved_value, asked_value = saved_question.get(name), self._asked.get(name)
+        saved_value, asked_value = saved_question.get(name), self._question.get(name)
         if isinstance(saved_value, dict) or isinstance(asked_value, dict):
             return f"{name} differs"
         return f"{name} was {saved_value!r:.60}, now {asked_value!r:.60}"
@@ -196,7 +196,7 @@ class Checkpoint(KnownFits):
         """Keep the predictions of some fits."""
         keys = list(self._keys(learner, output, fits))
         tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
-        self._keep(keys, tested)
+        self._values.update(zip(keys, tested, strict=True))
         packed = zlib.compress(np.concatenate(tested).astype("<f8").tobytes())
         self._append(
             {
@@ -233,7 +233,7 @@ class Checkpoint(KnownFits):
                 "format": FORMAT,
                 "version": FORMAT_VERSION,
                 "seed": self._seed,
-                "asked": self._asked,
+                "asked": self._question,
             }
             write_whole(self.path, self._sealed(header))
             self._header = header

@@ -82,7 +82,7 @@ class KeptPredictions(FittedLosses):
         else:
             self.function = metric.made_for(labels)
         self._target = sample.target
-        self._kept: list[KeptRows] = []
+        self._kept_rows: list[KeptRows] = []
         self._last_testing = np.zeros((0, sample.n_obs), dtype=bool)
         self._pooled = [pool_of(self.function, sample.target) for _ in problem.learners]
         self._points: list[WorkingPoint] = []
@@ -99,7 +99,7 @@ class KeptPredictions(FittedLosses):
 
     def at(self, points: Points) -> "ReplayedLosses":
         """The values at some point, of the same rows in the same order, from the first on."""
-        replayed = ReplayedLosses(self._kept, points, self._target, self._clusters)
+        replayed = ReplayedLosses(self._kept_rows, points, self._target, self._clusters)
         replayed.paired, replayed.identical = self.paired, self.identical
         replayed.ties, replayed.one_class_fits = self.ties, self.one_class_fits
         replayed.offset, replayed.one_by_one = self.offset, self.one_by_one
@@ -109,7 +109,7 @@ class KeptPredictions(FittedLosses):
         """See `LossSource`."""
         testing = self._last_testing[rows]
         for pooled, learner_predictions in zip(
-            self._pooled, self._kept[-1].predictions, strict=True
+            self._pooled, self._kept_rows[-1].predictions, strict=True
         ):
             pooled.take_away(learner_predictions[rows], testing, row_by_row=self.one_by_one)
 
@@ -128,7 +128,7 @@ class KeptPredictions(FittedLosses):
         ]
         for pooled, learner_predictions in zip(self._pooled, brief_predictions, strict=True):
             pooled.add(learner_predictions, testing, row_by_row=self.one_by_one)
-        self._kept.append(KeptRows(brief_predictions, failed))
+        self._kept_rows.append(KeptRows(brief_predictions, failed))
         self._last_testing = testing
         if not self._points:
             self._points = [
@@ -167,7 +167,7 @@ class ReplayedLosses(LossSource):
         target: np.ndarray,
         clusters: Clusters | None,
     ) -> None:
-        self._kept, self._points = kept_rows, points
+        self._kept_rows, self._points = kept_rows, points
         self._target, self._clusters = target, clusters
         self._part = self._row = 0
         self.n_left = sum(map(len, kept_rows))
@@ -219,7 +219,7 @@ class ReplayedLosses(LossSource):
     def _next(self, number: int) -> Iterator[KeptRows]:
         """The next rows, part by part."""
         while number > 0:
-            kept_rows = self._kept[self._part]
+            kept_rows = self._kept_rows[self._part]
             last_row = min(len(kept_rows), self._row + number)
             yield kept_rows.rows(slice(self._row, last_row))
             number -= last_row - self._row
@@ -248,9 +248,9 @@ class GivenPredictions(PrecomputedLosses):
         """The means of the parts of each learner, pooled over everything tested."""
         if isinstance(self.function, MetricOfSets):
             pools = []
-            for each in self._predictions:
+            for user_predictions in self._predictions:
                 pool = SumsOfSets(self.function)
-                pool.add(self._by_set(each), self._rows.design.testing)
+                pool.add(self._by_set(user_predictions), self._rows.design.testing)
                 pools.append(pool.means)
             return pools
         target = self._rows.tested_target
@@ -264,9 +264,9 @@ class GivenPredictions(PrecomputedLosses):
         """Those of the covariance of the parts of an observation, for the bias of each learner."""
         if isinstance(self.function, MetricOfSets):
             return [None for _ in self._predictions]
-        target, function = self._rows.tested_target, self.function
+        target, metric_of_means = self._rows.tested_target, self.function
         return [
-            directions_of_parts(function, target, learner_predictions)
+            directions_of_parts(metric_of_means, target, learner_predictions)
             for learner_predictions in self._predictions
         ]
 
@@ -303,16 +303,16 @@ class GivenPredictions(PrecomputedLosses):
         """The values of everything tested, (T,)."""
         if isinstance(point.function, MetricOfSets):
             testing = self._rows.design.testing
-            found = point.function.values(point.means, self._by_set(predictions), testing)
-            return np.asarray(found[testing])
+            set_values = point.function.values(point.means, self._by_set(predictions), testing)
+            return np.asarray(set_values[testing])
         return point.values(self._rows.tested_target, predictions[None])[0]
 
     def _by_set(self, predictions: np.ndarray) -> np.ndarray:
         """Predictions of everything tested as (R, n), or (R, n, K)."""
         testing = self._rows.design.testing
-        found = np.zeros((*testing.shape, *predictions.shape[1:]))
-        found[testing] = predictions
-        return found
+        predictions_by_set = np.zeros((*testing.shape, *predictions.shape[1:]))
+        predictions_by_set[testing] = predictions
+        return predictions_by_set
 
     @property
     def _predictions(self) -> list[np.ndarray]:

@@ -23,11 +23,8 @@ class KnownFits:
 
     def __init__(self) -> None:
         self._values: dict[str, np.ndarray] = {}
-        self._asked_for: set[str] = set()
         self._learners: list[Learner] = []
         self._n_bytes = 0
-        self.n_repeated = 0
-        """Fits that were asked for again in this call, and not done again."""
 
     def fill_known(
         self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
@@ -35,14 +32,12 @@ class KnownFits:
         """Write the predictions that are known, and return the numbers of the other fits."""
         missing = []
         for row, key in enumerate(self._keys(learner, output, fits)):
-            known = self._values.get(key)
-            if known is None:
+            saved_predictions = self._values.get(key)
+            if saved_predictions is None:
                 missing.append(row)
                 continue
-            self.n_repeated += key in self._asked_for
-            self._asked_for.add(key)
             tested = values[row][fits.testing[row]]
-            values[row, fits.testing[row]] = known.reshape(tested.shape)
+            values[row, fits.testing[row]] = saved_predictions.reshape(tested.shape)
         return np.array(missing, dtype=int)
 
     def add_predictions(
@@ -50,19 +45,15 @@ class KnownFits:
     ) -> None:
         """Keep the predictions of some fits, while there is room."""
         tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
-        self._n_bytes += sum(each.nbytes for each in tested)
+        self._n_bytes += sum(tested_predictions.nbytes for tested_predictions in tested)
         if self._n_bytes <= MOST_BYTES:
-            self._keep(list(self._keys(learner, output, fits)), tested)
-
-    def _keep(self, keys: list[str], tested: list[np.ndarray]) -> None:
-        self._values.update(zip(keys, tested, strict=True))
-        self._asked_for.update(keys)
+            self._values.update(zip(self._keys(learner, output, fits), tested, strict=True))
 
     def _name(self, learner: Learner) -> str:
         """What tells learners apart: two may call themselves the same."""
-        for place, each in enumerate(self._learners):
-            if each is learner:
-                return str(place)
+        for learner_index, known_learner in enumerate(self._learners):
+            if known_learner is learner:
+                return str(learner_index)
         self._learners.append(learner)
         return str(len(self._learners) - 1)
 

@@ -272,11 +272,13 @@ def _next(
     if columns:
         if np.shape(predicted) != (len(tested), *columns):
             of_survival = isinstance(learner, SurvivalLearner)
-            what = "time of the metric" if of_survival else "class in the order of the labels"
+            column_words = (
+                "time of the metric" if of_survival else "class in the order of the labels"
+            )
             raise ValueError(
                 f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on "
                 f"split {split}, which tests {len(tested)} observations: it must return shape "
-                f"{(len(tested), *columns)}, one column for each {what}"
+                f"{(len(tested), *columns)}, one column for each {column_words}"
             )
         return predicted
     # A single column is as good as a vector; some libraries return one.

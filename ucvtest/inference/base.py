@@ -372,10 +372,12 @@ class HypothesisTest(ABC):
 
     def __repr__(self) -> str:
         names = [repr(name) for name in self.question.learner_names]
-        asked = f"metric={self.question.metric.reported_name!r:.40}, n_obs={self.question.n_obs}"
+        metric_and_size = (
+            f"metric={self.question.metric.reported_name!r:.40}, n_obs={self.question.n_obs}"
+        )
         n_fits = self.planned_fits
         fits = "as many fits as its options say" if n_fits is None else f"{n_fits} fits"
-        return f"<{type(self).__name__}({', '.join(names)}, {asked}): fit() makes {fits}>"
+        return f"<{type(self).__name__}({', '.join(names)}, {metric_and_size}): fit() makes {fits}>"
 
     @property
     def planned_fits(self) -> int | None:

@@ -424,15 +424,15 @@ class LossesQuestion(Question):
 
     has_values: bool = True
     """Whether more is kept than the means of resamples."""
-    given: LossDifference | None = field(default=None, repr=False)
+    reported_losses: LossDifference | None = field(default=None, repr=False)
     """The losses as they were given, also where clusters are the observations."""
 
     @property
     def range_of_one(self) -> Range:
         """See `Question`; what the given losses contradict is not believed of their name."""
-        if self.given is None or self.metric.bounds is not None:
+        if self.reported_losses is None or self.metric.bounds is not None:
             return range_of(self.metric)
-        losses = self.given.losses
+        losses = self.reported_losses.losses
         if losses.values is None or self.metric.ranks_pairs:
             return range_of(self.metric, losses.means)
         return range_of(self.metric, losses.values, zero_one=True)
@@ -452,7 +452,14 @@ class LossesQuestion(Question):
         """
         metric = difference.losses.metric
         # Of a function of means rows count alike, as in the value that others compute.
-        if weight is None or metric.linearised:
+        if metric.linearised and isinstance(weight, str) and weight == "group":
+            if difference.losses.groups is not None:
+                raise ValueError(
+                    f"group_weight='group' has no use with metric={metric.name!r:.60}, of which "
+                    "rows count alike: leave it out"
+                )
+            weight = None
+        if weight is None:
             weight = (
                 difference.losses.usual_weight if difference.losses.groups is not None else "group"
             )
@@ -477,7 +484,7 @@ class LossesQuestion(Question):
             observed=difference,
             positive_class=losses.settings.get("pos_label"),
             has_values=losses.values is not None,
-            given=difference,
+            reported_losses=difference,
             limited=losses.values is not None or metric.name not in NAMELESS,
         )
         return question if by_rows or clusters is None else question.by_clusters()
@@ -499,11 +506,11 @@ class LossesQuestion(Question):
     @property
     def learner_names(self) -> list[str]:
         """See `Question`."""
-        given = self.observed
-        if given is None:
+        difference = self.observed
+        if difference is None:
             return []
-        places = [each for each in (given.learner, given.other) if each is not None]
-        return [given.losses.learners[place] for place in places]
+        places = [index for index in (difference.learner, difference.other) if index is not None]
+        return [difference.losses.learners[learner_index] for learner_index in places]
 
     @property
     def known(self) -> LossDifference:
@@ -519,8 +526,8 @@ class LossesQuestion(Question):
 
     def losses(self, execution: Execution) -> LossSource:
         """See `Question`."""
-        if self.given is not None and self.given.losses.predictions is not None:
-            return GivenPredictions(self.known, self.given, self.clusters)
+        if self.reported_losses is not None and self.reported_losses.losses.predictions is not None:
+            return GivenPredictions(self.known, self.reported_losses, self.clusters)
         return PrecomputedLosses(self.known)
 
     def losses_on(

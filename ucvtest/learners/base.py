@@ -388,7 +388,7 @@ class JittedLearner(Learner):
 
 def notes_on_learners(learners: Iterable[Learner], sample: Sample) -> list[str]:
     """What results should say of learners, once each."""
-    notes = (each.note_on(sample) for each in learners)
+    notes = (learner.note_on(sample) for learner in learners)
     return list(dict.fromkeys(filter(None, notes)))
 
 

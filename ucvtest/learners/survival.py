@@ -83,5 +83,7 @@ class JittedSurvivalLearner(SurvivalLearner, JittedLearner):
         """Risks (R, n); or probabilities of an event, (R, n) by one time, (R, n, K) by several."""
         if output == "risk":
             return Predictions(self.scores(state, learning, labels), Counter())
-        found = self.event_probabilities(state, learning, np.asarray(self.times))
-        return Predictions(found[:, :, 0] if len(self.times) == 1 else found, Counter())
+        probabilities = self.event_probabilities(state, learning, np.asarray(self.times))
+        return Predictions(
+            probabilities[:, :, 0] if len(self.times) == 1 else probabilities, Counter()
+        )

@@ -55,8 +55,8 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
 
 def _target_of(losses: Losses, clusters: Clusters) -> np.ndarray | None:
     """Labels of the clusters; of survival times there are none."""
-    known = losses.target if losses.event is None else None
-    return None if known is None else clusters.groups.classes(known)
+    labels = losses.target if losses.event is None else None
+    return None if labels is None else clusters.groups.classes(labels)
 
 
 def _aucs(losses: Losses, clusters: Clusters) -> np.ndarray:

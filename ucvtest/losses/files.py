@@ -334,7 +334,7 @@ def _says_direction(losses: Any) -> bool:
 def _numbers(array: np.ndarray) -> list[Any]:
     """Rows of numbers; None for NaN, strings for infinity."""
     if array.ndim > 2:
-        return [_numbers(each) for each in array]
+        return [_numbers(nested_row) for nested_row in array]
     return [
         [value if math.isfinite(value) else _no_number(value) for value in row]
         for row in array.tolist()

@@ -19,7 +19,7 @@ __all__ = ["FromCorrect"]
 
 ACCURACY = "accuracy"
 
-SHOWN = 3
+MOST_LISTED = 3
 """Values that a message lists."""
 
 
@@ -78,7 +78,7 @@ class FromCorrect:
         """
         rules, groups = _columns(correct, groups)
         refuse_other_rows(
-            {_named(name): model_answers for name, model_answers in rules.items()}
+            {_quoted_name(name): model_answers for name, model_answers in rules.items()}
             | {"groups": groups}
         )
         rows = {name: _marked(name, model_answers) for name, model_answers in rules.items()}
@@ -86,8 +86,8 @@ class FromCorrect:
         for name, row in rows.items():
             if len(row) != n_obs:
                 raise ValueError(
-                    f"{_named(name)} has {len(row)} values, where {n_obs} are needed: pass one for "
-                    "each question, the same for all models"
+                    f"{_quoted_name(name)} has {len(row)} values, where {n_obs} are needed: pass "
+                    "one for each question, the same for all models"
                 )
         values, design = np.stack(list(rows.values())), Design.of_fixed_rules(n_obs)
         clusters = as_groups(groups, n_obs)
@@ -127,22 +127,22 @@ def _columns(correct: Any, groups: Any) -> tuple[dict[str, Any], Any]:
 
 def _marked(name: str, user_answers: Any) -> np.ndarray:
     """Ones for what is right and zeros for what is wrong; anything else is refused."""
-    column = as_column(_named(name), user_answers)
+    column = as_column(_quoted_name(name), user_answers)
     if column.ndim != 1:
-        raise ValueError(f"{_named(name)} must have one dimension, got shape {column.shape}")
+        raise ValueError(f"{_quoted_name(name)} must have one dimension, got shape {column.shape}")
     if not len(column):
         raise ValueError("correct is empty: at least one answer is needed")
     n_missing = count_missing(column)
     if n_missing:
         raise ValueError(
-            f"{_named(name)} has {n_missing} missing values: drop these rows for all models, or "
-            "count them as wrong (.fillna(False))"
+            f"{_quoted_name(name)} has {n_missing} missing values: drop these rows for all models, "
+            "or count them as wrong (.fillna(False))"
         )
     unmarked = [value for value in column.tolist() if not _is_marked(value)]
     if unmarked:
         raise ValueError(
-            f"{_named(name)} holds {_listed(unmarked)}, and values must be True or False, or 1 and "
-            f"0: {_remedy(unmarked)}"
+            f"{_quoted_name(name)} holds {_listed(unmarked)}, and values must be True or False, or "
+            f"1 and 0: {_remedy(unmarked)}"
         )
     return column.astype(float)
 
@@ -163,11 +163,11 @@ def _remedy(unmarked: list[Any]) -> str:
     )
 
 
-def _named(name: str) -> str:
+def _quoted_name(name: str) -> str:
     return f"correct[{name!r:.60}]"
 
 
 def _listed(values: Any) -> str:
     distinct = list(dict.fromkeys(values))
-    listed_values = ", ".join(f"{value!r:.30}" for value in distinct[:SHOWN])
-    return f"{listed_values}, ..." if len(distinct) > SHOWN else listed_values
+    listed_values = ", ".join(f"{value!r:.30}" for value in distinct[:MOST_LISTED])
+    return f"{listed_values}, ..." if len(distinct) > MOST_LISTED else listed_values

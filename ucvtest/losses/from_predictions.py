@@ -210,7 +210,7 @@ class FromPredictions:
         0.6666666666666666
         """
         fields = _of_predictions(
-            *(y, predictions, _asked(loss, metric)),
+            *(y, predictions, _chosen_metric(loss, metric)),
             groups=groups,
             pos_label=pos_label,
             sample_weight=sample_weight,
@@ -219,7 +219,7 @@ class FromPredictions:
         return cls(**fields)
 
 
-def _asked(loss: Any, metric: Any) -> Any:
+def _chosen_metric(loss: Any, metric: Any) -> Any:
     """The loss or metric that is asked for; one of them."""
     if metric is None:
         return loss
@@ -260,7 +260,7 @@ def _of_predictions(
         )
     in_rounds = [_scored(y, repeat_rules, metric, pos_label) for repeat_rules in rounds]
     _check_same_classes(in_rounds)
-    loss_fields = in_rounds[0] if folds is None else folds.together(in_rounds)
+    loss_fields = in_rounds[0] if folds is None else folds.joined(in_rounds)
     if folds is not None and isinstance(metric, SmoothMetric):
         metric_of_means = metric.made_for(loss_fields["settings"].get(CLASSES, ()))
         tested = response_where_tested(
@@ -423,10 +423,12 @@ def _known_metric(loss: Any) -> Any:
     return known_loss
 
 
-def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
+def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
     """Refuse rows that do not belong to those of `y`, or of the first other that has an index."""
     indexed = {
-        name: user_rows for name, user_rows in {"y": y, **others}.items() if has_index(user_rows)
+        name: user_rows
+        for name, user_rows in {"y": y, **other_columns}.items()
+        if has_index(user_rows)
     }
     if not indexed:
         return
@@ -510,9 +512,10 @@ def _linearised(
         )
     if not needs_classes:
         metric.refuse_labels(as_response(y))
-    if needs_classes:
+    only = _only_class(y, rules, metric, pos_label) if needs_classes else None
+    if needs_classes and only is None:
         _refuse_one_class(as_response(y), metric)
-    sample = _sample(y, pos_label, as_classes=needs_classes)
+    sample = only or _sample(y, pos_label, as_classes=needs_classes)
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
     if pos_label is not None:
@@ -678,6 +681,29 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None =
     check_size("y", numbers)
     check_finite("y", numbers, infinite=False)
     return Sample(features, numbers, None, None)
+
+
+def _only_class(
+    y: Any, rules: Mapping[str, Any], metric: SmoothMetric, pos_label: Any
+) -> Sample | None:
+    """The response where all of it is the one class of two whose observations decide the metric."""
+    response = as_response(y)
+    labels = [] if count_missing(response) else np.unique(response).tolist()
+    if len(labels) != 1 or not metric.of_two or metric.within is None:
+        return None
+    if known := _one_of_two(response, pos_label):
+        classes, codes = known
+        predicted = {each for given in rules.values() for each in np.asarray(given).flat}
+        others = [each for each in predicted if each != labels[0]]
+        if len(others) == 1 and codes[0] == 1:
+            classes = np.array([others[0], labels[0]], dtype=object)
+        if codes[0] == (metric.within == "positive"):
+            return Sample(
+                *(np.empty((len(response), 0)), response, classes, codes),
+                positive_named=pos_label is not None,
+                declared=declared_order(y),
+            )
+    return None
 
 
 def _refuse_one_class(response: np.ndarray, metric: SmoothMetric) -> None:

@@ -102,10 +102,16 @@ class FromScores:
         'difference of unconditional expected scores at learning-set size 135'
         """
         columns = by_name("fold_scores", fold_scores)
-        rows = {name: _row(name, given) for name, given in columns.items()}
-        named = {name: each for name, each in columns.items() if hasattr(each, "iloc")}
+        rows = {name: _row(name, user_scores) for name, user_scores in columns.items()}
+        named = {
+            name: fold_series
+            for name, fold_series in columns.items()
+            if hasattr(fold_series, "iloc")
+        }
         if len(named) > 1:
-            refuse_other_rows({f"fold_scores[{name!r:.60}]": each for name, each in named.items()})
+            refuse_other_rows(
+                {f"fold_scores[{name!r:.60}]": fold_series for name, fold_series in named.items()}
+            )
         n_resamples = len(next(iter(rows.values())))
         for name, row in rows.items():
             if len(row) != n_resamples:

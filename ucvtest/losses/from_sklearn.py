@@ -165,18 +165,18 @@ class FromSklearn(FromPredictions):
             )
         if not results:
             raise ValueError("results is empty: pass at least one learner's")
-        if any(_is_predictions(each, splits) for each in results.values()):
+        if any(_is_predictions(user_result, splits) for user_result in results.values()):
             folds = _folds_of(splits.design())
-            asked = _asked(score)
+            metric_arguments = _metric_arguments(score)
             return cls.from_predictions(
-                y, dict(results), groups=groups, pos_label=pos_label, fold=folds, **asked
+                y, dict(results), groups=groups, pos_label=pos_label, fold=folds, **metric_arguments
             )
         return cls(**_of_scores(results, splits, score, test_score, greater_is_better))
 
     @classmethod
     def _of_reports(cls, reports: Mapping[str, Any], score: str, pos_label: Any) -> Self:
         """From predictions in skore's reports of cross-validation."""
-        asked = _asked(score)
+        metric_arguments = _metric_arguments(score)
         designs, predictions, responses = [], {}, []
         for name, report in reports.items():
             if not hasattr(report, "split_indices"):
@@ -186,18 +186,25 @@ class FromSklearn(FromPredictions):
                 )
             responses.append(as_column("y", report.y))
             designs.append(Design.from_indices(report.split_indices, len(responses[-1])))
-            predictions[name] = _predicted_by(report, asked, pos_label)
-        if any(each != designs[0] for each in designs):
+            predictions[name] = _predicted_by(report, metric_arguments, pos_label)
+        if any(report_design != designs[0] for report_design in designs):
             raise ValueError("results have different splits: pass the same splitter to all reports")
         if pos_label is None:
             pos_label = next(iter(reports.values())).pos_label
         folds = _folds_of(designs[0])
-        in_order = {name: _in_order(designs[0], parts) for name, parts in predictions.items()}
-        named = {} if asked.get("loss") in ("squared", "absolute") else {"pos_label": pos_label}
-        return cls.from_predictions(responses[0], in_order, fold=folds, **asked, **named)
+        in_order = {
+            name: _in_order(designs[0], split_predictions)
+            for name, split_predictions in predictions.items()
+        }
+        named = (
+            {}
+            if metric_arguments.get("loss") in ("squared", "absolute")
+            else {"pos_label": pos_label}
+        )
+        return cls.from_predictions(responses[0], in_order, fold=folds, **metric_arguments, **named)
 
 
-def _asked(score: str) -> dict[str, Any]:
+def _metric_arguments(score: str) -> dict[str, Any]:
     """What predictions are scored by, as `from_predictions` calls it."""
     if score in SCORES:
         return {"loss": SCORES[score][0].name}
@@ -220,17 +227,19 @@ def _is_of_skore(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "skore"
 
 
-def _predicted_by(report: Any, asked: Mapping[str, Any], pos_label: Any) -> list[np.ndarray]:
+def _predicted_by(
+    report: Any, metric_arguments: Mapping[str, Any], pos_label: Any
+) -> list[np.ndarray]:
     """What a report predicted, split by split."""
-    method = RESPONSES.get(asked.get("loss", ""), "predict")
+    method = RESPONSES.get(metric_arguments.get("loss", ""), "predict")
     options = {"data_source": "test"}
     try:
-        found = report.get_predictions(response_method=method, **options)
+        reported = report.get_predictions(response_method=method, **options)
     except (AttributeError, ValueError):
         if method != "decision_function":
             raise
-        found = report.get_predictions(response_method="predict_proba", **options)
-    arrays = [np.asarray(each) for each in found]
+        reported = report.get_predictions(response_method="predict_proba", **options)
+    arrays = [np.asarray(split_array) for split_array in reported]
     if method == "predict" or arrays[0].ndim == 1:
         return arrays
     if arrays[0].shape[1] > 2:
@@ -238,20 +247,22 @@ def _predicted_by(report: Any, asked: Mapping[str, Any], pos_label: Any) -> list
     label = report.pos_label if pos_label is None else pos_label
     classes = np.unique(as_column("y", report.y)).tolist()
     column = classes.index(label) if label in classes else -1
-    return [each[:, column] for each in arrays]
+    return [split_array[:, column] for split_array in arrays]
 
 
-def _in_order(design: Design, parts: Sequence[np.ndarray]) -> np.ndarray:
+def _in_order(design: Design, split_predictions: Sequence[np.ndarray]) -> np.ndarray:
     """Predictions of observations in their order, of one round or of several."""
-    n_obs, rounds, place = design.n_obs, [], 0
-    while place < len(parts):
-        found = np.empty((n_obs, *parts[0].shape[1:]), dtype=parts[0].dtype)
+    n_obs, rounds, split_index = design.n_obs, [], 0
+    while split_index < len(split_predictions):
+        round_predictions = np.empty(
+            (n_obs, *split_predictions[0].shape[1:]), dtype=split_predictions[0].dtype
+        )
         n_tested = 0
         while n_tested < n_obs:
-            tested = design.testing[place]
-            found[tested] = parts[place]
-            n_tested, place = n_tested + int(tested.sum()), place + 1
-        rounds.append(found)
+            tested = design.testing[split_index]
+            round_predictions[tested] = split_predictions[split_index]
+            n_tested, split_index = n_tested + int(tested.sum()), split_index + 1
+        rounds.append(round_predictions)
     return rounds[0] if len(rounds) == 1 else np.stack(rounds)
 
 

@@ -30,7 +30,7 @@ def of_survival(
             f"metric={metric.name!r:.60} needs survival times: pass uv.survival(time, event) as y"
         )
     risks = as_rows(
-        {name: _risks(name, given, metric) for name, given in rules.items()}, len(times)
+        {name: _risks(name, user_risks, metric) for name, user_risks in rules.items()}, len(times)
     )
     values = linearised_values(metric.made_for(()), times, risks)
     fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
@@ -44,23 +44,23 @@ def of_survival(
     }
 
 
-def _risks(name: str, given: Any, metric: SurvivalMetric) -> np.ndarray:
+def _risks(name: str, user_risks: Any, metric: SurvivalMetric) -> np.ndarray:
     """One risk for each observation, or one for each time of the metric."""
     if len(metric.times) < 2:
-        found = numbers_of(name, given)
+        risks = numbers_of(name, user_risks)
     else:
-        found = as_numbers(quoted(name), given)
-        if found.ndim != 2 or found.shape[1] != len(metric.times):
+        risks = as_numbers(quoted(name), user_risks)
+        if risks.ndim != 2 or risks.shape[1] != len(metric.times):
             raise ValueError(
                 f"{quoted(name)} must have a column for each of the {len(metric.times)} times of "
-                f"metric={metric.name!r:.60}, got shape {found.shape}"
+                f"metric={metric.name!r:.60}, got shape {risks.shape}"
             )
-        check_finite(quoted(name), found, infinite=False)
-        check_size(quoted(name), found)
-    if not metric.ranks and (found.min() < 0 or found.max() > 1):
+        check_finite(quoted(name), risks, infinite=False)
+        check_size(quoted(name), risks)
+    if not metric.ranks and (risks.min() < 0 or risks.max() > 1):
         raise ValueError(
-            f"{quoted(name)} goes from {found.min():.3g} to {found.max():.3g}, but "
+            f"{quoted(name)} goes from {risks.min():.3g} to {risks.max():.3g}, but "
             f"metric={metric.name!r:.60} needs probabilities of an event by then, between 0 and 1: "
             f"use metric='harrell' or uv.metrics.auc({metric.times[-1]:g}) for other risks"
         )
-    return found
+    return risks

@@ -25,14 +25,14 @@ def page_of(losses: Any) -> str:
         {"mean": np.mean} if is_single else {"mean": np.mean, "least": np.min, "greatest": np.max}
     )
     columns = {
-        name: number_column([_over(row, reduce) for row in losses.means])
+        name: number_column([_reduced(row, reduce) for row in losses.means])
         for name, reduce in reduced.items()
     }
     rows = [list(cells) for cells in zip(losses.learners, *columns.values(), strict=True)]
     return page([], [Grid(in_two_columns(fact_rows), aligns="lrl"), Grid(rows, ["", *columns])])
 
 
-def _over(means: np.ndarray, reduce: Any) -> float:
+def _reduced(means: np.ndarray, reduce: Any) -> float:
     """A number over the resamples that have one."""
     finite_means = means[~np.isnan(means)]
     return float(reduce(finite_means)) if len(finite_means) else float("nan")

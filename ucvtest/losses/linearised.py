@@ -11,7 +11,9 @@ from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric
 
 __all__ = [
     "CLASSES",
+    "OF_METRICS",
     "about_class",
+    "errors_of_labels",
     "fields_of",
     "folds_where_tested",
     "kept_classes",
@@ -21,6 +23,10 @@ __all__ = [
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
+
+
+OF_METRICS = (CLASSES, "pos_label")
+"""Settings that losses have of metrics alone."""
 
 
 def linearised_values(
@@ -50,6 +56,12 @@ def folds_where_tested(design: Design) -> np.ndarray | None:
     if design.n_resamples == 1:
         return None
     return np.repeat(np.arange(design.n_resamples), design.testing.sum(axis=1))
+
+
+def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """Errors (L, T) of predictions (L, T), numbers of classes; half of one half-way to the true."""
+    below, above = np.floor(predictions), np.ceil(predictions)
+    return ((below != target) * 1.0 + (above != target)) / 2
 
 
 def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:

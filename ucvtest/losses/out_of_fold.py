@@ -89,7 +89,7 @@ class OutOfFold:
             for repeat in range(n_repeats)
         ]
 
-    def together(self, fields_of_repeats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def joined(self, fields_of_repeats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What was found in the repeats, with values and predictions (L, T) by resample."""
         n_obs = fields_of_repeats[0]["values"].shape[1]
         if self.numbers.shape[1] != n_obs:

@@ -27,7 +27,7 @@ __all__ = [
 
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
 
-SHOWN = 5
+MOST_LISTED = 5
 """Labels that a message lists."""
 
 
@@ -187,5 +187,5 @@ def quoted(name: str) -> str:
 def listed(values: Sequence[Any]) -> str:
     """Labels as messages list them."""
     distinct = list(dict.fromkeys(values))
-    listed_labels = ", ".join(f"{value!r:.30}" for value in distinct[:SHOWN])
-    return f"{listed_labels}, ..." if len(distinct) > SHOWN else listed_labels
+    listed_labels = ", ".join(f"{value!r:.30}" for value in distinct[:MOST_LISTED])
+    return f"{listed_labels}, ..." if len(distinct) > MOST_LISTED else listed_labels

@@ -166,7 +166,7 @@ class Metric:
         """The smallest and the largest value of what results are about."""
         if self.bounds is None or self.units is None:
             return self.bounds
-        low, high = sorted(self.units.of(end) for end in self.bounds)
+        low, high = sorted(self.units.of(bound) for bound in self.bounds)
         return low, high
 
     @property
@@ -203,16 +203,16 @@ class Metric:
         raise NotImplementedError
 
 
-def plural(words: str) -> str:
+def plural(singular: str) -> str:
     """The expected values of two learners, from that of one; what follows "at" or "of" stays."""
     for word in (" at ", " up to ", " of ", " from ", " ("):
-        head, found, tail = words.partition(word)
-        if found and not tail.startswith("recalls"):
-            return f"{plural(head)}{found}{tail}"
-    if words.endswith(("accuracy", "specificity")):
-        return f"{words[:-1]}ies"
-    if words.endswith("index"):
-        return f"{words[:-2]}ices"
-    if words.endswith("mean of recalls"):
-        return words.replace("mean of recalls", "means of recalls")
-    return words + ("es" if words.endswith("s") else "s")
+        head, preposition, tail = singular.partition(word)
+        if preposition and not tail.startswith("recalls"):
+            return f"{plural(head)}{preposition}{tail}"
+    if singular.endswith(("accuracy", "specificity")):
+        return f"{singular[:-1]}ies"
+    if singular.endswith("index"):
+        return f"{singular[:-2]}ices"
+    if singular.endswith("mean of recalls"):
+        return singular.replace("mean of recalls", "means of recalls")
+    return singular + ("es" if singular.endswith("s") else "s")

@@ -44,8 +44,8 @@ LARGEST_WHOLE = 1e15
 
 def of_classes(
     name: str,
-    words: str,
-    parts: PartsOfClass,
+    metric_in_words: str,
+    class_ratio: PartsOfClass,
     average: Any,
     labels: Sequence[Any] | None,
 ) -> SmoothMetric:
@@ -58,105 +58,109 @@ def of_classes(
             "use average='macro', 'weighted' or 'micro'"
         )
     if average != "binary":
-        name, words = f"{name}_{average}", f"{average} {words}"
+        name, metric_in_words = f"{name}_{average}", f"{average} {metric_in_words}"
     if listed is not None:
         name = f"{name}{json.dumps(listed, ensure_ascii=False)}"
-        words = f"{words} of {', '.join(map(str, listed))}"
+        metric_in_words = f"{metric_in_words} of {', '.join(map(str, listed))}"
     return SmoothMetric(
         name,
         no_loss,
         "label",
-        estimand=words,
-        made_for=partial(_cells_of_classes, parts, average, listed),
+        estimand=metric_in_words,
+        made_for=partial(_cells_of_classes, class_ratio, average, listed),
         limits=SHARE,
         of_two=average == "binary" and listed is None,
+        within="positive" if class_ratio is confusion.recall_parts else None,
     )
 
 
 def _listed(labels: Any) -> list[Any]:
     """Labels as a file has them."""
-    given = labels.tolist() if hasattr(labels, "tolist") else labels
-    found = [*map(json_label, given)] if isinstance(given, (list, tuple)) else []
-    if not found or len(set(found)) < len(found):
+    label_list = labels.tolist() if hasattr(labels, "tolist") else labels
+    plain_labels = [*map(json_label, label_list)] if isinstance(label_list, (list, tuple)) else []
+    if not plain_labels or len(set(plain_labels)) < len(plain_labels):
         raise ValueError(f"labels must be a list of different classes, got {labels!r:.60}")
-    return found
+    return plain_labels
 
 
 def _cells_of_classes(
-    parts: PartsOfClass, average: Average, labels: list[Any] | None, classes: Sequence[Any]
+    class_ratio: PartsOfClass, average: Average, labels: list[Any] | None, classes: Sequence[Any]
 ) -> Cells:
-    known = list(classes)
-    places = _places(known, average, labels)
+    known_classes = list(classes)
+    places = _places(known_classes, average, labels)
 
-    def found(table: np.ndarray) -> tuple[float, np.ndarray]:
+    def metric_of_table(table: np.ndarray) -> tuple[float, np.ndarray]:
         # Labels that predictions alone have are further classes of an average.
-        everywhere = places if labels is not None else [*places, *range(len(known), len(table))]
+        everywhere = (
+            places if labels is not None else [*places, *range(len(known_classes), len(table))]
+        )
         if average == "binary":
-            return confusion.ratio(table, *parts(table, places[0]))
-        over = {
+            return confusion.ratio(table, *class_ratio(table, places[0]))
+        averages = {
             "macro": confusion.averaged,
             "weighted": confusion.weighted_by_class,
             "micro": confusion.micro_averaged,
         }
-        return over[average](table, parts, everywhere)
+        return averages[average](table, class_ratio, everywhere)
 
-    return Cells(found, len(known), places[0] if len(places) == 1 else None)
+    return Cells(metric_of_table, len(known_classes), places[0] if len(places) == 1 else None)
 
 
-def _places(known: list[Any], average: Average, labels: list[Any] | None) -> list[int]:
+def _places(known_classes: list[Any], average: Average, labels: list[Any] | None) -> list[int]:
     """Where the classes are that the metric is about."""
     if labels is None:
-        if average == "binary" and len(known) != 2:
+        if average == "binary" and len(known_classes) != 2:
             raise ValueError(
-                f"metric of the positive class needs two classes, y has {len(known)}: name one by "
-                "labels=[...], or an average: 'macro', 'weighted' or 'micro'"
+                f"metric of the positive class needs two classes, y has {len(known_classes)}: name "
+                "one by labels=[...], or an average: 'macro', 'weighted' or 'micro'"
             )
-        return [len(known) - 1] if average == "binary" else list(range(len(known)))
-    unknown = [label for label in labels if label not in known]
+        return [len(known_classes) - 1] if average == "binary" else list(range(len(known_classes)))
+    unknown = [label for label in labels if label not in known_classes]
     if unknown:
         raise ValueError(
             f"labels of the metric has {unknown[0]!r:.60}, which is no class of y: the classes "
-            f"are {', '.join(map(repr, known))}"
+            f"are {', '.join(map(repr, known_classes))}"
         )
-    return [known.index(label) for label in labels]
+    return [known_classes.index(label) for label in labels]
 
 
 def of_table(
-    name: str, words: str, function: ValueAndGradient, limits: tuple[float, float]
+    name: str, metric_in_words: str, metric_of_table: ValueAndGradient, limits: tuple[float, float]
 ) -> SmoothMetric:
     """A metric of the whole confusion matrix."""
     return SmoothMetric(
         name,
         no_loss,
         "label",
-        estimand=words,
-        made_for=lambda classes: Cells(function, len(classes)),
+        estimand=metric_in_words,
+        made_for=lambda classes: Cells(metric_of_table, len(classes)),
         limits=limits,
     )
 
 
-def of_negative_class(name: str, words: str, parts: PartsOfClass) -> SmoothMetric:
+def of_negative_class(name: str, metric_in_words: str, class_ratio: PartsOfClass) -> SmoothMetric:
     """A ratio of the negative one of two classes."""
 
     def made_for(classes: Sequence[Any]) -> Cells:
         if len(classes) != 2:
             raise ValueError(f"metric={name!r} needs two classes, y has {len(classes)}")
-        return Cells(lambda table: confusion.ratio(table, *parts(table, 0)), 2)
+        return Cells(lambda table: confusion.ratio(table, *class_ratio(table, 0)), 2)
 
     return SmoothMetric(
         name,
         no_loss,
         "label",
-        estimand=words,
+        estimand=metric_in_words,
         made_for=made_for,
         limits=SHARE,
         of_two=True,
+        within="negative" if class_ratio is confusion.recall_parts else None,
     )
 
 
 def of_moments(
     name: str,
-    words: str,
+    metric_in_words: str,
     *,
     numbers: Callable[[np.ndarray, np.ndarray], np.ndarray],
     values: Callable[[np.ndarray], Any],
@@ -168,32 +172,32 @@ def of_moments(
 ) -> SmoothMetric:
     """A metric by the numbers of each observation, the function of their means and its gradient."""
 
-    def both(means: np.ndarray) -> tuple[float, np.ndarray]:
+    def value_and_gradient(means: np.ndarray) -> tuple[float, np.ndarray]:
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(values(means)), gradient(means)
 
-    function = Moments(numbers, both, values)
+    metric_of_moments = Moments(numbers, value_and_gradient, values)
     return SmoothMetric(
         name,
         numbers,
         output,
-        estimand=words,
-        made_for=lambda classes: function,
+        estimand=metric_in_words,
+        made_for=lambda classes: metric_of_moments,
         limits=limits,
         interval_scale=scale,
         rises=rises,
     )
 
 
-def of_ranks(name: str, words: str, influence: Any) -> SmoothMetric:
+def of_ranks(name: str, metric_in_words: str, influence: Any) -> SmoothMetric:
     """A metric of ranks of scores."""
-    found = Ranks(influence)
+    rank_metric = Ranks(influence)
     return SmoothMetric(
         name,
         no_loss,
         "score",
-        estimand=words,
-        made_for=lambda classes: found,
+        estimand=metric_in_words,
+        made_for=lambda classes: rank_metric,
         limits=SHARE,
     )
 

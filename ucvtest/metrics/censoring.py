@@ -55,22 +55,22 @@ class Censoring:
         return float(self.left[np.searchsorted(self.places, time, side="right")])
 
     def contribution(
-        self, ends: np.ndarray, parts: np.ndarray, limit: float = np.inf
+        self, end_times: np.ndarray, weighted_parts: np.ndarray, limit: float = np.inf
     ) -> np.ndarray:
-        """What each observation moves by its part in G, in means of `parts` (n,), each over a G.
+        """What each observation moves by its part in G, in means of `weighted_parts` (n,) over a G.
 
-        That G is G(u-), u being the `ends` (n,), or G(limit) where u is infinite. With H(s) the
-        mean of the parts that have s before u, and Y(s) = #(t >= s), it is n times the sum over
+        That G is G(u-), u being the `end_times` (n,), or G(limit) where u is infinite. With H(s)
+        the mean of the parts that have s before u, and Y(s) = #(t >= s), it is n times the sum over
         s <= limit of H(s)/Y(s) (1{censored at s} - 1{t >= s} C(s)/Y(s)): the martingale of the
         Nelson-Aalen estimate, as in riskRegression (Gerds and Kattan 2021).
         """
-        order = np.argsort(ends)
-        behind = np.concatenate([np.cumsum(parts[order][::-1])[::-1], [0.0]])
-        reached = behind[np.searchsorted(ends[order], self.places, side="right")]
+        order = np.argsort(end_times)
+        behind = np.concatenate([np.cumsum(weighted_parts[order][::-1])[::-1], [0.0]])
+        reached = behind[np.searchsorted(end_times[order], self.places, side="right")]
         # Where all that are left are censored, no later observation has a weight.
         jumps = np.where((self.places <= limit) & (self.left[1:] > 0), reached / self.followed, 0.0)
         drift = np.concatenate([[0.0], np.cumsum(jumps * self.counts / self.followed)])
         time, censored = self.times.time, ~self.times.event
-        found: np.ndarray = -drift[np.searchsorted(self.places, time, side="right")]
-        found[censored] += jumps[np.searchsorted(self.places, time[censored])]
-        return found
+        contributions: np.ndarray = -drift[np.searchsorted(self.places, time, side="right")]
+        contributions[censored] += jumps[np.searchsorted(self.places, time[censored])]
+        return contributions

@@ -24,7 +24,7 @@ __all__ = [
     "weighted_by_class",
 ]
 
-Found = tuple[float, np.ndarray]
+MetricAndGradient = tuple[float, np.ndarray]
 PartsOfClass = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 """Numerator and denominator of a ratio of one class against the rest, as weights of cells."""
 
@@ -32,7 +32,7 @@ NOTHING = 1e-15
 """Denominators that are no more than rounding error."""
 
 
-def ratio(table: np.ndarray, above: np.ndarray, below: np.ndarray) -> Found:
+def ratio(table: np.ndarray, above: np.ndarray, below: np.ndarray) -> MetricAndGradient:
     """Sums of cells, weighted by `above`, over those weighted by `below`."""
     denominator = float((below * table).sum())
     if not denominator > NOTHING:
@@ -48,19 +48,23 @@ def _masks(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return hit, row, column
 
 
-def net_benefit(table: np.ndarray, threshold: float) -> Found:
+def net_benefit(table: np.ndarray, threshold: float) -> MetricAndGradient:
     """True positives less false ones at the odds of the threshold, per observation."""
     gains = np.array([[0.0, -threshold / (1 - threshold)], [0.0, 1.0]])
     return float((gains * table).sum()), gains
 
 
-def averaged(table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]) -> Found:
+def averaged(
+    table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]
+) -> MetricAndGradient:
     """The mean over classes ("macro")."""
     values, gradients = zip(*(_or_zero(table, class_ratio, k) for k in places), strict=True)
     return float(np.mean(values)), np.mean(gradients, axis=0)
 
 
-def weighted_by_class(table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]) -> Found:
+def weighted_by_class(
+    table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]
+) -> MetricAndGradient:
     """The mean over classes weighted by their shares, which are estimated too ("weighted")."""
     total, value, gradient = 0.0, 0.0, np.zeros(table.shape)
     for k in places:
@@ -76,7 +80,9 @@ def weighted_by_class(table: np.ndarray, class_ratio: PartsOfClass, places: Sequ
     return value / total, gradient / total
 
 
-def micro_averaged(table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]) -> Found:
+def micro_averaged(
+    table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]
+) -> MetricAndGradient:
     """A ratio of sums over classes ("micro")."""
     above, below = (
         sum(class_parts)
@@ -109,12 +115,12 @@ def jaccard_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     return hit, row + column - hit
 
 
-def balanced_accuracy(table: np.ndarray) -> Found:
+def balanced_accuracy(table: np.ndarray) -> MetricAndGradient:
     """The mean recall of the classes that are there."""
     return averaged(table, recall_parts, np.flatnonzero(table.sum(axis=1) > NOTHING).tolist())
 
 
-def geometric_mean_of_recalls(table: np.ndarray) -> Found:
+def geometric_mean_of_recalls(table: np.ndarray) -> MetricAndGradient:
     """The geometric mean of the recalls of the classes that are there; 0 has no gradient."""
     places = np.flatnonzero(table.sum(axis=1) > NOTHING).tolist()
     recalls = [ratio(table, *recall_parts(table, k)) for k in places]
@@ -126,7 +132,7 @@ def geometric_mean_of_recalls(table: np.ndarray) -> Found:
     return mean, mean / len(places) * slopes
 
 
-def matthews(table: np.ndarray) -> Found:
+def matthews(table: np.ndarray) -> MetricAndGradient:
     """The correlation of true and predicted classes (Matthews; Gorodkin of several classes)."""
     true, predicted = table.sum(axis=1), table.sum(axis=0)
     a, b = 1 - true @ true, 1 - predicted @ predicted
@@ -138,7 +144,7 @@ def matthews(table: np.ndarray) -> Found:
     return value, slope + value * (true[:, None] / a + predicted / b)
 
 
-def chance_corrected(table: np.ndarray, power: float | None = None) -> Found:
+def chance_corrected(table: np.ndarray, power: float | None = None) -> MetricAndGradient:
     """Cohen's kappa; disagreements weigh alike, or by the power of their distance."""
     class_numbers = np.arange(len(table))
     class_distance = np.abs(class_numbers[:, None] - class_numbers)
@@ -152,7 +158,7 @@ def chance_corrected(table: np.ndarray, power: float | None = None) -> Found:
     return 1 - weighted_disagreement, -(weights - weighted_disagreement * by_chance) / expected
 
 
-def _or_zero(table: np.ndarray, class_ratio: PartsOfClass, k: int) -> Found:
+def _or_zero(table: np.ndarray, class_ratio: PartsOfClass, k: int) -> MetricAndGradient:
     """The ratio of a class, 0 where it is 0/0."""
     value, gradient = ratio(table, *class_ratio(table, k))
     return (0.0, np.zeros(gradient.shape)) if np.isnan(value) else (value, gradient)

@@ -124,7 +124,7 @@ def costs_in_order(loss: Loss, sample: "Sample") -> Loss:
         positive = classes[-1] if sample.positive_named else None
         check_order("loss", classes, sample.declared, positive)
         return loss
-    places = {str(name): place for place, name in enumerate(loss.class_names)}
+    places = {str(name): class_position for class_position, name in enumerate(loss.class_names)}
     if sorted(places) != sorted(map(str, classes)):
         raise ValueError(
             f"loss has rows and columns {listed_labels(loss.class_names)}: name them by the labels "

@@ -116,9 +116,9 @@ def fbeta(
     """
     if not is_number(beta) or not beta > 0:
         raise ValueError(f"beta must be a number above 0, got {beta!r:.60}")
-    parts = partial(confusion.f_beta_parts, beta=float(beta))
+    class_ratio = partial(confusion.f_beta_parts, beta=float(beta))
     name = f"fbeta({written(float(beta))})"
-    return of_classes(name, f"F{beta:g}", parts, average, labels)
+    return of_classes(name, f"F{beta:g}", class_ratio, average, labels)
 
 
 def precision(average: Average = "binary", labels: Sequence[Any] | None = None) -> SmoothMetric:
@@ -236,9 +236,11 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
     if weights is not None and (not isinstance(weights, str) or weights not in WEIGHTS):
         raise ValueError(f"weights must be None, 'linear' or 'quadratic', got {weights!r:.60}")
     name = "kappa" if weights is None else f"kappa_{weights}"
-    words = "kappa" if weights is None else f"{weights}ly weighted kappa".replace("icly", "ically")
-    found = partial(confusion.chance_corrected, power=WEIGHTS[weights])
-    return of_table(name, words, found, CORRELATION)
+    kappa_in_words = (
+        "kappa" if weights is None else f"{weights}ly weighted kappa".replace("icly", "ically")
+    )
+    kappa_of_table = partial(confusion.chance_corrected, power=WEIGHTS[weights])
+    return of_table(name, kappa_in_words, kappa_of_table, CORRELATION)
 
 
 def net_benefit(threshold: float) -> SmoothMetric:
@@ -270,13 +272,13 @@ def net_benefit(threshold: float) -> SmoothMetric:
     if not is_number(threshold) or not 0 < threshold < 1:
         raise ValueError(f"threshold must lie between 0 and 1, got {threshold!r:.60}")
     q = float(threshold)
-    found = partial(confusion.net_benefit, threshold=q)
+    benefit_of_table = partial(confusion.net_benefit, threshold=q)
     return SmoothMetric(
         f"net_benefit({written(q)})",
         no_loss,
         "probability",
         estimand=f"net benefit at {q:g}",
-        made_for=lambda classes: Cells(found, len(classes)),
+        made_for=lambda classes: Cells(benefit_of_table, len(classes)),
         limits=(-q / (1 - q), 1.0),
         cut=q,
     )
@@ -315,9 +317,11 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
     """
     if not is_number(max_fpr) or not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr must be above 0 and at most 1, got {max_fpr!r:.60}")
-    most = float(max_fpr)
-    found = partial(weighted_ranks.partial_area, max_fpr=most)
-    return of_ranks(f"partial_auc({written(most)})", f"partial AUC up to {most:g}", found)
+    largest_fpr = float(max_fpr)
+    area = partial(weighted_ranks.partial_area, max_fpr=largest_fpr)
+    return of_ranks(
+        f"partial_auc({written(largest_fpr)})", f"partial AUC up to {largest_fpr:g}", area
+    )
 
 
 def named_smooth_metric(name: Any) -> SmoothMetric | None:
@@ -328,24 +332,24 @@ def named_smooth_metric(name: Any) -> SmoothMetric | None:
     if not isinstance(name, str):
         return None
     name = ALIASES.get(name, name)
-    known = SMOOTH.get(name)
-    if known is not None:
-        return known
-    found = FAMILY.match(name)
-    if found is None:
+    named_metric = SMOOTH.get(name)
+    if named_metric is not None:
+        return named_metric
+    match = FAMILY.match(name)
+    if match is None:
         return None
     arguments: dict[str, Any] = {}
     try:
-        if found["average"]:
-            arguments["average"] = found["average"]
-        if found["labels"]:
-            arguments["labels"] = json.loads(found["labels"])
-        numbers = [] if found["number"] is None else [*map(float, found["number"].split(","))]
+        if match["average"]:
+            arguments["average"] = match["average"]
+        if match["labels"]:
+            arguments["labels"] = json.loads(match["labels"])
+        numbers = [] if match["number"] is None else [*map(float, match["number"].split(","))]
     except ValueError:
         return None
     try:
-        number = (numbers,) if found["family"] in OF_SEVERAL_NUMBERS else numbers
-        return FAMILIES[found["family"]](*number, **arguments)
+        number = (numbers,) if match["family"] in OF_SEVERAL_NUMBERS else numbers
+        return FAMILIES[match["family"]](*number, **arguments)
     except TypeError:
         return None
     except ValueError as error:
@@ -362,17 +366,17 @@ def as_smooth_metric(metric: Any) -> SmoothMetric:
     """
     if isinstance(metric, SmoothMetric):
         return metric
-    found = named_smooth_metric(metric)
-    if found is None:
+    smooth_metric = named_smooth_metric(metric)
+    if smooth_metric is None:
         refuse_unknown(metric, SMOOTH, FAMILIES)
-    return found
+    return smooth_metric
 
 
 def kind_in_words(name: Any, *, rises: bool) -> str:
     """What results call what they are about: a loss, a score, or a metric that is neither."""
-    known = known_metric(name)
-    if known is not None:
-        return "Loss" if known.is_mean else "Metric"
+    metric_of_name = known_metric(name)
+    if metric_of_name is not None:
+        return "Loss" if metric_of_name.is_mean else "Metric"
     if rises:
         return "Score"
     return "Loss" if named_smooth_metric(name) is None else "Metric"

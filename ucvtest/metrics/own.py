@@ -189,9 +189,9 @@ def _parts_from(user_parts: Callable[..., Any], name: str) -> Callable[..., np.n
 
 def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:
     """Refuse functions that cannot be called, and what are no limits."""
-    for argument, function in functions.items():
-        if not callable(function):
-            raise ValueError(f"{argument} must be a function, got {function!r:.60}")
+    for argument, user_function in functions.items():
+        if not callable(user_function):
+            raise ValueError(f"{argument} must be a function, got {user_function!r:.60}")
     two = isinstance(limits, (tuple, list)) and len(limits) == 2
     if not two or not all(isinstance(limit, (int, float)) for limit in limits):
         raise ValueError(f"limits must be the smallest and the largest value, got {limits!r:.60}")

@@ -62,7 +62,7 @@ def range_of(metric: Metric, values: np.ndarray | None = None, *, zero_one: bool
     """
     metric_range = metric.limits if isinstance(metric, SmoothMetric) else metric.bounds
     if metric_range is None:
-        low, high = _named(metric)
+        low, high = _known_range(metric)
         if values is not None and values.size and not _within(values, low, high):
             low, high = EVERYTHING
         if zero_one and values is not None and zeros_and_ones(values):
@@ -80,7 +80,7 @@ def difference_range(metric_range: Range) -> Range:
     return -width, width
 
 
-def _named(metric: Metric) -> Range:
+def _known_range(metric: Metric) -> Range:
     """What is known of the name, which means the same in functions of ours and in tables."""
     name = metric.name
     if not str(getattr(metric.function, "__module__", "")).startswith("ucvtest."):

@@ -110,7 +110,7 @@ def _loss_behind(loss: Metric, bounds: tuple[float, float] | None) -> Metric:
     """The loss of a score, with what the bounds of the score leave it."""
     loss_bounds = None
     if bounds is not None and loss.units is not None:
-        low, high = sorted(loss.units.back(end) for end in bounds)
+        low, high = sorted(loss.units.back(bound) for bound in bounds)
         loss_bounds = low, high
     if loss_bounds == loss.bounds:
         return loss

@@ -39,15 +39,15 @@ def refuse_name_of_auc(metric: Metric) -> None:
 def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
     """Refuse the AUC, which is no mean of losses, for the test or function that is called so."""
     if is_auc(loss):
-        asked = "loss='auc'" if scoring is None else f"scoring={scoring!r:.60}"
+        user_argument = "loss='auc'" if scoring is None else f"scoring={scoring!r:.60}"
         remedy = "loss='zero_one' or 'log'"
         if scoring is not None:
             remedy = "scoring='accuracy' or 'neg_log_loss'"
         if name in ABOUT_RULES:
             remedy += f", or {ABOUT_RULES[name]}, which is about the AUC"
         raise ValueError(
-            f"{asked} keeps decision scores, and {name} needs the loss of every observation: use "
-            f"{remedy}"
+            f"{user_argument} keeps decision scores, and {name} needs the loss of every "
+            f"observation: use {remedy}"
         )
 
 
@@ -64,4 +64,15 @@ def refuse_of_folds(metric: Any) -> None:
             "Fit on other observations and use "
             f"uv.Losses.from_predictions(y, scores, metric={metric.name!r:.60}) with "
             "uv.HoldOutTest, or take metric='auc'"
+        )
+
+
+def refuse_of_labels(metric: Any) -> None:
+    """Refuse metrics of survival times for learners, which are fitted to labels or numbers."""
+    if isinstance(metric, Metric) and metric.of_survival:
+        user_argument = f"metric={metric.name!r:.60}"
+        raise ValueError(
+            f"{user_argument} needs survival times, and learners are fitted to labels or numbers: "
+            "predict risks of observations that they were not fitted to, and use "
+            f"uv.Losses.from_predictions(uv.survival(time, event), risks, {user_argument})"
         )

@@ -21,7 +21,7 @@ PROBED = 4
 """Observations with which a scorer is asked what it needs."""
 
 
-class _Asked(Exception):
+class _MethodRequest(Exception):
     """The scorer asks the estimator for something."""
 
 
@@ -41,7 +41,7 @@ class _Rows:
     def __getattr__(self, name: str) -> NoReturn:
         self._refuse()
 
-    def __getitem__(self, place: Any) -> NoReturn:
+    def __getitem__(self, index: Any) -> NoReturn:
         self._refuse()
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
@@ -60,7 +60,7 @@ class _Probe:
 
     def __getattr__(self, name: str) -> Any:
         if name in OUTPUTS:
-            raise _Asked(name)
+            raise _MethodRequest(name)
         raise AttributeError(name)
 
 
@@ -84,13 +84,15 @@ def is_scorer_function(scoring: Any) -> bool:
     if not callable(scoring) or isinstance(scoring, type) or hasattr(scoring, "_score_func"):
         return False
     try:
-        known = inspect.signature(scoring).parameters.values()
+        parameters = inspect.signature(scoring).parameters.values()
     except (TypeError, ValueError):
         return False
-    needed = [
-        each for each in known if each.default is each.empty and each.kind != each.VAR_KEYWORD
+    required = [
+        parameter
+        for parameter in parameters
+        if parameter.default is parameter.empty and parameter.kind != parameter.VAR_KEYWORD
     ]
-    return len(needed) == 3
+    return len(required) == 3
 
 
 def score_by_function(scorer: Callable[..., Any]) -> SetScore:
@@ -123,8 +125,8 @@ def _asked_method(scorer: Callable[..., Any], name: str) -> str:
     """What a scorer asks its estimator for."""
     try:
         scorer(_Probe(), _Rows(name, PROBED), np.arange(PROBED) % 2)
-    except _Asked as asked:
-        return str(asked)
+    except _MethodRequest as method_request:
+        return str(method_request)
     except _NotPredictions:
         raise
     except Exception:

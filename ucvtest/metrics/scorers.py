@@ -52,9 +52,9 @@ def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None) -> Any:
         other = "loss" if loss is not None else "scoring" if scoring is not None else None
         if other is not None:
             raise ValueError(f"{other} and metric exclude each other: pass one of them")
-        found = canonical(metric_or_loss(metric))
-        refuse_of_folds(found)
-        return found
+        canonical_metric = canonical(metric_or_loss(metric))
+        refuse_of_folds(canonical_metric)
+        return canonical_metric
     if scoring is None:
         return canonical(loss)
     if loss is not None:
@@ -80,11 +80,11 @@ def _scorer(scoring: Any) -> Any:
     metrics = _metrics()
 
     if isinstance(scoring, str):
-        known = metrics.get_scorer_names()
-        if scoring not in known:
+        scorer_names = metrics.get_scorer_names()
+        if scoring not in scorer_names:
             raise ValueError(
-                f"scoring={scoring!r:.60} is unknown: use one of {', '.join(known)}, or a scorer "
-                "from sklearn.metrics.make_scorer"
+                f"scoring={scoring!r:.60} is unknown: use one of {', '.join(scorer_names)}, or a "
+                "scorer from sklearn.metrics.make_scorer"
             )
         return metrics.get_scorer(scoring)
     if isinstance(scoring, (list, tuple, set, dict)):
@@ -115,35 +115,37 @@ def _name_of(scorer: Any) -> str:
 
 def _what_it_does(scorer: Any) -> tuple[Any, ...]:
     """What makes two scorers the same: also where one names what is the default anyway."""
-    function, given = scorer._score_func, dict(scorer._kwargs)
+    score_function, keywords = scorer._score_func, dict(scorer._kwargs)
     defaults = {
-        name: each.default
-        for name, each in inspect.signature(function).parameters.items()
-        if name in given and each.default is not inspect.Parameter.empty
+        name: parameter.default
+        for name, parameter in inspect.signature(score_function).parameters.items()
+        if name in keywords and parameter.default is not inspect.Parameter.empty
     }
-    own = {name: x for name, x in given.items() if name not in defaults or x != defaults[name]}
-    return function, scorer._sign, own, getattr(scorer, "_response_method", None)
+    changed_keywords = {
+        name: x for name, x in keywords.items() if name not in defaults or x != defaults[name]
+    }
+    return score_function, scorer._sign, changed_keywords, getattr(scorer, "_response_method", None)
 
 
 def _in_words(name: str) -> str:
     """What is estimated; a function without a name of its own is "score"."""
-    own = name.removesuffix("_score")
-    return "expected score" if own == "score" else f"expected {own} score"
+    score_name = name.removesuffix("_score")
+    return "expected score" if score_name == "score" else f"expected {score_name} score"
 
 
 def _set_score(name: str, scorer: Any) -> SetScore:
-    function, sign, given = scorer._score_func, scorer._sign, dict(scorer._kwargs)
+    score_function, sign, keywords = scorer._score_func, scorer._sign, dict(scorer._kwargs)
 
     # A number each, where other losses have one for each observation.
-    def score(y: np.ndarray, prediction: np.ndarray, **known: Any) -> Any:
-        return float(sign * function(y, prediction, **(known | given)))
+    def score(y: np.ndarray, prediction: np.ndarray, **sample_arguments: Any) -> Any:
+        return float(sign * score_function(y, prediction, **(sample_arguments | keywords)))
 
     output, fixed = _output_of(scorer, name)
-    parameters = inspect.signature(function).parameters
-    asked = {name: each.default for name, each in parameters.items()} | given
+    parameters = inspect.signature(score_function).parameters
+    score_arguments = {name: parameter.default for name, parameter in parameters.items()} | keywords
     # Of labels an average over classes has no positive one.
-    if asked.get("average", "binary") != "binary" and output == "label":
-        asked.pop("pos_label", None)
+    if score_arguments.get("average", "binary") != "binary" and output == "label":
+        score_arguments.pop("pos_label", None)
     return SetScore(
         name,
         score,
@@ -151,15 +153,15 @@ def _set_score(name: str, scorer: Any) -> SetScore:
         original_labels=True,
         estimand=_in_words(name),
         fixed_output=fixed,
-        parameters=frozenset(asked),
-        positive=_default_positive(asked),
-        scorer_names_positive="pos_label" in given,
+        parameters=frozenset(score_arguments),
+        positive=_default_positive(score_arguments),
+        scorer_names_positive="pos_label" in keywords,
     )
 
 
-def _default_positive(asked: dict[str, Any]) -> Any:
+def _default_positive(score_arguments: dict[str, Any]) -> Any:
     """The positive class of a scorer: what it says, or what its function takes by default."""
-    label = asked.get("pos_label")
+    label = score_arguments.get("pos_label")
     return None if label is inspect.Parameter.empty else label
 
 

@@ -79,21 +79,23 @@ def scores_of_sets(
     """
     from sklearn.exceptions import UndefinedMetricWarning
 
-    known = _known_arguments(score, sample)
-    found, doubts = np.empty(len(testing)), dict[int, str]()
+    sample_arguments = _known_arguments(score, sample)
+    set_scores, doubts = np.empty(len(testing)), dict[int, str]()
     for row, tested in enumerate(testing):
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", UndefinedMetricWarning)
-                found[row] = _score_of(score, sample, predictions[row, tested], tested, known)
+                set_scores[row] = _score_of(
+                    score, sample, predictions[row, tested], tested, sample_arguments
+                )
         except (ValueError, TypeError) as error:
             raise ValueError(
                 f"scoring={score.name!r} failed on split {first + row}: {error}"
             ) from None
-        if not np.isfinite(found[row]):
+        if not np.isfinite(set_scores[row]):
             raise ValueError(
-                f"scoring={score.name!r} gave {found[row]} on split {first + row}, whose test set "
-                "has no such score: use fewer folds, or a stratified splitter"
+                f"scoring={score.name!r} gave {set_scores[row]} on split {first + row}, whose test "
+                "set has no such score: use fewer folds, or a stratified splitter"
             )
         if caught:
             doubts[row] = str(caught[0].message)
@@ -102,28 +104,34 @@ def scores_of_sets(
             f"scoring={score.name!r} in {len(doubts)} of {len(testing)} test sets: "
             f"{next(iter(doubts.values()))} Use fewer folds, or a stratified splitter"
         )
-    return found
+    return set_scores
 
 
 def _score_of(
-    score: SetScore, sample: "Sample", predicted: np.ndarray, tested: np.ndarray, known: Any
+    score: SetScore,
+    sample: "Sample",
+    predicted: np.ndarray,
+    tested: np.ndarray,
+    sample_arguments: Any,
 ) -> float:
-    function: Any = score.function
+    score_function: Any = score.function
     if score.output == "number" or sample.classes is None:
-        return function(sample.target[tested], predicted, **known)
+        return score_function(sample.target[tested], predicted, **sample_arguments)
     true = sample.response[tested]
     if score.output != "label":
-        return function(true, _in_order(score, sample, predicted, known), **known)
+        return score_function(
+            true, _in_order(score, sample, predicted, sample_arguments), **sample_arguments
+        )
     below, above = np.floor(predicted).astype(int), np.ceil(predicted).astype(int)
-    low = function(true, sample.classes[below], **known)
+    low = score_function(true, sample.classes[below], **sample_arguments)
     if np.array_equal(below, above):
         return low
     # A code half-way between two classes is a tie left open: both labels count half.
-    return (low + function(true, sample.classes[above], **known)) / 2
+    return (low + score_function(true, sample.classes[above], **sample_arguments)) / 2
 
 
 def _in_order(
-    score: SetScore, sample: "Sample", predicted: np.ndarray, known: dict[str, Any]
+    score: SetScore, sample: "Sample", predicted: np.ndarray, sample_arguments: dict[str, Any]
 ) -> np.ndarray:
     """Predictions about the class that the function takes for the positive one.
 
@@ -168,13 +176,13 @@ def check_positive_of(score: SetScore, sample: "Sample") -> None:
     if not asks or sample.n_classes != 2 or sample.positive_named:
         return
     classes = np.asarray(sample.classes).tolist()
-    everything = np.arange(sample.n_obs)
+    all_observations = np.arange(sample.n_obs)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _score_of(score, sample, sample.target, everything, {})
+            _score_of(score, sample, sample.target, all_observations, {})
     except (ValueError, TypeError) as error:
-        labels = " or ".join(f"pos_label={each!r:.60}" for each in classes)
+        labels = " or ".join(f"pos_label={label!r:.60}" for label in classes)
         raise ValueError(
             f"scoring={score.name!r} cannot score the labels of y as they are ({error}): pass "
             f"{labels}, the class that it is about"

@@ -76,7 +76,7 @@ class Cells:
 
     value_and_gradient: ValueAndGradient
     n_classes: int
-    one: int | None = None
+    only_class: int | None = None
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The confusion matrix (C, C), in shares."""
@@ -91,9 +91,9 @@ class Cells:
     def parts(self, target: np.ndarray, predictions: np.ndarray, along: np.ndarray) -> np.ndarray:
         """The number that `along` (C, C) has in the cell of each observation."""
         true, (below, above) = target.astype(int), _predicted(predictions)
-        found: np.ndarray = along[true, below]
+        cell_numbers: np.ndarray = along[true, below]
         # Exact where nothing is left open.
-        return found if (below == above).all() else (found + along[true, above]) / 2
+        return cell_numbers if (below == above).all() else (cell_numbers + along[true, above]) / 2
 
 
 def _predicted(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +147,7 @@ class OfTimes:
 
 
 def linearised(
-    function: "FunctionOfMeans | Ranks | OfTimes",
+    metric_of_means: "FunctionOfMeans | Ranks | OfTimes",
     target: Any,
     predictions: np.ndarray,
     folds: np.ndarray | None = None,
@@ -157,18 +157,22 @@ def linearised(
     Without a gradient, as at a geometric mean of 0, all are the metric. `folds` (T,) are numbers of
     test sets, which metrics of pairs of survival times need.
     """
-    if isinstance(function, OfTimes):
-        return function.values(target, predictions, folds, None)
-    if isinstance(function, Ranks):
-        value, influence = function.influence(target, predictions, np.ones(len(target)))
+    if isinstance(metric_of_means, OfTimes):
+        return metric_of_means.values(target, predictions, folds, None)
+    if isinstance(metric_of_means, Ranks):
+        value, influence = metric_of_means.influence(target, predictions, np.ones(len(target)))
         return value + influence
-    means = function.means(target, predictions)
-    value, gradient = function.value_and_gradient(means)
+    means = metric_of_means.means(target, predictions)
+    value, gradient = metric_of_means.value_and_gradient(means)
     if not math.isfinite(value):
         return np.full(len(target), math.nan)
     if not np.isfinite(gradient).all():
         return np.full(len(target), value)
-    return value - float((gradient * means).sum()) + function.parts(target, predictions, gradient)
+    return (
+        value
+        - float((gradient * means).sum())
+        + metric_of_means.parts(target, predictions, gradient)
+    )
 
 
 @dataclass(frozen=True)
@@ -187,6 +191,8 @@ class SmoothMetric(Metric):
         Of a metric of labels that are decided by a probability: from which on they are positive.
     of_two : bool
         Whether it is about one of two classes.
+    within : {"positive", "negative"}, optional
+        The class of two whose observations alone decide it, as a recall.
     """
 
     made_for: Callable[[Sequence[Any]], Any] = None  # type: ignore[assignment]
@@ -195,6 +201,7 @@ class SmoothMetric(Metric):
     interval_scale: IntervalScale = "identity"
     cut: float | None = None
     of_two: bool = False
+    within: Literal["positive", "negative"] | None = None
 
     linearised: ClassVar[bool] = True
 
@@ -232,8 +239,8 @@ class SmoothMetric(Metric):
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
     ) -> np.ndarray:
         """The predictions; 0 where nothing is tested."""
-        found: np.ndarray = np.where(testing, predictions, 0.0)
-        return found if self.cut is None else (found >= self.cut) * 1.0
+        tested_predictions: np.ndarray = np.where(testing, predictions, 0.0)
+        return tested_predictions if self.cut is None else (tested_predictions >= self.cut) * 1.0
 
     def refuse_positive(self, n_classes: int) -> None:
         """Refuse a positive class of several, which a metric of all classes is not about."""
@@ -256,20 +263,20 @@ class SmoothMetric(Metric):
         return self.estimand or self.name
 
 
-def with_differences(function: Callable[[np.ndarray], Any]) -> ValueAndGradient:
+def with_differences(user_function: Callable[[np.ndarray], Any]) -> ValueAndGradient:
     """A function with its gradient by differences, whose error is of the fourth order.
 
     Any function of an array will do, and is called four times for each of its entries.
     """
 
-    def both(means: np.ndarray) -> tuple[float, np.ndarray]:
+    def value_and_gradient(means: np.ndarray) -> tuple[float, np.ndarray]:
         step = STEP * max(1.0, float(np.abs(means).max()))
         gradient = np.zeros(means.shape)
-        for place in np.ndindex(means.shape):
+        for mean_index in np.ndindex(means.shape):
             for times, weight in STENCIL:
                 moved = means.astype(float)
-                moved[place] += times * step
-                gradient[place] += weight / step * float(function(moved))
-        return float(function(means)), gradient
+                moved[mean_index] += times * step
+                gradient[mean_index] += weight / step * float(user_function(moved))
+        return float(user_function(means)), gradient
 
-    return both
+    return value_and_gradient

@@ -228,9 +228,9 @@ def auc(at: float) -> SurvivalMetric:
         return "" if (times.time > time).any() else f"nobody is followed beyond {time:g}"
 
     def in_sets(times: SurvivalTimes) -> MetricOfSets:
-        known = Censoring.of(times)
-        pairs = times_and_risks.area_pairs(times, known, at=time)
-        return PairsOfSets.of(times, *pairs, known, time)
+        censoring = Censoring.of(times)
+        pairs = times_and_risks.area_pairs(times, censoring, at=time)
+        return PairsOfSets.of(times, *pairs, censoring, time)
 
     return _metric(
         f"auc({written(time)})",
@@ -324,7 +324,7 @@ def integrated_brier(times: Any) -> SurvivalMetric:
     grid = as_numbers("times", list(times) if isinstance(times, Iterable) else times)
     if grid.ndim != 1 or len(grid) < 2 or not (np.diff(grid) > 0).all():
         raise ValueError(f"times must be two numbers or more, ascending, got {times!r:.60}")
-    points = tuple(_time("times", each) for each in grid.tolist())
+    points = tuple(_time("times", time) for time in grid.tolist())
     return _metric(
         f"integrated_brier({','.join(map(written, points))})",
         f"integrated Brier score from {points[0]:g} to {points[-1]:g}",
@@ -339,25 +339,32 @@ def integrated_brier(times: Any) -> SurvivalMetric:
 
 
 def _concordance(
-    name: str, words: str, tau: float | None, remark: str, *, weighted: bool = False
+    name: str, metric_in_words: str, tau: float | None, remark: str, *, weighted: bool = False
 ) -> SurvivalMetric:
     """Up to a time if there is one."""
     if tau is not None:
-        name, words = f"{name}({written(float(tau))})", f"{words} up to {tau:g}"
-    end = _end(tau)
+        name, metric_in_words = f"{name}({written(float(tau))})", f"{metric_in_words} up to {tau:g}"
+    end_time = _end_time(tau)
 
     def in_sets(times: SurvivalTimes) -> MetricOfSets:
-        known = times_and_risks.concordance_pairs(times, weighted=weighted, tau=end)
-        return PairsOfSets.of(times, *known)
+        pair_weights = times_and_risks.concordance_pairs(times, weighted=weighted, tau=end_time)
+        return PairsOfSets.of(times, *pair_weights)
 
-    found = partial(times_and_risks.concordance, weighted=weighted, tau=end)
-    return _metric(name, words, found, in_sets, no_value=partial(_no_pair, end), remark=remark)
+    concordance = partial(times_and_risks.concordance, weighted=weighted, tau=end_time)
+    return _metric(
+        name,
+        metric_in_words,
+        concordance,
+        in_sets,
+        no_value=partial(_no_pair, end_time),
+        remark=remark,
+    )
 
 
 def _metric(
     name: str,
-    words: str,
-    found: Any,
+    metric_in_words: str,
+    metric_of_times: Any,
     in_sets: Callable[[SurvivalTimes], MetricOfSets],
     *,
     no_value: Callable[[SurvivalTimes], str],
@@ -367,13 +374,13 @@ def _metric(
     rises: bool = True,
     remark: str = ESTIMATED,
 ) -> SurvivalMetric:
-    function = OfTimes(found)
+    times_metric = OfTimes(metric_of_times)
     return SurvivalMetric(
         name,
         no_loss,
         output,
-        estimand=words,
-        made_for=lambda classes: function,
+        estimand=metric_in_words,
+        made_for=lambda classes: times_metric,
         limits=SHARE,
         rises=rises,
         times=times,
@@ -390,7 +397,7 @@ def _time(name: str, value: Any) -> float:
     return float(value)
 
 
-def _end(tau: float | None) -> float:
+def _end_time(tau: float | None) -> float:
     return math.inf if tau is None else _time("tau", tau)
 
 

@@ -77,14 +77,14 @@ class PairsOfSets(MetricOfSets):
     def of(
         cls,
         times: SurvivalTimes,
-        place: np.ndarray,
+        time_rank: np.ndarray,
         first: np.ndarray,
         second: np.ndarray,
         censoring: Censoring | None = None,
         at: float = np.inf,
     ) -> "PairsOfSets":
         """Where the first of a pair has the lower place; the weight is that of both, multiplied."""
-        weights = (place[:, None] < place) * np.outer(first, second)
+        weights = (time_rank[:, None] < time_rank) * np.outer(first, second)
         return cls(weights, times, censoring, at)
 
     def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
@@ -105,12 +105,14 @@ class PairsOfSets(MetricOfSets):
         of_set = moved[0].sum(axis=1, keepdims=True)
         size = testing.sum(axis=1, keepdims=True)
         twice = 2 * (size - 1) / np.maximum(size - 2, 1)
-        apart = size / 2 * (moved[0] + moved[1]) - of_set
-        found = value + (of_set + twice * apart) / total
+        centred = size / 2 * (moved[0] + moved[1]) - of_set
+        linearised_values = value + (of_set + twice * centred) / total
         if self.censoring is not None:
-            parts = len(self.times) * (sums[0] - value * sums[1]) / total
-            found = found + self.censoring.contribution(self.times.time, parts, self.at)
-        return np.asarray(found)
+            pair_parts = len(self.times) * (sums[0] - value * sums[1]) / total
+            linearised_values = linearised_values + self.censoring.contribution(
+                self.times.time, pair_parts, self.at
+            )
+        return np.asarray(linearised_values)
 
     def _pairs(self, predictions: np.ndarray, testing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of pairs in the right order, ties half, and of all pairs, (2, R, n) each.
@@ -118,8 +120,8 @@ class PairsOfSets(MetricOfSets):
         Of each observation as the first of its pairs, and as the second.
         """
         tested = testing.astype(float)
-        both = self.weights.T, self.weights
-        pairs = np.stack([(tested @ each) * tested for each in both])
+        weight_matrices = self.weights.T, self.weights
+        pairs = np.stack([(tested @ pair_weights) * tested for pair_weights in weight_matrices])
         # Right less wrong: half of that and of all pairs is what is right, ties half.
         excess = np.zeros(pairs.shape)
         for rows, places in _by_size(testing):
@@ -128,10 +130,10 @@ class PairsOfSets(MetricOfSets):
             lower = risks[:, :, None] < risks[:, None, :]
             order = np.subtract(higher, lower, dtype=np.int8)
             weighted = self.weights[places[:, :, None], places[:, None, :]] * order
-            for place in range(2):
-                part = np.zeros((len(rows), testing.shape[1]))
-                np.put_along_axis(part, places, weighted.sum(axis=2 - place), axis=1)
-                excess[place, rows] = part
+            for side_number in range(2):
+                row_excess = np.zeros((len(rows), testing.shape[1]))
+                np.put_along_axis(row_excess, places, weighted.sum(axis=2 - side_number), axis=1)
+                excess[side_number, rows] = row_excess
         return (pairs + excess) / 2, pairs
 
 
@@ -141,8 +143,8 @@ def _by_size(testing: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for size in np.unique(sizes[sizes > 1]):
         every = np.flatnonzero(sizes == size)
         step = max(1, SOME // int(size) ** 2)
-        for start in range(0, len(every), step):
-            rows = every[start : start + step]
+        for first_row in range(0, len(every), step):
+            rows = every[first_row : first_row + step]
             places = np.nonzero(testing[rows])[1].reshape(len(rows), size)
             yield rows, places
 
@@ -171,21 +173,21 @@ class BrierOfSets(MetricOfSets):
     @classmethod
     def of(cls, times: SurvivalTimes, at: tuple[float, ...]) -> "BrierOfSets":
         """At these times, with the weights of the sample's censoring."""
-        known = Censoring.of(times)
-        events = np.array([times.event & (times.time <= each) for each in at])
-        beyond = np.array([times.time > each for each in at])
+        censoring = Censoring.of(times)
+        events = np.array([times.event & (times.time <= time) for time in at])
+        beyond = np.array([times.time > time for time in at])
         weights = np.zeros(events.shape)
         with np.errstate(divide="ignore"):
-            for place, each in enumerate(at):
-                weights[place, beyond[place]] = 1 / np.float64(known.at(each))
-            before = 1 / known.before(times.time)
+            for time_index, time in enumerate(at):
+                weights[time_index, beyond[time_index]] = 1 / np.float64(censoring.at(time))
+            before = 1 / censoring.before(times.time)
         weights = np.where(events, before, weights)
         steps = np.diff(at)
         shares = np.ones(1)
         if len(at) > 1:
-            ends = np.concatenate([[0.0], steps]) + np.concatenate([steps, [0.0]])
-            shares = ends / (2 * (at[-1] - at[0]))
-        return cls(times, known, at, events * 1.0, weights, shares)
+            trapezoid_steps = np.concatenate([[0.0], steps]) + np.concatenate([steps, [0.0]])
+            shares = trapezoid_steps / (2 * (at[-1] - at[0]))
+        return cls(times, censoring, at, events * 1.0, weights, shares)
 
     def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """Errors at each of the times, and how often an observation is tested."""
@@ -202,17 +204,17 @@ class BrierOfSets(MetricOfSets):
         """Errors, with what the censoring weights add at the mean error of each observation."""
         means = sums[:-1] / np.maximum(sums[-1], np.finfo(float).tiny)
         added = np.zeros(len(self.times))
-        for share, each, mean in zip(self.shares, self.at, means, strict=True):
-            ends = np.where(self.times.time > each, np.inf, self.times.time)
-            added += share * self.censoring.contribution(ends, mean, each)
+        for time_share, time, mean in zip(self.shares, self.at, means, strict=True):
+            followed_until = np.where(self.times.time > time, np.inf, self.times.time)
+            added += time_share * self.censoring.contribution(followed_until, mean, time)
         errors = np.einsum("k,rkn->rn", self.shares, self._errors(predictions))
         return np.asarray(errors + added)
 
     def _errors(self, predictions: np.ndarray) -> np.ndarray:
         """Weighted squared errors (R, K, n)."""
         columns = predictions[:, None] if predictions.ndim == 2 else predictions.swapaxes(1, 2)
-        found: np.ndarray = self.weights * (columns - self.targets) ** 2
-        return found
+        weighted_errors: np.ndarray = self.weights * (columns - self.targets) ** 2
+        return weighted_errors
 
 
 class SumsOfSets:
@@ -244,6 +246,6 @@ class SumsOfSets:
 
     def _change(self, sign: int, predictions: np.ndarray, testing: np.ndarray) -> None:
         # One by one, so that rounding does not depend on which came together.
-        for each in self._metric.sums(predictions, testing):
-            self._sums = self._sums + sign * each
+        for set_sums in self._metric.sums(predictions, testing):
+            self._sums = self._sums + sign * set_sums
         self._n_sets += sign * len(testing)

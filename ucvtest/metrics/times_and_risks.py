@@ -64,8 +64,8 @@ def concordance_pairs(
     counts = times.event & (times.time <= tau)
     weights = counts.astype(float)
     if weighted:
-        known = Censoring.of(times) if censoring is None else censoring
-        weights[counts] = known.before(times.time[counts]) ** -2.0
+        known_censoring = Censoring.of(times) if censoring is None else censoring
+        weights[counts] = known_censoring.before(times.time[counts]) ** -2.0
     later = 2 * np.unique(times.time, return_inverse=True)[1] + ~times.event
     return later, weights, np.ones(times.n_obs)
 
@@ -89,8 +89,8 @@ def area_at(
     at: float,
 ) -> np.ndarray:
     """The AUC of those with an event by then, weighted by 1/G(t-), against those without."""
-    known = Censoring.of(times) if censoring is None else censoring
-    place, weights, controls = area_pairs(times, known, at=at)
+    known_censoring = Censoring.of(times) if censoring is None else censoring
+    place, weights, controls = area_pairs(times, known_censoring, at=at)
     of_cases, of_controls = _pairs(place, risks, weights, controls, folds)
     total = of_cases[1].sum()
     if not total > 0:
@@ -99,10 +99,12 @@ def area_at(
     moved = [
         times.n_obs * (right - value * pairs) / total for right, pairs in (of_cases, of_controls)
     ]
-    found = value + moved[0] + moved[1]
+    linearised_values = value + moved[0] + moved[1]
     if censoring is None:
-        found = found + known.contribution(times.time, moved[0], at)
-    return np.asarray(found)
+        linearised_values = linearised_values + known_censoring.contribution(
+            times.time, moved[0], at
+        )
+    return np.asarray(linearised_values)
 
 
 def brier_at(
@@ -115,16 +117,16 @@ def brier_at(
 ) -> np.ndarray:
     """The squared error of the probability of an event by then, weighted by 1/G."""
     events, beyond = times.event & (times.time <= at), times.time > at
-    known = Censoring.of(times) if censoring is None else censoring
-    if not known.at(at) > 0:
+    known_censoring = Censoring.of(times) if censoring is None else censoring
+    if not known_censoring.at(at) > 0:
         return np.full(times.n_obs, np.nan)
     errors = np.zeros(times.n_obs)
-    errors[beyond] = risks[beyond] ** 2 / known.at(at)
-    errors[events] = (1 - risks[events]) ** 2 / known.before(times.time[events])
+    errors[beyond] = risks[beyond] ** 2 / known_censoring.at(at)
+    errors[events] = (1 - risks[events]) ** 2 / known_censoring.before(times.time[events])
     if censoring is not None:
         return errors
-    ends = np.where(beyond, np.inf, times.time)
-    return np.asarray(errors + known.contribution(ends, errors, at))
+    followed_until = np.where(beyond, np.inf, times.time)
+    return np.asarray(errors + known_censoring.contribution(followed_until, errors, at))
 
 
 def integrated_brier(
@@ -136,15 +138,15 @@ def integrated_brier(
     at: tuple[float, ...],
 ) -> np.ndarray:
     """The mean over time of Brier scores, by the trapezoid rule; `risks` has a column for each."""
-    found = [
-        brier_at(times, column, folds, censoring, at=each)
-        for each, column in zip(at, risks.T, strict=True)
+    brier_scores = [
+        brier_at(times, column, folds, censoring, at=time)
+        for time, column in zip(at, risks.T, strict=True)
     ]
-    return np.asarray(np.trapezoid(np.stack(found), at, axis=0) / (at[-1] - at[0]))
+    return np.asarray(np.trapezoid(np.stack(brier_scores), at, axis=0) / (at[-1] - at[0]))
 
 
 def _pairs(
-    place: np.ndarray,
+    time_rank: np.ndarray,
     risks: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
@@ -152,15 +154,15 @@ def _pairs(
 ) -> np.ndarray:
     """Weighted pairs of each row as the first of them and as the second, (2, 2, n).
 
-    Of each those in the right order, ties half, and all. The first has the lower `place`; a pair
-    weighs the `first` of the one times the `second` of the other.
+    Of each those in the right order, ties half, and all. The first has the lower `time_rank`; a
+    pair weighs the `first` of the one times the `second` of the other.
     """
-    found = np.zeros((2, 2, len(place)))
-    for rows in _by_fold(folds, len(place)):
-        p, x, a, b = place[rows], risks[rows], first[rows], second[rows]
-        found[0][:, rows] = a * _before(-p, -x, b)
-        found[1][:, rows] = b * _before(p, x, a)
-    return found
+    pair_weights = np.zeros((2, 2, len(time_rank)))
+    for rows in _by_fold(folds, len(time_rank)):
+        p, x, a, b = time_rank[rows], risks[rows], first[rows], second[rows]
+        pair_weights[0][:, rows] = a * _before(-p, -x, b)
+        pair_weights[1][:, rows] = b * _before(p, x, a)
+    return pair_weights
 
 
 def _by_fold(folds: np.ndarray | None, n: int) -> Iterator[np.ndarray]:
@@ -168,40 +170,40 @@ def _by_fold(folds: np.ndarray | None, n: int) -> Iterator[np.ndarray]:
     if folds is None:
         yield np.arange(n)
         return
-    for each in np.unique(folds):
-        yield np.flatnonzero(folds == each)
+    for fold in np.unique(folds):
+        yield np.flatnonzero(folds == fold)
 
 
-def _before(place: np.ndarray, risks: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _before(time_rank: np.ndarray, risks: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Of each row the weights of rows of a lower place, (2, n): of higher risk, ties half; of all.
 
     Chunk by chunk in the order of the places, which takes time and memory of n^1.5 and n.
     """
-    n, order = len(place), np.argsort(place, kind="stable")
-    p, w = place[order], weights[order]
+    n, order = len(time_rank), np.argsort(time_rank, kind="stable")
+    p, w = time_rank[order], weights[order]
     different, ranks = np.unique(risks[order], return_inverse=True)
     starts = np.searchsorted(p, p, side="left")
     above, seen = np.zeros(n), np.zeros(len(different))
-    for begin, end in _chunks(p, starts):
-        rows = slice(begin, end)
+    for begin, chunk_end in _chunks(p, starts):
+        rows = slice(begin, chunk_end)
         r = ranks[rows]
         if begin:
             more = np.concatenate([np.cumsum(seen[::-1])[::-1], [0.0]])
             above[rows] = more[r + 1] + seen[r] / 2
-        if p[begin] < p[end - 1]:
+        if p[begin] < p[chunk_end - 1]:
             higher = (r[:, None] > r) + 0.5 * (r[:, None] == r)
             above[rows] += w[rows] @ (higher * (p[rows][:, None] < p[rows]))
         seen += np.bincount(r, w[rows], len(different))
-    found = np.empty((2, n))
-    found[0, order] = above
-    found[1, order] = np.concatenate([[0.0], np.cumsum(w)])[starts]
-    return found
+    weights_before = np.empty((2, n))
+    weights_before[0, order] = above
+    weights_before[1, order] = np.concatenate([[0.0], np.cumsum(w)])[starts]
+    return weights_before
 
 
 def _chunks(places: np.ndarray, starts: np.ndarray) -> Iterator[tuple[int, int]]:
     """Where chunks of sorted places begin and end, which divide no place: large ones are alone."""
     n = len(places)
     some = np.arange(0, n, CHUNK)
-    ends = np.searchsorted(places, places[some], side="right")
-    bounds = np.unique(np.concatenate([starts[some], ends[ends - starts[some] > 1], [n]]))
+    rank_ends = np.searchsorted(places, places[some], side="right")
+    bounds = np.unique(np.concatenate([starts[some], rank_ends[rank_ends - starts[some] > 1], [n]]))
     yield from zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)

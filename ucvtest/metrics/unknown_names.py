@@ -91,8 +91,8 @@ def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -
         written = f"fbeta({beta['beta']}){beta['average'] or ''}"
         raise ValueError(f"metric={metric!r:.60} is unknown: did you mean the F-beta {written!r}?")
     called = getattr(metric, "__name__", None) if callable(metric) else metric
-    known = [*names, *families, *ALIASES]
-    near = get_close_matches(called, known, 1, NEAR) if isinstance(called, str) else []
+    known_names = [*names, *families, *ALIASES]
+    near = get_close_matches(called, known_names, 1, NEAR) if isinstance(called, str) else []
     meant = f"did you mean {ALIASES.get(near[0], near[0])!r}? Otherwise use" if near else "use"
     raise ValueError(
         f"metric={metric!r:.60} is unknown: {meant} one of {', '.join(names)}, those with "

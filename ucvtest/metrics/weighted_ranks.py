@@ -9,10 +9,10 @@ import numpy as np
 
 __all__ = ["average_precision", "partial_area"]
 
-Found = tuple[float, np.ndarray]
+MetricAndInfluence = tuple[float, np.ndarray]
 
 
-def average_precision(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> Found:
+def average_precision(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> MetricAndInfluence:
     """The sum over thresholds of precision times the step in recall, as in scikit-learn."""
     w = weights / weights.sum()
     positive, score_rank, n_places = _from_the_top(y, scores)
@@ -31,7 +31,9 @@ def average_precision(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) ->
     return value, moved / positive_weight
 
 
-def partial_area(y: np.ndarray, scores: np.ndarray, weights: np.ndarray, max_fpr: float) -> Found:
+def partial_area(
+    y: np.ndarray, scores: np.ndarray, weights: np.ndarray, max_fpr: float
+) -> MetricAndInfluence:
     """The area under the ROC curve up to a false positive rate, over that rate.
 
     The curve goes straight between thresholds. McClish's (1989) form, as in scikit-learn, is linear

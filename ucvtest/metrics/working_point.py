@@ -35,15 +35,15 @@ class WorkingPoint:
     gradient: np.ndarray
 
     @classmethod
-    def at(cls, function: FunctionOfMeans | MetricOfSets, means: np.ndarray) -> Self:
+    def at(cls, metric_of_means: FunctionOfMeans | MetricOfSets, means: np.ndarray) -> Self:
         """With the value and the gradient there, which are NaN where the function is 0/0."""
-        return cls(function, means, *function.value_and_gradient(means))
+        return cls(metric_of_means, means, *metric_of_means.value_and_gradient(means))
 
     @classmethod
-    def with_rows_added(cls, function: Cells, table: np.ndarray, n: float) -> Self:
+    def with_rows_added(cls, metric_of_cells: Cells, table: np.ndarray, n: float) -> Self:
         """With two right and two wrong rows added to n, so that no cell is empty."""
-        added = two_right_two_wrong(len(table), function.one)
-        return cls.at(function, (n * table + added) / (n + added.sum()))
+        added = two_right_two_wrong(len(table), metric_of_cells.only_class)
+        return cls.at(metric_of_cells, (n * table + added) / (n + added.sum()))
 
     @property
     def defined(self) -> bool:
@@ -63,8 +63,10 @@ class WorkingPoint:
         plain = float(along @ along) / n
         if not (plain > 0 and variance >= 0):
             return float("nan")
-        function, scale = self.function.value_and_gradient, 1 / math.sqrt(n)
-        return variance / plain * second_order_bias(function, self.means, directions, scale)
+        value_and_gradient, scale = self.function.value_and_gradient, 1 / math.sqrt(n)
+        return (
+            variance / plain * second_order_bias(value_and_gradient, self.means, directions, scale)
+        )
 
     @property
     def level(self) -> Self:
@@ -91,13 +93,15 @@ class WorkingPoint:
             table = constant + self.gradient
             cell = len(table) * target.astype(np.intp) + predictions
             return np.asarray(table.ravel()[cell])
-        found = np.empty(predictions.shape)
-        for rows in _some(predictions, row_by_row=row_by_row):
-            part = predictions[rows]
-            every = np.tile(target, len(part))
-            along = self.function.parts(every, part.ravel(), self.gradient)
-            found[rows] = along.reshape(part.shape)
-        return constant + found
+        linearised_rows = np.empty(predictions.shape)
+        for rows in _row_slices(predictions, row_by_row=row_by_row):
+            batch_predictions = predictions[rows]
+            repeated_target = np.tile(target, len(batch_predictions))
+            weighted_parts = self.function.parts(
+                repeated_target, batch_predictions.ravel(), self.gradient
+            )
+            linearised_rows[rows] = weighted_parts.reshape(batch_predictions.shape)
+        return constant + linearised_rows
 
 
 def values_in_sets(
@@ -115,19 +119,19 @@ def values_in_sets(
 
 
 def pool_of(
-    function: FunctionOfMeans | MetricOfSets, target: np.ndarray
+    metric_of_means: FunctionOfMeans | MetricOfSets, target: np.ndarray
 ) -> "PooledParts | SumsOfSets":
     """Where the parts of everything tested are added up."""
-    if isinstance(function, MetricOfSets):
-        return SumsOfSets(function)
-    return PooledParts(function, target)
+    if isinstance(metric_of_means, MetricOfSets):
+        return SumsOfSets(metric_of_means)
+    return PooledParts(metric_of_means, target)
 
 
 class PooledParts:
     """The means of the parts over everything tested so far, of one learner."""
 
-    def __init__(self, function: FunctionOfMeans, target: np.ndarray) -> None:
-        self._function, self._target = function, target
+    def __init__(self, metric_of_means: FunctionOfMeans, target: np.ndarray) -> None:
+        self._function, self._target = metric_of_means, target
         self._sums: list[np.ndarray] = []
         self._n_tested = 0
 
@@ -180,37 +184,39 @@ class PooledParts:
 
 
 def _sums_of_rows(
-    function: Moments,
+    moments: Moments,
     target: np.ndarray,
     predictions: np.ndarray,
     testing: np.ndarray,
     row_by_row: bool,
 ) -> np.ndarray:
     """Sums (R, k + 1, k) of the numbers' products and of the numbers, over what each row tests."""
-    found = []
-    for rows in _some(predictions, row_by_row=row_by_row):
-        part = predictions[rows]
-        numbers = function.numbers(np.tile(target, len(part)), part.ravel())
-        numbers = numbers.reshape(*part.shape, -1)
+    row_sums = []
+    for rows in _row_slices(predictions, row_by_row=row_by_row):
+        batch_predictions = predictions[rows]
+        numbers = moments.numbers(
+            np.tile(target, len(batch_predictions)), batch_predictions.ravel()
+        )
+        numbers = numbers.reshape(*batch_predictions.shape, -1)
         numbers = np.where(testing[rows][..., None], numbers, 0.0)
         products = numbers.transpose(0, 2, 1) @ numbers
-        found.append(np.concatenate([products, numbers.sum(axis=1, keepdims=True)], axis=1))
-    return np.concatenate(found)
+        row_sums.append(np.concatenate([products, numbers.sum(axis=1, keepdims=True)], axis=1))
+    return np.concatenate(row_sums)
 
 
 def directions_of_parts(
-    function: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
+    metric_of_means: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray | None:
     """The same as `PooledParts.directions`, of observations (T,) that are all there."""
-    if not isinstance(function, Moments):
-        return directions_of_table(function.means(target, predictions))
-    numbers = function.numbers(target, predictions)
+    if not isinstance(metric_of_means, Moments):
+        return directions_of_table(metric_of_means.means(target, predictions))
+    numbers = metric_of_means.numbers(target, predictions)
     means = numbers.mean(axis=0)
     return directions_of_covariance(numbers.T @ numbers / len(numbers) - np.outer(means, means))
 
 
-def _some(predictions: np.ndarray, *, row_by_row: bool) -> Iterator[slice]:
+def _row_slices(predictions: np.ndarray, *, row_by_row: bool) -> Iterator[slice]:
     """Rows, some at a time or one by one; each time all observations, for what is about them."""
     size = 1 if row_by_row else max(1, SOME // predictions.shape[1])
-    for start in range(0, len(predictions), size):
-        yield slice(start, start + size)
+    for first_row in range(0, len(predictions), size):
+        yield slice(first_row, first_row + size)

@@ -90,7 +90,7 @@ class UStatisticPredictor:
         Of effects of either sign the mean, as the stabilised test finds one of them more easily.
         """
         sd, se = scale * self.sd(n), scale * self.se(n)
-        far = self._ends(n, se, alpha)
+        far = self._critical_values(n, se, alpha)
         tail_probabilities = [
             ndtr((sign * abs(effect) - critical_value) / sd)
             for critical_value in far
@@ -98,7 +98,7 @@ class UStatisticPredictor:
         ]
         return float(sum(tail_probabilities) / 2)
 
-    def _ends(self, n: int, se: float, alpha: float) -> tuple[float, float]:
+    def _critical_values(self, n: int, se: float, alpha: float) -> tuple[float, float]:
         """How far above and below the estimate the ends of the interval are."""
         sloped = self.kind == "stabilised" and knows_slope(n, self.components.degree - 1)
         rule = StabilisedT(0.0, se, self._df(n), self.slope if sloped else 0.0)
@@ -111,9 +111,9 @@ class UStatisticPredictor:
     @cached_property
     def _widths(self) -> Mapping[str, Callable[[int, float, float], float]]:
         return {
-            "t": lambda n, se, alpha: sum(self._ends(n, se, alpha)),
-            "stabilised": lambda n, se, alpha: sum(self._ends(n, se, alpha)),
-            "log": lambda n, se, alpha: math.exp(sum(self._ends(n, se, alpha))),
+            "t": lambda n, se, alpha: sum(self._critical_values(n, se, alpha)),
+            "stabilised": lambda n, se, alpha: sum(self._critical_values(n, se, alpha)),
+            "log": lambda n, se, alpha: math.exp(sum(self._critical_values(n, se, alpha))),
             "plus four": lambda n, se, alpha: _between(
                 PlusFour(self.estimate, se**2, n).interval("two-sided", alpha)
             ),

@@ -48,7 +48,7 @@ class SamplePlan(PlanFields):
         Seconds.
     """
 
-    _what: ClassVar[str] = "plan"
+    _result_kind: ClassVar[str] = "plan"
 
     def __repr__(self) -> str:
         return (

@@ -20,7 +20,16 @@ from ucvtest.results.wording import percent
 
 __all__ = ["PlanSummary", "goal_in_words", "summary", "verdict"]
 
-SHOWN = ("n", "se", "width", "width_low", "width_high", "power", "power_low", "power_high")
+PLANNED_COLUMNS = (
+    "n",
+    "se",
+    "width",
+    "width_low",
+    "width_high",
+    "power",
+    "power_low",
+    "power_high",
+)
 TITLE = "How many observations"
 HEADINGS = {"se": "std err"}
 
@@ -76,15 +85,15 @@ class PlanSummary(GridSummary):
         super().__init__()
         check_switch("with_verdict", with_verdict)
         self._plan = plan
-        statement_grid = Grid(wrapped_rows(_words(plan)), aligns="l", title=TITLE)
-        fact_grid = Grid(in_two_columns(_facts(plan)), aligns="rlr")
+        statement_grid = Grid(wrapped_rows(_statements(plan)), aligns="l", title=TITLE)
+        fact_grid = Grid(in_two_columns(_fact_rows(plan)), aligns="rlr")
         closing = partial(_closing, plan, with_verdict=with_verdict)
         self.fill([statement_grid, fact_grid, _predictions(plan)], closing)
 
     def as_markdown(self) -> str:
         """Verdict, tables and notes as Markdown."""
         plan, grid = self._plan, _predictions(self._plan)
-        fact_rows = [list(pair) for pair in (*_words(plan), *_facts(plan))]
+        fact_rows = [list(pair) for pair in (*_statements(plan), *_fact_rows(plan))]
         notes = "\n".join(f"- {escape_markdown(note)}" for note in plan.notes)
         sections = [
             f"## {TITLE}",
@@ -96,7 +105,7 @@ class PlanSummary(GridSummary):
         return "\n\n".join(sections) + "\n"
 
 
-def _words(plan: PlanFields) -> list[tuple[str, str]]:
+def _statements(plan: PlanFields) -> list[tuple[str, str]]:
     """What is stated in words."""
     settings = plan.settings
     learner_labels = (("Learner", "learner"), ("Other", "other"))
@@ -111,7 +120,7 @@ def _words(plan: PlanFields) -> list[tuple[str, str]]:
     ]
 
 
-def _facts(plan: PlanFields) -> list[tuple[str, str]]:
+def _fact_rows(plan: PlanFields) -> list[tuple[str, str]]:
     """What is a number or a name."""
     settings = plan.settings
     return [
@@ -130,7 +139,9 @@ def _kind_of(name: Any) -> str:
 
 def _predictions(plan: PlanFields) -> Grid:
     """One row for each number of observations."""
-    columns = {name: plan.columns[name].tolist() for name in SHOWN if name in plan.columns}
+    columns = {
+        name: plan.columns[name].tolist() for name in PLANNED_COLUMNS if name in plan.columns
+    }
     cells = [
         [str(value) for value in values] if name == "n" else number_column(values, _places(name))
         for name, values in columns.items()

@@ -68,7 +68,7 @@ class Paper:
         publication = [str(self.fields[name]) for name in _PRINTED if name in self.fields]
         author, title, year = (self.fields[name] for name in _OF_A_PLACE)
         authors = _listed(str(author).split(" and "))
-        return _plain(f"{authors} ({year}). {title}. {', '.join(publication)}.")
+        return _without_bibtex(f"{authors} ({year}). {title}. {', '.join(publication)}.")
 
     def used_by(self, result: ResultFields) -> str | None:
         """The parts of the paper that a result rests on; None for nothing of it."""
@@ -218,7 +218,7 @@ def _listed(authors: list[str]) -> str:
     return authors[0] if len(authors) == 1 else f"{', '.join(authors[:-1])} and {authors[-1]}"
 
 
-def _plain(bibtex_text: str) -> str:
+def _without_bibtex(bibtex_text: str) -> str:
     """Text without what only BibTeX needs."""
     for code, sign in (("{\\v s}", "š"), ("``", '"'), ("''", '"'), ("--", "-")):
         bibtex_text = bibtex_text.replace(code, sign)

@@ -11,8 +11,8 @@ import numpy as np
 
 from ucvtest.results.axes import (
     CHOSEN,
+    GREY,
     NULL,
-    OTHERS,
     PLAIN,
     WARNING,
     draw_interval,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["PICTURE_SIZE", "draw_layers", "name_sides", "plot_result", "save_plot"]
 
 COLOURS: dict[Role, str] = {
-    "data": OTHERS,
+    "data": GREY,
     "estimate": CHOSEN,
     "null": NULL,
     "limit": WARNING,
@@ -88,7 +88,7 @@ def _draw_intervals(ax: "Axes", result: ResultFields, alpha: float) -> "Axes":
         ax, [result.estimate, result.null_value, *interval_ends], len(lines), margin=0.12
     )
     for line_number, line in enumerate(lines):
-        colour, sizes = (CHOSEN, (2.4, 7, 7)) if line.chosen else (OTHERS, (1.4, 7, 4.5))
+        colour, sizes = (CHOSEN, (2.4, 7, 7)) if line.chosen else (GREY, (1.4, 7, 4.5))
         draw_interval(ax, result.estimate, line.ends, -line_number, colour=colour, sizes=sizes)
     _label(ax, result, lines)
     return ax
@@ -165,7 +165,7 @@ def _points(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
     ax.plot(layer.x, layer.y, linestyle="none", marker="o", markersize=6, **style)
 
 
-def _across(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
+def _lines_across_axes(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
     # One entry in the legend, however many lines.
     label = style.pop("label")
     style["linestyle"] = "-" if layer.role == "estimate" else (0, (4, 3))
@@ -181,8 +181,8 @@ _MARKS: Mapping[Mark, Callable[["Axes", Layer, dict[str, Any]], None]] = {
     "broken": _broken,
     "area": _area,
     "points": _points,
-    "vertical": _across,
-    "horizontal": _across,
+    "vertical": _lines_across_axes,
+    "horizontal": _lines_across_axes,
 }
 
 
@@ -248,13 +248,13 @@ def name_sides(ax: "Axes", result: ResultFields) -> None:
     if room_for_text(ax) is not None:
         # In the corners both stay within the axes, wherever the middle is.
         corner: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-        for text, end in (
+        for text, x_end in (
             (f"{better_sides.below}\nbetter", 0),
             (f"{better_sides.above}\nbetter", 1),
         ):
-            align = "right" if end else "left"
+            align = "right" if x_end else "left"
             style |= {"va": "top", "fontsize": "x-small"}
-            ax.annotate(text, (end, 1), xytext=(0, -2), ha=align, **corner, **style)
+            ax.annotate(text, (x_end, 1), xytext=(0, -2), ha=align, **corner, **style)
         return
     below = f"{better_sides.below} better \N{LEFTWARDS ARROW}"
     above = f"\N{RIGHTWARDS ARROW} {better_sides.above} better"

@@ -56,8 +56,8 @@ def limit_notes(result: ResultFields, alpha: float) -> list[str]:
         ("lower", "upper"), ("smallest", "largest"), held_interval, result.bounds, strict=True
     )
     cut = within(held_interval, result.bounds)
-    for (limit_name, extreme, end, bound), cut_end in zip(limit_rows, cut, strict=True):
-        if _differ((end,), (cut_end,)):
+    for (limit_name, extreme, held_end, bound), cut_end in zip(limit_rows, cut, strict=True):
+        if _differ((held_end,), (cut_end,)):
             notes.append(
                 f"The {limit_name} limit of the {level} was cut at {bound:g}, the {extreme} "
                 "possible value of the estimand."

@@ -29,7 +29,7 @@ class Saved(ByValue):
     _version: ClassVar[int] = 1
     """Of the format that `to_dict` writes, and the only one that `from_dict` reads."""
 
-    _what: ClassVar[str] = "result"
+    _result_kind: ClassVar[str] = "result"
     """What messages call it."""
 
     _later: ClassVar[Mapping[str, Any]] = {}
@@ -60,12 +60,12 @@ class Saved(ByValue):
         ValueError
             If `data` was not written by `to_dict`, or in another version of its format.
         """
-        _check_format(data, cls, cls._what, cls._version)
+        _check_format(data, cls, cls._result_kind, cls._version)
         data = {**cls._later, **data}
         missing = [attribute.name for attribute in fields(cls) if attribute.name not in data]  # type: ignore[arg-type]
         if missing:
             raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
-        with reading(cls._what):
+        with reading(cls._result_kind):
             values = cls._values(data)
             # Text for a list would be read letter by letter.
             texts = {

@@ -69,8 +69,8 @@ class ResultSummary(GridSummary):
         check_switch("with_verdict", with_verdict)
         self._result, self._alpha = result, alpha
         grids = [
-            Grid(wrapped_rows(_words(result)), aligns="l", title=result.method),
-            Grid(in_two_columns(_facts(result)), aligns="rlr"),
+            Grid(wrapped_rows(_statements(result)), aligns="l", title=result.method),
+            Grid(in_two_columns(_fact_rows(result)), aligns="rlr"),
             _main_grid(result, alpha),
             *_further_grids(result),
         ]
@@ -78,7 +78,7 @@ class ResultSummary(GridSummary):
 
     def as_markdown(self) -> str:
         """Verdict, tables, notes and settings as Markdown."""
-        result, fact_rows = self._result, [*_words(self._result), *_facts(self._result)]
+        result, fact_rows = self._result, [*_statements(self._result), *_fact_rows(self._result)]
         sections = [
             f"## {escape_markdown(result.method)}",
             f"**{escape_markdown(verdict(result, self._alpha))}**",
@@ -96,7 +96,7 @@ class ResultSummary(GridSummary):
         return "\n\n".join(sections) + "\n"
 
 
-def _words(result: ResultFields) -> list[tuple[str, str]]:
+def _statements(result: ResultFields) -> list[tuple[str, str]]:
     """What is stated in words, one line or more each."""
     settings = result.settings
     statements = [("Estimand", result.estimand)]
@@ -114,7 +114,7 @@ def _words(result: ResultFields) -> list[tuple[str, str]]:
     return statements
 
 
-def _facts(result: ResultFields) -> list[tuple[str, str]]:
+def _fact_rows(result: ResultFields) -> list[tuple[str, str]]:
     """What is a number or a name, side by side in two columns."""
     fact_rows = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
     if "n_groups" in result.diagnostics:

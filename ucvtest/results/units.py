@@ -82,9 +82,9 @@ def in_units_of(reported_units: Units, result: TestResult, *, paired: bool) -> T
         se=units.distance(result.se),
         variance=units.square(result.variance),
         null_value=units.value(result.null_value),
-        alternative=OTHER_SIDE[result.alternative] if units.turns else result.alternative,
+        alternative=OTHER_SIDE[result.alternative] if units.reverses else result.alternative,
         statistic=_statistic(result, units),
-        better="higher" if units.turns else result.better,
+        better="higher" if units.reverses else result.better,
         rule=None if rule is None else ChangedUnits(rule, units.shift, reported_units.slope),
         posterior=None if posterior is None else _posterior(posterior, units),
         settings=_settings(result.settings, units),
@@ -108,50 +108,50 @@ def row_in_units_of(
 class _Change:
     """How values of a loss, or differences of two, become those that are reported."""
 
-    asked: Units
+    reported: Units
     paired: bool
     estimate: float
     """Of the loss."""
 
     @property
     def shift(self) -> float:
-        return 0.0 if self.paired else self.asked.intercept
+        return 0.0 if self.paired else self.reported.intercept
 
     @property
-    def turns(self) -> bool:
+    def reverses(self) -> bool:
         """Whether what is reported rises where the loss falls."""
-        return self.asked.greater_is_better
+        return self.reported.greater_is_better
 
     def value(self, value: Any) -> Any:
-        return self.asked.of(value, paired=self.paired)
+        return self.reported.of(value, paired=self.paired)
 
     def of_one(self, value: Any) -> Any:
-        return self.asked.of(value)
+        return self.reported.of(value)
 
     def change(self, value: Any) -> Any:
-        return 0.0 + self.asked.slope * value
+        return 0.0 + self.reported.slope * value
 
     def distance(self, value: Any) -> Any:
-        return abs(self.asked.slope) * value
+        return abs(self.reported.slope) * value
 
     def square(self, value: Any) -> Any:
-        return self.asked.slope**2 * value
+        return self.reported.slope**2 * value
 
     def second_moment(self, value: Any) -> Any:
         """The mean product of two reported values, from that of two losses."""
-        mixed = 2 * self.shift * self.asked.slope * self.estimate
+        mixed = 2 * self.shift * self.reported.slope * self.estimate
         return self.square(value) + mixed + self.shift**2
 
     def odd(self, value: Any) -> Any:
         """A number without units that has the sign of the loss."""
-        return 0.0 - value if self.turns else value
+        return 0.0 - value if self.reverses else value
 
     def per_unit(self, value: Any) -> Any:
-        return 0.0 + value / self.asked.slope
+        return 0.0 + value / self.reported.slope
 
     def ends(self, low: Any, high: Any) -> tuple[Any, Any]:
         changed_interval = self.value(low), self.value(high)
-        return changed_interval[::-1] if self.turns else changed_interval
+        return changed_interval[::-1] if self.reverses else changed_interval
 
     def table(
         self, title: str, table: Mapping[str, tuple[Any, ...]]
@@ -162,12 +162,12 @@ class _Change:
             pairs = map(self.ends, table["conf_low"], table["conf_high"])
             changed_table["conf_low"], changed_table["conf_high"] = zip(*pairs, strict=True)
         if "se" in table:
-            changed_table["se"] = _each(self.distance, table["se"])
+            changed_table["se"] = _changed_cells(self.distance, table["se"])
         if title == "Learners":
-            changed_table["estimate"] = _each(self.of_one, table["estimate"])
+            changed_table["estimate"] = _changed_cells(self.of_one, table["estimate"])
         elif title == "Mean losses":
-            title = "Mean scores" if self.turns else title
-            changed_table["estimate"] = _each(self.value, table["estimate"])
+            title = "Mean scores" if self.reverses else title
+            changed_table["estimate"] = _changed_cells(self.value, table["estimate"])
         elif title == "Moments":
             changed_table["estimate"] = tuple(map(self._moment, table["moment"], table["estimate"]))
         elif title == "Parts":
@@ -178,13 +178,13 @@ class _Change:
                 x if name == "P_in" else self.distance(x) for name, x in errors
             )
         elif title == "Posterior probabilities":
-            step = -1 if self.turns else 1
+            step = -1 if self.reverses else 1
             changed_table = {name: cells[::step] for name, cells in table.items()}
             changed_table["region"] = tuple(map(self._region, changed_table["region"]))
         elif "estimate" in table:
             # Tables of variances.
             for name in {"estimate", "mc_se"} & set(table):
-                changed_table[name] = _each(self.square, table[name])
+                changed_table[name] = _changed_cells(self.square, table[name])
         return title, changed_table
 
     def _moment(self, name: str, value: Any) -> Any:
@@ -199,7 +199,7 @@ class _Change:
         """Such as "below -0.01", "-0.01 to 0.01" or "above 0.01"."""
         first, *further_words = region_text.split(" ")
         if first in ("below", "above"):
-            other = {"below": "above", "above": "below"}[first] if self.turns else first
+            other = {"below": "above", "above": "below"}[first] if self.reverses else first
             return f"{other} {self.value(float(further_words[0])):g}"
         low, high = self.ends(float(first), float(further_words[-1]))
         return f"{low:g} to {high:g}"
@@ -207,7 +207,7 @@ class _Change:
     def picture(self, kind: str, picture: Picture) -> Picture:
         if kind not in WITH_ESTIMATES:
             return picture
-        step = -1 if self.turns else 1
+        step = -1 if self.reverses else 1
         layers = [
             replace(
                 layer,
@@ -220,14 +220,14 @@ class _Change:
         return replace(picture, layers=tuple(layers))
 
 
-def _each(change: Callable[[Any], Any], cells: tuple[Any, ...]) -> tuple[Any, ...]:
+def _changed_cells(change: Callable[[Any], Any], cells: tuple[Any, ...]) -> tuple[Any, ...]:
     # The cells of errors that nobody knows are None.
     return tuple(None if cell is None else change(cell) for cell in cells)
 
 
 def _statistic(result: TestResult, units: _Change) -> float:
     if isinstance(result.rule, (BinomialCounts, PairedCounts, EffectiveCounts)):
-        return float(ChangedUnits(result.rule, units.shift, units.asked.slope).statistic)
+        return float(ChangedUnits(result.rule, units.shift, units.reported.slope).statistic)
     if result.reference in SIGNED:
         return float(units.odd(result.statistic))
     # The in-sample error of permuted labels, which is no sum of squares.
@@ -237,7 +237,7 @@ def _statistic(result: TestResult, units: _Change) -> float:
 def _posterior(posterior: Posterior, units: _Change) -> Posterior:
     p_left, p_right = (
         (posterior.p_right, posterior.p_left)
-        if units.turns
+        if units.reverses
         else (posterior.p_left, posterior.p_right)
     )
     rope, center = units.distance(posterior.rope), units.value(posterior.rope_center)
@@ -248,12 +248,12 @@ def _settings(settings: Mapping[str, Any], units: _Change) -> dict[str, Any]:
     changed_settings = dict(settings)
     for name in ("loss", "metric"):
         if changed_settings.get(name) is not None:
-            changed_settings[name] = units.asked.name
+            changed_settings[name] = units.reported.name
     if changed_settings.get("null_value") is not None:
         changed_settings["null_value"] = units.value(changed_settings["null_value"])
     if changed_settings.get("rope") is not None:
         changed_settings["rope"] = units.distance(changed_settings["rope"])
-    if changed_settings.get("alternative") is not None and units.turns:
+    if changed_settings.get("alternative") is not None and units.reverses:
         changed_settings["alternative"] = OTHER_SIDE[changed_settings["alternative"]]
     return changed_settings
 
@@ -274,7 +274,7 @@ def _diagnostics(diagnostics: Mapping[str, Any], units: _Change) -> dict[str, An
         name: changes[name](value) if name in changes else value
         for name, value in diagnostics.items()
     }
-    if "p_left" in diagnostics and units.turns:
+    if "p_left" in diagnostics and units.reverses:
         changed_diagnostics["p_left"], changed_diagnostics["p_right"] = (
             diagnostics["p_right"],
             diagnostics["p_left"],

@@ -52,7 +52,7 @@ TYPES = (
     *(HallT, LogT, OnScaleT, StabilisedT, ChangedUnits, RootOf, MovedLogitT),
 )
 
-KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
+KINDS: dict[str, type[Rule]] = {rule.kind: rule for rule in TYPES}
 """What can stand in the field `rule` of a result, by the names that files have for it."""
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ucvtest.stats.shares import effective_number
 
 __all__ = [
+    "MOST_CELLS",
     "RowsAdded",
     "effective_size",
     "one_right_one_wrong",
@@ -21,7 +22,8 @@ __all__ = [
 ]
 
 MOST_CELLS = 200
-"""With observations in more cells it takes too long to leave one out of each."""
+"""With observations in more cells, as with many classes, it takes too long to leave one out of
+each."""
 
 ROUNDING = 1e-20
 """Of squares of linearised values, as a share of the largest, that is none."""
@@ -57,26 +59,26 @@ def effective_size(values: np.ndarray, index: np.ndarray | None) -> float:
     return effective_number(independent_variance, by_clusters, n, int(index.max()) + 1)
 
 
-def two_right_two_wrong(n_classes: int, one: int | None = None) -> np.ndarray:
+def two_right_two_wrong(n_classes: int, only_class: int | None = None) -> np.ndarray:
     """What is added of one learner: four observations over the cells (true, predicted).
 
-    Of `one` class against the rest it is what two classes have: one observation in each cell.
+    Of one class against the rest it is what two classes have: one observation in each cell.
     """
-    if one is not None:
-        either = _one_and_the_rest(n_classes, one)
+    if only_class is not None:
+        either = _one_and_the_rest(n_classes, only_class)
         return either[:, None] * either
     right = np.eye(n_classes) > 0
     return np.where(right, 2 / n_classes, 2 / (n_classes * max(n_classes - 1, 1)))
 
 
-def one_right_one_wrong(n_classes: int, one: int | None = None) -> np.ndarray:
+def one_right_one_wrong(n_classes: int, only_class: int | None = None) -> np.ndarray:
     """Of two: two observations over (true, first, second).
 
-    Half of one each where both are right, only the first, only the second, and neither. Of `one`
+    Half of one each where both are right, only the first, only the second, and neither. Of one
     class against the rest a quarter in each cell of two classes.
     """
-    if one is not None:
-        either = _one_and_the_rest(n_classes, one)
+    if only_class is not None:
+        either = _one_and_the_rest(n_classes, only_class)
         return either[:, None, None] * either[:, None] * either / 4
     k = np.arange(n_classes)
     first, second = k[:, None, None] == k[:, None], k[:, None, None] == k
@@ -86,10 +88,10 @@ def one_right_one_wrong(n_classes: int, one: int | None = None) -> np.ndarray:
     )
 
 
-def _one_and_the_rest(n_classes: int, one: int) -> np.ndarray:
+def _one_and_the_rest(n_classes: int, only_class: int) -> np.ndarray:
     """One observation of the class, and one over all others, which are one class."""
     shares = np.full(n_classes, 1 / max(n_classes - 1, 1))
-    shares[one] = 1.0
+    shares[only_class] = 1.0
     return shares
 
 
@@ -154,14 +156,10 @@ def _left_out(
 ) -> np.ndarray:
     """How leaving out an observation of each cell changes `value`, in the units of `slopes`.
 
-    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their
-    slopes, and all do where there are too many.
+    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their slopes.
     """
-    filled = np.argwhere(counts > 0)
     changes = slopes.copy()
-    if len(filled) > MOST_CELLS:
-        return changes
-    for cell in map(tuple, filled):
+    for cell in map(tuple, np.argwhere(counts > 0)):
         # A sample of which others are made can have less than one.
         size = min(1.0, float(counts[cell]))
         rest = n_with_added * moved

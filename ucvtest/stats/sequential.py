@@ -109,16 +109,16 @@ class BatchSizes:
     """
 
     def __init__(self, n_most: int, stop_after: int, size: int, at_once: int = 1) -> None:
-        self._left, self._missing, self._size = n_most, stop_after, size
+        self._n_left, self._missing, self._size = n_most, stop_after, size
         self._at_once = at_once
 
     def next_size(self) -> int:
         """Draws in the next batch; 0 at the end."""
         if self._missing <= 0:
             return 0
-        return min(self._left, self._size, max(self._missing, self._at_once))
+        return min(self._n_left, self._size, max(self._missing, self._at_once))
 
     def record(self, extreme: np.ndarray) -> None:
         """Record a batch."""
-        self._left -= len(extreme)
+        self._n_left -= len(extreme)
         self._missing -= int(np.count_nonzero(extreme))

@@ -103,7 +103,7 @@ class StabilisedT(TransformedT):
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval of z, transformed back, within what the estimand can be."""
         below, above = wald_interval(0.0, 1.0, "t", self.df, alternative, alpha)
-        low, high = self._at(-below), self._at(-above)
+        low, high = self._at_value(-below), self._at_value(-above)
         return max(low, self.least), min(high, self.most)
 
     @property
@@ -116,6 +116,6 @@ class StabilisedT(TransformedT):
             return math.nan
         return float(self._scale.z((self.estimate - null_value) / self.se))
 
-    def _at(self, z: float) -> float:
+    def _at_value(self, z: float) -> float:
         """The value of the estimand with this z."""
         return self.estimate - self.se * float(self._scale.distance(z))

@@ -21,6 +21,7 @@ STUDIES = (
     "intervals/concordance_of_learners",
     "intervals/few_fits_auc_in_short",
     "intervals/few_fits_in_short",
+    "intervals/few_fits_sizes_in_short",
     "intervals/many_learners",
     "intervals/many_learners_few_fits",
     "intervals/right_or_wrong",

@@ -74,8 +74,8 @@ def test_closed_forms_equal_fits(learner, y, weight):
     test = made(y, learner, group_weight=weight)
     parts = (test.sample, test.learners[0], test.clusters)
     closed, fits = cluster_errors(*parts), _OfFits(*parts, None)
-    assert closed.how == "closed form"
-    assert fits.how == "jitted fits"
+    assert closed.error_method == "closed form"
+    assert fits.error_method == "jitted fits"
     rng = np.random.default_rng(0)
     labelings = np.vstack([test.labels, closed.exchangeable.draw(rng, 2)])
     np.testing.assert_allclose(closed.count(labelings, rng), fits.count(labelings, rng), atol=1e-8)

@@ -1060,7 +1060,7 @@ def test_splits_are_summed_in_parts_without_parting_draws(monkeypatch):
     parts = test.fit()
     assert parts.estimate == pytest.approx(whole.estimate, abs=0.3 * whole.se)
     assert parts.variance == pytest.approx(whole.variance, rel=0.3)
-    lengths = [len(draw) for _, draw in test.learning_sets.given.parts(50)]
+    lengths = [len(draw) for _, draw in test.learning_sets.given_sets.parts(50)]
     assert lengths == [51] * 5 + [45]
 
 

@@ -130,7 +130,7 @@ class BlockSums:
                 rows[:, placed.rows[placed.there]] = sums.pop("rows")[:, placed.there]
                 self._add(_residuals(shape, sums))
             batch.residuals.append(rows)
-        self.residuals.across[...] -= _fitted(shape, fit, new_moments)
+        self.residuals.across[...] -= _fitted_sums(shape, fit, new_moments)
         self._add_squares(
             np.concatenate([batch.residuals[0] for batch in waiting], axis=1),
             np.concatenate([batch.draw for batch in waiting]),
@@ -193,7 +193,7 @@ def _residuals(shape: Shape, sums: dict[str, np.ndarray]) -> Residuals:
     return Residuals(sums["xbar"], sums["own"], positives, negatives, between_classes)
 
 
-def _fitted(shape: Shape, fit: Additive, new_moments: Moments) -> np.ndarray:
+def _fitted_sums(shape: Shape, fit: Additive, new_moments: Moments) -> np.ndarray:
     """Sums of d_i + d_j over the rows that test both."""
     n1 = shape.sizes[0]
     learnt = shape.split(new_moments.learnt)

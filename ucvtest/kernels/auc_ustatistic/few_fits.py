@@ -103,12 +103,21 @@ class PlacedRounds:
         pairs = zip(self.placed, other.placed, strict=True)
         return all(np.array_equal(x, y) for x, y in pairs)
 
-    def estimate(self) -> FewFits:
-        """The AUC (difference) and its variance, from three rounds on."""
-        samples = [
-            SampleEffects.of(placed.sum(axis=1) / (~learning).sum(axis=1), learning)
+    def _tested(self) -> list[np.ndarray]:
+        """What each round has of each observation, (R, n_c) of each class."""
+        return [
+            placed.sum(axis=1) / (~learning).sum(axis=1)
             for placed, learning in zip(self.placed, self.learning, strict=True)
         ]
+
+    def effects(self) -> list[np.ndarray]:
+        """The mean placement of each observation over all rounds, (n_c,) of each class."""
+        return [tested.mean(axis=0) for tested in self._tested()]
+
+    def estimate(self) -> FewFits:
+        """The AUC (difference) and its variance, from three rounds on."""
+        both = zip(self._tested(), self.learning, strict=True)
+        samples = [SampleEffects.of(tested, learning) for tested, learning in both]
         return few_fits_from(self.fits.mean(axis=1), self.fits, samples)
 
 
@@ -147,7 +156,7 @@ class RankedRounds:
         self.n_learners = n_learners
         self._ranked = ranked
         self._most = min(MOST_ROUNDS, max(LEAST_ROUNDS, MOST_SCORES // (2 * n_scores)))
-        self._kept: list[tuple[list[np.ndarray], np.ndarray]] = []
+        self._kept_rounds: list[tuple[list[np.ndarray], np.ndarray]] = []
         self._n_rounds = 0
 
     def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
@@ -157,7 +166,9 @@ class RankedRounds:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
         self._n_rounds += len(rounds)
-        self._kept.append(([learner_scores[rounds] for learner_scores in scores], learning[rounds]))
+        self._kept_rounds.append(
+            ([learner_scores[rounds] for learner_scores in scores], learning[rounds])
+        )
 
     @property
     def enough(self) -> bool:
@@ -166,11 +177,11 @@ class RankedRounds:
 
     def ranked(self) -> Sequence[RoundsOfAuc]:
         """The rounds of each learner, ranked."""
-        learning = np.concatenate([sets for _, sets in self._kept])
+        learning = np.concatenate([sets for _, sets in self._kept_rounds])
         scores = [
-            np.concatenate([batch_scores[learner_index] for batch_scores, _ in self._kept]).astype(
-                float
-            )
+            np.concatenate(
+                [batch_scores[learner_index] for batch_scores, _ in self._kept_rounds]
+            ).astype(float)
             for learner_index in range(self.n_learners)
         ]
         return self._ranked(scores, learning)

@@ -53,7 +53,7 @@ class MixedClusters:
         self._rankings, self._exact = rankings, exact
         self.shape = Shape((rankings.weights.totals.shape[1],), (learn_size,))
         self._rows: list[tuple[np.ndarray, ...]] = []
-        self._found: _ClusterEffects | None = None
+        self._known_effects: _ClusterEffects | None = None
 
     @property
     def n_rows(self) -> int:
@@ -76,7 +76,7 @@ class MixedClusters:
 
     def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
         """Rank the scores (M, n), or (M, n, C), of rows; learning sets (M, G) are of clusters."""
-        self._found = None
+        self._known_effects = None
         placed, totals = np.zeros((len(scores), *learning.shape)), []
         for ranking, count in zip(self._rankings.rankings, self._rankings.of_pairs, strict=True):
             of_pairs = self._placed(ranking, scores, learning) / count
@@ -137,9 +137,9 @@ class MixedClusters:
 
     def estimate(self, contrast: Sequence[float]) -> AucEstimate:
         """The estimate with its jackknife variance for a linear combination of the learners."""
-        if self._found is None:
-            self._found = self._effects()
-        cluster_effects, weights = self._found, np.asarray(contrast, dtype=float)
+        if self._known_effects is None:
+            self._known_effects = self._effects()
+        cluster_effects, weights = self._known_effects, np.asarray(contrast, dtype=float)
         blocks = np.arange(N_BLOCKS)
         b = cluster_effects.effects(blocks, exact=self._exact)
         n_rows = cluster_effects.n_rows

@@ -73,7 +73,7 @@ def rank_sums(scores: Pair, learnt: Pair, is_row: jax.Array, tested: Pair) -> di
     }
 
 
-def _twice(positive: jax.Array, negative: jax.Array) -> jax.Array:
+def _twice_psi(positive: jax.Array, negative: jax.Array) -> jax.Array:
     """Twice psi of all pairs of a positive and a negative row."""
     s1, s0 = positive[..., :, None], negative[..., None, :]
     return (s1 > s0).astype(jnp.float64) + (s1 >= s0)
@@ -93,7 +93,7 @@ def cluster_rank_sums(
     tested = [(~class_array & is_row[..., None]).astype(float) for class_array in learnt]
 
     def add_row(pairs: jax.Array, row: tuple[jax.Array, ...]) -> tuple[jax.Array, Pair]:
-        psi = jnp.einsum("dkij,ia,jb->dkab", _twice(*row[:2]), *shares) + 2 * offset[:, None]
+        psi = jnp.einsum("dkij,ia,jb->dkab", _twice_psi(*row[:2]), *shares) + 2 * offset[:, None]
         psi *= row[2][..., :, None] * row[3][..., None, :]
         return pairs + psi, (psi.sum(-1), psi.sum(-2))
 
@@ -134,7 +134,7 @@ def mixed_rank_sums(scores: Pair, learnt: jax.Array, weights: Pair) -> jax.Array
 
     def of_row(_: None, row: tuple[jax.Array, ...]) -> tuple[None, jax.Array]:
         *scored, is_tested = row
-        psi = _twice(*scored) / 2 * different_clusters
+        psi = _twice_psi(*scored) / 2 * different_clusters
         # Sums over the rows first: psi of every pair of clusters would cost G times as much.
         positive = (psi @ (second @ is_tested)) @ first
         negative = ((first @ is_tested) @ psi) @ second

@@ -52,7 +52,7 @@ class ClusterPairs:
         return len(self.classes) == 1
 
     @property
-    def sides(self) -> tuple[np.ndarray, np.ndarray]:
+    def clusters_by_class(self) -> tuple[np.ndarray, np.ndarray]:
         """The clusters behind rows and columns of tables of pairs."""
         return (self.classes[0], self.classes[-1])
 
@@ -69,7 +69,7 @@ class ClusterPairs:
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
         """How much each positive, and each negative, counts: 1 on average over the clusters."""
         class_weights = []
-        for rows, clusters_of_class in zip(self.members, self.sides, strict=True):
+        for rows, clusters_of_class in zip(self.members, self.clusters_by_class, strict=True):
             index = self.clusters.groups.index[rows]
             if self.clusters.weight == "group":
                 class_weights.append(1 / np.bincount(index)[index])
@@ -83,7 +83,7 @@ class ClusterPairs:
         index = self.clusters.groups.index
         first, second = (
             np.searchsorted(clusters_of_class, index[rows])
-            for clusters_of_class, rows in zip(self.sides, self.members, strict=True)
+            for clusters_of_class, rows in zip(self.clusters_by_class, self.members, strict=True)
         )
         return first, second
 
@@ -93,7 +93,7 @@ class ClusterPairs:
         sums = [
             np.bincount(cluster_index, weight, len(clusters_of_class))
             for cluster_index, weight, clusters_of_class in zip(
-                self.places, self.weights, self.sides, strict=True
+                self.places, self.weights, self.clusters_by_class, strict=True
             )
         ]
         pair_weights = np.outer(*sums)
@@ -106,7 +106,8 @@ class ClusterPairs:
         counted = np.zeros(self.table.shape)
         for rows in row_batches:
             first, second = (
-                rows.tested[:, clusters_of_class].astype(float) for clusters_of_class in self.sides
+                rows.tested[:, clusters_of_class].astype(float)
+                for clusters_of_class in self.clusters_by_class
             )
             counted += first.T @ second
         return np.where(self.table > 0, counted, 1.0)
@@ -125,7 +126,7 @@ class ClusterPairCounts(PairCounts):
         has_weight = pairs.table > 0
         by_group = np.zeros((number_of_groups(has_weight.size, n_repeats), *has_weight.shape))
         for rows in row_batches:
-            for call in calls(rows, pairs.sides, len(by_group)):
+            for call in calls(rows, pairs.clusters_by_class, len(by_group)):
                 by_group += count_pairs(*call.design, call.group, shape=by_group.shape)
         # Pairs without weight count as tested once, with nothing to add up.
         by_group *= has_weight
@@ -145,8 +146,8 @@ class TwoClassSums(PairSums):
     _counts: ClusterPairCounts
 
     @property
-    def _sides(self) -> tuple[np.ndarray, ...]:
-        return self._counts.pairs.sides
+    def _clusters_by_class(self) -> tuple[np.ndarray, ...]:
+        return self._counts.pairs.clusters_by_class
 
     def add(self, rows: Rows, values: np.ndarray) -> None:
         """Add the scores of the rows of tested clusters, (R, n)."""

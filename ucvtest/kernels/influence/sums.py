@@ -191,14 +191,14 @@ class PairSums(_Sums):
     """Sums over repeats for the AUC: made by `PairCounts.sums`."""
 
     @property
-    def _sides(self) -> Sequence[np.ndarray]:
+    def _clusters_by_class(self) -> Sequence[np.ndarray]:
         """What the rows and the columns of tables of pairs are."""
         return self._counts.classes
 
     def add(self, rows: Rows, values: np.ndarray) -> None:
         """Add the scores of some rows, (R, n), looked at only where tested."""
         inverse = 1 / self._tested
-        for call in calls(rows, self._sides, self._n_groups):
+        for call in calls(rows, self._clusters_by_class, self._n_groups):
             sums, a, auc = rank_pairs(
                 *call.scores(values), *call.design, call.group, inverse, shape=self._sums.shape
             )
@@ -207,7 +207,7 @@ class PairSums(_Sums):
             self._values.append(auc[: call.size])
 
     def _b(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
-        row_calls = calls(rows, self._sides, self._n_groups)
+        row_calls = calls(rows, self._clusters_by_class, self._n_groups)
         return np.concatenate(
             [sum_over_pairs(*call.design, weights)[: call.size] for call in row_calls]
         )

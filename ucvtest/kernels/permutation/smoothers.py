@@ -63,7 +63,7 @@ def smoother_optimism(
     """
     check_sampling(sampling)
     check_number("n_obs", n_obs, low=2 if sampling == "permutation" else 1)
-    variance, trace, total = _together(variance=variance, trace=trace, total=total)
+    variance, trace, total = _broadcast_numbers(variance=variance, trace=trace, total=total)
     if sampling == "permutation":
         return (2 * variance / (n_obs - 1) * (trace - total / n_obs))[()]
     return (2 * variance * trace / n_obs)[()]
@@ -101,7 +101,9 @@ def smoother_complexity(
     >>> float(smoother_complexity(0.0, 9.0, trace=3.0, total=10.0, n_obs=10))
     2.0
     """
-    mean, variance, trace, total = _together(mean=mean, variance=variance, trace=trace, total=total)
+    mean, variance, trace, total = _broadcast_numbers(
+        mean=mean, variance=variance, trace=trace, total=total
+    )
     optimism = smoother_optimism(variance, trace, total, n_obs, sampling)
     return (optimism / 2 + mean**2 * total / n_obs)[()]
 
@@ -177,7 +179,7 @@ def leave_one_out(residuals: ArrayLike, leverages: ArrayLike) -> Any:
     >>> float(leave_one_out([1.0, -1.0], [0.5, 0.5]))
     4.0
     """
-    residuals, leverages = _together(residuals=residuals, leverages=leverages)
+    residuals, leverages = _broadcast_numbers(residuals=residuals, leverages=leverages)
     if not residuals.ndim or not residuals.shape[-1]:
         raise ValueError(f"residuals must have shape (..., n), got {residuals.shape}")
     one_minus_leverage = 1.0 - leverages
@@ -214,7 +216,7 @@ def final_prediction_error(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> A
     2.0
     """
     check_number("n_obs", n_obs, low=1)
-    e_in, degrees = _together(e_in=e_in, degrees=degrees)
+    e_in, degrees = _broadcast_numbers(e_in=e_in, degrees=degrees)
     residual_df = n_obs - degrees
     error = e_in * (n_obs + degrees) / np.where(residual_df > 0, residual_df, np.nan)
     return np.where(residual_df > 0, error, np.inf)[()]
@@ -247,7 +249,7 @@ def vc_penalty(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> Any:
     1.3912
     """
     check_number("n_obs", n_obs, low=1)
-    e_in, degrees = _together(e_in=e_in, degrees=degrees)
+    e_in, degrees = _broadcast_numbers(e_in=e_in, degrees=degrees)
     if not (degrees > 0).all():
         raise ValueError("degrees must be positive: the bound does not exist for none")
     p = n_obs / degrees
@@ -257,7 +259,7 @@ def vc_penalty(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> Any:
     return np.where(vc_denominator > 0, error, np.inf)[()]
 
 
-def _together(**arguments: Any) -> list[np.ndarray]:
+def _broadcast_numbers(**arguments: Any) -> list[np.ndarray]:
     """Arrays of numbers that broadcast."""
     arrays = [as_numbers(name, value) for name, value in arguments.items()]
     try:

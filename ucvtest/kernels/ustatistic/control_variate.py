@@ -221,12 +221,12 @@ def rounded_losses(additive: Fits, g: int) -> Fits:
     unit = 2.0 ** math.ceil(math.log2(SETS_PER_SUM * (n - g) * largest / SINGLE))
     if unit > coarsest:
         return additive
-    rounded_fit = np.round(centre / unit), _whole(a / unit), _whole(d / unit)
+    rounded_fit = np.round(centre / unit), _whole_losses(a / unit), _whole_losses(d / unit)
     centre, a, d = ((unit * fit_part).astype(np.float32) for fit_part in rounded_fit)
     return centre, a, d
 
 
-def _whole(values: np.ndarray) -> np.ndarray:
+def _whole_losses(values: np.ndarray) -> np.ndarray:
     """Whole numbers less than one away from values (K, n) whose rows sum to zero, as theirs do."""
     below = np.floor(values)
     n_up = np.round(-below.sum(axis=1, keepdims=True))

@@ -254,17 +254,26 @@ def _one_decides(fits: np.ndarray, samples: Sequence[SampleEffects]) -> float:
     What the tested observations give is no part of it. 0 where the largest of so many shares may be
     chance, at a level of 1%.
     """
-    learnt = _within(fits - np.sum([each.expected for each in samples], axis=0))
+    learnt = _within(fits - np.sum([sample_effects.expected for sample_effects in samples], axis=0))
     left, total, largest = float((learnt**2).sum()), float((_within(fits) ** 2).sum()), 0.0
     if not (left > 0 and total > 0):
         return 0.0
-    for each in samples:
-        sides = each.learning - each.learning.mean(axis=1, keepdims=True)
-        both, squares = np.einsum("rq,rqn->n", learnt, sides), (sides**2).sum(axis=(0, 1))
-        explained = np.divide(both**2, squares, out=np.zeros(each.n), where=squares > 0)
+    for sample_effects in samples:
+        centred_learning = sample_effects.learning - sample_effects.learning.mean(
+            axis=1, keepdims=True
+        )
+        covariances, squares = (
+            np.einsum("rq,rqn->n", learnt, centred_learning),
+            (centred_learning**2).sum(axis=(0, 1)),
+        )
+        explained = np.divide(
+            covariances**2, squares, out=np.zeros(sample_effects.n), where=squares > 0
+        )
         largest = max(largest, float(explained.max()))
     df = len(fits) * (fits.shape[1] - 1) - 1
-    chance = betainc(df / 2, 1 / 2, max(1 - largest / left, 0.0)) * sum(each.n for each in samples)
+    chance = betainc(df / 2, 1 / 2, max(1 - largest / left, 0.0)) * sum(
+        sample_effects.n for sample_effects in samples
+    )
     return min(largest / total, 1.0) if chance <= MOST_CHANCE else 0.0
 
 
@@ -316,7 +325,7 @@ class RoundSums:
 
     def __init__(self, n_learners: int) -> None:
         self.n_learners = n_learners
-        self._parts: list[list[Rounds]] = []
+        self._batches_of_rounds: list[list[Rounds]] = []
         """Rounds of each learner, part by part: an interrupt leaves whole parts alone."""
 
     def add(
@@ -331,11 +340,15 @@ class RoundSums:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
         sets = learning[rounds]
-        self._parts.append([Rounds.of(losses[rounds], sets) for losses in learner_losses])
+        self._batches_of_rounds.append(
+            [Rounds.of(losses[rounds], sets) for losses in learner_losses]
+        )
 
     @property
     def _n_rounds(self) -> int:
-        return sum(len(rounds_of_learners[0].tested) for rounds_of_learners in self._parts)
+        return sum(
+            len(rounds_of_learners[0].tested) for rounds_of_learners in self._batches_of_rounds
+        )
 
     @property
     def enough(self) -> bool:
@@ -352,7 +365,7 @@ class RoundSums:
 
     @property
     def _by_learner(self) -> list[tuple[Rounds, ...]]:
-        return list(zip(*self._parts, strict=True))
+        return list(zip(*self._batches_of_rounds, strict=True))
 
     def combined(self, weights: Sequence[float], offset: np.ndarray | None = None) -> Rounds:
         """The rounds of a weighted sum of losses.
@@ -366,7 +379,9 @@ class RoundSums:
             for w, learner_rounds in zip(weights, self._by_learner, strict=True)
             if w
         ]
-        learning = np.concatenate([batch_rounds[0].learning for batch_rounds in self._parts])
+        learning = np.concatenate(
+            [batch_rounds[0].learning for batch_rounds in self._batches_of_rounds]
+        )
         tested = sum(
             w * np.concatenate([batch_rounds.tested for batch_rounds in learner_rounds])
             for w, learner_rounds in weights_and_rounds

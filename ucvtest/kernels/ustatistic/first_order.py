@@ -81,7 +81,7 @@ class FirstOrder:
         self._n_sets += n_rows
         for learner, losses in enumerate(learner_losses):
             self._totals[learner] += _sum(losses[:n_rows])
-        used_rows = self._used(draw)
+        used_rows = self._used_rows(draw)
         for group in range(self._n_groups):
             rows = used_rows[draw[used_rows] % self._n_groups == group]
             if not len(rows):
@@ -94,7 +94,7 @@ class FirstOrder:
                 self._means[learner, group] += total / n_tested
                 self._effects[learner, group] += inside / n_tested
 
-    def _used(self, draw: np.ndarray) -> np.ndarray:
+    def _used_rows(self, draw: np.ndarray) -> np.ndarray:
         """The rows whose effects are summed, until there are enough."""
         if self._complete:
             return np.arange(len(draw))

@@ -38,6 +38,6 @@ def without_padding(
     sums: Mapping[str, np.ndarray], n_obs: int, axes: Mapping[str, int]
 ) -> dict[str, np.ndarray]:
     """Sums whose last axes, as many as `axes` has for them, are those of the observations."""
-    kept = (slice(None, n_obs),)
-    index: dict[str, Any] = {key: (..., *kept * n_axes) for key, n_axes in axes.items()}
+    observed_slice = (slice(None, n_obs),)
+    index: dict[str, Any] = {key: (..., *observed_slice * n_axes) for key, n_axes in axes.items()}
     return {key: value[index[key]] if key in index else value for key, value in sums.items()}

@@ -43,7 +43,7 @@ class SeveralSums:
     def __init__(
         self, n_obs: int, learn_size: int, n_learners: int, *, pair_effects: bool = True
     ) -> None:
-        self._each = [
+        self._learner_sums = [
             Accumulator(
                 n_obs, learn_size, disjoint=False, n_draws=N_GROUPS, pair_effects=pair_effects
             )
@@ -59,30 +59,32 @@ class SeveralSums:
         cluster: np.ndarray | None = None,
     ) -> None:
         """Add the losses (G, s, n) of both sides of each learner; see `Accumulator.add`."""
-        for sums, losses in zip(self._each, learner_losses, strict=True):
+        for sums, losses in zip(self._learner_sums, learner_losses, strict=True):
             sums.add((*losses, *sets), weight=weight, cluster=cluster)
 
     def now(self) -> "Several":
         """What has been added so far; valid until the next `add`."""
-        return Several(tuple(sums.sums() for sums in self._each))
+        return Several(tuple(sums.sums() for sums in self._learner_sums))
 
 
 @dataclass(frozen=True, eq=False)
 class Several:
     """Sums of several learners over the same draws."""
 
-    each: tuple[Sums, ...]
+    learner_sums: tuple[Sums, ...]
 
     @cached_property
-    def alone(self) -> tuple[MonteCarloEstimates, ...]:
+    def single_learners(self) -> tuple[MonteCarloEstimates, ...]:
         """All estimates of each learner."""
-        return tuple(self.weighted({learner_index: 1.0}) for learner_index in range(len(self.each)))
+        return tuple(
+            self.weighted({learner_index: 1.0}) for learner_index in range(len(self.learner_sums))
+        )
 
     def weighted(self, weights: Mapping[int, float]) -> MonteCarloEstimates:
         """All estimates of a weighted sum of mean losses, by the places of the learners."""
-        first = self.each[0]
+        first = self.learner_sums[0]
         totals = {
-            key: np.asarray(sum(w * self.each[k].totals[key] for k, w in weights.items()))
+            key: np.asarray(sum(w * self.learner_sums[k].totals[key] for k, w in weights.items()))
             for key in first.totals
             if key != "count"
         }
@@ -95,7 +97,7 @@ class Several:
     @property
     def means(self) -> np.ndarray:
         """The estimates of all learners, (L,)."""
-        return self._of_groups("mean").sum(axis=1) / self.each[0].totals["count"].sum()
+        return self._of_groups("mean").sum(axis=1) / self.learner_sums[0].totals["count"].sum()
 
     @property
     def covariance(self) -> np.ndarray:
@@ -103,13 +105,13 @@ class Several:
 
         Positive semidefinite, and with the Monte-Carlo noise of the effects in it.
         """
-        first = self.each[0]
+        first = self.learner_sums[0]
         b = self._of_groups("b").sum(axis=1) / first.totals["count"].sum()
         return first_order_factor(first.n_obs, first.learn_size + 1) * np.einsum("in,jn->ij", b, b)
 
     def differences(self, name: str) -> Differences:
         """By the variance of this name, "midpoint" or "jackknife"."""
-        first = self.each[0]
+        first = self.learner_sums[0]
         n, m = first.n_obs, first.learn_size + 1
         count = first.totals["count"]
         group_selections = leave_one_out_weights(len(count))
@@ -141,8 +143,8 @@ class Several:
         And the standard errors of these slopes. Those of a difference and of its reverse are of
         opposite sign; 0 on the diagonal.
         """
-        slopes, errors = np.zeros((2, len(self.each), len(self.each)))
-        for i, j in combinations(range(len(self.each)), 2):
+        slopes, errors = np.zeros((2, len(self.learner_sums), len(self.learner_sums)))
+        for i, j in combinations(range(len(self.learner_sums)), 2):
             reversed_one = (j, i) in self._known
             difference_slope = self.difference(j, i) if reversed_one else self.difference(i, j)
             sign = -1.0 if reversed_one else 1.0
@@ -158,10 +160,10 @@ class Several:
         return {}
 
     def _pair_effects(self) -> np.ndarray:
-        return np.stack([sums.pair_effects() for sums in self.each])
+        return np.stack([sums.pair_effects() for sums in self.learner_sums])
 
     def _of_groups(self, key: str) -> np.ndarray:
-        return np.stack([sums.totals[key] for sums in self.each])
+        return np.stack([sums.totals[key] for sums in self.learner_sums])
 
 
 def _midpoints(jackknife: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -82,13 +82,13 @@ def as_learners(learner: Any) -> tuple[Learner, ...]:
     if name not in PATHS:
         return (as_learner(learner),)
     try:
-        found: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
+        path_learners: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
     except ValueError:
         raise ValueError(
             f"learner {learner!r} cannot be made: write '{name}:50' for 50 penalties, or pass "
             f"uv.learners.{name}(lams)"
         ) from None
-    return found
+    return path_learners
 
 
 def _parse(short_name: str) -> Learner:
@@ -109,18 +109,18 @@ def _unknown(text: str, name: str) -> str:
     """What is said of a name that there is not, with the nearest where one is near."""
     if name in DEFAULTS:
         estimators = {path.rpartition(".")[2]: None for path, _ in filter(None, DEFAULTS[name])}
-        made = " or ".join(f"{each}(...)" for each in estimators)
+        made = " or ".join(f"{estimator}(...)" for estimator in estimators)
         return f"learner {text!r} takes no arguments: pass {name!r}, or scikit-learn's {made}"
-    known = sorted({*SHORT_NAMES, *PATHS, *DEFAULTS})
-    nearest = get_close_matches(name.lower(), known, n=1)
+    known_names = sorted({*SHORT_NAMES, *PATHS, *DEFAULTS})
+    nearest = get_close_matches(name.lower(), known_names, n=1)
     if nearest:
         return (
             f"learner {text!r} is unknown: did you mean {nearest[0]!r}? See help(uv.learners), or "
             "pass a scikit-learn estimator"
         )
     return (
-        f"learner {text!r} is unknown: use one of {', '.join(known)}, as in 'lda', 'knn:3' or "
-        "'ridge:1.0', or a scikit-learn estimator"
+        f"learner {text!r} is unknown: use one of {', '.join(known_names)}, as in 'lda', 'knn:3' "
+        "or 'ridge:1.0', or a scikit-learn estimator"
     )
 
 

@@ -43,7 +43,7 @@ def validate_parameters(estimator: Any) -> None:
     ValueError
         scikit-learn's own.
     """
-    for nested_estimator in _parts(estimator):
+    for nested_estimator in _nested_estimators(estimator):
         if type(nested_estimator).__module__.startswith("sklearn."):
             # `fit` calls it too; there is no public function with the same answer.
             validate = getattr(nested_estimator, "_validate_params", None)
@@ -51,7 +51,7 @@ def validate_parameters(estimator: Any) -> None:
                 validate()
 
 
-def _parts(estimator: Any) -> Iterator[Any]:
+def _nested_estimators(estimator: Any) -> Iterator[Any]:
     """The estimator and its parts, but those that a search changes or that are not fitted."""
     estimators_by_path = {"": estimator}
     if _is_known(estimator):

@@ -94,9 +94,9 @@ class NamedLearner(SplitLearner):
                     f"learner {self.called} needs class labels, but y holds real values: use "
                     "ridge, knn or a scikit-learn regressor"
                 )
-            return NamedEstimator(_made(self.called, numbers), self.called)
-        chosen = several if sample.n_classes > 2 else two_classes
-        return NamedEstimator(_made(self.called, chosen), self.called)
+            return NamedEstimator(_make_estimator(self.called, numbers), self.called)
+        estimator_name = several if sample.n_classes > 2 else two_classes
+        return NamedEstimator(_make_estimator(self.called, estimator_name), self.called)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse what the estimator cannot do."""
@@ -111,27 +111,29 @@ class NamedLearner(SplitLearner):
         seed: int,
     ) -> np.ndarray:
         """What the estimator predicts."""
-        found = self.for_sample(sample)
-        assert isinstance(found, SplitLearner)
-        return found.fit_predict(sample, learning, testing, output, seed)
+        sample_learner = self.for_sample(sample)
+        assert isinstance(sample_learner, SplitLearner)
+        return sample_learner.fit_predict(sample, learning, testing, output, seed)
 
 
 def meaning(called: str) -> str:
     """Which estimators a name alone stands for, in words."""
     two_classes, several, numbers = (
-        None if recipe is None else " ".join(repr(_made(called, recipe)).split())
+        None if recipe is None else " ".join(repr(_make_estimator(called, recipe)).split())
         for recipe in DEFAULTS[called]
     )
-    found = {two_classes: "classes"} if two_classes == several else {two_classes: "two classes"}
-    found.setdefault(several, "more classes")
-    if numbers in found:
-        found[numbers] += " and numbers"
+    kinds_by_estimator = (
+        {two_classes: "classes"} if two_classes == several else {two_classes: "two classes"}
+    )
+    kinds_by_estimator.setdefault(several, "more classes")
+    if numbers in kinds_by_estimator:
+        kinds_by_estimator[numbers] += " and numbers"
     elif numbers is not None:
-        found[numbers] = "numbers"
-    return "; ".join(f"{estimator} for {kind}" for estimator, kind in found.items())
+        kinds_by_estimator[numbers] = "numbers"
+    return "; ".join(f"{estimator} for {kind}" for estimator, kind in kinds_by_estimator.items())
 
 
-def _made(called: str, recipe: Recipe) -> Any:
+def _make_estimator(called: str, recipe: Recipe) -> Any:
     import ucvtest.common.quiet_imports  # noqa: F401  (see there)
 
     path, options = recipe
@@ -145,6 +147,6 @@ def _penalty(l1_ratio: float) -> dict[str, Any]:
     """Before 1.8 scikit-learn reads the ratio for one value of `penalty` alone."""
     import sklearn
 
-    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    version = tuple(int(version_part) for version_part in sklearn.__version__.split(".")[:2])
     older = {"penalty": "elasticnet"} if version < (1, 8) else {}
     return {"l1_ratio": l1_ratio, **older}

@@ -35,17 +35,17 @@ def for_survival(learner: Learner, times: Sequence[float]) -> Learner:
     ValueError
         If it learns labels or numbers alone.
     """
-    found: Any = learner
+    survival_learner: Any = learner
     if isinstance(learner, SklearnLearner) and not isinstance(learner, SurvivalLearner):
-        found = SurvivalEstimator(learner.estimator)
+        survival_learner = SurvivalEstimator(learner.estimator)
     elif isinstance(learner, CallableLearner) and not isinstance(learner, SurvivalLearner):
-        found = SurvivalFunction(learner.function)
-    if not isinstance(found, SurvivalLearner):
+        survival_learner = SurvivalFunction(learner.function)
+    if not isinstance(survival_learner, SurvivalLearner):
         raise ValueError(
             f"learner {learner.name} does not learn survival times: use 'cox', an estimator of "
             "scikit-survival or lifelines, or a function (X_train, y_train, X_test) -> risks"
         )
-    return found.predicting_at(times) if times else found  # type: ignore[return-value]
+    return survival_learner.predicting_at(times) if times else survival_learner  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,20 +75,28 @@ class SurvivalEstimator(SurvivalLearner, SklearnLearner):
     def _response(self, sample: Sample) -> np.ndarray:
         return sample.response
 
-    def _predict(self, fitted: Any, sample: Sample, features: Any, output: Output) -> np.ndarray:
+    def _predict(
+        self, fitted_estimator: Any, sample: Sample, features: Any, output: Output
+    ) -> np.ndarray:
         if output == "risk":
             with reading():
-                found = as_numbers(PREDICTIONS, fitted.predict(features))
-            return found if getattr(fitted, "_predict_risk_score", True) else -found
-        curves = fitted.predict_survival_function(features)
-        found = np.array([[1 - _step(curve, time) for time in self.times] for curve in curves])
-        return found[:, 0] if len(self.times) == 1 else found
+                event_probabilities = as_numbers(PREDICTIONS, fitted_estimator.predict(features))
+            return (
+                event_probabilities
+                if getattr(fitted_estimator, "_predict_risk_score", True)
+                else -event_probabilities
+            )
+        curves = fitted_estimator.predict_survival_function(features)
+        event_probabilities = np.array(
+            [[1 - _step(curve, time) for time in self.times] for curve in curves]
+        )
+        return event_probabilities[:, 0] if len(self.times) == 1 else event_probabilities
 
 
 def _step(curve: Any, time: float) -> float:
     """A step function of scikit-survival at a time: 1 before its first step."""
-    place = int(np.searchsorted(curve.x, time, side="right")) - 1
-    return float(curve.a * curve.y[place] + curve.b) if place >= 0 else 1.0
+    step_index = int(np.searchsorted(curve.x, time, side="right")) - 1
+    return float(curve.a * curve.y[step_index] + curve.b) if step_index >= 0 else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,18 +155,18 @@ class LifelinesLearner(SurvivalLearner, SplitLearner):
         times = sample.survival_times
         assert times is not None
         columns = pd.DataFrame(sample.rows(learning)).rename(columns=str)
-        known = times.take(learning)
-        response = dict(zip(NAMES, (known.time, known.event), strict=True))
-        fitted = copy.deepcopy(self.fitter)
-        fitted.fit(columns.assign(**response), duration_col=NAMES[0], event_col=NAMES[1])
+        learnt_times = times.take(learning)
+        response = dict(zip(NAMES, (learnt_times.time, learnt_times.event), strict=True))
+        fitted_estimator = copy.deepcopy(self.fitter)
+        fitted_estimator.fit(columns.assign(**response), duration_col=NAMES[0], event_col=NAMES[1])
         tested = pd.DataFrame(sample.rows(testing)).rename(columns=str)
         if output == "risk":
-            if hasattr(fitted, "predict_partial_hazard"):
-                return as_numbers(PREDICTIONS, fitted.predict_partial_hazard(tested))
-            return -as_numbers(PREDICTIONS, fitted.predict_median(tested))
-        curves = fitted.predict_survival_function(tested, times=list(self.times))
-        found = 1 - as_numbers(PREDICTIONS, curves).T
-        return found[:, 0] if len(self.times) == 1 else found
+            if hasattr(fitted_estimator, "predict_partial_hazard"):
+                return as_numbers(PREDICTIONS, fitted_estimator.predict_partial_hazard(tested))
+            return -as_numbers(PREDICTIONS, fitted_estimator.predict_median(tested))
+        curves = fitted_estimator.predict_survival_function(tested, times=list(self.times))
+        event_probabilities = 1 - as_numbers(PREDICTIONS, curves).T
+        return event_probabilities[:, 0] if len(self.times) == 1 else event_probabilities
 
 
 def is_fitter(learner: Any) -> bool:

@@ -18,7 +18,7 @@ from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.adapters.translation_rules import (
     MOST_SPREADS,
     RULES,
-    Case,
+    TranslationCase,
     class_name,
     refuse,
     refuse_other_parameters,
@@ -86,7 +86,7 @@ def translate(
         refuse(f"{type(estimator).__name__} is not translated")
     refuse_other_parameters(estimator, rule)
     _refuse_single_precision(sample)
-    case = Case(learner, estimator, standardize, sample, output)
+    case = TranslationCase(learner, estimator, standardize, sample, output)
     case.needs_columns_near_zero(MOST_SPREADS)
     translated = rule.build(case)
     translated.jitted.check(sample, translated.outputs.get(output, output), learn_size)

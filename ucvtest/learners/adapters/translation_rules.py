@@ -33,7 +33,7 @@ from ucvtest.learners.jitted.scaled_neighbors import ScaledNeighbors
 __all__ = [
     "MOST_SPREADS",
     "RULES",
-    "Case",
+    "TranslationCase",
     "class_name",
     "refuse",
     "refuse_other_parameters",
@@ -72,7 +72,7 @@ MAXIMUM_LIKELIHOOD = (1, 9)
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class TranslationCase:
     """An estimator and what it is fitted to."""
 
     learner: SklearnLearner
@@ -201,7 +201,7 @@ class _Rule:
     Parameters other than those used and those free must have their default.
     """
 
-    build: Callable[[Case], TranslatedLearner]
+    build: Callable[[TranslationCase], TranslatedLearner]
     used: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
     """Parameters without influence on predictions."""
@@ -216,7 +216,7 @@ def _divides_by_n() -> bool:
     )
 
 
-def _lda(case: Case) -> TranslatedLearner:
+def _lda(case: TranslationCase) -> TranslatedLearner:
     case.needs_no_class_scores()
     # A StandardScaler changes nothing: the rule is the same for all invertible linear maps.
     case.needs(case["solver"] != "svd" or _divides_by_n(), "solver")
@@ -227,31 +227,31 @@ def _lda(case: Case) -> TranslatedLearner:
     return case.translated(LinearDiscriminant(careful=True))
 
 
-def _qda(case: Case) -> TranslatedLearner:
+def _qda(case: TranslationCase) -> TranslatedLearner:
     case.needs_no_class_scores()
     case.needs_spread_above(FEWEST_TOLERANCES * float(case["tol"]))
     case.needs(_divides_by_n(), "solver")
     return case.translated(QuadraticDiscriminant(careful=True))
 
 
-def _gaussian_nb(case: Case) -> TranslatedLearner:
+def _gaussian_nb(case: TranslationCase) -> TranslatedLearner:
     case.needs_no_class_scores()
     # GaussianNB has no decision function, so its scores are probabilities.
     jitted = GaussianNaiveBayes(standardize=case.standardize)
     return case.translated(jitted, outputs={"score": "probability"})
 
 
-def _nearest_centroid(case: Case) -> TranslatedLearner:
+def _nearest_centroid(case: TranslationCase) -> TranslatedLearner:
     if case.output != "label":
         refuse(f"its {case.output} is in other units")
     return case.translated(NearestCentroid(standardize=case.standardize))
 
 
-def _ridge(case: Case) -> TranslatedLearner:
+def _ridge(case: TranslationCase) -> TranslatedLearner:
     return case.translated(_ridge_learner(case))
 
 
-def _ridge_classifier(case: Case) -> TranslatedLearner:
+def _ridge_classifier(case: TranslationCase) -> TranslatedLearner:
     jitted = _ridge_learner(case)
     if case.sample.n_classes > 2:
         return case.translated(OneAgainstRest(jitted))
@@ -259,7 +259,7 @@ def _ridge_classifier(case: Case) -> TranslatedLearner:
     return case.translated(jitted, signed_score=True)
 
 
-def _least_squares(case: Case) -> TranslatedLearner:
+def _least_squares(case: TranslationCase) -> TranslatedLearner:
     tolerance = getattr(case.estimator, "tol", 0.0)
     case.needs(isinstance(tolerance, Real) and float(tolerance) <= LSTSQ_TOLERANCE, "tol")
     # A StandardScaler changes nothing but what is small beside the largest: the fit is the same
@@ -268,7 +268,7 @@ def _least_squares(case: Case) -> TranslatedLearner:
     return case.translated(Ridge(0.0, careful=True, least_pivot=least_pivot))
 
 
-def _ridge_learner(case: Case) -> Ridge:
+def _ridge_learner(case: TranslationCase) -> Ridge:
     case.needs(isinstance(case["alpha"], Real), "alpha")
     case.needs(case["solver"] in ("auto", "cholesky", "svd"), "solver")
     n_obs, n_features = case.sample.matrix.shape
@@ -277,7 +277,7 @@ def _ridge_learner(case: Case) -> Ridge:
     return Ridge(float(case["alpha"]), standardize=case.standardize, careful=True)
 
 
-def _kernel_ridge(case: Case) -> TranslatedLearner:
+def _kernel_ridge(case: TranslationCase) -> TranslatedLearner:
     case.needs(isinstance(case["alpha"], Real) and float(case["alpha"]) > 0, "alpha")
     kernel = {"poly": "polynomial"}.get(case["kernel"], case["kernel"])
     case.needs(kernel in ("linear", "rbf", "polynomial"), "kernel")
@@ -288,7 +288,7 @@ def _kernel_ridge(case: Case) -> TranslatedLearner:
     return case.translated(jitted)
 
 
-def _logistic(case: Case) -> TranslatedLearner:
+def _logistic(case: TranslationCase) -> TranslatedLearner:
     case.needs_two_classes()
     # liblinear adds the intercept as a feature, and so penalises it.
     case.needs(case["solver"] != "liblinear", "solver")
@@ -304,7 +304,7 @@ def _logistic(case: Case) -> TranslatedLearner:
     return case.translated(lasso, remark=remark)
 
 
-def _logistic_penalty(case: Case) -> tuple[float, float]:
+def _logistic_penalty(case: TranslationCase) -> tuple[float, float]:
     """Share of the absolute values in the penalty, and its weight."""
     ratio = 0.0 if case["l1_ratio"] is None else float(case["l1_ratio"])
     penalty = case["penalty"]
@@ -312,7 +312,7 @@ def _logistic_penalty(case: Case) -> tuple[float, float]:
     return l1_ratio, 0.0 if penalty is None else 1.0 / float(case["C"])
 
 
-def _neighbors(case: Case) -> TranslatedLearner:
+def _neighbors(case: TranslationCase) -> TranslatedLearner:
     is_euclidean = case["metric"] == "euclidean" or (
         case["metric"] == "minkowski" and case["p"] == 2
     )
@@ -330,7 +330,7 @@ def _neighbors(case: Case) -> TranslatedLearner:
     return case.translated(jitted, exact_scores=False)
 
 
-def _dummy(case: Case) -> TranslatedLearner:
+def _dummy(case: TranslationCase) -> TranslatedLearner:
     case.needs(case["strategy"] in ("prior", "most_frequent"), "strategy")
     if case.sample.n_classes > 2 and not case.classes_ascend:
         refuse("pos_label changes the order of more than two classes")

@@ -228,8 +228,8 @@ class Cox(JittedSurvivalLearner):
         state = CoxState(shared, order, bool((number > 1).any()))
         everything = np.ones((self.rows_per_call(sample), sample.n_obs), dtype=bool)
         b, done, _ = self._fit(state, everything, None)
-        start = to_device(np.where(done[0], b[0], 0.0))
-        return state._replace(shared=shared._replace(start=start))
+        start_coefficients = to_device(np.where(done[0], b[0], 0.0))
+        return state._replace(shared=shared._replace(start=start_coefficients))
 
     def risks(self, state: CoxState, learning: np.ndarray) -> np.ndarray:
         """The linear predictor; NaN where a fit did not converge."""
@@ -245,9 +245,9 @@ class Cox(JittedSurvivalLearner):
         self, state: CoxState, learning: np.ndarray, times: np.ndarray | None
     ) -> np.ndarray:
         _, _, scores = self._fit(state, learning, times)
-        found = np.empty((*learning.shape, *scores.shape[2:]))
-        found[:, state.order] = scores[:, : learning.shape[1]]
-        return found
+        ordered_scores = np.empty((*learning.shape, *scores.shape[2:]))
+        ordered_scores[:, state.order] = scores[:, : learning.shape[1]]
+        return ordered_scores
 
     @in_float64
     def _fit(self, state: CoxState, learning: np.ndarray, times: np.ndarray | None) -> Any:
@@ -266,8 +266,8 @@ def _columns(features: np.ndarray, *, standardize: bool) -> tuple[np.ndarray, np
     columns = features - centre
     if standardize or columns.shape[1] < columns.shape[0]:
         return columns, centre
-    found = principal_components(columns)
-    return found, centre @ (columns.T @ found) / (found**2).sum(axis=0)
+    components = principal_components(columns)
+    return components, centre @ (columns.T @ components) / (components**2).sum(axis=0)
 
 
 @partial(jit, static_argnums=(6, 7, 8))
@@ -283,7 +283,7 @@ def _newton(
     efron: bool,
 ) -> Any:
     """Fits of learning sets (R, N), `size` of them at a time."""
-    x, pairs, event, time, tied, unit, centre, start = shared
+    x, pairs, event, time, tied, unit, centre, start_coefficients = shared
 
     def fit(rows: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
         weight = rows.T.astype(x.dtype)
@@ -292,7 +292,7 @@ def _newton(
         shares = efron_shares(died, tied) if efron else None
         likelihood = PartialLikelihood(x, pairs, weight, died, shares, tied, penalty)
         n_sets = weight.shape[1]
-        begin = jnp.broadcast_to(start[:, None], (len(start), n_sets))
+        begin = jnp.broadcast_to(start_coefficients[:, None], (len(start_coefficients), n_sets))
         none = jnp.zeros(n_sets, dtype=bool)
         b, done = descend(likelihood, begin, none, max_iter=max_iter, tolerance=CONVERGED)
         b = jnp.where(done, b, jnp.nan)
@@ -305,4 +305,6 @@ def _newton(
         return b.T, done, score
 
     blocks = jax.lax.map(fit, in_blocks(learning, size))
-    return jax.tree_util.tree_map(lambda each: each.reshape(-1, *each.shape[2:]), blocks)
+    return jax.tree_util.tree_map(
+        lambda block_array: block_array.reshape(-1, *block_array.shape[2:]), blocks
+    )

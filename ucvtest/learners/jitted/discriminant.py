@@ -257,11 +257,11 @@ class WithCovariances(WithPriors):
                 f"learner {self.name} needs a column that varies, and all columns of X are "
                 "constant: use majority"
             )
-        needed = self._least(rank, sample.n_classes)
-        if learn_size < needed:
+        least_size = self._least(rank, sample.n_classes)
+        if learn_size < least_size:
             few = "" if rank == n_features else f"; the {n_features} columns have rank {rank}"
             raise ValueError(
-                f"learner {self.name} needs learn_size >= {needed} ({self.counted}{few}), got "
+                f"learner {self.name} needs learn_size >= {least_size} ({self.counted}{few}), got "
                 f"learn_size={learn_size}: raise it, use fewer features, or use {self.instead}"
             )
 

@@ -220,7 +220,7 @@ class RidgeLogistic(JittedLearner):
     @in_float64
     def _fit(
         self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None
-    ) -> "Fitted":
+    ) -> "NewtonFits":
         weights = padded_rows(learning, axis=1)
         if labels is not None:
             # The fit to the sample's own response says nothing of other labels.
@@ -236,13 +236,13 @@ class RidgeLogistic(JittedLearner):
 @partial(jit, static_argnums=6)
 def _newton(
     state: LogisticState, learning: jax.Array, n_obs: jax.Array, *settings: Any
-) -> "Fitted":
+) -> "NewtonFits":
     """Fits that end after a few cheap steps, and how far the others have come.
 
     One function for scores and labels, so that it is compiled once.
     """
 
-    def fit(rows: jax.Array) -> Fitted:
+    def fit(rows: jax.Array) -> NewtonFits:
         exact, start_coefficients = _likelihood(state, rows, *settings)
         # Single precision is twice as fast, and close enough to leave few last steps.
         rough = Likelihood(*(array.astype(jnp.float32) for array in exact))
@@ -266,10 +266,10 @@ def _newton_to_the_end(
     is_converged: jax.Array,
     n_obs: jax.Array,
     *settings: Any,
-) -> "Fitted":
+) -> "NewtonFits":
     """Continue the few fits that `_newton` left unfinished; compiled only if there are any."""
 
-    def fit(rows: jax.Array, b: jax.Array, is_converged: jax.Array) -> Fitted:
+    def fit(rows: jax.Array, b: jax.Array, is_converged: jax.Array) -> NewtonFits:
         exact, _ = _likelihood(state, rows, *settings)
         ended = descend(exact, b.T, is_converged[:, 0], max_iter=settings[1], tolerance=CONVERGED)
         return _fitted(state, *ended, n_obs)
@@ -277,7 +277,7 @@ def _newton_to_the_end(
     return _in_row_blocks(state, fit, learning, b, is_converged[:, None])
 
 
-class Fitted(NamedTuple):
+class NewtonFits(NamedTuple):
     """Fits to R learning sets."""
 
     b: Any
@@ -292,22 +292,24 @@ class Fitted(NamedTuple):
     """(B,) whether one of the labels is open, in each block."""
 
 
-def _in_row_blocks(state: LogisticState, fit: Callable[..., Fitted], *arrays: jax.Array) -> Fitted:
+def _in_row_blocks(
+    state: LogisticState, fit: Callable[..., NewtonFits], *arrays: jax.Array
+) -> NewtonFits:
     """Fit the rows of the arrays block by block; all at once where each has its own response."""
     if state.response.ndim > 1:
         return fit(*arrays)
     blocks = [in_blocks(array, ROWS_PER_BLOCK) for array in arrays]
     block_fits = jax.lax.map(lambda block: fit(*block), blocks)
-    return Fitted(*(array.reshape(-1, *array.shape[2:]) for array in block_fits))
+    return NewtonFits(*(array.reshape(-1, *array.shape[2:]) for array in block_fits))
 
 
 def _fitted(
     state: LogisticState, b: jax.Array, is_converged: jax.Array, n_obs: jax.Array
-) -> Fitted:
+) -> NewtonFits:
     converged = jnp.where(is_converged, b, jnp.nan)
     scores = jnp.einsum("qr,nq->rn", converged, state.design, precision="highest")
     predicted, is_open = decided(scores, 0.0, n_obs)
-    return Fitted(b.T, is_converged, scores, predicted, is_open[None])
+    return NewtonFits(b.T, is_converged, scores, predicted, is_open[None])
 
 
 def _likelihood(

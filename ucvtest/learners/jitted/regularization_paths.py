@@ -139,8 +139,8 @@ class _Path:
 
     members: tuple[Any, ...]
     state: Any = None
-    kept: dict[bytes, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    asked: dict[bytes, int] = field(default_factory=dict)
+    fitted_scores: dict[bytes, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    n_requests: dict[bytes, int] = field(default_factory=dict)
 
     def prepare(self, sample: Sample) -> Any:
         """What all fits share, computed once."""
@@ -152,14 +152,14 @@ class _Path:
         """The scores of one member."""
         packed = np.packbits(learning, axis=1)
         key = packed.tobytes()
-        if key not in self.kept:
+        if key not in self.fitted_scores:
             _, first, copy = np.unique(packed, axis=0, return_index=True, return_inverse=True)
             scores_of_path = self.members[0].path_scores(state, learning[first], self.members)
-            self.kept[key], self.asked[key] = (scores_of_path, copy.ravel()), 0
-        scores_of_path, copy = self.kept[key]
-        self.asked[key] += 1
-        if self.asked[key] == len(self.members):
-            del self.kept[key], self.asked[key]
+            self.fitted_scores[key], self.n_requests[key] = (scores_of_path, copy.ravel()), 0
+        scores_of_path, copy = self.fitted_scores[key]
+        self.n_requests[key] += 1
+        if self.n_requests[key] == len(self.members):
+            del self.fitted_scores[key], self.n_requests[key]
         return np.asarray(scores_of_path[member_index][copy])
 
 

@@ -49,7 +49,7 @@ FITS_PER_TASK = 32
 """Fits that a thread takes at a time."""
 
 
-class Fitted(NamedTuple):
+class NewtonFits(NamedTuple):
     """Result of `fit`."""
 
     log_odds: np.ndarray
@@ -71,7 +71,7 @@ def fit(
     tolerance: np.ndarray,
     standardize: bool,
     max_steps: int,
-) -> Fitted:
+) -> NewtonFits:
     """Fit every learning set, both classes in each, in as many threads as Numba is allowed.
 
     `responses` are (1, n), or (R, n) for one of each fit; only `distinct` features may have a
@@ -81,7 +81,7 @@ def fit(
     most that of the processors this process may use, or ``NUMBA_NUM_THREADS``.
     """
     count, n_obs = learning.shape
-    solved_fits = Fitted(
+    solved_fits = NewtonFits(
         np.full((count, n_obs), np.nan),
         np.full((count, WIDEST), -1),
         np.zeros((count, 1 + WIDEST)),

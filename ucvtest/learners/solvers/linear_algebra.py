@@ -69,8 +69,8 @@ def divisor(mean_square: jax.Array, mean: jax.Array) -> jax.Array:
 def principal_components(features: np.ndarray) -> np.ndarray:
     """As many columns as the rank, for the same |b| and the same fitted values."""
     left, singular, _ = np.linalg.svd(features, full_matrices=False)
-    kept = singular > RANK * singular[0]
-    return left[:, kept] * singular[kept]
+    is_nonzero = singular > RANK * singular[0]
+    return left[:, is_nonzero] * singular[is_nonzero]
 
 
 def penalty_weights(

@@ -19,7 +19,7 @@ class Convex(Protocol):
     def gradient(self, b: jax.Array) -> tuple[jax.Array, Any]:
         """Gradient (q, R) at a point (q, R), and what the Hessian there is computed from."""
 
-    def hessian(self, known: Any) -> jax.Array:
+    def hessian(self, gradient_state: Any) -> jax.Array:
         """Hessian (q, q, R) at that point."""
 
 
@@ -39,10 +39,10 @@ def descend(
 
     def iterate(carry: tuple[Any, ...]) -> tuple[Any, ...]:
         count, b, step, slope, done = carry
-        gradient, known = convex.gradient(b)
+        gradient, gradient_state = convex.gradient(b)
         # The loss is convex: a slope that is steep uphill means that the step was too long.
         overshot = (gradient * step).sum(axis=0) > OVERSHOT * slope
-        hessian = convex.hessian(known)
+        hessian = convex.hessian(gradient_state)
         newton = -solve_positive_definite(hessian, gradient[:, None])[:, 0]
         step = jnp.where(overshot, 0.5 * step, newton)
         slope = jnp.where(overshot, 0.5 * slope, jnp.abs((gradient * newton).sum(axis=0)))

@@ -131,9 +131,9 @@ class PartialLikelihood(NamedTuple):
 
         second, _ = jax.lax.scan(add, jnp.zeros_like(first), (risks.means, self.died))
         diagonal = jnp.eye(p)[:, :, None]
-        found = first - second + diagonal * self.penalty
-        lost = found <= CANCELLED * first
-        return jnp.where((diagonal > 0) & lost, jnp.nan, found)
+        penalized_hessian = first - second + diagonal * self.penalty
+        lost = penalized_hessian <= CANCELLED * first
+        return jnp.where((diagonal > 0) & lost, jnp.nan, penalized_hessian)
 
     def _hazard_of_each(self, increments: jax.Array) -> jax.Array:
         """The cumulative hazard at the time of each observation, (n, R); with Efron's shares."""
@@ -142,8 +142,8 @@ class PartialLikelihood(NamedTuple):
         hazard = up_to[first]
         if self.shares is None:
             return hazard
-        parts, _ = _sums(increments * self.shares, None, self.tied.begins)
-        return hazard - self.died * parts[self.tied.last]
+        tied_hazards, _ = _sums(increments * self.shares, None, self.tied.begins)
+        return hazard - self.died * tied_hazards[self.tied.last]
 
 
 def cumulative_hazard(
@@ -177,6 +177,6 @@ def _sums(
         moment = keep * sums[1] + features[:, None] * value
         return (total, moment), (total, moment)
 
-    start = (jnp.zeros(values.shape[1]), jnp.zeros((x.shape[1], values.shape[1])))
-    _, found = jax.lax.scan(add, start, (values, x, keeps))
-    return found
+    zero_sums = (jnp.zeros(values.shape[1]), jnp.zeros((x.shape[1], values.shape[1])))
+    _, running_sums = jax.lax.scan(add, zero_sums, (values, x, keeps))
+    return running_sums

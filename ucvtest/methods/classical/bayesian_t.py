@@ -36,7 +36,7 @@ REGIONS = ("p_left", "p_rope", "p_right")
 
 
 @dataclass(frozen=True)
-class Options:
+class BayesianTOptions:
     """Half the width of the region of practical equivalence (NaN: none); whether by default."""
 
     rope: float
@@ -132,11 +132,8 @@ class BayesianTTest(ResamplingTest):
             Half the width of the region of practical equivalence, in the units of the loss; 0
             for none. By default 0.01, a percentage point for error rates and AUCs; for other
             losses give one, because 0.01 means nothing there.
-        max_seconds : float, optional
-            Refuse a design that takes longer, about, before the first fit: some are timed. The
-            number of fits is that of the design and never cut short.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
+        max_seconds, rng, n_jobs, batch_size, progress
+            See `CorrectedTTest.fit`.
 
         Returns
         -------
@@ -154,22 +151,22 @@ class BayesianTTest(ResamplingTest):
         execution = self.question.execution(rng, n_jobs, batch_size, max_seconds)
         return self._fit(options, execution, progress)
 
-    def fit_options(self, rope: float | None = None) -> Options:
+    def fit_options(self, rope: float | None = None) -> BayesianTOptions:
         """The options of `fit`, validated."""
         if math.isnan(self.null_value):
             if rope is not None:
                 raise ValueError(
                     "rope has no use: one learner without null_value is compared with nothing"
                 )
-            return Options(math.nan)
+            return BayesianTOptions(math.nan)
         if rope is None:
-            return Options(ROPE, by_default=True)
+            return BayesianTOptions(ROPE, by_default=True)
         is_number = isinstance(rope, Real) and not isinstance(rope, bool)
         if not is_number or not 0 <= float(rope) < math.inf:
             raise ValueError(f"rope must be a finite number of at least 0, got {rope!r}")
-        return Options(float(rope))
+        return BayesianTOptions(float(rope))
 
-    def _analysed(self, observed: LossDifference, options: Options) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: BayesianTOptions) -> TestResult:
         units = self.question.metric.units
         # In units of results; what is computed may be about a loss in units of its own.
         rope = options.rope if units is None else options.rope / abs(units.slope)

@@ -12,7 +12,7 @@ __all__ = ["working_point"]
 MOST_CLASSES = 8
 """Classes whose bars can be told apart."""
 
-SHARE, SHOWN = 0.8, 12
+SHARE, LABEL_LENGTH = 0.8, 12
 """Of the axis between two classes that bars fill, and characters of a label."""
 
 
@@ -24,7 +24,7 @@ def working_point(table: np.ndarray, classes: Sequence[Any], learner: str) -> Pi
     true, predicted = np.indices(table.shape)
     places = np.asarray(true + (predicted - (size - 1) / 2) * SHARE / size)
     right = np.eye(size) > 0
-    names = [f"{label!s:.{SHOWN}}" for label in classes[:size]]
+    names = [f"{label!s:.{LABEL_LENGTH}}" for label in classes[:size]]
     names += ["another"] * (size - len(names))
     right_places, wrong_places, width = places[right], places[~right], SHARE / size
     layers = (

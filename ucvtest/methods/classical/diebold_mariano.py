@@ -238,8 +238,10 @@ def _estimate(
     """The mean, and its variance with the correction of Harvey, Leybourne and Newbold."""
     values, n = observed.values, len(observed.values)
     correction = (n + 1 - 2 * horizon + horizon * (horizon - 1) / n) / n
-    found = variance_of_mean(values, horizon, variance) / correction
-    return float(values.mean()), max(found, 0.0) if math.isfinite(found) else found
+    variance_of_estimate = variance_of_mean(values, horizon, variance) / correction
+    return float(values.mean()), max(variance_of_estimate, 0.0) if math.isfinite(
+        variance_of_estimate
+    ) else variance_of_estimate
 
 
 def _steps(horizon: int) -> str:

@@ -25,6 +25,7 @@ from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, MovedT, Shape
 from ucvtest.stats.linearised import (
+    MOST_CELLS,
     RowsAdded,
     effective_size,
     one_right_one_wrong,
@@ -198,17 +199,20 @@ class MetricOfRules:
     def _with_rows_added(self, null_value: float, n: float | None = None) -> MovedT:
         target, rows = self._target.astype(int), [row.astype(int) for row in self._predictions]
         size = self._n_classes
-        value_and_gradient, one = self._cells.value_and_gradient, self._cells.one
+        value_and_gradient, only_class = self._cells.value_and_gradient, self._cells.only_class
         if self.observed.paired:
-            added, function = one_right_one_wrong(size, one), _difference(value_and_gradient)
+            added, metric_of_table = (
+                one_right_one_wrong(size, only_class),
+                _difference(value_and_gradient),
+            )
         else:
-            added, function = two_right_two_wrong(size, one), value_and_gradient
+            added, metric_of_table = two_right_two_wrong(size, only_class), value_and_gradient
         cells = (target, *rows)
         table = np.zeros((size,) * len(cells))
         np.add.at(table, cells, 1 / len(target))
         pilot_share = 1.0 if n is None else len(target) / n
         rows_added = RowsAdded.of(
-            function,
+            metric_of_table,
             table,
             self._effective_size if n is None else n,
             lambda slopes: pilot_share * variance_of_mean(slopes[cells], self.index),
@@ -231,8 +235,14 @@ class MetricOfRules:
 
     @property
     def _several(self) -> bool:
-        """Whether a metric of one learner has so many classes that each gets few added rows."""
-        return not self.observed.paired and self._n_classes > 2
+        """Whether a metric of one learner has so many classes that each gets few added rows.
+
+        With observations in too many cells it is as with two.
+        """
+        if self.observed.paired or self._n_classes == 2:
+            return False
+        cells = self._n_classes * self._target.astype(int) + self._predictions[0].astype(int)
+        return len(np.unique(cells)) <= MOST_CELLS
 
     @property
     def _effective_size(self) -> float:

@@ -134,7 +134,9 @@ class McNemarTest(ResamplingTest):
     def _of_clusters(self, observed: LossDifference, clusters: Clusters) -> TestResult:
         """The difference of error rates over its robust standard error, by Student's t."""
         n_folds = n_folds_of(observed.design)
-        discordant_rows = discordance(*(errors > 0 for errors in observed.each.values()))
+        discordant_rows = discordance(
+            *(errors > 0 for errors in observed.values_by_learner.values())
+        )
         n_telling = int(np.count_nonzero(clusters.groups.sums(observed.values != 0)))
         notes, rule, effective = _cluster_notes(n_folds, n_telling), None, {}
         if marks_rows(observed.losses, clusters, observed.values):
@@ -163,7 +165,7 @@ class McNemarTest(ResamplingTest):
 
     def _exact(self, observed: LossDifference) -> TestResult:
         n_folds = n_folds_of(observed.design)
-        first, second = observed.each.values()
+        first, second = observed.values_by_learner.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
         discordant_rows = discordance(first > 0, second > 0)
         units = self.question.metric.units

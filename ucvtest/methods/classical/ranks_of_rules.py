@@ -51,7 +51,7 @@ class RanksOfRules:
     @property
     def variance(self) -> float:
         """That of the mean of linearised values; NaN with one observation of a class."""
-        class_variances, _ = self._parts
+        class_variances, _ = self._class_parts
         return float(class_variances.sum())
 
     def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
@@ -63,7 +63,7 @@ class RanksOfRules:
     def df(self) -> float:
         """Welch's degrees of freedom, or those of clusters."""
         rule = self._one_rule
-        return rule.df if rule is not None else _welch(*self._parts)
+        return rule.df if rule is not None else _welch(*self._class_parts)
 
     def rule(self, null_value: float) -> StudentRule | None:
         """Where p-value and interval come from; None for the estimate and its standard error."""
@@ -116,7 +116,7 @@ class RanksOfRules:
         return self.observed.tested_target
 
     @property
-    def _parts(self) -> tuple[np.ndarray, np.ndarray]:
+    def _class_parts(self) -> tuple[np.ndarray, np.ndarray]:
         """Variances that are added up, and the degrees of freedom of each."""
         moved = self.observed.values - self.estimate
         if self.index is None:

@@ -53,10 +53,12 @@ class SurvivalOfRules:
 
         Rounding leaves no range, and makes no difference of a 0.
         """
-        known = range_of(self._metric)
-        least, most = difference_range(known) if self.observed.paired else known
-        found = float(np.clip(self.observed.values.mean(), least, most))
-        return 0.0 if abs(found) <= LEAST else found
+        metric_range = range_of(self._metric)
+        lower_bound, upper_bound = (
+            difference_range(metric_range) if self.observed.paired else metric_range
+        )
+        clipped_mean = float(np.clip(self.observed.values.mean(), lower_bound, upper_bound))
+        return 0.0 if abs(clipped_mean) <= LEAST else clipped_mean
 
     @property
     def variance(self) -> float:
@@ -65,8 +67,8 @@ class SurvivalOfRules:
 
     def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
         """Estimate and variance, also of one of the learners alone."""
-        found = SurvivalOfRules(observed, self.index)
-        return found.estimate, found.variance
+        survival_of_rules = SurvivalOfRules(observed, self.index)
+        return survival_of_rules.estimate, survival_of_rules.variance
 
     @property
     def df(self) -> float:
@@ -101,10 +103,10 @@ class SurvivalOfRules:
     @property
     def notes(self) -> tuple[str, ...]:
         """The rule in words, and risks that seem to be turned."""
-        words = self.observed.losses.in_words
+        metric_in_words = self.observed.losses.in_words
         scale = ", and the interval that on the logit scale" * (self.rule(math.nan) is not None)
         listed = [
-            f"The standard error is that of linearised values of {words}{scale}.",
+            f"The standard error is that of linearised values of {metric_in_words}{scale}.",
             self._metric.remark,
         ]
         if self.index is not None:
@@ -114,7 +116,7 @@ class SurvivalOfRules:
     @property
     def status(self) -> str:
         """What is said where there is no estimate, or nothing varies."""
-        losses, words = self.observed.losses, self._metric.in_words
+        losses, metric_in_words = self.observed.losses, self._metric.in_words
         if math.isnan(self.estimate):
             return no_value_in_words(self.observed)
         spread = math.sqrt(max(self.variance, 0.0) * len(self.observed.values))
@@ -122,12 +124,12 @@ class SurvivalOfRules:
             return "ok"
         if self._metric.ranks and not self.observed.paired:
             return (
-                f"degenerate: every pair that counts for {words} is in the same order, or a tie, "
-                "which leaves no variance to estimate; test more observations"
+                f"degenerate: every pair that counts for {metric_in_words} is in the same order, "
+                "or a tie, which leaves no variance to estimate; test more observations"
             )
         return (
-            f"degenerate: {words} leaves no variance to estimate, as it is moved alike by all "
-            f"{len(losses.tested_times)} observations; test more"
+            f"degenerate: {metric_in_words} leaves no variance to estimate, as it is moved alike "
+            f"by all {len(losses.tested_times)} observations; test more"
         )
 
     # -------------------------------------------------------------------------------- the parts
@@ -143,19 +145,19 @@ class SurvivalOfRules:
         """A note on each rule whose high risks go with late events."""
         if not self._metric.ranks:
             return []
-        losses, found = self.observed.losses, []
-        for place in (self.observed.learner, self.observed.other):
-            if place is None:
+        losses, turned_notes = self.observed.losses, []
+        for learner_index in (self.observed.learner, self.observed.other):
+            if learner_index is None:
                 continue
-            alone = SurvivalOfRules(LossDifference(losses, place, None), self.index)
-            rule = alone.rule(math.nan)
+            single_rule = SurvivalOfRules(LossDifference(losses, learner_index, None), self.index)
+            rule = single_rule.rule(math.nan)
             if rule is not None and rule.interval("two-sided", 0.05)[1] < CHANCE:
-                found.append(
+                turned_notes.append(
                     f"{self._metric.in_words} below 0.5, with its whole interval, was found for "
-                    f"{losses.learners[place]}: its high risks go with late events. Pass the "
-                    "negative of what is higher for a longer survival."
+                    f"{losses.learners[learner_index]}: its high risks go with late events. Pass "
+                    "the negative of what is higher for a longer survival."
                 )
-        return found
+        return turned_notes
 
 
 def no_value_in_words(observed: LossDifference) -> str:

@@ -23,7 +23,7 @@ class FoldCovarianceEstimates:
     """What is known of the estimate, and the losses (R, n) of each of two learners behind it."""
 
     decomposition: Decomposition
-    each: tuple[np.ndarray, ...]
+    learner_losses: tuple[np.ndarray, ...]
     source: LossSource
 
 
@@ -31,7 +31,7 @@ def estimate(
     question: Question, scheme: FoldScheme, options: FoldCovarianceOptions, execution: Execution
 ) -> FoldCovarianceEstimates:
     """Cross-validate on the folds that are given, or on new ones, and decompose the losses."""
-    folds = scheme.given
+    folds = scheme.user_folds
     if folds is None:
         folds = scheme.drawn(options.n_repeats, execution.generator)
         _refuse_seconds(question, scheme, len(folds), execution)

@@ -39,7 +39,7 @@ class FoldScheme:
     n_units: int
     n_folds: int
     estimator: Estimator
-    given: np.ndarray | None = None
+    user_folds: np.ndarray | None = None
 
     @classmethod
     def of(cls, n_folds: Any, estimator: Any, n_units: int, units: str) -> Self:
@@ -65,12 +65,12 @@ class FoldScheme:
     @property
     def n_given(self) -> int | None:
         """Repetitions of given losses; None where folds are drawn."""
-        return None if self.given is None else len(self.given)
+        return None if self.user_folds is None else len(self.user_folds)
 
     @cached_property
     def fold_sizes(self) -> tuple[int, ...]:
         """Number of observations in each fold."""
-        folds = self.given
+        folds = self.user_folds
         if folds is None:
             # Which observations are in a fold is drawn, and how many is not.
             folds = fold_numbers(np.arange(self.n_units)[None], self.n_folds)

@@ -48,7 +48,7 @@ def result_from(
     """The result of a test, but for its seconds."""
     decomposition, source = estimates.decomposition, estimates.source
     status = _status(decomposition, identical=source.identical)
-    per_learner = _own_values(decomposition, estimates.each, settings)
+    per_learner = _own_values(decomposition, estimates.learner_losses, settings)
     return TestResult(
         **vars(decomposition.studentised(decomposition.variance(decomposition.rho), status)),
         method=f"Fold covariance test of the K-fold {ESTIMATE_WORDS[estimator]}",
@@ -146,11 +146,11 @@ def _tables(decomposition: Decomposition) -> dict[str, Table]:
     if not decomposition.only_rounding:
         tables["Sensitivity to rho"] = _sensitivity_table(decomposition)
     if math.isnan(decomposition.hypothesis.null_value):
-        return {title: _without(table, "pvalue") for title, table in tables.items()}
+        return {title: _without_column(table, "pvalue") for title, table in tables.items()}
     return tables
 
 
-def _without(table: Table, column: str) -> Table:
+def _without_column(table: Table, column: str) -> Table:
     return {name: cells for name, cells in table.items() if name != column}
 
 

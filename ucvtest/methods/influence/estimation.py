@@ -15,7 +15,7 @@ from ucvtest.kernels.influence.calls import repeats_needed
 from ucvtest.kernels.influence.clusters import ClusterPairCounts, with_offset
 from ucvtest.kernels.influence.estimate import Influence, Rows
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts
-from ucvtest.methods.influence.half_sample_variance import Share, draw_shares
+from ucvtest.methods.influence.half_sample_variance import HalfSampleShare, draw_shares
 from ucvtest.methods.influence.options import InfluenceOptions, Layout
 from ucvtest.methods.influence.resamples import (
     Bootstrap,
@@ -169,11 +169,11 @@ class InfluenceEstimates:
     """
 
     influence: Influence
-    each: tuple[Influence, ...]
+    learner_influences: tuple[Influence, ...]
     resamples: Resamples
     source: LossSource
     all_tied: bool
-    shares: tuple[Share, ...] = ()
+    shares: tuple[HalfSampleShare, ...] = ()
 
 
 def estimate(
@@ -210,7 +210,7 @@ def estimates_from(
         influences = [with_offset(influence, layout.clusters.offset) for influence in influences]
     return InfluenceEstimates(
         influence=influences[0] if len(influences) == 1 else influences[0].minus(influences[1]),
-        each=tuple(influences),
+        learner_influences=tuple(influences),
         resamples=resamples,
         source=source,
         all_tied=all_tied,

@@ -18,7 +18,7 @@ from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 from ucvtest.methods.influence.options import Layout
 
-__all__ = ["Share", "draw_shares"]
+__all__ = ["HalfSampleShare", "draw_shares"]
 
 PAIRS, PAIRS_FOR_EACH = 600, 5
 """Pairs of disjoint learning sets: altogether, and for each observation, at least."""
@@ -28,14 +28,14 @@ STAGE_CELLS = 500_000
 
 
 @dataclass(frozen=True)
-class Share:
+class HalfSampleShare:
     """What is left of the jackknife variance, 1 at most, with its Monte-Carlo standard error."""
 
     value: float
     mc_se: float
 
     @classmethod
-    def of(cls, estimate: AucEstimate) -> "Share":
+    def of(cls, estimate: AucEstimate) -> "HalfSampleShare":
         """Of an AUC or a difference at half the size; 1 where the jackknife finds no variance."""
         midpoint = estimate.values["midpoint"]
         if not midpoint < estimate.jackknife:
@@ -53,7 +53,9 @@ class Share:
         return self.value * variance, math.hypot(self.value * mc_se, self.mc_se * variance)
 
 
-def draw_shares(layout: Layout, source: LossSource, rng: np.random.Generator) -> tuple[Share, ...]:
+def draw_shares(
+    layout: Layout, source: LossSource, rng: np.random.Generator
+) -> tuple[HalfSampleShare, ...]:
     """Fit to pairs of disjoint learning sets: for one learner; or the difference, and each."""
     n_pairs = max(PAIRS, PAIRS_FOR_EACH * layout.n_obs)
     sets = WithinClasses.of(layout.classes, layout.half_sizes)
@@ -66,4 +68,4 @@ def draw_shares(layout: Layout, source: LossSource, rng: np.random.Generator) ->
         sums.add(scores, learning, n_drawn + sets.draws(size))
         n_drawn += size
     contrasts: Sequence[tuple[int, ...]] = [(1, -1), (1, 0), (0, 1)] if source.paired else [(1,)]
-    return tuple(Share.of(sums.estimate(weights)) for weights in contrasts)
+    return tuple(HalfSampleShare.of(sums.estimate(weights)) for weights in contrasts)

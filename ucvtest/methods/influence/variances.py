@@ -97,7 +97,7 @@ def own_values(
             options.scheme,
             replace(estimates, influence=influence, shares=estimates.shares[k : k + 1]),
         )
-        for k, influence in enumerate(estimates.each, start=1)
+        for k, influence in enumerate(estimates.learner_influences, start=1)
     ]
     tests = [studied[options.variance].test for studied in studied_learners]
     names = (settings["learner"], settings["other"])

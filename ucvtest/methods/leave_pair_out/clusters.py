@@ -115,7 +115,7 @@ class ClusterErrors(PairErrors):
 class _OfSmoother(ClusterErrors):
     """Ridge and kernel ridge: scores are a fixed matrix times the labels."""
 
-    how = "closed form"
+    error_method = "closed form"
 
     def __init__(self, sample: Sample, learner: Ridge | KernelRidge, clusters: Clusters) -> None:
         super().__init__(sample, clusters)
@@ -142,7 +142,7 @@ class _OfSmoother(ClusterErrors):
 class _OfNeighbours(ClusterErrors):
     """k nearest neighbours: who they are depends on no label."""
 
-    how = "closed form"
+    error_method = "closed form"
 
     def __init__(self, sample: Sample, k: int, clusters: Clusters) -> None:
         super().__init__(sample, clusters)
@@ -179,7 +179,7 @@ class _OfFits(ClusterErrors):
         super().__init__(sample, clusters)
         self._evaluator = refitting(sample, learner, execution)
         jitted = isinstance(learner, (JittedLearner, TranslatedLearner))
-        self.how = "jitted fits" if jitted else "fits"
+        self.error_method = "jitted fits" if jitted else "fits"
         pairs = np.array(list(combinations(range(clusters.n_groups), 2)))
         self._pairs = pairs
         self._testing = (self._index == pairs[:, :1]) | (self._index == pairs[:, 1:])

@@ -61,7 +61,7 @@ def estimate(
     permuted = options.pvalue == "permutation"
     sizes = errors.sizes(labels)
     if permuted:
-        check_enumeration(options, sizes, errors.how, learner)
+        check_enumeration(options, sizes, errors.error_method, learner)
     n_permutations = options.n_labelings(sizes) - 1 if permuted else 0
     at_most = options.stop_after is not None
     execution.announce_total((1 + n_permutations) * sizes.n_fits, at_most=at_most)
@@ -85,7 +85,9 @@ def estimate(
         nulls = _known_nulls(Sizes.of(labels), options, execution.generator)
     n_ties = round(float(tied[0]))
     ties = dict(errors.ties)
-    return LeavePairOutEstimates(n_errors, n_ties, n_labelings, nulls, errors.how, ties, sequence)
+    return LeavePairOutEstimates(
+        n_errors, n_ties, n_labelings, nulls, errors.error_method, ties, sequence
+    )
 
 
 def _known_nulls(
@@ -114,7 +116,7 @@ def _permutations(
         n_drawn = int(options.n_permutations)
         # What never comes together ends with the last draw.
         stop_after = n_drawn + 1 if options.stop_after is None else options.stop_after
-        at_once = 1 if options.stop_after and errors.how == "fits" else size
+        at_once = 1 if options.stop_after and errors.error_method == "fits" else size
         stopping = BatchSizes(n_drawn, stop_after, size, at_once)
         rng = execution.generator
         batches = _random_labelings(labels, stopping, rng, errors.exchangeable)
@@ -169,6 +171,6 @@ def _count(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Wrong and tied pairs of each labeling."""
     counts = errors.count(labelings, execution.generator)
-    if errors.how not in FITTING:
+    if errors.error_method not in FITTING:
         execution.count_fits(len(labelings) * errors.sizes(labelings[0]).n_fits)
     return counts

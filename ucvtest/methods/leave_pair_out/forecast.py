@@ -34,7 +34,7 @@ class Forecast:
 
 def forecast(errors: PairErrors, labels: np.ndarray, options: LeavePairOutOptions) -> Forecast:
     """Evaluate the observed labeling with a watch; twice where the first call compiles."""
-    if errors.how != "fits":
+    if errors.error_method != "fits":
         _seconds(errors, labels)
     sizes = errors.sizes(labels)
     n_labelings = options.n_labelings(sizes)
@@ -46,7 +46,7 @@ def affordable_labelings(
 ) -> int:
     """Labelings that there is time for, the observed one among them."""
     labels = question.target == 1.0
-    if errors.how == "closed form":
+    if errors.error_method == "closed form":
         return _in_closed_form(errors, labels, max_seconds)
     problem = question.data("a permutation")
     rows = problem.learnt_rows(question.n_units - 2)
@@ -79,7 +79,7 @@ def announce(
 
     Fits are announced as they are done, without what took workers to start, or to compile.
     """
-    if errors.how in FITTING:
+    if errors.error_method in FITTING:
         return
     sizes = errors.sizes(labels)
     n_labelings = options.n_labelings(sizes)
@@ -97,7 +97,7 @@ def announce(
 
 def _seconds(errors: PairErrors, labels: np.ndarray) -> float:
     """How long one labeling takes, of as many as are counted in one call."""
-    size = LABELINGS_PER_CALL if errors.how == "closed form" else 1
+    size = LABELINGS_PER_CALL if errors.error_method == "closed form" else 1
     ties = errors.ties.copy()
     clock_start = time.perf_counter()
     # A generator of its own, so that looking ahead changes no draw.

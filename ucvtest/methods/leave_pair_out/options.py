@@ -90,7 +90,7 @@ class LeavePairOutOptions:
     stop_after: int | None = None
     max_seconds: float | None = None
     """Decides `n_permutations`, once fits have been tried, if there is no time for all."""
-    asked: int | None = None
+    n_requested: int | None = None
     """The permutations that were asked for, where there are fewer."""
 
     @classmethod
@@ -154,7 +154,7 @@ class LeavePairOutOptions:
         number, n_requested = labelings - 1, int(self.n_permutations)
         number = permutations_within(self.max_seconds, number, n_requested, self.stop_after)
         return (
-            replace(self, n_permutations=number, asked=n_requested)
+            replace(self, n_permutations=number, n_requested=n_requested)
             if number < n_requested
             else self
         )

@@ -34,7 +34,7 @@ FITTING = ("jitted fits", "fits")
 class PairErrors(ABC):
     """Counts the errors of labelings; subclasses differ in how."""
 
-    how: str
+    error_method: str
     """"closed form", "jitted fits", "fits" or "given scores"."""
     ties: Counter[str]
     """How often a learner's own rule for ties has decided, where the fits tell."""
@@ -82,7 +82,7 @@ def refitting(sample: Sample, learner: Learner, execution: Execution | None) -> 
 class _SmootherErrors(PairErrors):
     """Ridge and kernel ridge: the hat matrix is that of every labeling."""
 
-    how = "closed form"
+    error_method = "closed form"
 
     def __init__(self, sample: Sample, learner: Ridge | KernelRidge) -> None:
         self._hat = hat_matrix(learner, sample.matrix, sample.n_obs - 2)
@@ -100,7 +100,7 @@ class _SmootherErrors(PairErrors):
 class _NeighbourErrors(PairErrors):
     """k nearest neighbours: one sort is that of every labeling."""
 
-    how = "closed form"
+    error_method = "closed form"
 
     def __init__(self, nearest: np.ndarray, n_tied: int) -> None:
         self._nearest = nearest
@@ -119,7 +119,7 @@ class _RefittedErrors(PairErrors):
     def __init__(self, sample: Sample, learner: Learner, execution: Execution | None) -> None:
         self._evaluator = refitting(sample, learner, execution)
         jitted = isinstance(learner, (JittedLearner, TranslatedLearner))
-        self.how = "jitted fits" if jitted else "fits"
+        self.error_method = "jitted fits" if jitted else "fits"
         self.ties = Counter()
 
     def count(
@@ -167,11 +167,11 @@ class _RefittedErrors(PairErrors):
 class GivenErrors(PairErrors):
     """Scores that exist: of the observed labeling, which is the only one they can be asked for."""
 
-    how = "given scores"
+    error_method = "given scores"
 
     def __init__(self, difference: LossDifference, target: np.ndarray) -> None:
         positive, negative = pairs_of(difference.design, target)
-        (scores,) = difference.each.values()
+        (scores,) = difference.values_by_learner.values()
         # Of the two that are tested the one that comes first in the sample is the first.
         first, second = scores.reshape(-1, 2).T
         of_positive = np.where(positive < negative, first, second)

@@ -154,7 +154,7 @@ def _notes(
         "count one half each.",
         _NULL_IN_WORDS[options.pvalue],
     ]
-    notes += budget_notes(options.n_permutations, options.asked, options.max_seconds)
+    notes += budget_notes(options.n_permutations, options.n_requested, options.max_seconds)
     null = estimates.nulls.get(largest_null)
     if estimates.sequence is not None:
         error = estimates.sequence.error

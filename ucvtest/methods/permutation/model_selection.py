@@ -74,7 +74,7 @@ class ModelSelection(Saved):
         What the learners are called; by default what they call themselves.
     """
 
-    _what: ClassVar[str] = "model selection"
+    _result_kind: ClassVar[str] = "model selection"
 
     criterion: str
     learners: tuple[Learner, ...]

@@ -34,7 +34,7 @@ class PermutationOptions:
     stop_after: int | None = None
     max_seconds: float | None = None
     """Decides `n_permutations`, once fits have been tried, if there is no time for all."""
-    asked: int | None = None
+    n_requested: int | None = None
     """The permutations that were asked for, where there are fewer."""
 
     @classmethod
@@ -93,7 +93,7 @@ class PermutationOptions:
     def settings(self) -> dict[str, Any]:
         """As a result keeps them."""
         option_settings = dict(vars(self))
-        del option_settings["asked"]
+        del option_settings["n_requested"]
         for name in ("stop_after", "max_seconds"):
             if option_settings[name] is None:
                 del option_settings[name]
@@ -115,7 +115,7 @@ class PermutationOptions:
             self.max_seconds, affordable_labelings, n_requested, self.stop_after
         )
         return (
-            replace(self, n_permutations=number, asked=n_requested)
+            replace(self, n_permutations=number, n_requested=n_requested)
             if number < n_requested
             else self
         )

@@ -231,7 +231,7 @@ def _notes(
             f"With {options.n_permutations} permutations no p-value can be 0.05 or smaller: raise "
             "n_permutations to 999 for a test."
         )
-    notes += budget_notes(options.n_permutations, options.asked, options.max_seconds)
+    notes += budget_notes(options.n_permutations, options.n_requested, options.max_seconds)
     if estimates.sequence is not None:
         notes.append(estimates.sequence.words)
         if estimates.sequence.stopped:

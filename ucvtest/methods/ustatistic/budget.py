@@ -13,7 +13,7 @@ from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, StageSizes, in_parts, most_pairs
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.sizes import Sizes
 
 __all__ = [
@@ -30,7 +30,11 @@ MOST_BYTES = 2**32
 
 
 def least_fits(
-    learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool = False
+    learning_sets: LearningSets,
+    options: UStatisticOptions,
+    n_learners: int,
+    *,
+    jointly: bool = False,
 ) -> int:
     """Fits of all learners without which there is no answer; all of them where pairs are counted.
 
@@ -42,8 +46,8 @@ def least_fits(
             comb(sizes.n_obs, sizes.learn_size) if isinstance(sizes, Sizes) else sizes.complete
         )
     if not isinstance(sizes, Sizes):
-        by_few_fits = options.variance == "few" or (not jointly and options.may_be_few)
-        if by_few_fits and sizes.in_rounds and number == "auto":
+        few = options.variance == "few" or options.may_be_few
+        if few and sizes.in_rounds and number == "auto":
             return 2 * n_learners * LEAST_ROUNDS
         n_pairs = number if isinstance(number, int) else -(-sizes.rows_for_variances // 2)
         return 2 * n_learners * n_pairs
@@ -54,7 +58,7 @@ def least_fits(
 
 
 def _fits_of_pairs(
-    learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool
+    learning_sets: LearningSets, options: UStatisticOptions, n_learners: int, *, jointly: bool
 ) -> int:
     """Fits of the pairs that are asked for, or that their own Monte-Carlo errors take."""
     sizes = learning_sets.sizes
@@ -66,7 +70,11 @@ def _fits_of_pairs(
 
 
 def check_budget(
-    learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool = False
+    learning_sets: LearningSets,
+    options: UStatisticOptions,
+    n_learners: int,
+    *,
+    jointly: bool = False,
 ) -> None:
     """Refuse fewer fits than an answer takes, before the first of them."""
     needed_fits = least_fits(learning_sets, options, n_learners, jointly=jointly)
@@ -74,7 +82,7 @@ def check_budget(
     if needed_fits > max_fits:
         learners = "1 learner" if n_learners == 1 else f"{n_learners} learners"
         number = options.n_pairs
-        purpose, other = _what(options), ""
+        purpose, other = _purpose(options), ""
         if number != "auto":
             purpose, other = f"n_pairs={number!r}", ", or use n_pairs='auto'"
         raise ValueError(
@@ -83,14 +91,14 @@ def check_budget(
         )
 
 
-def _what(options: Options) -> str:
+def _purpose(options: UStatisticOptions) -> str:
     """What takes so many fits."""
     return "an answer" if options.may_be_few else f"the {options.variance} variance"
 
 
 def within_memory(
-    question: Question, learning_sets: LearningSets, options: Options, n_learners: int
-) -> Options:
+    question: Question, learning_sets: LearningSets, options: UStatisticOptions, n_learners: int
+) -> UStatisticOptions:
     """The options with no more fits than predictions can be kept of; others are refused.
 
     They are kept of metrics that are functions of means alone.
@@ -102,7 +110,7 @@ def within_memory(
     needed_fits = least_fits(learning_sets, options, n_learners)
     if needed_fits > most_fits:
         number = options.n_pairs
-        purpose, remedy = _what(options), "a sample of fewer rows"
+        purpose, remedy = _purpose(options), "a sample of fewer rows"
         if number != "auto":
             purpose, remedy = f"n_pairs={number!r}", "fewer pairs, or n_pairs='auto'"
         raise ValueError(
@@ -113,11 +121,15 @@ def within_memory(
 
 
 def few_if_needed(
-    learning_sets: LearningSets, options: Options, n_learners: int, *, jointly: bool = False
-) -> Options:
+    learning_sets: LearningSets,
+    options: UStatisticOptions,
+    n_learners: int,
+    *,
+    jointly: bool = False,
+) -> UStatisticOptions:
     """The options, with the variance of few fits where there are none for another."""
     sizes, number = learning_sets.sizes, options.n_pairs
-    in_pairs = options.given is None and number != "exact"
+    in_pairs = options.given_sets is None and number != "exact"
     in_rounds = sizes.disjoint if isinstance(sizes, Sizes) else sizes.in_rounds
     if not in_pairs or not options.may_be_few or not in_rounds:
         return options
@@ -133,7 +145,7 @@ def few_if_needed(
     return replace(options, variance="few") if short else options
 
 
-def capped(options: Options, most_fits: int) -> Options:
+def capped(options: UStatisticOptions, most_fits: int) -> UStatisticOptions:
     """The options with at most so many fits, where these are not counted already."""
     if options.n_pairs != "auto":
         return options
@@ -141,8 +153,11 @@ def capped(options: Options, most_fits: int) -> Options:
 
 
 def limited_by_time(
-    question: Question, learning_sets: LearningSets, options: Options, execution: Execution
-) -> Options:
+    question: Question,
+    learning_sets: LearningSets,
+    options: UStatisticOptions,
+    execution: Execution,
+) -> UStatisticOptions:
     """The options with as many fits as there is time for; progress is told how many at most."""
     seconds, n_learners = options.max_seconds, len(question.learners)
     if seconds is not None:
@@ -152,8 +167,8 @@ def limited_by_time(
         options = replace(options, max_fits=min(options.max_fits, affordable_fits))
         needed_fits = least_fits(learning_sets, options, n_learners)
         if options.max_fits < needed_fits:
-            raise too_few_seconds(seconds, affordable_fits, needed_fits, _what(options))
-    if options.n_pairs == "auto" and options.given is None:
+            raise too_few_seconds(seconds, affordable_fits, needed_fits, _purpose(options))
+    if options.n_pairs == "auto" and options.given_sets is None:
         execution.announce_total(options.max_fits, at_most=True)
         if seconds is not None:
             execution.update_eta(options.max_fits)

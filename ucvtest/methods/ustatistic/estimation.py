@@ -25,7 +25,7 @@ from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws, number_of_group
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.intervals import Shape
@@ -86,7 +86,7 @@ class UStatisticEstimates:
     variance: str
     n_pairs: int
     converged: bool = True
-    own: tuple[FirstOrderEstimate, ...] = ()
+    per_learner: tuple[FirstOrderEstimate, ...] = ()
     floored: bool = False
 
     @property
@@ -107,8 +107,8 @@ class DrawnSets(NamedTuple):
     those, of the first side, of the second, and with one observation exchanged.
     """
 
-    sides: tuple[np.ndarray, np.ndarray]
-    used: np.ndarray
+    halves: tuple[np.ndarray, np.ndarray]
+    is_used: np.ndarray
     exchanged: np.ndarray
     sets: np.ndarray
     seeds: np.ndarray
@@ -146,7 +146,7 @@ class Sampler:
     sizes: Sizes
     source: LossSource
     generator: np.random.Generator
-    own: FirstOrder | None = None
+    learner_sums: FirstOrder | None = None
     rounds: RoundSums | None = None
     one_by_one: OneByOne | None = None
 
@@ -171,9 +171,11 @@ class Sampler:
         """
         if self.one_by_one is None:
             return learning, draw, self.losses(learning, draw)
-        each, whole = self.one_by_one.losses(learning, draw, self._seeds(len(learning)))
-        learning, draw, each = whole_draws(whole, learning, draw, each)
-        return learning, draw, self._counted(each, learning, draw)
+        learner_losses, is_complete = self.one_by_one.losses(
+            learning, draw, self._seeds(len(learning))
+        )
+        learning, draw, learner_losses = whole_draws(is_complete, learning, draw, learner_losses)
+        return learning, draw, self._counted(learner_losses, learning, draw)
 
     def _seeds(self, number: int) -> np.ndarray:
         # Always drawn, so that the splits do not depend on which learners want a seed.
@@ -190,8 +192,8 @@ class Sampler:
     def _counted(
         self, learner_losses: list[np.ndarray], learning: np.ndarray, draw: np.ndarray
     ) -> list[np.ndarray]:
-        if self.own is not None:
-            self.own.add(learner_losses, learning, draw)
+        if self.learner_sums is not None:
+            self.learner_sums.add(learner_losses, learning, draw)
         return learner_losses
 
     def overlapping(self, n_draws: int, overlap: int) -> Draws:
@@ -222,13 +224,15 @@ class Sampler:
         exchanged = halves[0][:n_exchanged, 0]
         if n_exchanged:
             exchanged = exchange_one(rng, exchanged, halves[1][:n_exchanged, 0])
-        sets = np.concatenate([_used(halves[0], is_used), _used(halves[1], is_used), exchanged])
+        sets = np.concatenate(
+            [_used_sets(halves[0], is_used), _used_sets(halves[1], is_used), exchanged]
+        )
         return DrawnSets(halves, is_used, exchanged, sets, self._seeds(len(sets)))
 
     def evaluated(self, drawn_sets: DrawnSets) -> DrawBatch:
         """The losses of what was drawn."""
-        n_pairs = int(np.count_nonzero(drawn_sets.used))
-        draw = np.tile(np.arange(n_pairs) // drawn_sets.used.shape[1], 2)
+        n_pairs = int(np.count_nonzero(drawn_sets.is_used))
+        draw = np.tile(np.arange(n_pairs) // drawn_sets.is_used.shape[1], 2)
         if self.one_by_one is None:
             learner_losses = self._losses(drawn_sets.sets, draw, drawn_sets.seeds)
         else:
@@ -241,20 +245,20 @@ class Sampler:
                     drawn_sets.of(is_complete, owner),
                     [values[is_complete[owner]] for values in learner_losses],
                 )
-                n_pairs = int(np.count_nonzero(drawn_sets.used))
-                draw = np.tile(np.arange(n_pairs) // drawn_sets.used.shape[1], 2)
+                n_pairs = int(np.count_nonzero(drawn_sets.is_used))
+                draw = np.tile(np.arange(n_pairs) // drawn_sets.is_used.shape[1], 2)
             learner_losses = self._counted(learner_losses, drawn_sets.sets, draw)
         differences = (
             learner_losses[0] - learner_losses[1] if self.source.paired else learner_losses[0]
         )
         first, second, third = np.split(differences, [n_pairs, 2 * n_pairs])
         draws = (
-            _in_places(first, drawn_sets.used),
-            _in_places(second, drawn_sets.used),
-            *drawn_sets.sides,
+            _in_places(first, drawn_sets.is_used),
+            _in_places(second, drawn_sets.is_used),
+            *drawn_sets.halves,
         )
         exchange = (third, drawn_sets.exchanged) if len(drawn_sets.exchanged) else None
-        return DrawBatch(draws, weight=drawn_sets.used * 1.0, exchanged=exchange)
+        return DrawBatch(draws, weight=drawn_sets.is_used * 1.0, exchanged=exchange)
 
     def batches(
         self, sizes: Sequence[int], n_sets: int, exchange_every: int
@@ -311,7 +315,7 @@ class StageSizes:
     """How many pairs are drawn at a time, and how many sets from each half."""
 
     sizes: Sizes
-    options: Options
+    options: UStatisticOptions
     n_learners: int
     exchanging: bool = True
     """Whether sets are fitted again with one observation exchanged, where the variance has it."""
@@ -373,26 +377,30 @@ class StageSizes:
         return number
 
 
-def estimated(sampler: Sampler, options: Options) -> UStatisticEstimates:
+def estimated(sampler: Sampler, options: UStatisticOptions) -> UStatisticEstimates:
     """Estimates from random pairs, from all learning sets, or from the losses of given ones."""
     learner_sums = None
     if sampler.source.paired:
         n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
         complete = options.n_pairs == "exact"
         learner_sums = FirstOrder(n, g, 2, complete=complete, offset=sampler.source.offset)
-        sampler = replace(sampler, own=learner_sums)
-    if isinstance(options.given, GivenPairs):
-        estimates = _from_pairs(sampler, options, options.given)
-    elif isinstance(options.given, GivenSplits):
-        estimates = _from_splits(sampler, options, options.given)
+        sampler = replace(sampler, learner_sums=learner_sums)
+    if isinstance(options.given_sets, GivenPairs):
+        estimates = _from_pairs(sampler, options, options.given_sets)
+    elif isinstance(options.given_sets, GivenSplits):
+        estimates = _from_splits(sampler, options, options.given_sets)
     elif options.n_pairs == "exact":
-        estimates = _complete(sampler, options)
+        estimates = _from_all_sets(sampler, options)
     else:
-        estimates = _drawn(sampler, options)
-    return estimates if learner_sums is None else replace(estimates, own=learner_sums.estimates())
+        estimates = _from_random_pairs(sampler, options)
+    return (
+        estimates
+        if learner_sums is None
+        else replace(estimates, per_learner=learner_sums.estimates())
+    )
 
 
-def draw_all(sampler: Sampler, options: Options) -> None:
+def draw_all(sampler: Sampler, options: UStatisticOptions) -> None:
     """Ask for the losses of a given number of pairs, or of all learning sets, and for no more."""
     if options.n_pairs == "exact":
         for sets in _all_sets(sampler):
@@ -406,7 +414,7 @@ def draw_all(sampler: Sampler, options: Options) -> None:
         pass
 
 
-def _drawn(sampler: Sampler, options: Options) -> UStatisticEstimates:
+def _from_random_pairs(sampler: Sampler, options: UStatisticOptions) -> UStatisticEstimates:
     """Estimates from random pairs: a given number, or as many as "auto" needs."""
     steps = StageSizes(sampler.sizes, options, 2 if sampler.source.paired else 1)
     n_sets, number = steps.sets_per_side, options.n_pairs
@@ -422,7 +430,7 @@ def _drawn(sampler: Sampler, options: Options) -> UStatisticEstimates:
 
 
 def _until_precise(
-    sampler: Sampler, options: Options, steps: StageSizes, sums: BackgroundSums
+    sampler: Sampler, options: UStatisticOptions, steps: StageSizes, sums: BackgroundSums
 ) -> UStatisticEstimates:
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
     size, n_pairs = steps.first, 0
@@ -442,7 +450,9 @@ def _until_precise(
             return UStatisticEstimates(estimates, options.variance, n_pairs, converged)
 
 
-def _from_pairs(sampler: Sampler, options: Options, given_pairs: GivenPairs) -> UStatisticEstimates:
+def _from_pairs(
+    sampler: Sampler, options: UStatisticOptions, given_pairs: GivenPairs
+) -> UStatisticEstimates:
     """Estimates from all given pairs."""
     n, rows_of_draw = sampler.sizes.n_obs, 2 * given_pairs.n_sets
     rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
@@ -458,7 +468,7 @@ def _from_pairs(sampler: Sampler, options: Options, given_pairs: GivenPairs) -> 
 
 
 def _from_splits(
-    sampler: Sampler, options: Options, given_splits: GivenSplits
+    sampler: Sampler, options: UStatisticOptions, given_splits: GivenSplits
 ) -> UStatisticEstimates:
     """Estimates from all given splits; each is on both sides of a draw, with half the weight."""
     sizes = sampler.sizes
@@ -470,7 +480,7 @@ def _from_splits(
     return UStatisticEstimates(sums.estimates(), options.variance, given_splits.n_pairs)
 
 
-def _complete(sampler: Sampler, options: Options) -> UStatisticEstimates:
+def _from_all_sets(sampler: Sampler, options: UStatisticOptions) -> UStatisticEstimates:
     """Estimates from all learning sets."""
     sums = complete_sums(sampler)
     values = sums.estimates()
@@ -541,16 +551,23 @@ def in_parts(total: int, largest_part: int) -> list[int]:
 
 
 def whole_draws(
-    whole: np.ndarray, learning: np.ndarray, draw: np.ndarray, each: Sequence[np.ndarray]
+    is_complete: np.ndarray,
+    learning: np.ndarray,
+    draw: np.ndarray,
+    learner_losses: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """The sets of draws that are whole, the draws numbered from 0, and what learners have there."""
-    if whole.all():
-        return learning, draw, list(each)
-    rows = whole[draw]
-    return learning[rows], (np.cumsum(whole) - 1)[draw[rows]], [one[rows] for one in each]
+    if is_complete.all():
+        return learning, draw, list(learner_losses)
+    rows = is_complete[draw]
+    return (
+        learning[rows],
+        (np.cumsum(is_complete) - 1)[draw[rows]],
+        [losses[rows] for losses in learner_losses],
+    )
 
 
-def _used(sets: np.ndarray, is_used: np.ndarray) -> np.ndarray:
+def _used_sets(sets: np.ndarray, is_used: np.ndarray) -> np.ndarray:
     """The sets (G, s, n) that are used, as rows."""
     # Usually all of them, which need no copy.
     return sets.reshape(-1, sets.shape[2]) if is_used.all() else sets[is_used]

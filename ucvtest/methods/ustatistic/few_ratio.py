@@ -16,11 +16,11 @@ from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, stude
 from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.methods.ustatistic import few, ratio, reporting
 from ucvtest.methods.ustatistic.estimation import ROUNDING, Sampler
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import LogT
 
-__all__ = ["FewFitsRatio", "estimated", "parts"]
+__all__ = ["FewFitsRatio", "estimated", "result_fields"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class FewFitsRatio:
     `linear` is None where a mean loss is not positive.
     """
 
-    own: tuple[FewFits, FewFits]
+    per_learner: tuple[FewFits, FewFits]
     linear: FewFits | None
 
     @classmethod
@@ -45,7 +45,7 @@ class FewFitsRatio:
 
 
 def estimated(
-    sampler: Sampler, options: Options, rounds: RoundSums | None
+    sampler: Sampler, options: UStatisticOptions, rounds: RoundSums | None
 ) -> ratio.RatioEstimates | FewFitsRatio:
     """Estimates with the variance that is asked for, or that the pairs suffice for."""
     if rounds is None:
@@ -62,16 +62,16 @@ def estimated(
     return FewFitsRatio.of(rounds, sampler.source.offset)
 
 
-def parts(
+def result_fields(
     question: Question,
-    options: Options,
+    options: UStatisticOptions,
     few_ratio: FewFitsRatio,
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a `TestResult` says of a ratio, but for the question and the fits."""
     tested = _studentised(question.hypothesis, few_ratio, source)
-    per_learner = few.own_values(few_ratio.own, settings)
+    per_learner = few.own_values(few_ratio.per_learner, settings)
     linear = few_ratio.linear
     variance_diagnostics: dict[str, Any] = {}
     if linear is not None:
@@ -88,8 +88,8 @@ def parts(
             "variance": "few",
             "variance_few": tested.variance,
             **variance_diagnostics,
-            "n_pairs": few_ratio.own[0].n_rounds,
-            "converged": options.variance == options.asked,
+            "n_pairs": few_ratio.per_learner[0].n_rounds,
+            "converged": options.variance == options.requested_variance,
             "one_class_fits": source.one_class_fits,
             **source.ties,
             "interval": options.interval.name,
@@ -114,7 +114,10 @@ def _studentised(
     if linear is None:
         status = SAME_LOSSES if source.identical else ratio.NO_RATIO
         return studentise(hypothesis, math.nan, math.nan, reference="none", status=status)
-    value, null = few_ratio.own[0].mean / few_ratio.own[1].mean, hypothesis.null_value
+    value, null = (
+        few_ratio.per_learner[0].mean / few_ratio.per_learner[1].mean,
+        hypothesis.null_value,
+    )
     varied = linear.spread > ROUNDING**2
     status = SAME_LOSSES if source.identical else "ok" if varied else ratio.IN_PROPORTION
     on_log_scale = studentise(

@@ -20,8 +20,8 @@ from ucvtest.kernels.ustatistic.few_fits import FewFits
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
-from ucvtest.methods.ustatistic.options import Options
-from ucvtest.metrics.ranges import range_of
+from ucvtest.methods.ustatistic.options import UStatisticOptions
+from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import MetricOfSets
@@ -32,13 +32,14 @@ from ucvtest.stats.linearised import two_right_two_wrong
 __all__ = [
     "MetricEstimates",
     "RowsAddedToTest",
+    "UndefinedDifference",
     "level",
     "settled",
     "undefined_parts",
     "with_rule",
 ]
 
-Found = UStatisticEstimates | FewFitsEstimates
+MeanEstimates = UStatisticEstimates | FewFitsEstimates
 
 
 class Estimate(Protocol):
@@ -49,7 +50,7 @@ class Estimate(Protocol):
 
     def __call__(
         self, source: LossSource, generator: np.random.Generator, as_few: bool | None = None
-    ) -> Found:
+    ) -> MeanEstimates:
         """The estimates."""
 
 
@@ -63,7 +64,7 @@ class RowsAddedToTest:
     point: WorkingPoint
     table: np.ndarray
     n: float
-    moved: Found
+    moved: MeanEstimates
 
     def rule(
         self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
@@ -75,7 +76,7 @@ class RowsAddedToTest:
         """
         n, point = self.n, self.point
         assert isinstance(point.function, Cells)
-        added = two_right_two_wrong(len(self.table), point.function.one)
+        added = two_right_two_wrong(len(self.table), point.function.only_class)
         n_with_added = n + added.sum()
         slopes = point.gradient - (point.gradient * point.means).sum()
         mean = _estimate_of(self.moved)
@@ -92,18 +93,63 @@ class RowsAddedToTest:
 
 
 @dataclass(frozen=True, eq=False)
+class UndefinedDifference:
+    """A difference of metrics of which one is 0/0, or both: that one has rows added.
+
+    `mean_estimates` are those of linearised values there; the rows move their mean by `moved`, and
+    add `spread` to its variance.
+    """
+
+    mean_estimates: MeanEstimates
+    moved: float
+    spread: float
+
+    @classmethod
+    def of(
+        cls, mean_estimates: MeanEstimates, points: Sequence[WorkingPoint], n: float
+    ) -> "UndefinedDifference":
+        """From the points of both learners, without rows added; two right and two wrong for n."""
+        moved = spread = 0.0
+        for sign, point in zip((1, -1), points, strict=True):
+            if point.defined:
+                continue
+            assert isinstance(point.function, Cells)
+            there = WorkingPoint.with_rows_added(point.function, point.means, n)
+            slopes = there.gradient - (there.gradient * there.means).sum()
+            added, mean = (
+                two_right_two_wrong(len(slopes), point.function.only_class),
+                point.means * slopes,
+            )
+            moved -= sign * float(mean.sum())
+            square = n * float(mean.sum()) ** 2 + float((added * slopes**2).sum())
+            spread += square / (n + float(added.sum())) ** 2
+        return cls(mean_estimates, moved, spread)
+
+    def rule(
+        self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
+    ) -> MovedT:
+        """The interval, by the variance of that name."""
+        variance = max(_variance_of(self.mean_estimates, name), 0.0) + self.spread
+        centre = _estimate_of(self.mean_estimates) + self.moved
+        return MovedT(
+            centre, math.sqrt(variance), df, lower_bound, upper_bound, studentised.null_value
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class MetricEstimates:
     """Estimates of a metric, or a difference of two, and where the values behind them came from.
 
     `undefined` where it is 0/0; then those of the metric with rows added.
     """
 
-    found: Found
+    mean_estimates: MeanEstimates
     source: LossSource
     added: RowsAddedToTest | None = None
     undefined: bool = False
     bias: float = math.nan
     """What the estimate is off by on average, to second order; NaN where it is not known."""
+    difference: UndefinedDifference | None = None
 
     @property
     def bias_diagnostics(self) -> dict[str, float]:
@@ -143,8 +189,13 @@ def settled(
     if converged and isinstance(estimates, UStatisticEstimates):
         estimates = replace(estimates, converged=True)
     bias = math.nan if undefined else _bias(question, source, estimates, points)
-    if question.paired or not isinstance(metric_of_means, Cells):
+    if not isinstance(metric_of_means, Cells):
         return MetricEstimates(estimates, final, None, undefined, bias)
+    if question.paired:
+        difference = (
+            UndefinedDifference.of(estimates, points, question.n_units) if undefined else None
+        )
+        return MetricEstimates(estimates, final, None, undefined, bias, difference)
     table, n = means[0], _n_rows(question, estimates, points[0])
     point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
@@ -159,12 +210,12 @@ def settled(
 def _bias(
     question: Question,
     source: KeptPredictions | GivenPredictions,
-    estimates: Found,
+    estimates: MeanEstimates,
     points: Sequence[WorkingPoint],
 ) -> float:
     """The bias of the metric, or of the difference, by the variance that each learner has alone."""
     if question.paired:
-        variances = [_own_variance(learner_estimate) for learner_estimate in estimates.own]
+        variances = [_own_variance(learner_estimate) for learner_estimate in estimates.per_learner]
     else:
         name = estimates.variance if isinstance(estimates, UStatisticEstimates) else "few"
         variances = [_variance_of(estimates, name)]
@@ -192,7 +243,7 @@ def level(point: WorkingPoint, n_obs: int) -> WorkingPoint:
     return point.level
 
 
-def _n_rows(question: Question, estimates: Found, point: WorkingPoint) -> float:
+def _n_rows(question: Question, estimates: MeanEstimates, point: WorkingPoint) -> float:
     """Rows to which others are added; of clusters as many as would be independent.
 
     Korn and Graubard (1998): no fewer than clusters, no more than rows.
@@ -207,22 +258,22 @@ def _n_rows(question: Question, estimates: Found, point: WorkingPoint) -> float:
     return float(min(max(effective, question.n_units), question.n_obs))
 
 
-def _variance_of(metric_estimates: Found, name: str) -> float:
+def _variance_of(metric_estimates: MeanEstimates, name: str) -> float:
     """Of the estimate, with its Monte-Carlo part."""
     if isinstance(metric_estimates, FewFitsEstimates):
-        return metric_estimates.found.variance + metric_estimates.found.mc_se**2
+        return metric_estimates.few_fits.variance + metric_estimates.few_fits.mc_se**2
     estimates = metric_estimates.estimates
     # Of all learning sets there is no such part.
     return float(estimates.values[name]) + float(estimates.mc_se["estimate"]) ** 2
 
 
-def _estimate_of(estimates: Found) -> float:
+def _estimate_of(estimates: MeanEstimates) -> float:
     if isinstance(estimates, FewFitsEstimates):
-        return estimates.found.mean
+        return estimates.few_fits.mean
     return float(estimates.estimates.values["estimate"])
 
 
-def with_rule(options: Options, estimates: MetricEstimates) -> Options:
+def with_rule(options: UStatisticOptions, estimates: MetricEstimates) -> UStatisticOptions:
     """The options, whose interval knows the metric with rows added."""
     return replace(options, interval=replace(options.interval, added=estimates.added))
 
@@ -238,17 +289,18 @@ def undefined_parts(
     )
     if question.metric.of_survival:
         status = f"no estimate: {metric_in_words} has no value here, as {_no_value(question)}"
-    status += "; the interval is that with rows added" if estimates.added is not None else ""
-    by_few_fits = isinstance(estimates.found, FewFitsEstimates)
-    df = estimates.found.found.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
+    added = estimates.added if estimates.difference is None else estimates.difference
+    status += "; the interval is that with rows added" if added is not None else ""
+    by_few_fits = isinstance(estimates.mean_estimates, FewFitsEstimates)
+    df = estimates.mean_estimates.few_fits.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
     studentised = studentise(
         question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status
     )
-    if estimates.added is not None:
-        name = "few" if by_few_fits else estimates.found.variance  # type: ignore[union-attr]
-        studentised = by_rule(
-            studentised, estimates.added.rule(studentised, *range_of(question.metric), df, name)
-        )
+    if added is not None:
+        name = "few" if by_few_fits else estimates.mean_estimates.variance  # type: ignore[union-attr]
+        limits = range_of(question.metric)
+        limits = difference_range(limits) if question.paired else limits
+        studentised = by_rule(studentised, added.rule(studentised, *limits, df, name))
     return {**result_fields, **vars(studentised), "tables": {}}
 
 

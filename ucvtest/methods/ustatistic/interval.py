@@ -91,7 +91,7 @@ class Interval:
     `n_rows` are those of clusters, where these are the observations.
     """
 
-    asked: str
+    requested_name: str
     name: str
     reason: str
     metric: Metric
@@ -145,7 +145,7 @@ class Interval:
 
     def for_few_fits(self) -> Self:
         """The rule for the variance of few fits, which tell neither skewness nor slope."""
-        if self.asked != "auto" or self.name == "log":
+        if self.requested_name != "auto" or self.name == "log":
             return self
         name, reason = _suited(self.metric, "few", paired=self.paired, sloped=False)
         return replace(self, name=name, reason=reason)
@@ -199,7 +199,7 @@ class Interval:
         The paper's variances of a mean loss keep the paper's normal interval, unless the rule was
         asked for.
         """
-        as_published = self.asked == "auto" and self.metric.is_mean and name in BY_PAPER
+        as_published = self.requested_name == "auto" and self.metric.is_mean and name in BY_PAPER
         if studentised.status != "ok" or as_published:
             return studentised
         if self.name == "logit":
@@ -232,7 +232,7 @@ class Interval:
         if studentised.status != "ok":
             return []
         listed = []
-        if self.asked != "auto" or not self.paired or self.name != "wald":
+        if self.requested_name != "auto" or not self.paired or self.name != "wald":
             interval_in_words = WORDS[self.name]
             if self.metric.linearised and self.name == "plus_four":
                 interval_in_words = TWO_RIGHT_TWO_WRONG

@@ -12,9 +12,10 @@ from ucvtest.evaluation.loss_source import LossSource, SeveralLosses
 from ucvtest.methods.ustatistic.function_of_means import (
     MetricEstimates,
     RowsAddedToTest,
+    UndefinedDifference,
     level,
 )
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.simultaneous_few import JointFewEstimates
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.working_point import WorkingPoint
@@ -39,23 +40,28 @@ class JointMetrics:
     """Estimates of all learners, and of their metrics with two right and two wrong rows added."""
 
     source: SeveralLosses
-    found: Any
+    mean_estimates: Any
     points: Sequence[WorkingPoint]
     n_obs: int
     moved: Any = None
 
-    def of(self, places: tuple[int, ...], options: Options) -> MetricEstimates:
+    def of(self, places: tuple[int, ...], options: UStatisticOptions) -> MetricEstimates:
         """The estimates of one learner, or of the difference of two."""
-        estimates = self.found.of(places, options)
+        estimates = self.mean_estimates.of(places, options)
         undefined = not all(self.points[learner_index].defined for learner_index in places)
-        added = None
+        added = difference = None
+        if undefined and len(places) == 2 and isinstance(self.points[0].function, Cells):
+            points = [self.points[learner_index] for learner_index in places]
+            difference = UndefinedDifference.of(estimates, points, self.n_obs)
         if len(places) == 1 and self.moved is not None:
             metric_of_means, table = self.points[places[0]].function, self.points[places[0]].means
             assert isinstance(metric_of_means, Cells)
             point = WorkingPoint.with_rows_added(metric_of_means, table, self.n_obs)
             moved = self.moved.of(places, options)
             added = RowsAddedToTest(point, table, float(self.n_obs), moved)
-        return MetricEstimates(estimates, self.source.of(places), added, undefined)
+        return MetricEstimates(
+            estimates, self.source.of(places), added, undefined, difference=difference
+        )
 
 
 def jointly_settled(

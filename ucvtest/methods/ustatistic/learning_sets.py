@@ -40,7 +40,7 @@ class LearningSets:
     sizes: Sizes | AucSizes
     learn_size: int
     contrast: Contrast = "difference"
-    given: GivenPairs | GivenSplits | None = None
+    given_sets: GivenPairs | GivenSplits | None = None
     stratified: bool = False
 
     @classmethod
@@ -52,7 +52,7 @@ class LearningSets:
             sets = cls._to_draw(question, learn_size)
         else:
             assert question.design is not None
-            sets = cls._given(question, question.design)
+            sets = cls._of_design(question, question.design)
         if contrast == "ratio":
             check_ratio(question.metric, paired=question.paired)
         return replace(sets, contrast=contrast)
@@ -79,7 +79,7 @@ class LearningSets:
         return cls(sizes, sum(sizes.learn_sizes))
 
     @classmethod
-    def _given(cls, question: Question, design: Design) -> Self:
+    def _of_design(cls, question: Question, design: Design) -> Self:
         """The learning sets of a design, if they are of one size, or one size for each class."""
         if not question.metric.ranks_pairs:
             question.check_losses()
@@ -88,7 +88,7 @@ class LearningSets:
             stratified = isinstance(given_splits, GivenSplits) and given_splits.keeps_classes(
                 question.labels
             )
-            return cls(sizes, size, given=given_splits, stratified=stratified)
+            return cls(sizes, size, given_sets=given_splits, stratified=stratified)
         if question.clusters is not None:
             raise ValueError(
                 "scores with groups need learning sets of groups, which UStatisticTest draws "
@@ -102,8 +102,8 @@ class LearningSets:
                 "UStatisticTest draws itself: leave design out"
             )
         splits = GivenSplits.of(design)
-        within_classes = ClassSizes.given(splits, question.target)
-        return cls(within_classes, design.learn_sizes[0], given=splits)
+        within_classes = ClassSizes.of_splits(splits, question.target)
+        return cls(within_classes, design.learn_sizes[0], given_sets=splits)
 
     def estimand(self, question: Question) -> str:
         """What is estimated, in words."""

@@ -33,8 +33,8 @@ from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import (
     DEFAULT_TOL,
     NumberOfPairs,
-    Options,
     ProfileOptions,
+    UStatisticOptions,
     Variance,
 )
 from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, estimates_from, result_from
@@ -122,8 +122,9 @@ class UStatisticTest(HypothesisTest):
     thousands of fits; with 200 fits in 96.9%, at 1.02 times. The worst setting had 80.7%, learners
     whose rule a few rows decide (`held_spam`, n = 200); it is the worst for all tests. Differences
     of squared and log losses had 92% (79% in the worst, skewed noise), as their tails do not show.
-    Below n = 40 it has not been tried. "auto" takes it where the fits end before the variance that
-    it stands for is known to a quarter of itself, from the same pairs of learning sets.
+    With 20 and 30 observations six settings had 97.5% in all; with fewer it has not been tried.
+    "auto" takes it where the fits end before the variance that it stands for is known to a quarter
+    of itself, from the same pairs of learning sets.
 
     The AUC has it too, with placements of each class in the place of losses. With 20 fits of each
     learner, 95% intervals for differences of AUCs of two classes contained the true value in 96.4%
@@ -476,7 +477,7 @@ class UStatisticTest(HypothesisTest):
         execution = self.question.execution(saved_fits.seed(rng), n_jobs, batch_size)
         with saved_fits:
             fit_question = {
-                **self._asked(problem),
+                **self._checkpoint_question(problem),
                 "n_pairs": n_pairs,
                 "variance": variance,
                 "tol": tol,
@@ -487,7 +488,7 @@ class UStatisticTest(HypothesisTest):
             saved_fits.begin(fit_question, problem.learners, execution.seed or 0)
             return self._fit(options, replace(execution, progress=Progress(saved_fits)), progress)
 
-    def _asked(self, problem: Problem) -> dict[str, Any]:
+    def _checkpoint_question(self, problem: Problem) -> dict[str, Any]:
         """What decides the fits beside the options of `fit`, for a checkpoint."""
         sample, clusters = problem.sample, self.question.clusters
         return {
@@ -509,9 +510,9 @@ class UStatisticTest(HypothesisTest):
         max_fits: int | None = None,
         interval: IntervalName = "auto",
         max_seconds: float | None = None,
-    ) -> Options:
+    ) -> UStatisticOptions:
         """The options of `fit`, validated."""
-        options = Options.of(
+        options = UStatisticOptions.of(
             self.question,
             self.learning_sets,
             n_pairs=n_pairs,
@@ -521,22 +522,22 @@ class UStatisticTest(HypothesisTest):
             interval=interval,
             max_seconds=max_seconds,
         )
-        if self.learning_sets.given is not None:
+        if self.learning_sets.given_sets is not None:
             return options
         options = within_memory(self.question, self.learning_sets, options, len(self.learners))
         if options.n_pairs == "auto" or max_fits is not None:
             check_budget(self.learning_sets, options, len(self.learners))
         return options
 
-    def least_fits(self, options: Options) -> int:
+    def least_fits(self, options: UStatisticOptions) -> int:
         """See `HypothesisTest.least_fits`."""
         return least_fits(self.learning_sets, options, len(self.learners))
 
-    def within_fits(self, options: Options, most_fits: int) -> Options:
+    def within_fits(self, options: UStatisticOptions, most_fits: int) -> UStatisticOptions:
         """See `HypothesisTest.within_fits`."""
         return capped(options, most_fits)
 
-    def _answer(self, options: Options, execution: Execution) -> TestResult:
+    def _answer(self, options: UStatisticOptions, execution: Execution) -> TestResult:
         question, learning_sets = self.question, self.learning_sets
         options = limited_by_time(question, learning_sets, options, execution)
         options = few_if_needed(learning_sets, options, len(question.learners))
@@ -566,7 +567,7 @@ class UStatisticTest(HypothesisTest):
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
-        return cls.joint_run(tests, losses.learners, options).given(losses)
+        return cls.joint_run(tests, losses.learners, options).on_losses(losses)
 
     def kappa_profile(
         self,

@@ -23,7 +23,9 @@ LEAST_FAILED, MOST_SHARE = 2, 10
 class KeptRounds(Protocol):
     """Where rounds of losses, or of scores, are kept."""
 
-    def add(self, each: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+    def add(
+        self, learner_values: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
+    ) -> None:
         """Add what each learner has at learning sets (M, n), two of each number a round."""
 
     @property
@@ -45,6 +47,8 @@ class OneByOne:
     """The answer of the rounds so far, in words for a progress bar."""
     of_rows: Callable[[np.ndarray], np.ndarray] = np.asarray
     """Learning sets of rows, from those of units that are drawn."""
+    several: bool = False
+    """Whether more learners than two are fitted to the same sets."""
     n_pairs: int = 0
     """Pairs that were fitted, failed ones among them."""
     failures: list[FailedFit] = field(default_factory=list)
@@ -87,7 +91,7 @@ class OneByOne:
             left_out = np.flatnonzero(~is_complete[owner[rows]])
             if len(left_out):
                 self.source.leave_out(left_out)
-            self._keep(learner_losses, learning, draw, is_complete, (first_draw, end_draw))
+            self._keep_rounds(learner_losses, learning, draw, is_complete, (first_draw, end_draw))
             first_draw = end_draw
             # Of what was kept one at a time, as an interrupt leaves out the step it comes in.
             if self.source.n_left is None and CLOCK() - clock_before < STEP_SECONDS:
@@ -123,7 +127,7 @@ class OneByOne:
             "fails on"
         ) from first.reason
 
-    def _keep(
+    def _keep_rounds(
         self,
         learner_losses: list[np.ndarray],
         learning: np.ndarray,
@@ -146,9 +150,9 @@ class OneByOne:
         if not self.n_failed:
             return []
         lines = str(self.failures[0]).splitlines()
-        were = "was" if self.n_failed == 1 else "were"
+        were, who = "was" if self.n_failed == 1 else "were", "all" if self.several else "both"
         return [
-            f"{self.n_failed} of {self.n_pairs} pairs of learning sets {were} left out for both "
+            f"{self.n_failed} of {self.n_pairs} pairs of learning sets {were} left out for {who} "
             f"learners, as fits failed: {lines[0]}. The estimate is over learning sets on which no "
             "learner fails."
         ]

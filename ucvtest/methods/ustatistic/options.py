@@ -18,7 +18,7 @@ from ucvtest.methods.ustatistic.learning_sets import AucSizes, LearningSets
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
 
-__all__ = ["DEFAULT_TOL", "NumberOfPairs", "Options", "ProfileOptions", "Variance"]
+__all__ = ["DEFAULT_TOL", "NumberOfPairs", "ProfileOptions", "UStatisticOptions", "Variance"]
 
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"]
 NumberOfPairs = int | Literal["auto", "exact"]
@@ -33,7 +33,7 @@ MAX_FITS_OTHERWISE = 20_000
 
 
 @dataclass(frozen=True)
-class Options:
+class UStatisticOptions:
     """The options of `UStatisticTest.fit`: `asked` is the variance asked for, or "auto".
 
     Where losses are given, nothing is drawn or fitted.
@@ -41,11 +41,11 @@ class Options:
 
     n_pairs: NumberOfPairs
     variance: str
-    asked: str
+    requested_variance: str
     tol: float
     max_fits: int
     interval: Interval
-    given: GivenPairs | GivenSplits | None = None
+    given_sets: GivenPairs | GivenSplits | None = None
     max_seconds: float | None = None
     """Decides `max_fits` once fits have been tried; None where that is known."""
 
@@ -67,7 +67,7 @@ class Options:
             # Refused before it is compared with names.
             learning_sets.sizes.chosen(variance)
         rule = _interval(question, learning_sets, interval, variance)
-        given_sets = learning_sets.given
+        given_sets = learning_sets.given_sets
         if given_sets is not None:
             question.refuse_budget(max_fits=max_fits, max_seconds=max_seconds)
             return cls.for_losses(
@@ -177,7 +177,11 @@ class Options:
         """Whether the variance may become that of few fits, where these do not suffice for it."""
         metric = self.interval.metric
         has_few_fits = metric.is_mean or metric.ranks_pairs
-        return self.asked == "auto" and has_few_fits and self.interval.asked not in NEED_MANY_FITS
+        return (
+            self.requested_variance == "auto"
+            and has_few_fits
+            and self.interval.requested_name not in NEED_MANY_FITS
+        )
 
     def n_pairs_of_few(self, n_learners: int) -> int:
         """How many pairs give the variance of few fits: with more it hardly gets better."""
@@ -199,10 +203,10 @@ class Options:
         settings: dict[str, Any] = {
             "learn_size": learn_size,
             "n_pairs": self.n_pairs,
-            "variance": self.asked,
-            "interval": self.interval.asked,
+            "variance": self.requested_variance,
+            "interval": self.interval.requested_name,
         }
-        if self.given is None:
+        if self.given_sets is None:
             settings |= {"tol": self.tol, "max_fits": self.max_fits, "rng": seed}
         if self.max_seconds is not None:
             settings["max_seconds"] = self.max_seconds

@@ -33,7 +33,7 @@ from ucvtest.methods.ustatistic.estimation import (
     in_parts,
     most_pairs,
 )
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import LogT, Shape
@@ -47,7 +47,7 @@ __all__ = [
     "answers",
     "estimated",
     "evaluate_pairs",
-    "parts",
+    "result_fields",
 ]
 
 METHOD = "U-statistic test of the ratio of complete error estimates"
@@ -63,20 +63,20 @@ class RatioEstimates:
     `own` are the learners alone.
     """
 
-    own: tuple[FirstOrderEstimate, ...]
+    per_learner: tuple[FirstOrderEstimate, ...]
     combined: Combined | None
     n_pairs: int
     converged: bool = True
 
 
-def estimated(sampler: Sampler, options: Options) -> RatioEstimates:
+def estimated(sampler: Sampler, options: UStatisticOptions) -> RatioEstimates:
     """From random pairs of learning sets, from all of them, or from the losses of given ones."""
     if options.n_pairs == "exact":
-        return _complete(sampler)
+        return _from_all_sets(sampler)
     sizes = sampler.sizes
     n_draws = StageSizes(sizes, options, 2).fewest
-    if options.given is not None:
-        n_draws = options.given.n_draws
+    if options.given_sets is not None:
+        n_draws = options.given_sets.n_draws
     # The first order alone: no products of pairs, and no effects of pairs of observations.
     sums = [
         Accumulator(
@@ -90,25 +90,27 @@ def estimated(sampler: Sampler, options: Options) -> RatioEstimates:
         for _ in range(2)
     ]
     n_pairs = 0
-    if isinstance(options.given, GivenSplits):
-        return _from_splits(sampler, options.given, sums)
+    if isinstance(options.given_sets, GivenSplits):
+        return _from_splits(sampler, options.given_sets, sums)
     for first, second in _stages(sampler, options):
         for learner_sums, draws in zip(sums, (first, second), strict=True):
             learner_sums.add(draws)
         n_pairs += first[0].shape[0] * first[0].shape[1]
-        ratio_estimates = _found([learner_sums.sums() for learner_sums in sums], n_pairs)
+        ratio_estimates = _ratio_estimates([learner_sums.sums() for learner_sums in sums], n_pairs)
         if options.n_pairs == "auto" and _precise(ratio_estimates, options.tol):
             return ratio_estimates
     return replace(ratio_estimates, converged=options.n_pairs != "auto")
 
 
-def evaluate_pairs(sampler: Sampler, options: Options, n_pairs: int) -> None:
+def evaluate_pairs(sampler: Sampler, options: UStatisticOptions, n_pairs: int) -> None:
     """Evaluate the given pairs, or so many random ones, for what the sampler keeps of them."""
     for _ in _stages(sampler, replace(options, n_pairs=n_pairs)):
         pass
 
 
-def answers(options: Options, ratio_estimates: RatioEstimates, source: LossSource) -> bool:
+def answers(
+    options: UStatisticOptions, ratio_estimates: RatioEstimates, source: LossSource
+) -> bool:
     """Whether the jackknife variance is known well enough, or nothing could make it so."""
     log_estimate = None if ratio_estimates.combined is None else ratio_estimates.combined.estimate
     if source.identical or log_estimate is None or _only_rounding(log_estimate):
@@ -134,12 +136,12 @@ def _from_splits(
         for learner_sums, losses in zip(sums, learner_losses, strict=True):
             d, weight = losses[:, None], np.full((len(draw), 1), 0.5)
             learner_sums.add((d, d, sets, sets), weight=weight, cluster=draw)
-    return _found([learner_sums.sums() for learner_sums in sums], given_splits.n_pairs)
+    return _ratio_estimates([learner_sums.sums() for learner_sums in sums], given_splits.n_pairs)
 
 
-def _stages(sampler: Sampler, options: Options) -> Iterator[tuple[Draws, Draws]]:
+def _stages(sampler: Sampler, options: UStatisticOptions) -> Iterator[tuple[Draws, Draws]]:
     """The draws of each learner, some at a time."""
-    sizes, number, given_pairs = sampler.sizes, options.n_pairs, options.given
+    sizes, number, given_pairs = sampler.sizes, options.n_pairs, options.given_sets
     if isinstance(given_pairs, GivenPairs):
         n_sets = given_pairs.n_sets
         rows = 2 * n_sets * max(2, STAGE_CELLS // (2 * n_sets * sizes.n_obs))
@@ -149,17 +151,17 @@ def _stages(sampler: Sampler, options: Options) -> Iterator[tuple[Draws, Draws]]
     elif isinstance(number, int):
         sampler.source.announce_total(4 * number)
         for size in in_parts(number, most_pairs(sizes.n_obs)):
-            yield _drawn(sampler, size)
+            yield _random_pairs(sampler, size)
     else:
         steps, n_pairs = StageSizes(sizes, options, 2, exchanging=False), 0
         size = steps.first
         while size >= steps.fewest:
             n_pairs += size
-            yield _drawn(sampler, size)
+            yield _random_pairs(sampler, size)
             size = steps.following(n_pairs, sampler.source.n_fits)
 
 
-def _drawn(sampler: Sampler, n_draws: int) -> tuple[Draws, Draws]:
+def _random_pairs(sampler: Sampler, n_draws: int) -> tuple[Draws, Draws]:
     """Random pairs of learning sets, disjoint where they can be."""
     sizes = sampler.sizes
     n, g = sizes.n_obs, sizes.learn_size
@@ -174,21 +176,24 @@ def _split(
     """Losses of each learner in the order draw, side, set."""
     draw = np.arange(len(learning)) // (shape[1] * shape[2])
     learning, draw, learner_losses = sampler.whole(learning, draw)
-    sets, (first, second) = learning.reshape(shape), (one.reshape(shape) for one in learner_losses)
+    sets, (first, second) = (
+        learning.reshape(shape),
+        (losses.reshape(shape) for losses in learner_losses),
+    )
     return (
         (first[:, 0], first[:, 1], sets[:, 0], sets[:, 1]),
         (second[:, 0], second[:, 1], sets[:, 0], sets[:, 1]),
     )
 
 
-def _found(sums: Sequence[Sums], n_pairs: int) -> RatioEstimates:
+def _ratio_estimates(sums: Sequence[Sums], n_pairs: int) -> RatioEstimates:
     learner_means = tuple(combined([learner_sums], np.ones(1)).estimate for learner_sums in sums)
     return RatioEstimates(
         learner_means, _log_ratio(learner_means, partial(combined, sums)), n_pairs
     )
 
 
-def _complete(sampler: Sampler) -> RatioEstimates:
+def _from_all_sets(sampler: Sampler) -> RatioEstimates:
     """From all learning sets."""
     n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
     sums = FirstOrder(n, g, 2, complete=True, offset=sampler.source.offset)
@@ -226,9 +231,9 @@ def _only_rounding(log_estimate: FirstOrderEstimate) -> bool:
     return abs(log_estimate.jackknife) <= ROUNDING**2
 
 
-def parts(
+def result_fields(
     question: Question,
-    options: Options,
+    options: UStatisticOptions,
     ratio_estimates: RatioEstimates,
     source: LossSource,
     settings: Mapping[str, Any],
@@ -241,7 +246,7 @@ def parts(
     )
     shape = Shape.of(effects)
     tested = _studentised(question.hypothesis, options, ratio_estimates, source, shape)
-    per_learner = reporting.own_values(ratio_estimates.own, settings)
+    per_learner = reporting.own_values(ratio_estimates.per_learner, settings)
     log_estimate = None if ratio_estimates.combined is None else ratio_estimates.combined.estimate
     errors = (
         (math.nan, math.nan)
@@ -276,12 +281,12 @@ def parts(
 
 def _studentised(
     hypothesis: Hypothesis,
-    options: Options,
+    options: UStatisticOptions,
     ratio_estimates: RatioEstimates,
     source: LossSource,
     shape: Shape,
 ) -> Studentised:
-    first, other = (learner_mean.mean for learner_mean in ratio_estimates.own)
+    first, other = (learner_mean.mean for learner_mean in ratio_estimates.per_learner)
     status = _status(options, ratio_estimates, source)
     if ratio_estimates.combined is None:
         return studentise(hypothesis, math.nan, math.nan, reference="none", status=status)
@@ -302,7 +307,7 @@ def _studentised(
     return by_rule(tested, LogT(ratio, tested.se, shape.df, null))
 
 
-def _status(options: Options, ratio_estimates: RatioEstimates, source: LossSource) -> str:
+def _status(options: UStatisticOptions, ratio_estimates: RatioEstimates, source: LossSource) -> str:
     """Whether there is a test: "ok", or the reason why not."""
     remedy = reporting.remedy_for(options)
     if source.identical:

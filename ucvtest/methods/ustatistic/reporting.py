@@ -23,7 +23,7 @@ from ucvtest.methods.ustatistic.estimation import (
     only_rounding,
     reliable,
 )
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, VARIANCES
 from ucvtest.metrics.base import Metric
@@ -36,8 +36,8 @@ __all__ = [
     "REMEDY_PAIRS",
     "max_fits_notes",
     "own_values",
-    "parts",
     "remedy_for",
+    "result_fields",
     "shared_notes",
     "too_few_pairs",
 ]
@@ -64,16 +64,16 @@ REMEDY_DRAWS = "use losses of more draws (uv.designs.DisjointSets)"
 REMEDY_SPLITS = "use losses of more splits (uv.designs.RandomSplits)"
 
 
-def parts(
+def result_fields(
     question: Question,
-    options: Options,
+    options: UStatisticOptions,
     estimates: UStatisticEstimates,
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a `TestResult` says of a mean loss, but for the question and the fits."""
     tested = _studentised(question, options, estimates, source)
-    per_learner = own_values(estimates.own, settings)
+    per_learner = own_values(estimates.per_learner, settings)
     with_interval, shape = tested[estimates.variance], estimates.shape
     return {
         **vars(with_interval),
@@ -90,7 +90,10 @@ def parts(
 
 
 def _studentised(
-    question: Question, options: Options, estimates: UStatisticEstimates, source: LossSource
+    question: Question,
+    options: UStatisticOptions,
+    estimates: UStatisticEstimates,
+    source: LossSource,
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     values, mc_se = estimates.estimates.values, estimates.estimates.mc_se
@@ -180,7 +183,10 @@ def _own_variance(learner_mean: FirstOrderEstimate) -> float:
 
 
 def _notes(
-    question: Question, options: Options, estimates: UStatisticEstimates, source: LossSource
+    question: Question,
+    options: UStatisticOptions,
+    estimates: UStatisticEstimates,
+    source: LossSource,
 ) -> list[str]:
     """Notes for the reader of the result."""
     listed = [
@@ -191,7 +197,7 @@ def _notes(
         *([FLOORED] if estimates.floored else []),
         *shared_notes(question, options, source, converged=estimates.converged),
     ]
-    if options.given is not None:
+    if options.given_sets is not None:
         listed.append(
             "The estimate is not the plain mean of the given losses: their additive part serves "
             "as a control variate, which removes its chance variation between draws and leaves "
@@ -201,7 +207,7 @@ def _notes(
 
 
 def shared_notes(
-    question: Question, options: Options, source: LossSource, *, converged: bool
+    question: Question, options: UStatisticOptions, source: LossSource, *, converged: bool
 ) -> list[str]:
     """Notes on features, learning sets with one class, ties, and a fit that was stopped."""
     listed = [*_feature_notes(question.sample)]
@@ -216,7 +222,7 @@ def shared_notes(
     return listed
 
 
-def max_fits_notes(options: Options, *, converged: bool) -> Iterator[str]:
+def max_fits_notes(options: UStatisticOptions, *, converged: bool) -> Iterator[str]:
     """The note on a Monte-Carlo error that is larger than asked for."""
     if not converged:
         time_clause = (
@@ -230,7 +236,9 @@ def max_fits_notes(options: Options, *, converged: bool) -> Iterator[str]:
         )
 
 
-def _status(options: Options, estimates: UStatisticEstimates, name: str, *, identical: bool) -> str:
+def _status(
+    options: UStatisticOptions, estimates: UStatisticEstimates, name: str, *, identical: bool
+) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
     variance, mc_se = estimates.estimates.values[name], estimates.estimates.mc_se[name]
     remedy = remedy_for(options)
@@ -260,11 +268,11 @@ def _status(options: Options, estimates: UStatisticEstimates, name: str, *, iden
     return "ok"
 
 
-def too_few_pairs(options: Options, n_pairs: int, remedy: str) -> str | None:
+def too_few_pairs(options: UStatisticOptions, n_pairs: int, remedy: str) -> str | None:
     """The status where pairs do not suffice for their own Monte-Carlo error."""
     unit_words = "pairs"
-    if isinstance(options.given, GivenSplits):
-        n_pairs, unit_words = options.given.n_draws, "draws"
+    if isinstance(options.given_sets, GivenSplits):
+        n_pairs, unit_words = options.given_sets.n_draws, "draws"
     if n_pairs >= MIN_PAIRS or options.n_pairs == "exact":
         return None
     return (
@@ -273,14 +281,14 @@ def too_few_pairs(options: Options, n_pairs: int, remedy: str) -> str | None:
     )
 
 
-def remedy_for(options: Options) -> str:
+def remedy_for(options: UStatisticOptions) -> str:
     """What to do where there are too few resamples."""
-    if options.given is None:
+    if options.given_sets is None:
         return REMEDY_PAIRS
-    return REMEDY_SPLITS if isinstance(options.given, GivenSplits) else REMEDY_DRAWS
+    return REMEDY_SPLITS if isinstance(options.given_sets, GivenSplits) else REMEDY_DRAWS
 
 
-def _variance_notes(options: Options) -> Iterator[str]:
+def _variance_notes(options: UStatisticOptions) -> Iterator[str]:
     """The note on a variance that is liberal."""
     if options.variance in ("unbiased", "asymptotic"):
         yield (
@@ -319,14 +327,14 @@ def _outside_notes(estimates: UStatisticEstimates) -> Iterator[str]:
 
 def _own_notes(estimates: UStatisticEstimates) -> Iterator[str]:
     """Why the two learners' own values do not differ by the estimate."""
-    if not estimates.own:
+    if not estimates.per_learner:
         return
-    if any(math.isnan(_own_variance(learner_mean)) for learner_mean in estimates.own):
+    if any(math.isnan(_own_variance(learner_mean)) for learner_mean in estimates.per_learner):
         yield (
             "There are too few resamples for the standard error of a learner's own value: the "
             "Monte-Carlo error of its square is above a quarter of it."
         )
-    first, other = estimates.own
+    first, other = estimates.per_learner
     values = estimates.estimates.values
     distance = abs(first.mean - other.mean - values["estimate"])
     if distance > max(NOTABLE * math.sqrt(max(values["jackknife"], 0.0)), ROUNDING):

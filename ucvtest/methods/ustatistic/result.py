@@ -25,12 +25,12 @@ from ucvtest.methods.ustatistic.function_of_means import (
 )
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.results.result import TestResult
 
-__all__ = ["METHOD_NAME", "Estimates", "estimates_from", "result_from"]
+__all__ = ["METHOD_NAME", "Estimates", "estimates_from", "one_by_one", "result_from"]
 
 METHOD_NAME = "ustatistic"
 
@@ -39,14 +39,14 @@ Estimates = (
     | few.FewFitsEstimates
     | ratio.RatioEstimates
     | few_ratio.FewFitsRatio
-    | auc_estimation.Found
+    | auc_estimation.AucEstimates
     | auc_few.FewFitsOfAuc
     | MetricEstimates
 )
 
 OfMean = estimation.UStatisticEstimates | few.FewFitsEstimates
 
-AnyEstimates = TypeVar("AnyEstimates", bound=Estimates)
+AnyEstimates = TypeVar("AnyEstimates")
 
 Answer = Callable[[Estimates], TestResult]
 """The test that estimates lead to."""
@@ -56,7 +56,7 @@ def estimates_from(
     question: Question,
     learning_sets: LearningSets,
     source: LossSource,
-    options: Options,
+    options: UStatisticOptions,
     generator: np.random.Generator,
     result_of: Answer | None = None,
 ) -> Estimates:
@@ -81,10 +81,10 @@ def estimates_from(
 
 
 def _draw_all(
-    sizes: Sizes, options: Options
+    sizes: Sizes, options: UStatisticOptions
 ) -> Callable[[LossSource, np.random.Generator], None] | None:
     """How to draw what is drawn whatever the losses are; None where these have a say in it."""
-    if options.variance == "few" or options.n_pairs == "auto" or options.given is not None:
+    if options.variance == "few" or options.n_pairs == "auto" or options.given_sets is not None:
         return None
 
     def draw_all(source: LossSource, generator: np.random.Generator) -> None:
@@ -94,7 +94,10 @@ def _draw_all(
 
 
 def _of_mean(
-    sampler: estimation.Sampler, options: Options, result_of: Answer | None, as_few: bool | None
+    sampler: estimation.Sampler,
+    options: UStatisticOptions,
+    result_of: Answer | None,
+    as_few: bool | None,
 ) -> OfMean:
     """The estimates of a mean loss; `as_few` if it is known whether few fits have to do."""
     source, rounds = sampler.source, few.rounds_of(sampler, options)
@@ -113,14 +116,14 @@ def _of_mean(
     if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
         return estimated(None)
     pairs = OneByOne(source, rounds)
-    found = _one_by_one(pairs, estimated, from_rounds, result_of)
-    if isinstance(found, estimation.UStatisticEstimates):
-        found = replace(found, n_pairs=found.n_pairs - pairs.n_failed)
-    return found
+    estimates = one_by_one(pairs, estimated, from_rounds, result_of)
+    if isinstance(estimates, estimation.UStatisticEstimates):
+        estimates = replace(estimates, n_pairs=estimates.n_pairs - pairs.n_failed)
+    return estimates
 
 
 def _of_ratio(
-    sampler: estimation.Sampler, options: Options, answer: Answer | None
+    sampler: estimation.Sampler, options: UStatisticOptions, result_of: Answer | None
 ) -> ratio.RatioEstimates | few_ratio.FewFitsRatio:
     """The same of a ratio."""
     source, rounds = sampler.source, few.rounds_of(sampler, options)
@@ -134,12 +137,12 @@ def _of_ratio(
 
     if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
         return estimated(None)
-    return _one_by_one(OneByOne(source, rounds), estimated, from_rounds, answer)
+    return one_by_one(OneByOne(source, rounds), estimated, from_rounds, result_of)
 
 
 def _of_auc(
-    sampler: auc_estimation.Sampler, options: Options, answer: Answer | None
-) -> auc_estimation.Found | auc_few.FewFitsOfAuc:
+    sampler: auc_estimation.Sampler, options: UStatisticOptions, result_of: Answer | None
+) -> auc_estimation.AucEstimates | auc_few.FewFitsOfAuc:
     """The same of the AUC."""
     source, sizes, rounds = sampler.source, sampler.sizes, auc_few.rounds_of(sampler, options)
 
@@ -147,7 +150,7 @@ def _of_auc(
         assert rounds is not None
         return auc_few.from_rounds(rounds, sizes)
 
-    def estimated(pairs: OneByOne | None) -> auc_estimation.Found | auc_few.FewFitsOfAuc:
+    def estimated(pairs: OneByOne | None) -> auc_estimation.AucEstimates | auc_few.FewFitsOfAuc:
         fitting = replace(sampler, one_by_one=pairs, rounds=rounds)
         if options.variance == "few":
             assert rounds is not None
@@ -160,14 +163,14 @@ def _of_auc(
     if not (source.one_by_one and sizes.in_rounds and options.n_pairs != "exact"):
         return estimated(None)
     pairs = OneByOne(source, rounds, of_rows=sizes.of_rows)
-    return _one_by_one(pairs, estimated, from_rounds, answer)
+    return one_by_one(pairs, estimated, from_rounds, result_of)
 
 
-def _one_by_one(
+def one_by_one(
     pairs: OneByOne,
     estimated: Callable[[OneByOne], AnyEstimates],
     from_rounds: Callable[[], AnyEstimates],
-    result_of: Answer | None,
+    result_of: Callable[[AnyEstimates], TestResult] | None,
 ) -> AnyEstimates:
     """Estimates with pairs left out that a learner fails on, and what is done at an interrupt."""
     if result_of is not None:
@@ -194,7 +197,7 @@ def _in_short(result: TestResult) -> str:
 
 def _estimated(
     sampler: estimation.Sampler,
-    options: Options,
+    options: UStatisticOptions,
     rounds: RoundSums | None,
     as_few: bool | None = None,
 ) -> OfMean:
@@ -211,7 +214,7 @@ def _estimated(
 def result_from(
     question: Question,
     learning_sets: LearningSets,
-    options: Options,
+    options: UStatisticOptions,
     estimates: Estimates,
     source: LossSource,
     seed: int | None,
@@ -221,25 +224,25 @@ def result_from(
     of_metric: MetricEstimates | None = None
     if isinstance(estimates, MetricEstimates):
         of_metric, source = estimates, estimates.source
-        options, estimates = with_rule(options, of_metric), of_metric.found
-    if isinstance(estimates, auc_estimation.Found):
+        options, estimates = with_rule(options, of_metric), of_metric.mean_estimates
+    if isinstance(estimates, auc_estimation.AucEstimates):
         assert not isinstance(learning_sets.sizes, Sizes)
-        result_fields = auc_reporting.parts(
+        result_fields = auc_reporting.result_fields(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
         )
     elif isinstance(estimates, auc_few.FewFitsOfAuc):
         assert not isinstance(learning_sets.sizes, Sizes)
-        result_fields = auc_few.parts(
+        result_fields = auc_few.result_fields(
             *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
         )
     elif isinstance(estimates, ratio.RatioEstimates):
-        result_fields = ratio.parts(question, options, estimates, source, settings)
+        result_fields = ratio.result_fields(question, options, estimates, source, settings)
     elif isinstance(estimates, few_ratio.FewFitsRatio):
-        result_fields = few_ratio.parts(question, options, estimates, source, settings)
+        result_fields = few_ratio.result_fields(question, options, estimates, source, settings)
     elif isinstance(estimates, few.FewFitsEstimates):
-        result_fields = few.parts(question, options, estimates, source, settings)
+        result_fields = few.result_fields(question, options, estimates, source, settings)
     else:
-        result_fields = reporting.parts(question, options, estimates, source, settings)
+        result_fields = reporting.result_fields(question, options, estimates, source, settings)
     if question.metric.linearised:
         result_fields["better"] = "higher" if question.metric.greater_is_better else "lower"
     if of_metric is not None:
@@ -269,7 +272,7 @@ def result_from(
 
 
 def _with_pairs(
-    result_fields: dict[str, Any], pairs: OneByOne, options: Options, source: LossSource
+    result_fields: dict[str, Any], pairs: OneByOne, options: UStatisticOptions, source: LossSource
 ) -> dict[str, Any]:
     """The parts, with pairs that were left out, and with the interrupt that ended them."""
     notes = (*result_fields["notes"], *pairs.notes)
@@ -281,12 +284,13 @@ def _with_pairs(
         planned = f"at most {options.max_fits}"
         if isinstance(number, int):
             planned = str(2 * learners * number)
-        interrupted_text = f"interrupted after {source.n_fits} of {planned} fits"
+        # Of several learners the options bound the fits of all.
+        of_all = "" if pairs.several else f" of {planned}"
+        interrupted_text = f"interrupted after {source.n_fits}{of_all} fits"
         status = interrupted_text if status == "ok" else status
         notes = (
             *notes,
-            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits "
-            "done.",
+            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits done.",
         )
     diagnostics = {**result_fields["diagnostics"], "n_failed_pairs": pairs.n_failed}
     if pairs.interrupted:
@@ -295,7 +299,7 @@ def _with_pairs(
 
 
 def _settings(
-    question: Question, learning_sets: LearningSets, options: Options, seed: int | None
+    question: Question, learning_sets: LearningSets, options: UStatisticOptions, seed: int | None
 ) -> dict[str, Any]:
     """What is needed to repeat the test."""
     sizes = learning_sets.sizes
@@ -306,5 +310,5 @@ def _settings(
     if learning_sets.contrast != "difference":
         settings["contrast"] = learning_sets.contrast
     if not isinstance(sizes, Sizes):
-        settings |= {"loss": AUC_NAME, "learn_size_by_class": sizes.asked}
+        settings |= {"loss": AUC_NAME, "learn_size_by_class": sizes.user_sizes}
     return settings

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ucvtest.designs.draws import draw_orders, learning_sets
-from ucvtest.evaluation.loss_source import SeveralLosses
-from ucvtest.kernels.ustatistic.few_fits import RoundSums
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
 from ucvtest.methods.ustatistic.estimation import (
@@ -21,9 +19,8 @@ from ucvtest.methods.ustatistic.estimation import (
     in_parts,
 )
 from ucvtest.methods.ustatistic.interval import Interval
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
-from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.jackknife import first_order_factor
 from ucvtest.stats.variance_stabilised import BoundedScale
 
@@ -54,25 +51,25 @@ class JointLossEstimates:
         """Of the mean losses, (L, L)."""
         return self.several.covariance
 
-    def of(self, places: tuple[int, ...], options: Options) -> UStatisticEstimates:
+    def of(self, places: tuple[int, ...], options: UStatisticOptions) -> UStatisticEstimates:
         """The estimates of one learner, or of the difference of two."""
         first, *other_learner = places
         if not other_learner:
-            estimates = self.several.alone[first]
+            estimates = self.several.single_learners[first]
             return UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged)
         estimates, learner_sums = (
             self.several.difference(first, other_learner[0]),
-            self.several.each[0],
+            self.several.learner_sums[0],
         )
-        learner_means = tuple(self._own(learner_index) for learner_index in places)
+        learner_means = tuple(self._learner_mean(learner_index) for learner_index in places)
         loss_estimates = UStatisticEstimates(
             estimates, options.variance, self.n_pairs, self.converged, learner_means
         )
         factor = first_order_factor(learner_sums.n_obs, learner_sums.learn_size + 1)
         return _with_floor(loss_estimates, factor * float(estimates.effects @ estimates.effects))
 
-    def _own(self, learner_index: int) -> FirstOrderEstimate:
-        learner_estimates = self.several.alone[learner_index]
+    def _learner_mean(self, learner_index: int) -> FirstOrderEstimate:
+        learner_estimates = self.several.single_learners[learner_index]
         return FirstOrderEstimate(
             learner_estimates.values["estimate"],
             learner_estimates.values["jackknife"],
@@ -138,25 +135,18 @@ def _with_floor(loss_estimates: UStatisticEstimates, squares: float) -> UStatist
 
 
 def estimated(
-    sizes: Sizes,
-    options: Options,
-    source: SeveralLosses,
-    generator: np.random.Generator,
-    *,
-    pair_effects: bool,
-    rounds: RoundSums | None = None,
+    sampler: Sampler, options: UStatisticOptions, n_learners: int, pair_effects: bool
 ) -> JointLossEstimates:
     """From as many pairs of learning sets as are asked for, needed or given."""
-    n_learners = source.n_learners
+    sizes = sampler.sizes
     sums = SeveralSums(sizes.n_obs, sizes.learn_size, n_learners, pair_effects=pair_effects)
-    sampler = Sampler(sizes, source, generator, rounds=rounds)
     n_pairs, converged = _add_pairs(sampler, options, sums, n_learners)
     several = sums.now()
     differences = several.differences(options.variance)
     return JointLossEstimates(several, differences, n_pairs, converged, sizes.n_obs - 1.0)
 
 
-def evaluate_pairs(sampler: Sampler, options: Options, n_learners: int) -> None:
+def evaluate_pairs(sampler: Sampler, options: UStatisticOptions, n_learners: int) -> None:
     """Evaluate given pairs, or random ones, for the rounds that the sampler keeps."""
     sizes = sampler.sizes
     sums = SeveralSums(sizes.n_obs, sizes.learn_size, n_learners, pair_effects=False)
@@ -166,16 +156,16 @@ def evaluate_pairs(sampler: Sampler, options: Options, n_learners: int) -> None:
 
 
 def _add_pairs(
-    sampler: Sampler, options: Options, sums: SeveralSums, n_learners: int
+    sampler: Sampler, options: UStatisticOptions, sums: SeveralSums, n_learners: int
 ) -> tuple[int, bool]:
     """Add as many pairs as are asked for, needed or given; their number, and if they suffice."""
-    given_sets, number = options.given, options.n_pairs
+    given_sets, number = options.given_sets, options.n_pairs
     if isinstance(given_sets, GivenPairs):
         for learning in _in_rows(given_sets.design.learning, 2 * given_sets.n_sets, n_learners):
             shape = (-1, 2, given_sets.n_sets, learning.shape[1])
             losses_of_learners = [
                 learner_losses.reshape(shape)
-                for learner_losses in _losses(sampler, learning, np.arange(len(learning)) // 2)
+                for learner_losses in sampler.losses(learning, np.arange(len(learning)) // 2)
             ]
             sets = learning.reshape(shape)
             sums.add(
@@ -192,7 +182,7 @@ def _add_pairs(
         ):
             sets = given_sets.design.learning[rows][:, None]
             losses_of_learners = [
-                learner_losses[:, None] for learner_losses in _losses(sampler, sets[:, 0], draw)
+                learner_losses[:, None] for learner_losses in sampler.losses(sets[:, 0], draw)
             ]
             half_weights = np.full((len(draw), 1), 0.5)
             sums.add(
@@ -223,22 +213,19 @@ def _draw(sampler: Sampler, n_pairs: int, sums: SeveralSums, n_learners: int) ->
     for size in in_parts(n_pairs, max(64, STAGE_CELLS // (2 * n * n_learners))):
         orders = draw_orders(sampler.generator, size, n)
         set_pair = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
-        both_sets, pairs = np.concatenate(set_pair), np.tile(np.arange(size), 2)
-        losses_of_learners = [
-            np.split(learner_losses, 2) for learner_losses in _losses(sampler, both_sets, pairs)
-        ]
+        # Both set_pair of a pair have its number.
+        both_sets, _, losses_of_learners = sampler.whole(
+            np.concatenate(set_pair), np.tile(np.arange(size), 2)
+        )
+        first, second = np.split(both_sets, 2)
+        halves = (np.split(learner_losses, 2) for learner_losses in losses_of_learners)
         sums.add(
             [
                 (learner_losses[:, None], other_losses[:, None])
-                for learner_losses, other_losses in losses_of_learners
+                for learner_losses, other_losses in halves
             ],
-            (set_pair[0][:, None], set_pair[1][:, None]),
+            (first[:, None], second[:, None]),
         )
-
-
-def _losses(sampler: Sampler, learning: np.ndarray, pairs: np.ndarray) -> list[np.ndarray]:
-    # Both sides of a pair have its number.
-    return sampler.losses(learning, pairs)
 
 
 def _in_rows(learning: np.ndarray, of_draw: int, n_learners: int) -> Iterator[np.ndarray]:
@@ -248,7 +235,7 @@ def _in_rows(learning: np.ndarray, of_draw: int, n_learners: int) -> Iterator[np
         yield learning[first_row : first_row + rows]
 
 
-def _precise(several: Several, options: Options) -> bool:
+def _precise(several: Several, options: UStatisticOptions) -> bool:
     """Whether variances and estimates of differences are as precise as "auto" requires.
 
     They are so on average, and each of them enough for an answer.

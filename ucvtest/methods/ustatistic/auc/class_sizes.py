@@ -77,7 +77,7 @@ class AnySizes(WithinClasses, ABC):
         return min(self.sizes), f"The {comparative} class has {min(self.sizes)} observations"
 
     @property
-    def asked(self) -> tuple[int, ...]:
+    def user_sizes(self) -> tuple[int, ...]:
         """How many of each class are learnt from, in the order that `learn_size` has."""
         return self.learn_sizes
 
@@ -181,7 +181,7 @@ class ClassSizes(AnySizes):
         return cls.of(members[::-1], sizes[::-1])
 
     @classmethod
-    def given(cls, splits: GivenSplits, target: np.ndarray) -> Self:
+    def of_splits(cls, splits: GivenSplits, target: np.ndarray) -> Self:
         """The sizes in splits that learn from as many of a class as the others."""
         design = splits.design
         if design.n_obs > MAX_OBS_PAIR_EFFECTS:
@@ -220,7 +220,7 @@ class ClassSizes(AnySizes):
         return self.n_obs > MAX_OBS_PAIR_EFFECTS
 
     @property
-    def asked(self) -> tuple[int, ...]:
+    def user_sizes(self) -> tuple[int, ...]:
         """How many negatives and positives are learnt from."""
         return self.learn_sizes[::-1]
 

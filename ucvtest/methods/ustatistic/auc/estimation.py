@@ -16,10 +16,10 @@ from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
 from ucvtest.methods.ustatistic.estimation import in_parts, whole_draws
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 
-__all__ = ["Found", "Rankings", "Sampler", "Sizes", "estimated", "excess", "until_precise"]
+__all__ = ["AucEstimates", "Rankings", "Sampler", "Sizes", "estimated", "excess", "until_precise"]
 
 Sizes = ClassSizes | SeveralSizes | MixedSizes
 
@@ -34,16 +34,16 @@ FEWEST_ROWS = 600
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class AucEstimates:
     """The estimate for the learner, or the difference of two, and how the run went.
 
     `own` has the estimates for each of two learners; `why` says why there is no variance, if so.
     """
 
     estimate: AucEstimate
-    own: tuple[AucEstimate, ...]
+    per_learner: tuple[AucEstimate, ...]
     n_rows: int
-    why: NoVariance | None
+    no_variance: NoVariance | None
     converged: bool = True
 
     def variance(self, name: str) -> float:
@@ -93,12 +93,12 @@ class Sampler:
         """
         if self.one_by_one is not None:
             seeds = self.generator.integers(2**31 - 1, size=len(learning))
-            each, whole = self.one_by_one.losses(learning, draw, seeds)
-            return whole_draws(whole, learning, draw, each)
-        each = self.scores(learning)
+            learner_scores, is_complete = self.one_by_one.losses(learning, draw, seeds)
+            return whole_draws(is_complete, learning, draw, learner_scores)
+        learner_scores = self.scores(learning)
         if self.rounds is not None:
-            self.rounds.add(each, learning, draw)
-        return learning, draw, each
+            self.rounds.add(learner_scores, learning, draw)
+        return learning, draw, learner_scores
 
 
 class Rankings:
@@ -175,13 +175,13 @@ class Rankings:
         )
 
 
-def estimated(sampler: Sampler, options: Options) -> Found:
+def estimated(sampler: Sampler, options: UStatisticOptions) -> AucEstimates:
     """From random pairs, from all learning sets, or from the scores of given ones."""
     rankings = Rankings(sampler, exact=options.n_pairs == "exact")
     converged = True
-    if isinstance(options.given, GivenSplits):
-        for rows, draw in options.given.parts(sampler.rows_of_part):
-            rankings.add(options.given.design.learning[rows], draw)
+    if isinstance(options.given_sets, GivenSplits):
+        for rows, draw in options.given_sets.parts(sampler.rows_of_part):
+            rankings.add(options.given_sets.design.learning[rows], draw)
     elif isinstance(options.n_pairs, int):
         sampler.source.announce_total(2 * options.n_pairs * rankings.n_learners)
         rankings.draw(options.n_pairs)
@@ -196,11 +196,11 @@ def estimated(sampler: Sampler, options: Options) -> Found:
             lambda: excess(rankings.estimates(per_learner=False)[0], options),
         )
     estimate, learner_estimates, no_variance = rankings.estimates(per_learner=True)
-    return Found(estimate, learner_estimates, rankings.n_rows, no_variance, converged)
+    return AucEstimates(estimate, learner_estimates, rankings.n_rows, no_variance, converged)
 
 
 def until_precise(
-    rankings: Rankings, options: Options, n_learners: int, excess_now: Callable[[], float]
+    rankings: Rankings, options: UStatisticOptions, n_learners: int, excess_now: Callable[[], float]
 ) -> bool:
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
     most_pairs = options.max_fits // n_learners // 2
@@ -219,7 +219,7 @@ def until_precise(
         n_pairs += added
 
 
-def excess(estimate: AucEstimate, options: Options) -> float:
+def excess(estimate: AucEstimate, options: UStatisticOptions) -> float:
     """The larger Monte-Carlo error as a multiple of the one allowed; 0 if nothing varies."""
     variance = estimate.values[options.variance]
     if math.isnan(variance):

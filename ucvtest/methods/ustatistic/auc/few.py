@@ -12,11 +12,11 @@ from ucvtest.kernels.auc_ustatistic.few_fits import RankedRounds, RoundsOfAuc
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words
 from ucvtest.kernels.ustatistic.few_fits import FewFits
-from ucvtest.methods.ustatistic.auc.estimation import Found, Sampler, Sizes
+from ucvtest.methods.ustatistic.auc.estimation import AucEstimates, Sampler, Sizes
 from ucvtest.methods.ustatistic.auc.reporting import FEW_IN_CLASS
 from ucvtest.methods.ustatistic.estimation import in_parts
 from ucvtest.methods.ustatistic.few import diagnostics_of, fits_in_words, own_values
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.reporting import ORDER
 
@@ -26,7 +26,7 @@ __all__ = [
     "estimated",
     "evaluate_pairs",
     "from_rounds",
-    "parts",
+    "result_fields",
     "rounds_of",
     "unanswered",
 ]
@@ -39,9 +39,9 @@ NO_SPREAD = 1e-20
 class FewFitsOfAuc:
     """An AUC (difference) from few fits, that of each of two learners, and why it cannot vary."""
 
-    found: FewFits
-    own: tuple[FewFits, ...]
-    why: NoVariance | None
+    few_fits: FewFits
+    per_learner: tuple[FewFits, ...]
+    no_variance: NoVariance | None
 
     @classmethod
     def of(cls, rounds_of_learners: Sequence[RoundsOfAuc], flat: NoVariance) -> Self:
@@ -71,29 +71,31 @@ def _why_flat(rounds_of_learners: Sequence[RoundsOfAuc], flat: NoVariance) -> No
     return NoVariance.SEPARATED if separated else flat
 
 
-def rounds_of(sampler: Sampler, options: Options) -> RankedRounds | None:
+def rounds_of(
+    sampler: Sampler, options: UStatisticOptions, n_learners: int | None = None
+) -> RankedRounds | None:
     """Where to keep rounds for an answer from few fits; None where they cannot give one."""
     sizes = sampler.sizes
     if options.n_pairs == "exact" or not sizes.in_rounds:
         return None
     if options.variance != "few" and not options.may_be_few:
         return None
-    n_learners = 2 if sampler.source.paired else 1
-    return RankedRounds(sizes.rounds, n_learners, sizes.n_scored * sizes.n_scores)
+    number = n_learners or (2 if sampler.source.paired else 1)
+    return RankedRounds(sizes.rounds, number, sizes.n_scored * sizes.n_scores)
 
 
-def estimated(sampler: Sampler, options: Options, rounds: RankedRounds) -> FewFitsOfAuc:
+def estimated(sampler: Sampler, options: UStatisticOptions, rounds: RankedRounds) -> FewFitsOfAuc:
     """Estimates from the pairs that are asked for, or allowed, or given."""
     evaluate_pairs(replace(sampler, rounds=rounds), options, rounds.n_learners)
     return from_rounds(rounds, sampler.sizes)
 
 
-def evaluate_pairs(sampler: Sampler, options: Options, n_learners: int) -> None:
+def evaluate_pairs(sampler: Sampler, options: UStatisticOptions, n_learners: int) -> None:
     """Evaluate the pairs that are asked for, or allowed, or given, for the sampler's rounds."""
-    given = options.given
-    if isinstance(given, GivenSplits):
-        for rows, draw in given.parts(sampler.rows_of_part):
-            sampler.scored(given.design.learning[rows], draw)
+    splits_or_pairs = options.given_sets
+    if isinstance(splits_or_pairs, GivenSplits):
+        for rows, draw in splits_or_pairs.parts(sampler.rows_of_part):
+            sampler.scored(splits_or_pairs.design.learning[rows], draw)
     else:
         n_pairs = options.n_pairs_of_few(n_learners)
         sampler.source.announce_total(2 * n_learners * n_pairs)
@@ -108,21 +110,21 @@ def from_rounds(rounds: RankedRounds, sizes: Sizes) -> FewFitsOfAuc:
     return FewFitsOfAuc.of(rounds.ranked(), sizes.flat)
 
 
-def unanswered(options: Options, estimates: Found) -> bool:
+def unanswered(options: UStatisticOptions, estimates: AucEstimates) -> bool:
     """Whether draws ended before the variance that "auto" stands for is known."""
-    return estimates.why is None and estimates.estimate.is_rough(options.variance)
+    return estimates.no_variance is None and estimates.estimate.is_rough(options.variance)
 
 
-def parts(
+def result_fields(
     hypothesis: Hypothesis,
     sizes: Sizes,
-    options: Options,
+    options: UStatisticOptions,
     estimates: FewFitsOfAuc,
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a `TestResult` says, but for the question and the fits."""
-    few_fits, no_variance = estimates.found, estimates.why
+    few_fits, no_variance = estimates.few_fits, estimates.no_variance
     studentised = studentise(
         hypothesis,
         few_fits.mean,
@@ -133,7 +135,7 @@ def parts(
         status="ok" if no_variance is None else no_variance_in_words(no_variance),
     )
     with_interval = options.interval.applied(studentised, None, "few")
-    per_learner = own_values(estimates.own, settings)
+    per_learner = own_values(estimates.per_learner, settings)
     return {
         **vars(with_interval),
         "method": "U-statistic test of the AUC",
@@ -156,7 +158,9 @@ def parts(
     }
 
 
-def _notes(sizes: Sizes, options: Options, few_fits: FewFits, source: LossSource) -> Iterator[str]:
+def _notes(
+    sizes: Sizes, options: UStatisticOptions, few_fits: FewFits, source: LossSource
+) -> Iterator[str]:
     """How many fits the variance rests on, why, and what has not been tried."""
     yield ORDER
     if options.variance != "few":

@@ -19,12 +19,12 @@ from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words, too_roug
 from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
-from ucvtest.methods.ustatistic.auc.estimation import Found
+from ucvtest.methods.ustatistic.auc.estimation import AucEstimates
 from ucvtest.methods.ustatistic.auc.estimation import Sizes as AnySizes
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.reporting import ORDER, REMEDY_PAIRS, max_fits_notes
 
-__all__ = ["FEW_IN_CLASS", "parts"]
+__all__ = ["FEW_IN_CLASS", "result_fields"]
 
 FEW_IN_CLASS = 8
 """With fewer observations of a class than this, intervals are rough."""
@@ -32,11 +32,11 @@ FEW_IN_CLASS = 8
 REMEDY_LOSSES = "use scores of more splits"
 
 
-def parts(
+def result_fields(
     hypothesis: Hypothesis,
     sizes: AnySizes,
-    options: Options,
-    estimates: Found,
+    options: UStatisticOptions,
+    estimates: AucEstimates,
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def parts(
 
 
 def _studentised(
-    hypothesis: Hypothesis, sizes: AnySizes, options: Options, estimates: Found
+    hypothesis: Hypothesis, sizes: AnySizes, options: UStatisticOptions, estimates: AucEstimates
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     tested = {}
@@ -80,11 +80,11 @@ def _studentised(
     return tested
 
 
-def _status(sizes: AnySizes, options: Options, estimates: Found, name: str) -> str:
+def _status(sizes: AnySizes, options: UStatisticOptions, estimates: AucEstimates, name: str) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
-    remedy = REMEDY_PAIRS if options.given is None else REMEDY_LOSSES
-    if estimates.why is not None:
-        return no_variance_in_words(estimates.why)
+    remedy = REMEDY_PAIRS if options.given_sets is None else REMEDY_LOSSES
+    if estimates.no_variance is not None:
+        return no_variance_in_words(estimates.no_variance)
     variance, mc_se = estimates.variance(name), estimates.mc_se(name)
     if math.isnan(variance):
         return (
@@ -103,14 +103,17 @@ def _status(sizes: AnySizes, options: Options, estimates: Found, name: str) -> s
 
 
 def _own_values(
-    sizes: AnySizes, options: Options, estimates: Found, settings: Mapping[str, Any]
+    sizes: AnySizes,
+    options: UStatisticOptions,
+    estimates: AucEstimates,
+    settings: Mapping[str, Any],
 ) -> PerLearnerEstimates:
     """The AUCs of two learners, with the standard errors that the same variance gives."""
-    if not estimates.own:
+    if not estimates.per_learner:
         return PerLearnerEstimates()
     values = [
         (learner_auc.auc, _own_variance(learner_auc, options.variance))
-        for learner_auc in estimates.own
+        for learner_auc in estimates.per_learner
     ]
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
@@ -124,7 +127,7 @@ def _own_variance(learner_auc: AucEstimate, name: str) -> float:
 
 
 def _diagnostics(
-    sizes: AnySizes, options: Options, estimates: Found, source: LossSource
+    sizes: AnySizes, options: UStatisticOptions, estimates: AucEstimates, source: LossSource
 ) -> dict[str, Any]:
     """Counts, variances, influence values and Monte-Carlo errors behind the result."""
     estimate = estimates.estimate
@@ -148,8 +151,8 @@ def _diagnostics(
 def _notes(
     hypothesis: Hypothesis,
     sizes: AnySizes,
-    options: Options,
-    estimates: Found,
+    options: UStatisticOptions,
+    estimates: AucEstimates,
     source: LossSource,
 ) -> Iterator[str]:
     """Notes for the reader of the result."""
@@ -172,7 +175,8 @@ def _notes(
             "LeavePairOutTest has an exact one."
         )
     if any(
-        math.isnan(_own_variance(learner_auc, options.variance)) for learner_auc in estimates.own
+        math.isnan(_own_variance(learner_auc, options.variance))
+        for learner_auc in estimates.per_learner
     ):
         yield (
             "There are too few resamples for the standard error of a learner's own AUC: the "

@@ -11,16 +11,15 @@ from ucvtest.evaluation.loss_source import SeveralLosses
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, AucEstimate
-from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.estimation import (
-    Found,
+    AucEstimates,
     Rankings,
     Sampler,
     excess,
     until_precise,
 )
 from ucvtest.methods.ustatistic.interval import Interval
-from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 
 __all__ = ["JointAucEstimates", "estimated"]
@@ -50,7 +49,16 @@ class JointAucEstimates:
         ]
         return min(finite_df, default=math.nan)
 
-    def of(self, places: Places, options: Options) -> Found:
+    @property
+    def known(self) -> bool:
+        """Whether the variance of each difference that varies is known to half of itself."""
+        return not any(
+            each.is_rough(self.variance) and not math.isnan(each.values["jackknife"])
+            for places, each in self.estimates.items()
+            if len(places) == 2
+        )
+
+    def of(self, places: Places, options: UStatisticOptions) -> AucEstimates:
         """The estimates of one learner, or of the difference of two."""
         ordered = tuple(sorted(places))
         estimate = self.estimates[ordered]
@@ -60,7 +68,7 @@ class JointAucEstimates:
         no_variance = None
         if math.isnan(estimate.values["jackknife"]) and not math.isnan(estimate.jackknife):
             no_variance = NoVariance.NOTHING_VARIES
-        return Found(estimate, learner_aucs, self.n_rows, no_variance, self.converged)
+        return AucEstimates(estimate, learner_aucs, self.n_rows, no_variance, self.converged)
 
     def standard_errors(self) -> np.ndarray:
         """Of all differences, (L, L), with their Monte-Carlo part."""
@@ -78,21 +86,15 @@ class JointAucEstimates:
         return None
 
 
-def estimated(
-    sizes: ClassSizes, options: Options, source: SeveralLosses, generator: np.random.Generator
-) -> JointAucEstimates:
+def estimated(sampler: Sampler, options: UStatisticOptions) -> JointAucEstimates:
     """From as many learning sets as are asked for, needed or given."""
-    if options.variance == "few":
-        raise ValueError(
-            "variance='few' with loss='auc' is not for correction='simultaneous': use "
-            "correction='holm', or variance='jackknife'"
-        )
-    sampler = Sampler(sizes, source, generator)
+    sizes, source = sampler.sizes, sampler.source
+    assert isinstance(source, SeveralLosses)
     rankings = Rankings(sampler, exact=False)
     converged = True
-    if isinstance(options.given, GivenSplits):
-        for rows, draw in options.given.parts(sampler.rows_of_part):
-            rankings.add(options.given.design.learning[rows], draw)
+    if isinstance(options.given_sets, GivenSplits):
+        for rows, draw in options.given_sets.parts(sampler.rows_of_part):
+            rankings.add(options.given_sets.design.learning[rows], draw)
     elif isinstance(options.n_pairs, int):
         rankings.draw(options.n_pairs)
     else:
@@ -133,7 +135,7 @@ def _weights(places: Places, n_learners: int) -> tuple[int, ...]:
     return tuple(signs.get(learner_index, 0) for learner_index in range(n_learners))
 
 
-def _mean_excess(rankings: Rankings, options: Options, n_learners: int) -> float:
+def _mean_excess(rankings: Rankings, options: UStatisticOptions, n_learners: int) -> float:
     """The Monte-Carlo error as a multiple of the one allowed, on average over all differences."""
     if not rankings.enough:
         return math.inf
