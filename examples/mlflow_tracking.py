@@ -59,7 +59,8 @@ def compare_models(X: pd.DataFrame, y: np.ndarray, new_X: pd.DataFrame, new_y: n
         evaluators="ucvtest",
         evaluator_config={"baseline": "naive_bayes"},
     )
-    print(f"McNemar: p = {evaluation.metrics['ucvtest.mcnemar.1.pvalue']:.3f}")
+    pvalue = evaluation.metrics["ucvtest.lda_vs_naive_bayes.zero_one.mcnemar.pvalue"]
+    print(f"McNemar: p = {pvalue:.3f}")
 
 
 def main() -> None:

@@ -64,10 +64,10 @@ def promoted_by_evaluation(client: mlflow.MlflowClient, holdout: pd.DataFrame) -
             evaluators="ucvtest",
             evaluator_config={"baseline_model": f"models:/{MODEL}@champion", "margin": MARGIN},
         )
-    passed = MetricThreshold(threshold=0.05, greater_is_better=False)
+    gate = "ucvtest.model_vs_baseline.zero_one.mcnemar.noninferiority.passed"
     try:
         mlflow.validate_evaluation_results(
-            {"ucvtest.mcnemar.1.noninferiority.pvalue": passed}, evaluation
+            {gate: MetricThreshold(threshold=1, greater_is_better=True)}, evaluation
         )
     except ModelValidationFailedException as error:
         print(f"The champion stays: {error}")

@@ -54,6 +54,17 @@ class Rows:
         first, second = self.names
         return {first: self.first, second if second != first else f"{second} (2)": self.second}
 
+    @property
+    def slice_of(self) -> str | None:
+        """What the rows have in common that a comparison may need to vary; None in general."""
+        if len(self.y) < 2:
+            return f"as the slice has {len(self.y)} rows"
+        if len(np.unique(self.y)) == 1:
+            return f"as all rows of the slice are of {np.asarray(self.y).tolist()[0]!r:.40}"
+        if self.groups is not None and len(np.unique(self.groups)) == 1:
+            return "as all rows of the slice are of one group"
+        return None
+
 
 def compare_predictions(
     rows: Rows,

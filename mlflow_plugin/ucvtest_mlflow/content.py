@@ -1,17 +1,22 @@
 """What MLflow is told of a result: names, numbers, words and files."""
 
+import json
 import math
 import re
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import mlflow
 import pandas as pd
 from mlflow.data.numpy_dataset import from_numpy
 from mlflow.data.pandas_dataset import from_pandas
-from mlflow.entities import Metric, Param, RunTag
+from mlflow.entities import Dataset, Metric, Param, RunTag
+from mlflow.tracking.multimedia import compress_image_size
+from packaging.version import Version
 
 from ucvtest import TestResult, __version__, cite, hooks
 from ucvtest_mlflow.records import Judged, Outcome
@@ -22,8 +27,13 @@ if TYPE_CHECKING:
     from ucvtest import Comparison, ModelSelection, SamplePlan
 
 __all__ = [
+    "Data",
+    "comparison_key",
+    "data_of",
     "describe_data",
     "description",
+    "is_of",
+    "key",
     "kind",
     "margin_name",
     "metrics",
@@ -33,6 +43,7 @@ __all__ = [
     "tables",
     "tags",
     "write_files",
+    "write_image",
     "write_tables",
 ]
 
@@ -50,15 +61,33 @@ OWN_VALUES = ("estimate_learner", "estimate_other", "se_learner", "se_other")
 GROUPS = ("n_groups", "smallest_group", "largest_group")
 """What is said of groups: of `diagnostics`."""
 
-PLAN_METRICS = ("n_needed", "n_low", "n_high", "value", "power", "alpha")
+PLAN_METRICS = ("n_needed", "n_low", "n_high", "value")
+
+PLAN_CHOICES = ("power", "alpha")
 
 MARGIN_METRICS = ("pvalue", "conf_low", "conf_high", "margin", "low", "high", "alpha")
+"""Chosen ones too, as a later answer replaces an earlier one, and parameters cannot change."""
+
+NOT_CHOSEN = ("rng", "backend", "other_backend")
+"""Settings that say how a result was computed: tags, which comparisons of runs leave alone."""
+
+IN_IMAGE_NAMES = "+" if Version(mlflow.__version__) >= Version("3.11") else "%"
+"""Between the parts of the names of pictures."""
+
+VERSION_TAG = "ucvtest.version"
+"""Of the run: that of each result is in its file."""
+
+ALPHA = 0.05
+"""Of the limits that are logged."""
 
 # Long settings stay whole in result.json; 500 is what the oldest MLflow servers accept.
 LONGEST_PARAM = 500
 LONGEST_TAG = 5000
-LONGEST_NAME = 60
-"""Of what a key calls a learner or a test: a key has room for two learners and a test."""
+LONGEST_NAME = 45
+"""Of what a key calls a learner, a metric or a test: it has room for two, one and one of these."""
+
+Data: TypeAlias = tuple[Any, Any]
+"""Features and response."""
 
 
 def kind(result: Outcome) -> str:
@@ -89,15 +118,39 @@ def _is_selection(result: Outcome) -> "TypeIs[ModelSelection]":
     return type(result).__name__ == "ModelSelection"
 
 
-def params(result: Outcome, prefix: str) -> list[Param]:
-    """The settings and what it cost, cut to what MLflow shows.
+def key(result: Outcome) -> str:
+    """What a result is called in keys: who was compared, by which metric, and how.
 
-    Costs are no metrics, of which MLflow would draw a chart each beside those of the answer.
+    For example "lda_vs_knn_3.auc.corrected_t": the same question has the same name in every run.
     """
-    costs = {"n_fits": result.n_fits, "elapsed": round(result.elapsed, 3)}
-    values = {**result.settings, **_groups(result), **costs}
+    settings = result.settings
+    names = [settings.get(name) for name in ("learner", "other")]
+    if _is_comparison(result):
+        names = list(result.learners) if len(result.learners) == 2 else []
+    known = [str(name) for name in names if name is not None]
+    # Of several metrics, each names what is told of it.
+    compared = comparison_key(known, None if "metrics" in settings else settings.get("loss"))
+    return ".".join(word for word in (compared, kind(result)[:LONGEST_NAME]) if word)
+
+
+def comparison_key(names: Sequence[str], metric: Any) -> str:
+    """Who is compared by which metric, for example "lda_vs_knn_3.auc"."""
+    compared = "_vs_".join(_keys(names, "learner").values())
+    words = compared, _short(metric) if isinstance(metric, str) else ""
+    return ".".join(word for word in words if word)
+
+
+def params(result: Outcome, prefix: str) -> list[Param]:
+    """What was chosen, cut to what MLflow shows; what took its default of None is left out."""
+    chosen = {**result.settings, **_groups(result)}
+    if _is_plan(result):
+        chosen |= {name: getattr(result, name) for name in PLAN_CHOICES}
+    elif not _is_selection(result):
+        chosen = {"alpha": ALPHA, **chosen}
     return [
-        Param(f"{prefix}{name}", _cut(str(value), LONGEST_PARAM)) for name, value in values.items()
+        Param(f"{prefix}{name}", _cut(str(value), LONGEST_PARAM))
+        for name, value in chosen.items()
+        if value is not None and name not in NOT_CHOSEN
     ]
 
 
@@ -117,13 +170,17 @@ def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
     ]
 
 
-def tags(result: Outcome, prefix: str) -> list[RunTag]:
-    """The words, and the numbers that cannot be metrics."""
-    words = {"verdict": result.verdict, "status": _status(result), "version": __version__}
+def tags(result: Outcome, prefix: str, others: Mapping[str, str]) -> list[RunTag]:
+    """The words, what it cost, how it was computed, and the numbers that cannot be metrics."""
+    words = {"verdict": result.verdict, "status": _status(result), **others}
+    words |= {"seconds": f"{result.elapsed:.3g}", "n_fits": str(result.n_fits)}
+    settings = result.settings
+    words |= {name: str(settings[name]) for name in NOT_CHOSEN if settings.get(name) is not None}
     words |= {
         name: str(value) for name, value in _numbers(result).items() if not math.isfinite(value)
     }
-    return [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
+    found = [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
+    return [*found, RunTag(VERSION_TAG, __version__)]
 
 
 def margin_name(judged: Judged) -> str:
@@ -132,10 +189,11 @@ def margin_name(judged: Judged) -> str:
 
 
 def of_margin(judged: Judged, prefix: str) -> tuple[list[Metric], list[RunTag]]:
-    """The numbers and words of an answer about a margin."""
+    """The numbers and words of an answer about a margin; `passed` is 1 or 0."""
     prefix, when = f"{prefix}{margin_name(judged)}.", int(time.time() * 1000)
     values = judged.to_dict()
-    numbers = {name: values[name] for name in MARGIN_METRICS if name in values}
+    numbers = {"passed": float(values["decision"] == "pass")}
+    numbers |= {name: values[name] for name in MARGIN_METRICS if name in values}
     words = {name: str(values[name]) for name in ("decision", "verdict")}
     return (
         [
@@ -198,7 +256,7 @@ def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
     made = _distinct(f"{learners[one]}_vs_{learners[other]}" for one, other in comparison.pairs)
     pairs = dict(zip(comparison.pairs, made, strict=True))
     numbers = {
-        f"{tests[row['test']]}.{pairs[row['learner'], row['other']]}.{name}": value
+        f"{pairs[row['learner'], row['other']]}.{tests[row['test']]}.{name}": value
         for row in frame.to_dict("records")
         for name in OF_PAIRS
         if math.isfinite(value := float(row[name]))
@@ -225,8 +283,12 @@ def _keys(names: Sequence[str], without: str = "test") -> dict[str, str]:
 
     `without` stands for what has no letter that keys know.
     """
-    made = [_file_name(each)[:LONGEST_NAME] or without for each in names]
-    return dict(zip(names, _distinct(made), strict=True))
+    made = _distinct(_short(each) or without for each in names)
+    return dict(zip(names, made, strict=True))
+
+
+def _short(name: str) -> str:
+    return _file_name(name)[:LONGEST_NAME].strip("_")
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
@@ -255,9 +317,14 @@ def run_name(result: Outcome) -> str:
 
 
 def description(result: Outcome) -> str:
-    """What the page of a run of its own starts with: the verdict first."""
-    _, _, rest = result.summary().as_markdown().partition("\n\n")
-    return rest.partition("\n### Settings")[0]
+    """What the page of a run of its own starts with: the verdict, and under it the summary.
+
+    The page shows the first lines only until it is asked for more. It has neither lines nor room
+    between the columns of a table, but leaves a block of code as it is.
+    """
+    *_, verdict = result.summary().as_markdown().partition("\n\n")
+    table, *_ = result.summary().as_text().partition("\nVerdict:")
+    return f"{verdict.partition(chr(10))[0]}\n\n```\n{table.strip(chr(10))}\n```\n"
 
 
 def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
@@ -278,6 +345,25 @@ def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
         result.save_plot(folder / "plot.png", kind=first)
         for name in others:
             result.save_plot(folder / f"plot_{_file_name(name)}.png", kind=name)
+
+
+def write_image(result_folder: Path, folder: Path, key: str, record: str, when: int) -> None:
+    """Show the first picture among the charts of a run too, where `mlflow.log_image` puts pictures.
+
+    Under names that it would give, but for what it draws at random: a second attempt writes the
+    same files.
+    """
+    from PIL import Image
+
+    with Image.open(sorted(result_folder.glob("plot*.png"))[0]) as picture:
+        image = picture.convert("RGB")
+    # Before a slash, which is written so, stands the section of the page.
+    name = f"ucvtest~{key}" if IN_IMAGE_NAMES == "+" else key
+    parts = [name, "step", "0", "timestamp", str(when), f"r{record[1:]}"]
+    (folder / "images").mkdir()
+    path = folder / "images" / IN_IMAGE_NAMES.join(parts)
+    image.save(f"{path}.png")
+    compress_image_size(image).save(f"{path}{IN_IMAGE_NAMES}compressed.webp")
 
 
 def write_tables(result: Outcome, folder: Path) -> list[str]:
@@ -321,6 +407,13 @@ def _finite_or_text(cell: Any) -> Any:
     return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell
 
 
+def data_of(test: Any) -> Data | None:
+    """Features and response of what was tested; None where a test was made from losses."""
+    if test is None or test.sample is None:
+        return None
+    return test.sample.features, test.sample.response
+
+
 def describe_data(test: Any) -> Mapping[str, str] | None:
     """Name, digest, source, schema and profile of the data, as MLflow describes data.
 
@@ -335,19 +428,55 @@ def describe_data(test: Any) -> Mapping[str, str] | None:
         None without data, as where a test was made from losses; None, with a warning, where
         MLflow cannot describe the data.
     """
-    if test is None or test.sample is None:
+    data = data_of(test)
+    if data is None:
         return None
-    features, response = test.sample.features, test.sample.response
+    features, response = data
     name = f"sample {len(response)} x {features.shape[1]}"
     try:
-        # MLflow warns of integer columns and trips over warnings of newer pandas. Only its own
-        # warnings are named: filters belong to the process, and other threads see them too.
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", module="mlflow")
+        with _without_warnings():
             return _dataset(features, response, name).to_dict()
     except Exception as error:
         hooks.warn_caller(f"the data set is not logged to MLflow ({type(error).__name__}: {error})")
         return None
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Without MLflow's warnings of integer columns, and those of newer pandas, where data are read.
+
+    Only MLflow's own are named: filters belong to the process, and other threads see them too.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="mlflow")
+        yield
+
+
+def is_of(dataset: Dataset, digest: str, data: Data | None) -> bool:
+    """Whether a data set that was logged is the one tested on, whatever its columns' order.
+
+    Its schema says which columns it has; the same values in that order have the same digest.
+    """
+    if dataset.digest == digest:
+        return True
+    if data is None:
+        return False
+    with _without_warnings(), suppress(Exception):
+        return any(made.digest == dataset.digest for made in _as_logged(dataset, *data))
+    return False
+
+
+def _as_logged(dataset: Dataset, features: Any, response: Any) -> Iterator[Any]:
+    """The data as a user may have logged them: with and without the response."""
+    if not isinstance(features, pd.DataFrame):
+        yield from_numpy(features, targets=response)
+        yield from_numpy(features)
+        return
+    columns = [column["name"] for column in json.loads(str(dataset.schema))["mlflow_colspec"]]
+    frame = features.set_axis([str(column) for column in features.columns], axis=1)
+    others = [column for column in columns if column not in frame.columns]
+    if len(others) <= 1:
+        yield from_pandas(frame.assign(**dict.fromkeys(others, response))[columns])
 
 
 def _dataset(features: Any, response: Any, name: str) -> Any:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, TypeVar
@@ -16,13 +16,14 @@ from urllib.parse import urlsplit
 import mlflow
 import mlflow.artifacts
 from mlflow import MlflowClient
-from mlflow.entities import Dataset, DatasetInput, InputTag, Run
+from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, RunTag
 from mlflow.exceptions import MlflowException
 from mlflow.tracking.context.registry import resolve_tags
 from mlflow.utils import mlflow_tags
 
 from ucvtest_mlflow import content
-from ucvtest_mlflow.keys import FOLDER, keys_of, next_key, take_key
+from ucvtest_mlflow.content import Data
+from ucvtest_mlflow.keys import FOLDER, KnownRun, keys_of, known_run, owner_tag, read_run
 from ucvtest_mlflow.locks import alone_in
 from ucvtest_mlflow.pause import quiet
 from ucvtest_mlflow.records import Judged, Outcome, Record, restored
@@ -30,11 +31,11 @@ from ucvtest_mlflow.servers import Unreachable, displayed_address, is_local, req
 from ucvtest_mlflow.spool import SpooledRecord
 
 __all__ = [
-    "KnownRuns",
     "Logged",
     "deliver",
     "destination",
     "load_result",
+    "log_compared",
     "log_margin",
     "log_result",
     "send",
@@ -50,24 +51,10 @@ _T = TypeVar("_T")
 
 
 class Logged(NamedTuple):
-    """Where a result is: the run, and its key there, for example "ustatistic.1"."""
+    """Where a result is: the run, and its key there, such as "lda_vs_svm.auc.ustatistic"."""
 
     run_id: str
     key: str
-
-
-@dataclass
-class KnownRuns:
-    """What this process has written into the runs of local stores, so as not to read it again.
-
-    A run is read whole, and grows with every result. Others may write into it too: a store refuses
-    a key that somebody else has taken, and then the run is read.
-    """
-
-    numbers: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
-    """The last number of each kind of result, by store and run."""
-    full: set[tuple[str, str]] = field(default_factory=set)
-    """Runs whose list of tables has no room left."""
 
 
 def log_result(result: Outcome, run_id: str | None = None) -> Logged:
@@ -98,6 +85,21 @@ def log_result(result: Outcome, run_id: str | None = None) -> Logged:
     return send(record)
 
 
+def log_compared(
+    result: Outcome, run_id: str, judged: "Judged | None", words: Mapping[str, str]
+) -> Logged:
+    """Log the comparison of two models, which of them they were, and an answer about a margin."""
+    record = Record(result, mlflow.get_tracking_uri(), run_id=run_id, words=words)
+
+    def work() -> Logged:
+        logged = _send(record)
+        if judged is not None:
+            _log_margin(_client(record.tracking_uri), judged, logged)
+        return logged
+
+    return _bounded(record.tracking_uri, work)
+
+
 def load_result(run_id: str, key: str | None = None) -> Outcome:
     """Read a result, a comparison, a choice of a model or a plan back.
 
@@ -105,7 +107,7 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
     ----------
     run_id : str
     key : str, optional
-        For example "ustatistic.1"; not needed where the run holds one result only.
+        Such as "lda_vs_svm.auc.ustatistic"; not needed where the run holds one result only.
 
     Returns
     -------
@@ -125,8 +127,9 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
 def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None) -> Logged:
     """Log an answer about a margin beside the result that it was asked of.
 
-    As metrics and tags of the run, for example ``ucvtest.ustatistic.1.noninferiority.decision``,
-    and as a file in the folder of the result. A later answer of the same kind replaces it.
+    As metrics and tags of the run, such as ``ucvtest.new_vs_old.auc.delong.noninferiority.passed``,
+    which is 1 or 0, and as a file in the folder of the result. A later answer of its kind
+    replaces it.
 
     Parameters
     ----------
@@ -134,7 +137,7 @@ def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None
     run_id : str, optional
         The run that holds the result; by default the active one.
     key : str, optional
-        For example "ustatistic.1"; not needed where the run holds one result only.
+        Such as "lda_vs_svm.auc.ustatistic"; not needed where the run holds one result only.
 
     Returns
     -------
@@ -157,14 +160,18 @@ def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None
         require_server(uri)
         client = _client(uri)
         logged = Logged(run, _known_key(client, run, key))
-        metrics, tags = content.of_margin(judged, f"{FOLDER}.{logged.key}.")
-        with quiet():
-            file = f"{FOLDER}/{logged.key}/{content.margin_name(judged)}.json"
-            client.log_text(run, judged.to_json(indent=1), file)
-        client.log_batch(run, metrics=metrics, tags=tags)
+        _log_margin(client, judged, logged)
         return logged
 
     return _bounded(uri, work)
+
+
+def _log_margin(client: MlflowClient, judged: Judged, logged: Logged) -> None:
+    metrics, tags = content.of_margin(judged, f"{FOLDER}.{logged.key}.")
+    with quiet():
+        file = f"{FOLDER}/{logged.key}/{content.margin_name(judged)}.json"
+        client.log_text(logged.run_id, judged.to_json(indent=1), file)
+    client.log_batch(logged.run_id, metrics=metrics, tags=tags)
 
 
 def _known_key(client: MlflowClient, run_id: str, key: str | None) -> str:
@@ -199,7 +206,7 @@ def destination(record: Record, *, nested: bool) -> Record:
     )
 
 
-def send(record: Record, known: KnownRuns | None = None) -> Logged:
+def send(record: Record, data: Data | None = None) -> Logged:
     """Log a record that is kept nowhere.
 
     Raises
@@ -207,11 +214,17 @@ def send(record: Record, known: KnownRuns | None = None) -> Logged:
     Unreachable
         As `deliver` does.
     """
-    return _bounded(record.tracking_uri, lambda: _send(record, known=known))
+    return _bounded(record.tracking_uri, lambda: _send(record, data=data))
 
 
-def deliver(kept: SpooledRecord, known: KnownRuns | None = None) -> Logged:
+def deliver(kept: SpooledRecord, data: Data | None = None) -> Logged:
     """Log a record unless its run holds it already, and forget it then.
+
+    Parameters
+    ----------
+    kept : SpooledRecord
+    data : pair of arrays, optional
+        Features and response, to see whether the user has logged them.
 
     Raises
     ------
@@ -222,7 +235,7 @@ def deliver(kept: SpooledRecord, known: KnownRuns | None = None) -> Logged:
 
     def work() -> Logged:
         with kept:
-            logged = _send(kept.record, kept.renew, sent_before=kept.sent_before, known=known)
+            logged = _send(kept.record, kept.renew, sent_before=kept.sent_before, data=data)
             kept.remove()
         return logged
 
@@ -259,9 +272,9 @@ def _send(
     keep: Callable[[Record], None] = lambda record: None,
     *,
     sent_before: bool = False,
-    known: KnownRuns | None = None,
+    data: Data | None = None,
 ) -> Logged:
-    """Log a record; `keep` is told of the run that is created for it."""
+    """Log a record; `keep` is told of the run that is created for it, and of its key."""
     require_server(record.tracking_uri)
     client = _client(record.tracking_uri)
     if record.run_id is None:
@@ -272,14 +285,7 @@ def _send(
         keep(record)
     assert record.run_id is not None
     try:
-        local = is_local(client.tracking_uri)
-        runs = known if known is not None and local and not sent_before else KnownRuns()
-        logged = _log(client, record, runs)
-        # A local store says itself what it has not taken.
-        if not local and not _has_arrived(client, _run(client, logged.run_id), logged.key):
-            raise Unreachable(
-                f"{displayed_address(client.tracking_uri)} has not stored all that it was sent"
-            )
+        logged = _log(client, record, keep, sent_before=sent_before, data=data)
     except Exception:
         if record.own_run:
             with suppress(Exception), quiet():
@@ -293,28 +299,8 @@ def _send(
 def _end(client: MlflowClient, run_id: str, when: int) -> None:
     with quiet():
         client.set_terminated(run_id, end_time=when)
-    if not is_local(client.tracking_uri) and _run(client, run_id).info.status != "FINISHED":
+    if not is_local(client.tracking_uri) and read_run(client, run_id).info.status != "FINISHED":
         raise Unreachable(f"{displayed_address(client.tracking_uri)} has not ended run {run_id}")
-
-
-def _run(client: MlflowClient, run_id: str) -> Run:
-    """The run, if the server tells it; what stands between may answer with anything."""
-    run = client.get_run(run_id)
-    if run.info.run_id != run_id:
-        raise Unreachable(
-            f"the answer of {displayed_address(client.tracking_uri)} is not about run {run_id}"
-        )
-    return run
-
-
-def _has_arrived(client: MlflowClient, run: Run, key: str) -> bool:
-    """Whether a run holds all of a result; of servers, what stands between may have kept a part."""
-    if key not in keys_of(run):
-        return False
-    if is_local(client.tracking_uri):
-        return True
-    found = client.list_artifacts(run.info.run_id, f"{FOLDER}/{key}")
-    return "result.json" in {Path(item.path).name for item in found}
 
 
 def _client(tracking_uri: str) -> MlflowClient:
@@ -392,63 +378,112 @@ def _experiment_id(client: MlflowClient, record: Record) -> str:
         return str(experiment.experiment_id)
 
 
-def _log(client: MlflowClient, record: Record, known: KnownRuns) -> Logged:
+def _log(
+    client: MlflowClient,
+    record: Record,
+    keep: Callable[[Record], None],
+    *,
+    sent_before: bool,
+    data: Data | None,
+) -> Logged:
     assert record.run_id is not None
-    run_id, result, kind = record.run_id, record.result, content.kind(record.result)
-    place = (record.tracking_uri, run_id)
-    key = next_key(client, run_id, kind, record.id, known.numbers.get(place, {}))
-    if key is None:
-        run = _run(client, run_id)
-        key = take_key(client, run, kind, record.id)
-        if _has_arrived(client, run, key):
-            return Logged(run_id, key)
-    known.numbers.setdefault(place, {})[kind] = int(key.partition(".")[2])
+    run_id, result = record.run_id, record.result
+    run = known_run(client, run_id, own=record.own_run)
+    if sent_before:
+        found = read_run(client, run_id)
+        owners = {key: found.data.tags[owner_tag(key)] for key in keys_of(found)}
+        # The disk may have refused to keep the key.
+        mine = [key for key, owner in owners.items() if owner == record.id]
+        if mine and _has_files(client, run, mine[0]):
+            return Logged(run_id, mine[0])
+        if mine or record.key in owners:
+            record = replace(record, key=mine[0] if mine else None)
+    if record.key is None:
+        record = replace(record, key=run.take_key(content.key(result)))
+        # A second attempt must not go to another key.
+        keep(record)
+    key = str(record.key)
+    run.taken.add(key)
     with TemporaryDirectory() as name:
-        content.write_files(result, Path(name), log_plots=record.log_plots)
-        tables = content.write_tables(result, Path(name)) if record.log_tables else []
-        client.log_artifacts(run_id, name, f"{FOLDER}/{key}")
-    if tables and place not in known.full:
-        # Everybody who logs into the run rewrites the list.
-        with _alone_in_store(record.tracking_uri):
-            if not _list_tables(client, run_id, [f"{FOLDER}/{key}/{table}" for table in tables]):
-                known.full.add(place)
+        folder = Path(name) / FOLDER / key
+        folder.mkdir(parents=True)
+        content.write_files(result, folder, log_plots=record.log_plots)
+        tables = content.write_tables(result, folder) if record.log_tables else []
+        if record.log_plots:
+            content.write_image(folder, Path(name), key, record.id, record.created)
+        client.log_artifacts(run_id, name)
+    tags = content.tags(result, f"{FOLDER}.{key}.", record.words)
+    if tables and run.tables is not None:
+        tags += _list_tables(run.tables, [f"{FOLDER}/{key}/{table}" for table in tables])
+    if record.log_plots:
+        tags.append(RunTag(mlflow_tags.MLFLOW_LOGGED_IMAGES, "True"))
     if record.dataset is not None:
-        _log_dataset(client, run_id, record.dataset)
-    # The batch comes last, and its tags last in it: with them, the result has arrived.
-    prefix = f"{FOLDER}.{key}."
-    numbers = content.metrics(result, prefix, record.created)
-    while len(numbers) > MOST_NUMBERS:
-        client.log_batch(run_id, metrics=numbers[:MOST_NUMBERS])
-        numbers = numbers[MOST_NUMBERS:]
-    client.log_batch(
-        run_id,
-        metrics=numbers,
-        params=content.params(result, prefix),
-        tags=content.tags(result, prefix),
-    )
+        digest = _log_dataset(client, run_id, run, record.dataset, data)
+        tags.append(RunTag(f"{FOLDER}.{key}.dataset", digest))
+    # The batch comes last, and who owns the key last in it: with that, the result has arrived.
+    tags.append(RunTag(owner_tag(key), record.id))
+    numbers = content.metrics(result, f"{FOLDER}.{key}.", record.created)
+    for start in range(MOST_NUMBERS, len(numbers), MOST_NUMBERS):
+        client.log_batch(run_id, metrics=numbers[start : start + MOST_NUMBERS])
+    params = content.params(result, f"{FOLDER}.{key}.")
+    client.log_batch(run_id, metrics=numbers[:MOST_NUMBERS], params=params, tags=tags)
+    run.tables = None
+    # A local store says itself what it has not taken; of servers, what stands between may have
+    # kept a part. Neither look reads the run.
+    if not is_local(client.tracking_uri):
+        arrived = _has_files(client, run, key) and _has_numbers(client, run_id, key, numbers)
+        if not arrived:
+            raise Unreachable(
+                f"{displayed_address(client.tracking_uri)} has not stored all that it was sent"
+            )
     return Logged(run_id, key)
 
 
-def _list_tables(client: MlflowClient, run_id: str, paths: list[str]) -> bool:
-    """Name tables in the tag that `mlflow.load_table` goes by; False where it has no room for them.
+def _has_files(client: MlflowClient, run: KnownRun, key: str) -> bool:
+    if is_local(client.tracking_uri):
+        return True
+    found = mlflow.artifacts.list_artifacts(
+        artifact_uri=f"{run.artifact_uri}/{FOLDER}/{key}", tracking_uri=client.tracking_uri
+    )
+    return "result.json" in {Path(item.path).name for item in found}
 
-    As `MlflowClient.log_table` does, which fails in a run whose tag is full.
-    """
-    tag = client.get_run(run_id).data.tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "[]")
+
+def _has_numbers(client: MlflowClient, run_id: str, key: str, numbers: list[Metric]) -> bool:
+    """Whether the batch has arrived, as its numbers say; where it has none, its tags."""
+    if numbers:
+        return bool(client.get_metric_history(run_id, numbers[0].key))
+    return owner_tag(key) in read_run(client, run_id).data.tags
+
+
+def _list_tables(tag: str, paths: list[str]) -> list[RunTag]:
+    """The tag that `mlflow.load_table` goes by with more tables; none where it has no room."""
     try:
         listed = json.loads(tag)
     except ValueError:  # cut off by MLflow, so full
-        return False
-    entries = [{"path": path, "type": "table"} for path in paths]
-    text = json.dumps(listed + [entry for entry in entries if entry not in listed])
-    if len(text) > content.LONGEST_TAG:
-        return False
-    if text != tag:
-        client.set_tag(run_id, mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, text)
-    return True
+        return []
+    text = json.dumps(listed + [{"path": path, "type": "table"} for path in paths])
+    named = RunTag(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, text)
+    return [named] if len(text) <= content.LONGEST_TAG else []
 
 
-def _log_dataset(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) -> None:
+def _log_dataset(
+    client: MlflowClient,
+    run_id: str,
+    run: KnownRun,
+    dataset: Mapping[str, str],
+    data: Data | None,
+) -> str:
+    """Log the data once, unless the user has; the digest under which the run has them."""
+    digest = dataset["digest"]
+    if digest not in run.digests:
+        theirs = [each.digest for each in run.datasets if content.is_of(each, digest, data)]
+        if not theirs:
+            _add_dataset(client, run_id, dataset)
+        run.digests[digest] = theirs[0] if theirs else digest
+    return run.digests[digest]
+
+
+def _add_dataset(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) -> None:
     tag = InputTag(mlflow_tags.MLFLOW_DATASET_CONTEXT, "ucvtest")
     inputs = [DatasetInput(Dataset(**dataset), [tag])]
     # A store looks what it lacks before it adds it, and fails where somebody else adds the

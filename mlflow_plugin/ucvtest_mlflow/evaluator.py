@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from mlflow import MlflowClient
 from mlflow.models.evaluation import EvaluationResult, ModelEvaluator
 from mlflow.models.evaluation.artifacts import (
     ImageEvaluationArtifact,
@@ -18,9 +19,9 @@ from mlflow.models.evaluation.artifacts import (
 from ucvtest import NoninferiorityResult, TestResult, hooks
 from ucvtest_mlflow import content
 from ucvtest_mlflow.comparison import Rows, compare_predictions, scores_for
-from ucvtest_mlflow.delivery import Logged, log_margin, log_result
+from ucvtest_mlflow.delivery import Logged, log_compared
 from ucvtest_mlflow.keys import FOLDER
-from ucvtest_mlflow.models import loaded, predicted, scored
+from ucvtest_mlflow.models import identity, loaded, predicted, scored
 
 __all__ = ["UcvtestEvaluator"]
 
@@ -70,6 +71,10 @@ class UcvtestEvaluator(ModelEvaluator):
     differences; metrics: the hold-out test of that metric; with groups their clustered forms. Rows,
     or groups of them, must be independent and unseen by both models.
 
+    Rows of one class, or of one group, may not tell models apart: such a slice ends with a warning,
+    and a note among the tags of the run (``ucvtest.model_vs_baseline.auc.note``).
+    Registered models are named with their version among the tags.
+
     For the log loss and the AUC, models are asked for `predict_proba` (for the AUC, where they
     lack it, `decision_function`); predictions that are all labels are refused.
     """
@@ -103,24 +108,42 @@ class UcvtestEvaluator(ModelEvaluator):
             If there is no baseline, or predictions and loss do not fit together.
         """
         config = _checked(evaluator_config)
+        other = loaded(config.get("baseline_model"))
+        config = {**config, "baseline_model": other}
         metric = config.get("metric")
         default = "squared" if model_type == "regressor" and metric is None else "zero_one"
         loss = config.get("loss", default)
         rows = _rows(dataset, model, predictions, config, scores_for(loss, metric))
-        result = compare_predictions(
-            rows,
-            loss,
-            metric=metric,
-            pos_label=config.get("pos_label"),
-            alternative=config.get("alternative", "two-sided"),
-        )
+        try:
+            result = compare_predictions(
+                rows,
+                loss,
+                metric=metric,
+                pos_label=config.get("pos_label"),
+                alternative=config.get("alternative", "two-sided"),
+            )
+        except ValueError as error:
+            slice_of = rows.slice_of
+            if slice_of is None:
+                raise
+            return _not_tested(rows, metric or loss, f"{slice_of}: {error}", run_id)
         margin = config.get("margin")
         # Before anything is logged: a margin that cannot be used leaves no half of an answer.
         judged = None if margin is None else result.noninferiority(margin)
-        logged = log_result(result, run_id=run_id)
-        if judged is not None:
-            log_margin(judged, *logged)
+        own_id = kwargs.get("model_id") or getattr(model, "model_id", None)
+        words = identity("model", own_id) | identity("baseline", getattr(other, "model_id", None))
+        logged = log_compared(result, run_id, judged, words)
         return _as_evaluation(result, judged, logged)
+
+
+def _not_tested(rows: Rows, metric: Any, reason: str, run_id: str) -> EvaluationResult:
+    """No numbers, and a note in the run: of many slices some are of one class, or of one group."""
+    key = content.comparison_key(tuple(rows.by_name), getattr(metric, "__name__", metric))
+    name, note = f"{FOLDER}.{key}.note", f"not tested, {reason}"
+    MlflowClient().set_tag(run_id, name, note[: content.LONGEST_TAG])
+    hooks.warn_caller(f"{key} was {note}; the tag {name} of the run says so")
+    make: Any = EvaluationResult
+    return make(metrics={}, artifacts={}, run_id=run_id)
 
 
 def _meant(name: str) -> str | None:
@@ -187,7 +210,7 @@ def _rows(
         remedy = "pass a model as baseline_model"
         features, baseline = _without_column(features, baseline, "baseline", remedy)
     elif baseline is None:
-        baseline = ask(loaded(config["baseline_model"]), name)
+        baseline = ask(config["baseline_model"], name)
     if model is not None:
         own, own_name = ask(model, "model", predictions), "model"
     elif dataset.predictions_data is not None:

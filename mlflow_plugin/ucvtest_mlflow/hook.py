@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import mlflow
 
 from ucvtest import TestResult, hooks
-from ucvtest_mlflow.content import describe_data
-from ucvtest_mlflow.delivery import KnownRuns, Logged, deliver, destination, send
+from ucvtest_mlflow.content import Data, data_of, describe_data
+from ucvtest_mlflow.delivery import Logged, deliver, destination, send
 from ucvtest_mlflow.pause import autologging_paused, is_not_logged
 from ucvtest_mlflow.records import Outcome, Record
 from ucvtest_mlflow.servers import (
@@ -46,7 +46,6 @@ class AutologHook:
     nested: bool = False
     silent: bool = False
     retry_policy: RetryPolicy = field(default_factory=RetryPolicy, compare=False, repr=False)
-    known: KnownRuns = field(default_factory=KnownRuns, compare=False, repr=False)
 
     def fitting(self, test: Any) -> AbstractContextManager[None]:
         """Hide the fits of the resampling from MLflow's integrations."""
@@ -81,14 +80,14 @@ class AutologHook:
         try:
             kept = self.spool.keep(record)
         except Exception as error:
-            self._send_unspooled(record, error)
+            self._send_unspooled(record, data_of(test), error)
         else:
-            self._send_spooled(kept)
+            self._send_spooled(kept, data_of(test))
 
-    def _send_spooled(self, kept: SpooledRecord) -> None:
+    def _send_spooled(self, kept: SpooledRecord, data: Data | None) -> None:
         try:
             with self.retry_policy.request(kept.record.tracking_uri):
-                logged = deliver(kept, self.known)
+                logged = deliver(kept, data)
         except Exception as error:
             if isinstance(error, Paused):
                 kept.close()
@@ -96,11 +95,11 @@ class AutologHook:
         else:
             self._report_logged(logged, kept.record)
 
-    def _send_unspooled(self, record: Record, disk: Exception) -> None:
+    def _send_unspooled(self, record: Record, data: Data | None, disk: Exception) -> None:
         """A disk that takes nothing is no reason to lose what the server would take."""
         try:
             with self.retry_policy.request(record.tracking_uri):
-                logged = send(record, self.known)
+                logged = send(record, data)
         except Exception as error:
             hooks.warn_caller(
                 f"the result is neither in MLflow ({_error_text(error)}) nor on disk "
@@ -148,8 +147,8 @@ def autolog(
 
     Notes
     -----
-    The list by which `mlflow.load_table` finds the tables of a run has room for some 70; further
-    tables are artifacts of the run like the others, but not on it.
+    `mlflow.load_table` finds the tables of the first result of a run; further ones are read by
+    `ucvtest_mlflow.load_table`, because its list of tables is one tag, which everybody rewrites.
     """
     if disable:
         hooks.remove_logging(AutologHook.logs_to)

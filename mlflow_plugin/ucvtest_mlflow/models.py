@@ -1,18 +1,39 @@
 """What fitted models say about rows: labels or numbers, or scores where a loss needs those."""
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import mlflow
 import numpy as np
 import pandas as pd
+from mlflow import MlflowClient
+from mlflow.exceptions import MlflowException
+from mlflow.utils import mlflow_tags
 
-__all__ = ["loaded", "predicted", "scored"]
+__all__ = ["identity", "loaded", "predicted", "scored"]
 
 
 def loaded(model: Any) -> Any:
     """The model behind a URI; anything else as it is."""
     return mlflow.pyfunc.load_model(model) if isinstance(model, str) else model
+
+
+def identity(role: str, model_id: str | None) -> dict[str, str]:
+    """URI of a logged model, and the registered version that it is, as "<role>_uri" and so on."""
+    if model_id is None:
+        return {}
+    try:
+        logged = MlflowClient().get_logged_model(model_id)
+    except MlflowException:  # of a store that knows no models, or gone
+        return {}
+    found = {f"{role}_uri": str(logged.model_uri)}
+    registered = json.loads(logged.tags.get(mlflow_tags.MLFLOW_MODEL_VERSIONS, "[]"))
+    for field in ("name", "version") if registered else ():
+        # One model can be registered twice.
+        words = dict.fromkeys(str(each[field]) for each in registered)
+        found[f"{role}_{field}"] = ", ".join(words)
+    return found
 
 
 def predicted(
@@ -85,7 +106,10 @@ def _by_class(
         return values
     if values.ndim == 1:  # a decision function, which is positive for the second class
         values = np.column_stack([-values, values])
-    if sorted(map(str, order)) != sorted(map(str, classes)) or len(order) != values.shape[1]:
+    # Of the rows of one class a model knows others still.
+    one = len(classes) == 1 and classes[0] in order
+    same = sorted(map(str, order)) == sorted(map(str, classes))
+    if not (one or same) or len(order) != values.shape[1]:
         raise ValueError(
             f"{name} gives scores for the classes {', '.join(map(repr, order))}, the targets have "
             f"{', '.join(map(repr, classes))}: evaluate it on rows with the labels that it was "

@@ -50,12 +50,16 @@ class Record:
         The server or store that was current when the test ended.
     run_id : str, optional
         Run to log into; None asks for a new one.
+    key : str, optional
+        What the result is called in the run; None until that is chosen.
     own_run : bool
         Whether `run_id` was created for this result, and must be ended after it.
     parent_run_id, experiment_id, experiment_name : str, optional
         Where a new run belongs.
     dataset : mapping, optional
         Name, digest, source, schema and profile of the data, as MLflow describes them.
+    words : mapping of str to str
+        Further tags, such as which models were compared.
     log_plots, log_tables : bool
     id : str
         Tells a result that has arrived from one that has not.
@@ -67,11 +71,13 @@ class Record:
     result: Outcome
     tracking_uri: str
     run_id: str | None = None
+    key: str | None = None
     own_run: bool = False
     parent_run_id: str | None = None
     experiment_id: str | None = None
     experiment_name: str | None = None
     dataset: Mapping[str, str] | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
     log_plots: bool = True
     log_tables: bool = True
     id: str = field(default_factory=lambda: uuid.uuid4().hex)

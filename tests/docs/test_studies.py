@@ -111,7 +111,6 @@ def test_the_page_on_metrics_has_the_numbers_of_fixed_rules() -> None:
     of_two = tuple({*found["problem"]} - {*several, *numbers, *clusters})
     for line, problems in {
         "two classes | 30 to 200": of_two,
-        "three to eight classes | 60, 200": several,
         "numbers | 30 to 200": numbers,
         "clusters of six rows | 60 to 300": clusters,
     }.items():
@@ -122,6 +121,30 @@ def test_the_page_on_metrics_has_the_numbers_of_fixed_rules() -> None:
             assert covered.min() >= 92
             told.append(f"{covered.mean():.1f}%, {covered.min():.1f}%")
         assert f"{line} | {' | '.join(told)} |" in page
+    apart = found[found["problem"].isin(several) & (found["rarest"] >= 5)]
+    covered = 100 * apart["covered"]
+    assert set(apart["target"]) == {"difference"}
+    assert f" | {covered.mean():.1f}%, {covered.min():.1f}% |\n| of numbers" in page
+
+
+def test_the_page_on_metrics_has_the_numbers_of_several_classes() -> None:
+    found = table("intervals/several_classes")
+    assert (found["samples"] >= 990).all()
+    page = (ROOT / "docs" / "choose" / "metrics.md").read_text(encoding="utf-8")
+    text = " ".join(page.split())
+    held = found[~found["chose"]]
+    ours, plain = (
+        held[held["rule"] == rule].set_index(["problem", "n", "metric"])
+        for rule in ("half_jackknife", "linearised")
+    )
+    wider = (ours["width"] / plain["width"]).mean()
+    covered = 100 * ours["covered"]
+    assert covered.min() >= 94
+    assert f"classes | 60 to 250 | {covered.mean():.1f}%, {covered.min():.1f}% | " in page
+    told = f"of the rarest class among them, {len(ours)} cells of ten populations"
+    assert told in text
+    worst = 100 * plain["covered"].min()
+    assert f"worst of these cells had {worst:.1f}%; intervals are {wider:.2f} times" in text
 
 
 def test_the_page_on_folds_has_the_numbers_of_metrics() -> None:

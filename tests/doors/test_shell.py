@@ -13,6 +13,12 @@ import ucvtest as uv
 from tests.support.paths import ROOT
 from ucvtest import cli
 from ucvtest.cli.catalogue import EXAMPLE
+from ucvtest.cli.options import (
+    complete_learner,
+    complete_test,
+    listed_learners,
+    listed_metrics,
+)
 from ucvtest.data.files import read_table
 
 TABLE = pd.read_csv(EXAMPLE)
@@ -110,6 +116,16 @@ def test_what_was_meant(folder, line, said):
     assert found.exit_code == 2
     assert said in found.stderr
     assert len(found.stderr.splitlines()) == 1
+
+
+def test_lists_have_commas():
+    assert listed_learners(["lda,knn:3", "elastic_net:0.1,0.5,logistic"]) == [
+        *("lda", "knn:3", "elastic_net:0.1,0.5", "logistic"),
+    ]
+    assert listed_learners(["ridge:1,scale=mean"]) == ["ridge:1,scale=mean"]
+    assert listed_metrics(["f1,mcc", "fbeta(2),recall"]) == ["f1", "mcc", "fbeta(2)", "recall"]
+    assert complete_learner("lo") == ["logistic"]
+    assert complete_test("corr") == ["corrected_t"]
 
 
 def test_a_report_is_one_page_with_its_picture(folder):

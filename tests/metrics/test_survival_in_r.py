@@ -22,6 +22,8 @@ pytestmark = pytest.mark.requires_r
 def of_r() -> dict[str, Any]:
     """What R says of all data sets: one process."""
     done = finished([str(shutil.which("Rscript")), "--vanilla", SCRIPT])
+    if done.returncode == 3:
+        pytest.skip("an R package is missing: survival, riskRegression or jsonlite")
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found

@@ -4,6 +4,8 @@
 # times and risks. Of each both scores (the second one rounded, so that it has ties), clusters, two times, and
 # risks at these. Concordances are by concordance(timewt = "n" and "n/G2"), also up to the second time and by
 # clusters; Brier scores and AUCs by Score(conservative = FALSE, cens.model = "km").
+for (name in c("survival", "riskRegression", "jsonlite"))
+  if (!requireNamespace(name, quietly = TRUE)) quit(status = 3)
 suppressMessages({ library(survival); library(riskRegression) })
 
 concordances <- function(data, end, weights) {

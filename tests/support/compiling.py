@@ -17,8 +17,8 @@ def compile_quickly() -> None:
 
     It has to be called before JAX is used.
     """
-    for name, value in QUICKLY.items():
-        os.environ.setdefault(name, value)
+    if not QUICKLY.keys() & os.environ.keys():
+        os.environ.update(QUICKLY)
 
 
 @contextmanager

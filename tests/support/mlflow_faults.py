@@ -184,10 +184,11 @@ PLACES = {
     "new run": "runs/create",
     "search": "runs/search",
     "run": "runs/get",
-    "key": "runs/log-parameter",
+    "writer": "runs/set-tag",
     "files": "mlflow-artifacts",
     "data set": "runs/log-inputs",
     "numbers": "runs/log-batch",
+    "look at the numbers": "metrics/get-history",
     "end of the run": "runs/update",
 }
 """Where it does so, by a part of the address."""

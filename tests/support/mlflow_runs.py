@@ -41,6 +41,9 @@ RESULT = sample_result(
     notes=("Independent observations.",),
     tables={"Variances": {"variance": ("unbiased",), "conf_low": (-0.35,), "conf_high": (0.07,)}},
 )
+KEY = "lda_vs_knn_3.ustatistic"
+"""What it is called in a run."""
+VARIANCES = f"ucvtest/{KEY}/variances.json"
 X = np.random.default_rng(0).normal(size=(20, 3))
 
 
@@ -66,7 +69,7 @@ def runs(client: MlflowClient) -> list[Any]:
     return list(client.search_runs(["0"], order_by=["attributes.start_time"]))
 
 
-def files(client: MlflowClient, run_id: str, key: str = "ustatistic.1") -> set[str]:
+def files(client: MlflowClient, run_id: str, key: str = KEY) -> set[str]:
     return {Path(item.path).name for item in client.list_artifacts(run_id, f"ucvtest/{key}")}
 
 

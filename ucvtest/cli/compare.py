@@ -39,7 +39,11 @@ from ucvtest.cli.options import (
     check_margin_of,
     check_options,
     check_together,
+    complete_learner,
+    complete_test,
     is_of_one_learner,
+    listed_learners,
+    listed_metrics,
     method_name,
     named_tests,
     of_ratios,
@@ -60,19 +64,26 @@ if TYPE_CHECKING:
 def compare(
     data: DataArgument,
     target: TargetOption,
-    learner: Annotated[str, typer.Option(help="First learner, for example lasso:0.08.")],
+    learner: Annotated[
+        str,
+        typer.Option(
+            help="First learner, for example lasso:0.08.", autocompletion=complete_learner
+        ),
+    ],
     other: Annotated[
         list[str] | None,
         typer.Option(
             help="Second learner; repeatable, for a table of all pairs. Without it, the error of "
-            "the first is estimated."
+            "the first is estimated.",
+            autocompletion=complete_learner,
         ),
     ] = None,
     test: Annotated[
         str,
         typer.Option(
             help="Which test; the names are listed below. [default: the one that is recommended "
-            "for this number of observations, learners and loss]"
+            "for this number of observations, learners and loss]",
+            autocompletion=complete_test,
         ),
     ] = "",
     tests: Annotated[
@@ -248,6 +259,8 @@ def compare(
         check_options(alpha, plot, json, report)
         is_single = other is None and null_value is None
         check_margin(margin, alpha, contrast, is_single=is_single)
+        other = None if other is None else listed_learners(other)
+        metric = None if metric is None else listed_metrics(metric)
         ustatistic_options = {
             "--learn-size": parse_sizes(learn_size),
             "--variance": variance,

@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,6 +34,40 @@ IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_
 
 ContrastName = Literal["difference", "ratio"]
 GroupWeightName = Literal["group", "row"]
+
+
+def complete_learner(incomplete: str) -> list[str]:
+    """Names of learners that begin so, for the Tab key."""
+    from ucvtest.learners.adapters.coerce import PATHS, SHORT_NAMES
+    from ucvtest.learners.adapters.named import DEFAULTS
+
+    return [
+        name for name in sorted({*SHORT_NAMES, *PATHS, *DEFAULTS}) if name.startswith(incomplete)
+    ]
+
+
+def listed_learners(given: Iterable[str]) -> list[str]:
+    """Learners that options name, once each or several with commas between them."""
+    from ucvtest.learners.adapters.coerce import PATHS, SHORT_NAMES
+    from ucvtest.learners.adapters.named import DEFAULTS
+
+    names = "|".join(sorted({*SHORT_NAMES, *PATHS, *DEFAULTS}, key=len, reverse=True))
+    # Arguments of a learner have commas too.
+    between = re.compile(rf",\s*(?=(?:{names})(?:[:,]|$))")
+    return [name for each in given for name in between.split(each)]
+
+
+def listed_metrics(given: Iterable[str]) -> list[str]:
+    """Metrics in the same way; commas within brackets belong to them."""
+    return [name.strip() for each in given for name in re.split(r",(?![^\[(]*[\])])", each)]
+
+
+def complete_test(incomplete: str) -> list[str]:
+    """Names of tests that begin so."""
+    from ucvtest.methods.registry import TESTS
+
+    return [name for name in TESTS if name.startswith(incomplete)]
+
 
 DataArgument = Annotated[
     Path,

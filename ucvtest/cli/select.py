@@ -26,6 +26,7 @@ from ucvtest.cli.options import (
     SepOption,
     TargetOption,
     check_options,
+    listed_learners,
 )
 from ucvtest.cli.report import width
 from ucvtest.common.whole_files import write_whole
@@ -85,7 +86,7 @@ def select(
         selection = uv.select_model(
             X,
             y,
-            learner,
+            listed_learners(learner),
             criterion,
             loss=loss,
             pos_label=label,

@@ -121,11 +121,10 @@ def compare(
         ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
         labels in the table. "recommended" is the one test that `advise` recommends for this number
         of observations and this loss: for up to 10 000 fits where all learners are jitted. Where
-        one is fitted one by one it is "ustatistic" with 20 fits of each learner: for mean losses
-        whatever the number of pairs, for AUCs and ratios for each pair. `max_fits` and
-        `max_seconds` allow more. Scores of whole test sets take
+        one is fitted one by one it is "ustatistic" with 20 fits of each learner, whatever the
+        number of pairs. `max_fits` and `max_seconds` allow more. Scores of whole test sets take
         "corrected_t". With "simultaneous" it is "ustatistic", with 200 fits of each learner that
-        is not jitted (for the AUC 10 for each observation, if these are more).
+        is not jitted.
     loss : str, callable, Loss or matrix, optional
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
         "ustatistic" alone.
@@ -444,6 +443,7 @@ class _Run:
     def __init__(self, plan: Plan, execution: Execution, progress: bool | None) -> None:
         self.plan, self.execution, self.progress = plan, execution, progress
         self.results_by_key: dict[tuple[str, Pair], TestResult] = {}
+        self.interrupted = False
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
         self.joint_estimates: dict[str, JointEstimates] = {}
@@ -456,15 +456,18 @@ class _Run:
         n_results = len(self.plan.specs) * len(request.pairs) * (1 + len(request.other_metrics))
         for key, result in self._one_by_one():
             self.results_by_key[key] = result if default is None else default.noted(result)
-            # The last one ends nothing else.
-            if was_interrupted(result) and len(self.results_by_key) < n_results:
-                raise KeyboardInterrupt
+            self.interrupted |= was_interrupted(result)
+        # The last one ends nothing else.
+        if self.interrupted and len(self.results_by_key) < n_results:
+            raise KeyboardInterrupt
 
     def _one_by_one(self) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         # One design after the other, so that the losses of one are kept at a time.
         for shared in self.plan.shared:
             yield from self._of_design(shared)
         for test in self.plan.own_set_tests:
+            if self.interrupted:
+                return
             yield from self._of_own_sets(test) if test.joint_run is None else self._jointly(test)
 
     def _execution(self, rng: np.random.Generator, bar: Any = None) -> Execution:
@@ -561,9 +564,9 @@ class _Run:
         label = self.plan.label(planned.label, planned.question.metric)
         # Pairs draw by the same seed: of one learner they ask for the same fits.
         self.execution.progress.known = KnownFits()
-        known_fits = self.execution.progress.known_fits
-        repeated = known_fits.n_repeated
         for pair in planned.tests:
+            if self.interrupted:
+                return
             with naming_test(planned.label):
                 result = self._saved_or_new(planned, pair)
             of_pairs[pair] = result.n_fits
@@ -574,8 +577,6 @@ class _Run:
         shared = default is not None and default.shared
         if shared:
             n_fits = sum(_fits_of_each(of_pairs).values())
-        else:
-            n_fits -= known_fits.n_repeated - repeated
         known_sizes = tuple(sorted(size for size in sizes if isinstance(size, int)))
         design_name = SHARED_BY_ALL if shared else OWN
         self.fits.append(Fits(design_name, known_sizes, None, n_fits, (label,)))

@@ -220,11 +220,7 @@ def bounded(problem: Problem) -> TestSpec:
     """
     if not _one_by_one(problem):
         return TestSpec("ustatistic")
-    n_learners = len(problem.learners)
-    fits = FITS_OF_OTHERS // 2 * n_learners
-    if problem.metric.ranks_pairs:
-        # Enough for its variance, however slow the learners are.
-        fits = max(fits, n_learners * FITS_FOR_EACH * problem.n_units)
+    fits = FITS_OF_OTHERS // 2 * len(problem.learners)
     return TestSpec("ustatistic", fit={"max_fits": fits})
 
 

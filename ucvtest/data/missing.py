@@ -28,8 +28,10 @@ def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, A
     arguments = {"X": X, "y": y, "groups": groups}
     tables = [table for table in arguments.values() if table is not None]
     for name, table in arguments.items():
-        is_whole = hasattr(table, "toarray") or isinstance(table, SurvivalTimes)
-        if table is not None and not is_whole:
+        needs_no_check = (
+            table is None or hasattr(table, "toarray") or isinstance(table, SurvivalTimes)
+        )
+        if not needs_no_check:
             # What is under a mask must not come out where rows are taken.
             check_whole(name, table)
     gaps = [_gaps(table) for table in tables]

@@ -196,7 +196,7 @@ class Checkpoint(KnownFits):
         """Keep the predictions of some fits."""
         keys = list(self._keys(learner, output, fits))
         tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
-        self._keep(keys, tested)
+        self._values.update(zip(keys, tested, strict=True))
         packed = zlib.compress(np.concatenate(tested).astype("<f8").tobytes())
         self._append(
             {

@@ -23,11 +23,8 @@ class KnownFits:
 
     def __init__(self) -> None:
         self._values: dict[str, np.ndarray] = {}
-        self._asked_for: set[str] = set()
         self._learners: list[Learner] = []
         self._n_bytes = 0
-        self.n_repeated = 0
-        """Fits that were asked for again in this call, and not done again."""
 
     def fill_known(
         self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
@@ -39,8 +36,6 @@ class KnownFits:
             if saved_predictions is None:
                 missing.append(row)
                 continue
-            self.n_repeated += key in self._asked_for
-            self._asked_for.add(key)
             tested = values[row][fits.testing[row]]
             values[row, fits.testing[row]] = saved_predictions.reshape(tested.shape)
         return np.array(missing, dtype=int)
@@ -52,11 +47,7 @@ class KnownFits:
         tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
         self._n_bytes += sum(tested_predictions.nbytes for tested_predictions in tested)
         if self._n_bytes <= MOST_BYTES:
-            self._keep(list(self._keys(learner, output, fits)), tested)
-
-    def _keep(self, keys: list[str], tested: list[np.ndarray]) -> None:
-        self._values.update(zip(keys, tested, strict=True))
-        self._asked_for.update(keys)
+            self._values.update(zip(self._keys(learner, output, fits), tested, strict=True))
 
     def _name(self, learner: Learner) -> str:
         """What tells learners apart: two may call themselves the same."""

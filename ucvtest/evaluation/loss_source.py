@@ -224,6 +224,8 @@ class SeveralLosses(LossSource):
         # Of all that each has answered so far; learners that never differ have the same.
         self._answers = [blake2b(digest_size=16) for _ in sources]
         self.paired = self.identical = False
+        self.one_by_one = any(each.one_by_one for each in sources)
+        self.n_workers = max(each.n_workers for each in sources)
         self._count()
 
     @property
@@ -238,22 +240,43 @@ class SeveralLosses(LossSource):
         learner_losses = [
             source.losses_for(learning, testing, seeds)[0] for source in self._sources
         ]
+        self._went_by(learner_losses, testing)
+        return learner_losses
+
+    def losses_and_failures(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> tuple[list[np.ndarray], dict[int, list[FailedFit]]]:
+        """See `LossSource`."""
+        learner_losses: list[np.ndarray] = []
+        failed: dict[int, list[FailedFit]] = {}
+        for source in self._sources:
+            (losses,), errors = source.losses_and_failures(learning, testing, seeds)
+            learner_losses.append(losses)
+            for row, each in errors.items():
+                failed.setdefault(row, []).extend(each)
+        whole = ~np.isin(np.arange(len(testing)), list(failed))
+        self._went_by([losses[whole] for losses in learner_losses], testing[whole])
+        return learner_losses, failed
+
+    def _went_by(self, learner_losses: Sequence[np.ndarray], testing: np.ndarray) -> None:
         for losses_digest, losses in zip(self._answers, learner_losses, strict=True):
             losses_digest.update(losses[testing].astype(float).tobytes())
         self._count()
-        return learner_losses
 
     def of(self, places: Sequence[int]) -> "SeveralLosses":
         """What went by of one or two of the learners."""
         selected = SeveralLosses([self._sources[k] for k in places])
-        selected.paired = len(places) == 2
+        selected.paired, selected.pairs = len(places) == 2, self.pairs
+        # An interrupt may have left more behind of selected learners.
+        selected.n_fits = sum(self._fits_of_each[k] for k in places)
         selected.identical = (
             selected.paired and len({self._answers[k].digest() for k in places}) == 1
         )
         return selected
 
     def _count(self) -> None:
-        self.n_fits = sum(source.n_fits for source in self._sources)
+        self._fits_of_each = [source.n_fits for source in self._sources]
+        self.n_fits = sum(self._fits_of_each)
         self.n_left = self._sources[0].n_left
         self.one_class_fits = sum(source.one_class_fits for source in self._sources)
         self.ties = Counter()

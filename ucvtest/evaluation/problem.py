@@ -75,6 +75,10 @@ class Problem:
         metric: Metric
         if isinstance(loss, SurvivalMetric):
             y, as_classes, metric = _times_for(loss, y, pos_label), False, loss
+            learners_by_name = {
+                name: for_survival(named_learner, loss.times)
+                for name, named_learner in learners_by_name.items()
+            }
         else:
             as_classes = taken_for_classes(
                 y,
@@ -108,8 +112,8 @@ class Problem:
             check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
-        problem = cls(sample, {}, metric, backend, weight, clusters)
-        return problem.with_learners(learners_by_name)
+        found = cls(sample, {}, metric, backend, weight, clusters)
+        return found.with_learners(learners_by_name)
 
     @classmethod
     def of_loss_or_auc(

@@ -452,7 +452,14 @@ class LossesQuestion(Question):
         """
         metric = difference.losses.metric
         # Of a function of means rows count alike, as in the value that others compute.
-        if weight is None or metric.linearised:
+        if metric.linearised and isinstance(weight, str) and weight == "group":
+            if difference.losses.groups is not None:
+                raise ValueError(
+                    f"group_weight='group' has no use with metric={metric.name!r:.60}, of which "
+                    "rows count alike: leave it out"
+                )
+            weight = None
+        if weight is None:
             weight = (
                 difference.losses.usual_weight if difference.losses.groups is not None else "group"
             )

@@ -39,10 +39,10 @@ from ucvtest.losses.from_survival import of_survival
 from ucvtest.losses.linearised import (
     CLASSES,
     fields_of,
+    folds_where_tested,
     kept_classes,
     linearised_values,
-    tested_folds,
-    tested_response,
+    response_where_tested,
 )
 from ucvtest.losses.out_of_fold import OutOfFold
 from ucvtest.losses.predicted import (
@@ -263,9 +263,11 @@ def _of_predictions(
     loss_fields = in_rounds[0] if folds is None else folds.joined(in_rounds)
     if folds is not None and isinstance(metric, SmoothMetric):
         metric_of_means = metric.made_for(loss_fields["settings"].get(CLASSES, ()))
-        tested = tested_response(folds.design, loss_fields["target"], loss_fields.get("event"))
+        tested = response_where_tested(
+            folds.design, loss_fields["target"], loss_fields.get("event")
+        )
         loss_fields["values"] = linearised_values(
-            metric_of_means, tested, loss_fields["predictions"], tested_folds(folds.design)
+            metric_of_means, tested, loss_fields["predictions"], folds_where_tested(folds.design)
         )
     if sample_weight is not None:
         _check_takes_weights(loss_fields, ranks=ranks, groups=groups, fold=fold)
@@ -510,9 +512,10 @@ def _linearised(
         )
     if not needs_classes:
         metric.refuse_labels(as_response(y))
-    if needs_classes:
+    only = _only_class(y, rules, metric, pos_label) if needs_classes else None
+    if needs_classes and only is None:
         _refuse_one_class(as_response(y), metric)
-    sample = _sample(y, pos_label, as_classes=needs_classes)
+    sample = only or _sample(y, pos_label, as_classes=needs_classes)
     classes = None if sample.classes is None else [*map(json_label, sample.classes)]
     positive: dict[str, Any] = {}
     if pos_label is not None:
@@ -678,6 +681,29 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None =
     check_size("y", numbers)
     check_finite("y", numbers, infinite=False)
     return Sample(features, numbers, None, None)
+
+
+def _only_class(
+    y: Any, rules: Mapping[str, Any], metric: SmoothMetric, pos_label: Any
+) -> Sample | None:
+    """The response where all of it is the one class of two whose observations decide the metric."""
+    response = as_response(y)
+    labels = [] if count_missing(response) else np.unique(response).tolist()
+    if len(labels) != 1 or not metric.of_two or metric.within is None:
+        return None
+    if known := _one_of_two(response, pos_label):
+        classes, codes = known
+        predicted = {each for given in rules.values() for each in np.asarray(given).flat}
+        others = [each for each in predicted if each != labels[0]]
+        if len(others) == 1 and codes[0] == 1:
+            classes = np.array([others[0], labels[0]], dtype=object)
+        if codes[0] == (metric.within == "positive"):
+            return Sample(
+                *(np.empty((len(response), 0)), response, classes, codes),
+                positive_named=pos_label is not None,
+                declared=declared_order(y),
+            )
+    return None
 
 
 def _refuse_one_class(response: np.ndarray, metric: SmoothMetric) -> None:

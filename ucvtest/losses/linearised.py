@@ -11,16 +11,22 @@ from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric
 
 __all__ = [
     "CLASSES",
+    "OF_METRICS",
     "about_class",
+    "errors_of_labels",
     "fields_of",
+    "folds_where_tested",
     "kept_classes",
     "linearised_values",
-    "tested_folds",
-    "tested_response",
+    "response_where_tested",
 ]
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
+
+
+OF_METRICS = (CLASSES, "pos_label")
+"""Settings that losses have of metrics alone."""
 
 
 def linearised_values(
@@ -37,7 +43,7 @@ def linearised_values(
     return np.stack([linearised(metric_of_means, target, row, folds) for row in predictions])
 
 
-def tested_response(
+def response_where_tested(
     design: Design, target: np.ndarray, event: np.ndarray | None
 ) -> np.ndarray | SurvivalTimes:
     """The response (n,) of all that are tested, (T,), resample by resample."""
@@ -45,11 +51,17 @@ def tested_response(
     return target[rows] if event is None else SurvivalTimes(target[rows], event[rows])
 
 
-def tested_folds(design: Design) -> np.ndarray | None:
+def folds_where_tested(design: Design) -> np.ndarray | None:
     """The number of the test set of each that is tested, (T,); None where there is one only."""
     if design.n_resamples == 1:
         return None
     return np.repeat(np.arange(design.n_resamples), design.testing.sum(axis=1))
+
+
+def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """Errors (L, T) of predictions (L, T), numbers of classes; half of one half-way to the true."""
+    below, above = np.floor(predictions), np.ceil(predictions)
+    return ((below != target) * 1.0 + (above != target)) / 2
 
 
 def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:

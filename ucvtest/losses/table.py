@@ -24,11 +24,13 @@ from ucvtest.losses.from_scores import FromScores
 from ucvtest.losses.from_sklearn import FromSklearn
 from ucvtest.losses.linearised import (
     CLASSES,
+    OF_METRICS,
     about_class,
+    errors_of_labels,
     fields_of,
+    folds_where_tested,
     linearised_values,
-    tested_folds,
-    tested_response,
+    response_where_tested,
 )
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
@@ -36,7 +38,7 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.matrix import MATRIX, errors_at
 from ucvtest.metrics.named import named_smooth_metric
-from ucvtest.metrics.names import metric_or_loss
+from ucvtest.metrics.names import as_metric, is_share_of_errors, metric_or_loss
 from ucvtest.metrics.ranges import zeros_and_ones
 from ucvtest.metrics.recorded import (
     COST_OF_ERRORS,
@@ -232,8 +234,10 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
     ) -> "Losses":
         """The linearised values of a function of means, from predictions (L, T)."""
         metric_of_means = metric.made_for(other_fields["settings"].get(CLASSES, ()))
-        response = tested_response(design, other_fields["target"], other_fields.get("event"))
-        values = linearised_values(metric_of_means, response, predictions, tested_folds(design))
+        response = response_where_tested(design, other_fields["target"], other_fields.get("event"))
+        values = linearised_values(
+            metric_of_means, response, predictions, folds_where_tested(design)
+        )
         fields = fields_of(metric, values, resample_means(values, design))
         return cls(design=design, predictions=predictions, **fields, **other_fields)
 
@@ -255,7 +259,7 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
     def tested_times(self) -> SurvivalTimes:
         """Survival times of all tested observations, (T,)."""
         assert self.target is not None
-        times = tested_response(self.design, self.target, self.event)
+        times = response_where_tested(self.design, self.target, self.event)
         assert isinstance(times, SurvivalTimes)
         return times
 
@@ -272,7 +276,8 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
         Parameters
         ----------
         metric : str or metric
-            One that needs the same kind of prediction, such as "mcc" after "f1".
+            One that needs the same kind of prediction, such as "mcc" after "f1"; of labels also
+            "accuracy" and "zero_one".
 
         Raises
         ------
@@ -292,6 +297,8 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
                 "these losses keep no predictions: make them with metric=, such as metric='f1'"
             )
         new_metric = metric_or_loss(metric)
+        if self.metric.output == "label" and is_share_of_errors(new_metric):
+            return self._errors(as_metric(new_metric, has_classes=True))
         if not isinstance(new_metric, SmoothMetric):
             raise ValueError(
                 f"metric={metric!r:.60} is no function of means, which about() takes: make the "
@@ -305,14 +312,33 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
             )
         values = linearised_values(
             new_metric.made_for(self.settings.get(CLASSES, ())),
-            tested_response(self.design, np.asarray(self.target), self.event),
+            response_where_tested(self.design, np.asarray(self.target), self.event),
             self.predictions,
-            tested_folds(self.design),
+            folds_where_tested(self.design),
         )
         return replace(
             self,
             settings=about_class(self.settings, new_metric),
             **fields_of(new_metric, values, resample_means(values, self.design)),
+        )
+
+    def _errors(self, loss: Metric) -> "Losses":
+        """The errors of kept labels, or the right ones; a tie that is left open is half of each."""
+        assert self.predictions is not None
+        values = errors_of_labels(self.tested_target, self.predictions)
+        units = loss.units
+        values = values if units is None else units.of(values)
+        return replace(
+            self,
+            loss=loss.reported_name,
+            values=values,
+            means=resample_means(values, self.design),
+            in_words=loss.in_words,
+            bounds=loss.reported_bounds,
+            greater_is_better=units is not None and units.greater_is_better,
+            settings={name: each for name, each in self.settings.items() if name not in OF_METRICS},
+            predictions=None,
+            smooth=None,
         )
 
     @cached_property

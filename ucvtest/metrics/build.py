@@ -70,6 +70,7 @@ def of_classes(
         made_for=partial(_cells_of_classes, class_ratio, average, listed),
         limits=SHARE,
         of_two=average == "binary" and listed is None,
+        within="positive" if class_ratio is confusion.recall_parts else None,
     )
 
 
@@ -153,6 +154,7 @@ def of_negative_class(name: str, metric_in_words: str, class_ratio: PartsOfClass
         made_for=made_for,
         limits=SHARE,
         of_two=True,
+        within="negative" if class_ratio is confusion.recall_parts else None,
     )
 
 

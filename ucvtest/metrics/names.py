@@ -23,6 +23,7 @@ __all__ = [
     "as_metric",
     "canonical",
     "is_auc",
+    "is_share_of_errors",
     "metric_of",
     "metric_or_loss",
     "output_of",
@@ -182,6 +183,12 @@ def metric_of(loss: Any) -> Metric | None:
 def is_auc(loss: Any) -> bool:
     """Whether areas under the ROC curve are asked for, and no losses."""
     return loss is AUC or (isinstance(loss, str) and ALIASES.get(loss, loss) == AUC_NAME)
+
+
+def is_share_of_errors(metric: Any) -> bool:
+    """Whether a metric is the error rate, or the accuracy, by its name or as a loss."""
+    found = metric_of(metric)
+    return found is not None and found.counts_errors and found.name == LOSSES["zero_one"].name
 
 
 def wants_every_class(loss: Any, *, has_classes: bool) -> bool:

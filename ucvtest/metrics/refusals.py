@@ -65,3 +65,14 @@ def refuse_of_folds(metric: Any) -> None:
             f"uv.Losses.from_predictions(y, scores, metric={metric.name!r:.60}) with "
             "uv.HoldOutTest, or take metric='auc'"
         )
+
+
+def refuse_of_labels(metric: Any) -> None:
+    """Refuse metrics of survival times for learners, which are fitted to labels or numbers."""
+    if isinstance(metric, Metric) and metric.of_survival:
+        user_argument = f"metric={metric.name!r:.60}"
+        raise ValueError(
+            f"{user_argument} needs survival times, and learners are fitted to labels or numbers: "
+            "predict risks of observations that they were not fitted to, and use "
+            f"uv.Losses.from_predictions(uv.survival(time, event), risks, {user_argument})"
+        )

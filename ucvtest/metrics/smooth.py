@@ -191,6 +191,8 @@ class SmoothMetric(Metric):
         Of a metric of labels that are decided by a probability: from which on they are positive.
     of_two : bool
         Whether it is about one of two classes.
+    within : {"positive", "negative"}, optional
+        The class of two whose observations alone decide it, as a recall.
     """
 
     made_for: Callable[[Sequence[Any]], Any] = None  # type: ignore[assignment]
@@ -199,6 +201,7 @@ class SmoothMetric(Metric):
     interval_scale: IntervalScale = "identity"
     cut: float | None = None
     of_two: bool = False
+    within: Literal["positive", "negative"] | None = None
 
     linearised: ClassVar[bool] = True
 

@@ -126,6 +126,12 @@ def harrell(tau: float | None = None) -> SurvivalMetric:
     before a censored one. Ties of risks count half. What it estimates depends on the distribution
     of censoring; that of `uno` does not.
 
+    References
+    ----------
+    F. Harrell, K. Lee, D. Mark (1996), Multivariable prognostic models: issues in developing
+    models, evaluating assumptions and adequacy, and measuring and reducing errors, Statistics in
+    Medicine 15.
+
     Examples
     --------
     >>> import ucvtest as uv
@@ -161,6 +167,12 @@ def uno(tau: float | None = None) -> SurvivalMetric:
     distribution of censoring times (``timewt="n/G2"`` of R's ``survival::concordance``, which also
     takes the weights as known). Ties are as in `harrell`.
 
+    References
+    ----------
+    H. Uno, T. Cai, M. Pencina, R. D'Agostino, L. Wei (2011), On the C-statistics for evaluating
+    overall adequacy of risk prediction procedures with censored survival data, Statistics in
+    Medicine 30.
+
     Examples
     --------
     >>> import ucvtest as uv
@@ -190,8 +202,15 @@ def auc(at: float) -> SurvivalMetric:
 
     Notes
     -----
-    Events at t weigh 1/G(t-) (Blanche, Dartigues and Jacqmin-Gadda 2013). Any risk will do, as
-    only its order matters. Learners are asked for the probability of an event by this time.
+    Events at t weigh 1/G(t-), G being Kaplan and Meier's estimate of the distribution of censoring
+    times. Any risk will do, as only its order matters. Learners are asked for the probability of an
+    event by this time.
+
+    References
+    ----------
+    P. Blanche, J.-F. Dartigues, H. Jacqmin-Gadda (2013), Estimating and comparing time-dependent
+    areas under receiver operating characteristic curves for censored event times with competing
+    risks, Statistics in Medicine 32.
 
     Examples
     --------
@@ -243,8 +262,14 @@ def brier(at: float) -> SurvivalMetric:
     Notes
     -----
     Events at t weigh 1/G(t-), observations that are followed beyond `at` 1/G(at), and those
-    censored before it nothing (Graf, Schmoor, Sauerbrei and Schumacher 1999). What is predicted is
-    the probability of the event, one less the probability of survival.
+    censored before it nothing. What is predicted is the probability of the event, one less the
+    probability of survival.
+
+    References
+    ----------
+    E. Graf, C. Schmoor, W. Sauerbrei, M. Schumacher (1999), Assessment and comparison of prognostic
+    classification schemes for survival data, Statistics in Medicine 18. T. Gerds, M. Kattan (2021),
+    Medical risk prediction models, Chapman and Hall/CRC: the contribution of the weights.
 
     Examples
     --------

@@ -105,8 +105,8 @@ class PairsOfSets(MetricOfSets):
         of_set = moved[0].sum(axis=1, keepdims=True)
         size = testing.sum(axis=1, keepdims=True)
         twice = 2 * (size - 1) / np.maximum(size - 2, 1)
-        apart = size / 2 * (moved[0] + moved[1]) - of_set
-        linearised_values = value + (of_set + twice * apart) / total
+        centred = size / 2 * (moved[0] + moved[1]) - of_set
+        linearised_values = value + (of_set + twice * centred) / total
         if self.censoring is not None:
             pair_parts = len(self.times) * (sums[0] - value * sums[1]) / total
             linearised_values = linearised_values + self.censoring.contribution(

@@ -135,8 +135,7 @@ def frame_intervals(ax: "Axes", values: Iterable[float], n_lines: int, *, margin
 
 def room_for_text(ax: "Axes") -> int | None:
     """Characters that fit above or below narrow axes; None where axes are as wide as ours."""
-    figure: Any = ax.get_figure(root=True)
-    width = ax.get_position().width * figure.get_figwidth() * POINTS
+    width = ax.get_window_extent().width / ax.figure.dpi * POINTS
     return None if width >= WIDE_AXES else max(LEAST_ROOM, int(width / CHARACTER))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ucvtest.stats.shares import effective_number
 
 __all__ = [
+    "MOST_CELLS",
     "RowsAdded",
     "effective_size",
     "one_right_one_wrong",
@@ -21,7 +22,8 @@ __all__ = [
 ]
 
 MOST_CELLS = 200
-"""With observations in more cells it takes too long to leave one out of each."""
+"""With observations in more cells, as with many classes, it takes too long to leave one out of
+each."""
 
 ROUNDING = 1e-20
 """Of squares of linearised values, as a share of the largest, that is none."""
@@ -154,14 +156,10 @@ def _left_out(
 ) -> np.ndarray:
     """How leaving out an observation of each cell changes `value`, in the units of `slopes`.
 
-    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their
-    slopes, and all do where there are too many.
+    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their slopes.
     """
-    filled = np.argwhere(counts > 0)
     changes = slopes.copy()
-    if len(filled) > MOST_CELLS:
-        return changes
-    for cell in map(tuple, filled):
+    for cell in map(tuple, np.argwhere(counts > 0)):
         # A sample of which others are made can have less than one.
         size = min(1.0, float(counts[cell]))
         left_cells = n_with_added * moved

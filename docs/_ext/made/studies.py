@@ -20,6 +20,7 @@ STUDIES = (
     "intervals/bounded_slopes",
     "intervals/few_fits_auc_in_short",
     "intervals/few_fits_in_short",
+    "intervals/few_fits_sizes_in_short",
     "intervals/many_learners",
     "intervals/many_learners_few_fits",
     "intervals/right_or_wrong",

@@ -119,6 +119,17 @@ def test_confusion_metrics_have_observations_added(n_classes, metrics, groups):
         close(both.conf_int(), interval((y, a, b), low=-1 + low, high=1 - low))
 
 
+def test_many_filled_cells_have_the_rule_of_two_classes():
+    rng = np.random.default_rng(0)
+    y, a = rng.integers(0, 20, (2, 800))
+    a = np.where(rng.random(800) < 0.5, y, a)
+    assert len({*zip(y.tolist(), a.tolist(), strict=True)}) > 200
+    result = fitted(losses_of(y, a, metric="mcc"))
+    expected = oracle.with_added(oracle.mcc(20), (y, a), 20, -1, 1, several=False)
+    close(result.conf_int(), expected)
+    assert "jackknife" not in " ".join(result.notes)
+
+
 def test_net_benefit_has_observations_added():
     y, a, b = labels(2)
     rng = np.random.default_rng(0)
@@ -467,6 +478,23 @@ def test_one_class_in_y_is_refused():
         losses_of([1, 1, 1], [1, 1, 1], metric="f1")
 
 
+def test_one_class_is_enough_where_its_observations_alone_decide():
+    shown = fitted(losses_of([1] * 6, [1, 1, 0, 1, 1, 1], [1] * 6, metric="recall"))
+    assert shown.estimate == 5 / 6
+    low, high = shown.conf_int()
+    assert 0 < low < 5 / 6 < high == 1
+    well = losses_of([0] * 6, [1, 0, 0, 0, 0, 0], metric="specificity")
+    assert fitted(well).conf_int() == pytest.approx((low, high), abs=1e-12)
+    for predicted in (["ill", "well"], ["ill", "ill"]):
+        named = losses_of(["ill"] * 2, predicted, metric="recall", pos_label="ill")
+        assert fitted(named).estimate == predicted.count("ill") / 2
+    with pytest.raises(ValueError, match="pass pos_label="):
+        losses_of(["ill"] * 2, ["ill", "well"], metric="recall")
+    for name, y in (("recall", [0] * 3), ("specificity", [1] * 3), ("precision", [1] * 3)):
+        with pytest.raises(ValueError, match="y has one class only"):
+            losses_of(y, [0, 1, 1], metric=name)
+
+
 @pytest.mark.filterwarnings("ignore:no confidence interval")
 def test_numbers_without_spread_have_no_correlation():
     y = np.arange(12.0)
@@ -760,8 +788,8 @@ def test_the_plural_is_that_of_the_noun(metric, words):
 
 
 def test_the_refusal_of_one_class_says_what_to_use():
-    with pytest.raises(ValueError, match=r"metric='recall' needs two: .* or use 'accuracy'"):
-        losses_of([1, 1, 1], [1, 0, 1], metric="recall")
+    with pytest.raises(ValueError, match=r"metric='f1' needs two: .* or use 'accuracy'"):
+        losses_of([1, 1, 1], [1, 0, 1], metric="f1")
 
 
 def test_the_refusal_of_the_auc_names_the_test_of_it():
@@ -792,9 +820,39 @@ def test_rounding_is_no_difference():
 
 def test_losses_are_no_metrics_of_kept_predictions():
     losses = losses_of([0, 1, 1], [0, 1, 0], metric="f1")
-    for name in ("auc", "accuracy", "zero_one"):
+    for name in ("auc", "squared"):
         with pytest.raises(ValueError, match=f"make the losses with metric='{name}'"):
             losses.about(name)
+
+
+def test_clusters_that_count_alike_are_refused():
+    losses = losses_of(*labels(2), metric="f1", groups=GROUPS)
+    why = "group_weight='group' has no use with metric='f1', of which rows count alike"
+    with pytest.raises(ValueError, match=why):
+        uv.HoldOutTest.from_losses(losses, "a", group_weight="group")
+    with pytest.raises(ValueError, match=why):
+        uv.compare_losses(losses, "hold_out", group_weight="group")
+    with pytest.raises(ValueError, match="group_weight='patient' is unknown"):
+        uv.HoldOutTest.from_losses(losses, "a", group_weight="patient")
+    same = uv.HoldOutTest.from_losses(losses, "a", group_weight="row").fit()
+    assert same.conf_int() == fitted(losses).conf_int()
+
+
+def test_kept_labels_have_errors_too():
+    y, a, b = labels(4)
+    losses = losses_of(y, a, b, metric="mcc", groups=GROUPS)
+    for name in ("accuracy", "zero_one"):
+        found, expected = losses.about(name), losses_of(y, a, b, metric=name, groups=GROUPS)
+        assert found.values.tolist() == expected.values.tolist()
+        for one, other in ((found, expected), (losses, losses.about("f1_macro"))):
+            assert one.settings.keys() == other.settings.keys()
+        assert fitted(found, "a", "b").conf_int() == fitted(expected, "a", "b").conf_int()
+        assert found.metric == expected.metric
+    several = uv.compare_losses(losses, ["hold_out"], metric=["mcc", "accuracy"]).frame
+    assert several["test"].tolist() == ["mcc", "accuracy"]
+    chances = losses_of(y % 2, a * 0.25, metric=uv.metrics.net_benefit(0.2))
+    with pytest.raises(ValueError, match="make the losses with metric='accuracy'"):
+        chances.about("accuracy")
 
 
 def test_plans_call_a_metric_a_score():

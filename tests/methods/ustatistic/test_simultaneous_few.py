@@ -7,6 +7,7 @@ import pytest
 
 import ucvtest as uv
 from tests.support.samples import breast_cancer
+from ucvtest.methods.ustatistic import one_by_one
 from ucvtest.stats.simultaneous import MultivariateT, as_normal
 
 SAMPLE = breast_cancer(40, 4)
@@ -82,3 +83,88 @@ def test_slow_learners_get_ten_pairs_each():
         return np.where(X_test[:, 0] > X_train[:, 0].mean(), 1, 0)
 
     assert compared([nearer, *THREE[:2]], variance="few").n_fits == 60
+
+
+def smoother(column, loss, *, fails_on=(), stops_at=None):
+    """Labels or scores that are fitted one by one; some fits fail, or interrupt."""
+    fits = 0
+
+    def linear(X_train, y_train, X_test):
+        nonlocal fits
+        fits += 1
+        if fits - 1 in fails_on:
+            raise RuntimeError("singular")
+        if fits == stops_at:
+            raise KeyboardInterrupt
+        above = X_test[:, column] - X_train[:, column].mean()
+        return above if loss == "auc" else np.where(above > 0, Y.max(), Y.min())
+
+    return linear
+
+
+def jointly(loss, **first):
+    learners = {"a": smoother(0, loss, **first), "b": smoother(1, loss), "c": smoother(2, loss)}
+    test = uv.TestSpec("ustatistic", fit={"variance": "few", "max_fits": 72})
+    return uv.compare(X, Y, learners, test, loss=loss, correction="simultaneous", rng=3)
+
+
+@pytest.fixture
+def steps_of_one(monkeypatch):
+    ticks = iter(range(0, 10**6, 10))
+    monkeypatch.setattr(one_by_one, "CLOCK", lambda: float(next(ticks)))
+
+
+@pytest.mark.parametrize("loss", [None, "auc"])
+@pytest.mark.usefixtures("steps_of_one")
+def test_a_fit_that_fails_costs_its_pair_for_all_and_an_interrupt_answers(loss):
+    found = jointly(loss, fails_on=[9])
+    for result in found.results.values():
+        assert result.status == "ok"
+        assert [result.diagnostics[name] for name in ("n_failed_pairs", "n_pairs")] == [1, 11]
+        assert any("was left out for all learners" in note for note in result.notes)
+    assert np.isfinite(found.frame[["conf_low", "conf_high"]].to_numpy()).all()
+    with pytest.raises(ValueError, match=r"split 9: .*2 of 6 pairs"):
+        jointly(loss, fails_on=[9, 11])
+    stopped = jointly(loss, stops_at=11)
+    assert len(stopped.results) == 3
+    for result in stopped.results.values():
+        assert result.status == "interrupted after 20 fits"
+        assert result.diagnostics["n_pairs"] == 5
+    with pytest.raises(KeyboardInterrupt):
+        jointly(loss, stops_at=5)
+
+
+def test_slow_learners_get_two_hundred_fits_each_for_aucs_at_once():
+    learners = {name: smoother(k, "auc") for k, name in enumerate("abc")}
+    found = uv.compare(X, Y, learners, loss="auc", correction="simultaneous", rng=3)
+    assert found.n_fits == 600
+    assert {one.status for one in found.results.values()} == {"ok"}
+    assert np.isfinite(found.frame[["conf_low", "conf_high"]].to_numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("fits_of_each", "variance"), [(60, "few"), (130, "few"), (800, "midpoint")]
+)
+def test_aucs_at_once_answer_by_few_fits_until_more_are_known(fits_of_each, variance):
+    test = uv.TestSpec("ustatistic", fit={"max_fits": 3 * fits_of_each})
+    found = uv.compare(X, Y, THREE, test, loss="auc", correction="simultaneous", rng=3)
+    assert {one.status for one in found.results.values()} == {"ok"}
+    assert {one.diagnostics["variance"] for one in found.results.values()} == {variance}
+
+
+@pytest.mark.parametrize("fit", [{"max_fits": 18}, {"variance": "few", "n_pairs": 10}])
+def test_aucs_at_once_have_the_answers_of_single_tests(fit):
+    test = uv.TestSpec("ustatistic", fit=fit)
+    found = uv.compare(X, Y, THREE, test, loss="auc", correction="simultaneous", rng=3)
+    of_each = 6 if "max_fits" in fit else 20
+    assert found.n_fits == 3 * of_each
+    # The same pairs, as drawing does not depend on how many learners there are.
+    for (_, *names), result in found.results.items():
+        alone = uv.UStatisticTest(X, Y, *names, loss="auc").fit(of_each // 2, "few", rng=3)
+        assert (result.estimate, result.se, result.df) == (alone.estimate, alone.se, alone.df)
+        assert result.status == "ok"
+        assert any("not been studied for AUCs" in note for note in result.notes)
+    low, high = found.frame[["conf_low", "conf_high"]].to_numpy().T
+    (first,) = (found.results["ustatistic", *THREE[:2]],)
+    assert high[0] - low[0] > np.ptp(first.conf_int())
+    assert found.best_set()

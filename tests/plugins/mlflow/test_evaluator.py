@@ -43,6 +43,7 @@ with warnings.catch_warnings():
 from ucvtest_mlflow.comparison import Rows, compare_predictions
 from ucvtest_mlflow.content import OWN_VALUES
 from ucvtest_mlflow.evaluator import UcvtestEvaluator
+from ucvtest_mlflow.keys import keys_of
 
 from tests.support.mlflow_runs import WARNINGS
 
@@ -354,20 +355,19 @@ def test_two_columns(client: MlflowClient, data: pd.DataFrame, tmp_path: Path) -
         Rows(data.y.to_numpy(), data.new.to_numpy(), data.old.to_numpy(), ("new", "old"))
     )
     low, high = expected.conf_int()
-    numbers = {
-        name.removeprefix("ucvtest.mcnemar.1."): value for name, value in found.metrics.items()
-    }
+    prefix = "ucvtest.new_vs_old.zero_one.mcnemar."
+    numbers = {name.removeprefix(prefix): value for name, value in found.metrics.items()}
     assert numbers["estimate"] == expected.estimate
     assert numbers["pvalue"] == expected.pvalue
     assert (numbers["conf_low"], numbers["conf_high"]) == (low, high)
     run = client.get_run(found.run_id)
     assert found.metrics.items() <= run.data.metrics.items()
-    assert run.data.tags["ucvtest.mcnemar.1.verdict"] == expected.verdict
+    assert run.data.tags[f"{prefix}verdict"] == expected.verdict
     assert um.load_result(found.run_id).pvalue == expected.pvalue
-    assert found.artifacts["ucvtest.mcnemar.1.summary.txt"].content.startswith(" " * 20 + "   McN")
+    assert found.artifacts[f"{prefix}summary.txt"].content.startswith(" " * 20 + "   McN")
     found.save(tmp_path / "evaluation")
     loaded = type(found).load(tmp_path / "evaluation")
-    assert loaded.artifacts["ucvtest.mcnemar.1.result.json"].content["n_obs"] == 80
+    assert loaded.artifacts[f"{prefix}result.json"].content["n_obs"] == 80
 
 
 def test_models(client: MlflowClient, data: pd.DataFrame) -> None:
@@ -383,16 +383,19 @@ def test_models(client: MlflowClient, data: pd.DataFrame) -> None:
 
     rows = data[["a", "b", "y", "old"]]
     expected = evaluate(data, {"baseline": "old"}, predictions="new").metrics
-    configs = [
-        {"baseline": "old"},
-        {"baseline": data.old.tolist()},
-        {"baseline_model": Old()},
-        {"baseline_model": lambda features: (features.b > 0).astype(int)},
+    configs: list[tuple[str, dict[str, Any]]] = [
+        ("old", {"baseline": "old"}),
+        ("baseline", {"baseline": data.old.tolist()}),
+        ("baseline", {"baseline_model": Old()}),
+        ("baseline", {"baseline_model": lambda features: (features.b > 0).astype(int)}),
     ]
-    for config in configs:
+    for other, config in configs:
         found = evaluate(rows, config, model=new).metrics
-        estimate = "ucvtest.mcnemar.1.estimate"
-        assert found[estimate] == expected[estimate]
+        estimate = "zero_one.mcnemar.estimate"
+        assert (
+            found[f"ucvtest.model_vs_{other}.{estimate}"]
+            == expected[f"ucvtest.new_vs_old.{estimate}"]
+        )
     # The model does not get to see the baseline's column.
     assert names[0] == ["a", "b"]
 
@@ -426,14 +429,16 @@ def test_metrics_have_the_numbers_of_python(client: MlflowClient, metric: str) -
     found = evaluate(TABLE, config, predictions=new, targets=target)
     expected = in_python(metric)
     names = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")
-    numbers = [found.metrics[f"ucvtest.hold_out.1.{name}"] for name in names]
+    (key,) = keys_of(client.get_run(found.run_id))
+    prefix = f"ucvtest.{key}"
+    numbers = [found.metrics[f"{prefix}.{name}"] for name in names]
     np.testing.assert_allclose(numbers, numbers_of(expected), rtol=1e-12)
     judged = expected.noninferiority(0.15)
-    assert found.metrics["ucvtest.hold_out.1.noninferiority.pvalue"] == judged.pvalue
+    assert found.metrics[f"{prefix}.noninferiority.pvalue"] == judged.pvalue
     assert um.load_result(found.run_id).estimand == expected.estimand
     run = client.get_run(found.run_id).data
-    assert run.params["ucvtest.hold_out.1.loss"] == metric
-    assert run.tags["ucvtest.hold_out.1.noninferiority.decision"] == judged.decision
+    assert run.params[f"{prefix}.loss"] == metric
+    assert run.tags[f"{prefix}.noninferiority.decision"] == judged.decision
 
 
 def test_several_metrics_have_keys_of_their_own(client: MlflowClient) -> None:
@@ -446,7 +451,7 @@ def test_several_metrics_have_keys_of_their_own(client: MlflowClient) -> None:
     logged = client.get_run(run.info.run_id).data.metrics
     # Keys have neither brackets nor quotes.
     for key, metric in zip(("f1", "fbeta_2", "recall_ill"), metrics, strict=True):
-        found = logged[f"ucvtest.comparison.1.{key}.pvalue"]
+        found = logged[f"ucvtest.new_vs_old.comparison.{key}.pvalue"]
         assert found == compared.result(metric, "new", "old").pvalue
     assert um.load_result(run.info.run_id).tests == tuple(metrics)
 
@@ -515,8 +520,17 @@ def test_logged_models(client: MlflowClient, data: pd.DataFrame) -> None:
         ]
     rows = data[["b", "y"]]
     found = evaluate(rows, {"baseline_model": uris[1]}, model=uris[0])
-    assert found.metrics["ucvtest.mcnemar.1.estimate"] == 0
-    assert found.metrics["ucvtest.mcnemar.1.pvalue"] == 1
+    prefix = "ucvtest.model_vs_baseline.zero_one.mcnemar"
+    assert (found.metrics[f"{prefix}.estimate"], found.metrics[f"{prefix}.pvalue"]) == (0, 1)
+    tags = client.get_run(found.run_id).data.tags
+    assert (tags[f"{prefix}.model_uri"], tags[f"{prefix}.baseline_uri"]) == tuple(uris)
+    assert f"{prefix}.baseline_version" not in tags
+    # As a registered one, by its alias.
+    version = mlflow.register_model(uris[1], "sick")
+    client.set_registered_model_alias("sick", "champion", version.version)
+    found = evaluate(rows, {"baseline_model": "models:/sick@champion"}, model=uris[0])
+    tags = client.get_run(found.run_id).data.tags
+    assert (tags[f"{prefix}.baseline_name"], tags[f"{prefix}.baseline_version"]) == ("sick", "1")
 
 
 @pytest.fixture(scope="module")
@@ -597,7 +611,7 @@ def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
     for baseline, label in ways:
         config = {"baseline_model": baseline, "loss": "log", "pos_label": label}
         found = evaluate(rows, config, **signed)
-        assert found.metrics["ucvtest.hold_out.1.estimate"] == 0
+        assert found.metrics["ucvtest.model_vs_baseline.log.hold_out.estimate"] == 0
     for given in (lambda X: old.predict_proba(X), lambda X: old.predict_proba(X)[:, 0]):
         with pytest.raises(ValueError, match=r"pos_label is missing: .*pass pos_label='yes' if"):
             evaluate(rows, {"baseline_model": given, "loss": "log"}, **signed)
@@ -616,7 +630,9 @@ def test_a_decision_function_serves_the_auc_alone(logged: dict[str, Any]) -> Non
     for label, sign in (("yes", 1), ("no", -1)):
         found = evaluate(half, column | {"pos_label": label}, model=uri)
         expected = roc_auc_score(rows.y == label, sign * machine.decision_function(features))
-        assert found.metrics["ucvtest.delong.1.estimate"] == pytest.approx(expected - 0.5)
+        assert found.metrics["ucvtest.model_vs_half.auc.delong.estimate"] == pytest.approx(
+            expected - 0.5
+        )
     for asked in ({"model": uri}, {"model": lambda X: np.full(len(X), "yes")}):
         with pytest.raises(ValueError, match=r"model are all labels.*Pass a model with predict_pr"):
             evaluate(half, column | {"loss": "log"}, **asked)
@@ -633,17 +649,17 @@ def test_beside_other_evaluators(client: MlflowClient, data: pd.DataFrame) -> No
     options = {"predictions": "new", "evaluators": ["default", "ucvtest"]}
     both = evaluate(data, {"ucvtest": {"baseline": "old"}}, **options).metrics
     assert both["accuracy_score"] == (data.new == data.y).mean()
-    assert "ucvtest.mcnemar.1.pvalue" in both
+    assert "ucvtest.new_vs_old.zero_one.mcnemar.pvalue" in both
 
 
 def test_probabilities_and_regression(client: MlflowClient, data: pd.DataFrame) -> None:
     data = data.assign(p=1 / (1 + np.exp(-data.a)), q=0.5)
     config = {"baseline": "q", "loss": "auc", "alternative": "greater"}
     auc = evaluate(data, config, predictions="p").metrics
-    assert auc["ucvtest.delong.1.estimate"] > 0
-    assert "ucvtest.delong.1.conf_high" not in auc
+    assert auc["ucvtest.p_vs_q.auc.delong.estimate"] > 0
+    assert "ucvtest.p_vs_q.auc.delong.conf_high" not in auc
     squared = evaluate(data, {"baseline": "q"}, predictions="p", model_type="regressor").metrics
-    assert squared["ucvtest.hold_out.1.estimate"] == pytest.approx(
+    assert squared["ucvtest.p_vs_q.squared.hold_out.estimate"] == pytest.approx(
         ((data.p - data.y) ** 2 - 0.25).mean()
     )
 
@@ -651,8 +667,9 @@ def test_probabilities_and_regression(client: MlflowClient, data: pd.DataFrame) 
 def test_margin(client: MlflowClient, data: pd.DataFrame) -> None:
     found = evaluate(data, {"baseline": "old", "margin": 0.1}, predictions="new")
     judged = um.load_result(found.run_id).noninferiority(0.1)
-    name = "ucvtest.mcnemar.1.noninferiority"
+    name = "ucvtest.new_vs_old.zero_one.mcnemar.noninferiority"
     assert found.metrics[f"{name}.pvalue"] == judged.pvalue
+    assert found.metrics[f"{name}.passed"] == float(judged.decision == "pass")
     run = client.get_run(found.run_id)
     assert found.metrics.items() <= run.data.metrics.items()
     assert run.data.tags[f"{name}.verdict"] == judged.verdict
@@ -686,7 +703,6 @@ def test_errors(client: MlflowClient, data: pd.DataFrame) -> None:
         ({"baseline": [0, 1]}, {}, "baseline has 2 predictions for 80 rows"),
         ({"baseline": "old", "groups": "ward"}, {}, "groups='ward' is no column of the data"),
         ({"baseline": "old", "groups": [1, 2]}, {}, "groups must name a group for each of 80 rows"),
-        ({"baseline": "old", "groups": [1] * 80}, {}, "groups names one group only"),
     ]
     for config, options, message in cases:
         with pytest.raises(ValueError, match=message):
@@ -698,6 +714,67 @@ def test_errors(client: MlflowClient, data: pd.DataFrame) -> None:
             run_id="",
             evaluator_config={"baseline": "old"},
         )
+
+
+SLICES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "one class, AUC": (
+        {"loss": "auc"},
+        {"predictions": "p"},
+        "p_vs_q.auc.note: not tested, as all rows of the slice are of 1: ",
+    ),
+    "one class, F1": (
+        {"metric": "f1", "baseline": "old"},
+        {"predictions": "new"},
+        "new_vs_old.f1.note: not tested, as all rows of the slice are of 1: ",
+    ),
+    "one group": (
+        {"groups": "ward", "baseline": "old"},
+        {"predictions": "new"},
+        "new_vs_old.zero_one.note: not tested, as all rows of the slice are of one group: groups ",
+    ),
+    "one row": (
+        {"baseline": "old"},
+        {"predictions": "new"},
+        "new_vs_old.zero_one.note: not tested, as the slice has 1 rows: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_a_slice_that_tells_nothing_ends_with_a_note(
+    client: MlflowClient, data: pd.DataFrame, name: str
+) -> None:
+    config, options, note = SLICES[name]
+    rows = data.assign(p=1 / (1 + np.exp(-data.a)), q=0.5, ward=np.arange(80) // 40)
+    chosen = {"one group": rows.ward == 0, "one row": rows.index == 0}.get(name, rows.y == 1)
+    with mlflow.start_run(run_name="slices") as run, pytest.warns(UcvtestWarning) as caught:
+        found = mlflow.models.evaluate(
+            data=rows[chosen],
+            targets="y",
+            evaluators="ucvtest",
+            model_type="classifier",
+            evaluator_config={"baseline": "q"} | config,
+            **options,
+        )
+    assert found.metrics == {}
+    tags = client.get_run(run.info.run_id).data.tags
+    name, _, text = note.partition(": ")
+    assert tags[f"ucvtest.{name}"].startswith(text)
+    (said,) = [str(item.message) for item in caught if item.category is UcvtestWarning]
+    assert said.endswith(f"the tag ucvtest.{name} of the run says so")
+
+
+def test_errors_of_one_class_are_compared(
+    logged: dict[str, Any], client: MlflowClient, data: pd.DataFrame
+) -> None:
+    ill = data[data.y == 1]
+    found = evaluate(ill, {"baseline": "old"}, predictions="new").metrics
+    estimate = (ill.new != 1).mean() - (ill.old != 1).mean()
+    assert found["ucvtest.new_vs_old.zero_one.mcnemar.estimate"] == pytest.approx(estimate)
+    rows = logged["rows"]
+    config = {"baseline_model": logged["old"], "loss": "auc", "pos_label": "yes"}
+    with pytest.warns(UcvtestWarning, match="model_vs_baseline.auc was not tested, as all rows"):
+        evaluate(rows[rows.y == "yes"], config, model=logged["new"])
 
 
 NAMED: list[dict[str, Any]] = [

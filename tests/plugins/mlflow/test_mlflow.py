@@ -6,13 +6,16 @@ import json
 import logging
 import math
 import os
+import platform
 import random
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -52,15 +55,17 @@ from sklearn.tree import DecisionTreeClassifier
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 from typer.testing import CliRunner
-from ucvtest_mlflow import content, delivery, locks, servers
+from ucvtest_mlflow import content, delivery, keys, locks, servers
 from ucvtest_mlflow.hook import AutologHook
-from ucvtest_mlflow.keys import keys_of, take_key
+from ucvtest_mlflow.keys import keys_of
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool, default_spool_dir
 
 from tests.support.mlflow_runs import (
+    KEY,
     RESULT,
     TEST,
+    VARIANCES,
     WARNINGS,
     X,
     Y,
@@ -93,29 +98,36 @@ def test_own_run(client: MlflowClient, spool: Path) -> None:
     # The run shows how long the test took.
     assert run.info.end_time - run.info.start_time >= 24300
     assert run.data.tags["mlflow.autologging"] == "ucvtest"
-    assert run.data.tags["mlflow.note.content"].startswith(f"**{RESULT.verdict}**\n\n|")
+    # The page shows blocks of code as they are, and tables without lines.
+    note = run.data.tags["mlflow.note.content"]
+    assert note.startswith(f"**{RESULT.verdict}**\n\n```\n")
+    assert "\nfirst - second " in note
+    assert "Verdict" not in note
     assert run.data.tags["mlflow.source.name"]
-    assert len(run.data.params.pop("ucvtest.ustatistic.1.uuid")) == 32
+    key = f"ucvtest.{KEY}"
     assert run.data.params == {
-        "ucvtest.ustatistic.1.learner": "lda",
-        "ucvtest.ustatistic.1.other": "knn:3",
-        "ucvtest.ustatistic.1.learn_size": "9",
-        "ucvtest.ustatistic.1.max_fits": "None",
-        "ucvtest.ustatistic.1.n_fits": "8000",
-        "ucvtest.ustatistic.1.elapsed": "24.3",
+        f"{key}.alpha": "0.05",
+        f"{key}.learner": "lda",
+        f"{key}.other": "knn:3",
+        f"{key}.learn_size": "9",
     }
+    tags = run.data.tags
+    assert (tags[f"{key}.seconds"], tags[f"{key}.n_fits"]) == ("24.3", "8000")
+    assert len(tags[f"{key}.uuid"]) == 32
+    (data,) = run.inputs.dataset_inputs
+    assert tags[f"{key}.dataset"] == data.dataset.digest
     low, high = RESULT.conf_int()
     assert run.data.metrics == {
-        "ucvtest.ustatistic.1.estimate": -0.14,
-        "ucvtest.ustatistic.1.se": 0.107,
-        "ucvtest.ustatistic.1.statistic": -1.31,
-        "ucvtest.ustatistic.1.pvalue": 0.19,
-        "ucvtest.ustatistic.1.conf_low": low,
-        "ucvtest.ustatistic.1.conf_high": high,
+        "ucvtest.lda_vs_knn_3.ustatistic.estimate": -0.14,
+        "ucvtest.lda_vs_knn_3.ustatistic.se": 0.107,
+        "ucvtest.lda_vs_knn_3.ustatistic.statistic": -1.31,
+        "ucvtest.lda_vs_knn_3.ustatistic.pvalue": 0.19,
+        "ucvtest.lda_vs_knn_3.ustatistic.conf_low": low,
+        "ucvtest.lda_vs_knn_3.ustatistic.conf_high": high,
     }
-    assert run.data.tags["ucvtest.ustatistic.1.verdict"] == RESULT.verdict
-    assert run.data.tags["ucvtest.ustatistic.1.status"] == "ok"
-    assert run.data.tags["ucvtest.ustatistic.1.version"] == uv.__version__
+    assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.verdict"] == RESULT.verdict
+    assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.status"] == "ok"
+    assert run.data.tags["ucvtest.version"] == uv.__version__
     assert list(spool.iterdir()) == []
 
 
@@ -132,13 +144,13 @@ def test_artifacts(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
         "variances.json",
     }
     assert files(client, run.info.run_id) == names
-    folder = Path(client.download_artifacts(run.info.run_id, "ucvtest/ustatistic.1", str(tmp_path)))
+    folder = Path(client.download_artifacts(run.info.run_id, f"ucvtest/{KEY}", str(tmp_path)))
     assert (folder / "summary.txt").read_text() == RESULT.summary().as_text() + "\n"
     assert (folder / "methods.txt").read_text().startswith(RESULT.methods_text())
     assert (folder / "summary.md").read_text() == RESULT.summary().as_markdown()
     assert (folder / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert same(TestResult.from_dict(json.loads((folder / "result.json").read_text())), RESULT)
-    table = mlflow.load_table("ucvtest/ustatistic.1/variances.json", run_ids=[run.info.run_id])
+    table = mlflow.load_table(VARIANCES, run_ids=[run.info.run_id])
     assert list(table.columns) == ["variance", "conf_low", "conf_high"]
     assert table.loc[0].tolist() == ["unbiased", pytest.approx(-0.35), pytest.approx(0.07)]
 
@@ -146,7 +158,7 @@ def test_artifacts(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
 def test_open_ends_of_intervals_in_tables(client: MlflowClient) -> None:
     table = {"variance": ("a", "b"), "conf_low": (-math.inf, math.nan)}
     logged = um.log_result(replace(RESULT, tables={"Variances": table}))
-    found = mlflow.load_table("ucvtest/ustatistic.1/variances.json", run_ids=[logged.run_id])
+    found = mlflow.load_table(VARIANCES, run_ids=[logged.run_id])
     assert float(found["conf_low"][0]) == -math.inf
     assert pd.isna(found["conf_low"][1])
 
@@ -166,6 +178,56 @@ def test_dataset(client: MlflowClient, spool: Path, features: Any) -> None:
     assert content.describe_data(other)["digest"] != item.dataset.digest
     if isinstance(features, pd.DataFrame):
         assert "response_" in item.dataset.schema
+
+
+def test_data_that_the_user_has_logged_are_not_logged_again(
+    client: MlflowClient, spool: Path
+) -> None:
+    """Whichever columns they have, in which order, they are known by their digest."""
+    um.autolog(spool_dir=spool, log_plots=False)
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    everything = table.assign(ill=Y)[["c", "ill", "a", "b"]]
+    users = {
+        "all": mlflow.data.from_pandas(everything, targets="ill"),
+        "features": mlflow.data.from_pandas(table),
+        "arrays": mlflow.data.from_numpy(X, targets=Y),
+    }
+    for name, dataset in users.items():
+        features = X if name == "arrays" else table
+        test = SimpleNamespace(sample=SimpleNamespace(features=features, response=Y))
+        with new_run() as run:
+            mlflow.log_input(dataset)
+            finish(test=test)
+        found = client.get_run(run.info.run_id)
+        assert [each.dataset.digest for each in found.inputs.dataset_inputs] == [dataset.digest]
+        assert found.data.tags[f"ucvtest.{KEY}.dataset"] == dataset.digest
+    # Others' data are left alone.
+    with new_run() as run:
+        mlflow.log_input(mlflow.data.from_pandas(everything.iloc[::-1], targets="ill"))
+        finish(test=SimpleNamespace(sample=SimpleNamespace(features=table, response=Y)))
+    assert len(client.get_run(run.info.run_id).inputs.dataset_inputs) == 2
+
+
+def test_the_picture_is_among_the_charts_of_the_run(client: MlflowClient, spool: Path) -> None:
+    """Under the names that MLflow gives, as its pages show nothing else."""
+    um.autolog(spool_dir=spool)
+    finish()
+    (run,) = runs(client)
+    assert run.data.tags["mlflow.loggedImages"] == "True"
+    with new_run() as other:
+        state = random.getstate()
+        name = f"ucvtest/{KEY}" if content.IN_IMAGE_NAMES == "+" else KEY
+        client.log_image(other.info.run_id, np.zeros((9, 9), dtype=np.uint8), key=name, step=0)
+        random.setstate(state)
+
+    def names(run_id: str) -> list[str]:
+        """Without the time and the number, which are of one picture."""
+        listed = client.list_artifacts(run_id, "images")
+        return sorted(
+            re.sub(r"\d{13}.[a-z0-9-]{32,36}", "", Path(each.path).name) for each in listed
+        )
+
+    assert names(run.info.run_id) == names(other.info.run_id)
 
 
 def test_dataset_that_mlflow_cannot_describe(client: MlflowClient, spool: Path) -> None:
@@ -201,18 +263,18 @@ def test_values_without_a_number_are_tags(client: MlflowClient, spool: Path) -> 
     um.autolog(spool_dir=spool)
     finish(replace(RESULT, alternative="less", pvalue=math.nan, status="too few resamples"))
     (run,) = runs(client)
-    assert run.data.tags["ucvtest.ustatistic.1.conf_low"] == "-inf"
-    assert run.data.tags["ucvtest.ustatistic.1.pvalue"] == "nan"
-    assert run.data.tags["ucvtest.ustatistic.1.status"] == "too few resamples"
-    assert "ucvtest.ustatistic.1.pvalue" not in run.data.metrics
-    assert "ucvtest.ustatistic.1.conf_low" not in run.data.metrics
+    assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.conf_low"] == "-inf"
+    assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.pvalue"] == "nan"
+    assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.status"] == "too few resamples"
+    assert "ucvtest.lda_vs_knn_3.ustatistic.pvalue" not in run.data.metrics
+    assert "ucvtest.lda_vs_knn_3.ustatistic.conf_low" not in run.data.metrics
 
 
 def test_long_settings_are_cut_and_kept_whole_in_the_result(client: MlflowClient) -> None:
     result = replace(RESULT, settings={"learner": "x" * 9000, "other": None})
     logged = um.log_result(result)
     run = client.get_run(logged.run_id)
-    value = run.data.params["ucvtest.ustatistic.1.learner"]
+    value = run.data.params[f"ucvtest.{logged.key}.learner"]
     assert (len(value), value[-5:]) == (500, "x ...")
     assert run.info.run_name == "x" * 36 + " ... (ustatistic)"
     assert same(um.load_result(logged.run_id), result)
@@ -245,12 +307,12 @@ def test_two_tests_in_the_active_run(client: MlflowClient, spool: Path) -> None:
     assert found.info.run_id == run.info.run_id
     assert "mlflow.note.content" not in found.data.tags
     assert "mlflow.autologging" not in found.data.tags
-    assert found.data.metrics["ucvtest.ustatistic.1.estimate"] == -0.14
-    assert found.data.metrics["ucvtest.ustatistic.2.estimate"] == 0.5
-    assert found.data.metrics["ucvtest.other.1.estimate"] == -0.14
-    assert found.data.params["ucvtest.ustatistic.2.learner"] == "qda"
-    assert same(um.load_result(run.info.run_id, "ustatistic.1"), RESULT)
-    assert same(um.load_result(run.info.run_id, "ustatistic.2"), second)
+    assert found.data.metrics["ucvtest.lda_vs_knn_3.ustatistic.estimate"] == -0.14
+    assert found.data.metrics["ucvtest.qda.ustatistic.estimate"] == 0.5
+    assert found.data.metrics["ucvtest.lda_vs_knn_3.other.estimate"] == -0.14
+    assert found.data.params["ucvtest.qda.ustatistic.learner"] == "qda"
+    assert same(um.load_result(run.info.run_id, KEY), RESULT)
+    assert same(um.load_result(run.info.run_id, "qda.ustatistic"), second)
 
 
 def test_the_run_stays_active(client: MlflowClient, spool: Path) -> None:
@@ -321,7 +383,7 @@ def test_two_threads_with_their_own_runs(client: MlflowClient, spool: Path) -> N
     for name, run_id in ids.items():
         params = client.get_run(run_id).data.params
         learners = {key: value for key, value in params.items() if key.endswith("learner")}
-        assert learners == {f"ucvtest.ustatistic.{i}.learner": name for i in (1, 2, 3)}
+        assert learners == {f"ucvtest.{name}.ustatistic{i}.learner": name for i in ("", ".2", ".3")}
 
 
 def test_two_threads_in_one_run(client: MlflowClient) -> None:
@@ -379,7 +441,7 @@ def test_a_data_set_that_others_log_meanwhile(client: MlflowClient, spool: Path)
     assert dataset is not None
 
     def log_into(run_id: str) -> Callable[[], object]:
-        return lambda: delivery._log_dataset(client, run_id, dataset)
+        return lambda: delivery._add_dataset(client, run_id, dataset)
 
     with (
         mlflow.start_run(run_id=mine),
@@ -471,17 +533,36 @@ def test_folders_that_cannot_be_locked(
         um.log_result(RESULT)
 
 
-def test_a_key_that_another_process_took_meanwhile(client: MlflowClient) -> None:
-    run_id = client.create_run("0", run_name="shared").info.run_id
-    before = client.get_run(run_id)
-    assert take_key(client, before, "ustatistic", "first") == "ustatistic.1"
-    assert take_key(client, before, "ustatistic", "second") == "ustatistic.2"
-    assert take_key(client, before, "other", "third") == "other.1"
-    # A second attempt finds its own key again.
-    assert take_key(client, client.get_run(run_id), "ustatistic", "first") == ("ustatistic.1")
-    client.delete_run(run_id)
-    with pytest.raises(mlflow.MlflowException, match="active"):
-        take_key(client, client.get_run(run_id), "ustatistic", "fourth")
+def of_another_process(client: MlflowClient, run_id: str, number: int, host: str) -> None:
+    """What a process leaves in a run into which it logs."""
+    client.set_tag(run_id, f"ucvtest.writer.other{number}", f"{host} {number}")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="asks which processes live as POSIX does")
+def test_keys_of_processes_that_log_into_one_run(client: MlflowClient) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    shared, mine, theirs = (client.create_run("0", run_name=name).info.run_id for name in "abc")
+    of_another_process(client, shared, gone.pid, platform.node())
+    client.log_metric(shared, "ucvtest.lda_vs_knn_3.ustatistic.estimate", 1.0)
+    assert um.log_result(RESULT, shared).key == f"{KEY}.2"
+    # Of this machine, of another, and of one that says something else.
+    of_another_process(client, mine, os.getppid(), platform.node())
+    of_another_process(client, theirs, gone.pid, "elsewhere")
+    for run_id in (mine, theirs):
+        keys_given = [um.log_result(RESULT, run_id).key for _ in range(2)]
+        name = next(iter({key.rpartition(".")[2] for key in keys_given}))
+        assert keys_given == [f"lda_vs_knn_3.ustatistic{number}.{name}" for number in ("", ".2")]
+        assert f"ucvtest.writer.{name}" in client.get_run(run_id).data.tags
+
+
+def test_runs_that_are_forgotten_are_read_again(
+    client: MlflowClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keys, "MOST_RUNS", 1)
+    one, other = (client.create_run("0", run_name=name).info.run_id for name in ("one", "other"))
+    found = [um.log_result(RESULT, run_id).key for run_id in (one, other, one)]
+    assert found == [KEY] * 2 + [f"{KEY}.2"]
 
 
 # ------------------------------------------------------------------- switching on and off
@@ -525,7 +606,7 @@ def test_silent(client: MlflowClient, spool: Path, caplog: pytest.LogCaptureFixt
             finish()
     finally:
         logging.getLogger("mlflow").removeHandler(caplog.handler)
-    expected = f"Logged ustatistic.1 to run {run.info.run_id} ({mlflow.get_tracking_uri()})"
+    expected = f"Logged {KEY} to run {run.info.run_id} ({mlflow.get_tracking_uri()})"
     assert caplog.messages == [expected]
 
 
@@ -572,9 +653,12 @@ def test_unknown_name() -> None:
 
 def test_log_result_and_load_result(client: MlflowClient) -> None:
     logged = um.log_result(RESULT)
-    assert logged.key == "ustatistic.1"
+    assert logged.key == KEY
     assert same(um.load_result(*logged), RESULT)
-    assert um.log_result(RESULT, run_id=logged.run_id) == (logged.run_id, "ustatistic.2")
+    assert um.log_result(RESULT, run_id=logged.run_id) == (
+        logged.run_id,
+        f"{KEY}.2",
+    )
     assert client.get_run(logged.run_id).info.status == "FINISHED"
 
 
@@ -608,13 +692,14 @@ def test_plans_are_logged(client: MlflowClient) -> None:
     rules = uv.Losses.from_predictions(y, {"rule": [1, 0] * 5 + y[10:]})
     plan = uv.plan(rules, learner="rule", width=0.13)
     logged = um.log_result(plan)
-    assert logged.key == "plan.1"
+    assert logged.key == "rule.zero_one.plan"
     assert um.load_result(logged.run_id) == plan
     run = client.get_run(logged.run_id)
-    assert run.data.metrics["ucvtest.plan.1.n_needed"] == plan.n_needed
-    assert run.data.tags["ucvtest.plan.1.verdict"] == plan.verdict
+    assert run.data.metrics["ucvtest.rule.zero_one.plan.n_needed"] == plan.n_needed
+    assert run.data.tags["ucvtest.rule.zero_one.plan.verdict"] == plan.verdict
     found = {
-        Path(item.path).name for item in client.list_artifacts(logged.run_id, "ucvtest/plan.1")
+        Path(item.path).name
+        for item in client.list_artifacts(logged.run_id, "ucvtest/rule.zero_one.plan")
     }
     assert {"result.json", "plot.png", "plan.json", "summary.md"} <= found
 
@@ -659,10 +744,8 @@ def test_load_result_errors(client: MlflowClient) -> None:
     um.log_result(RESULT, run_id)
     expected = {
         (empty, None): f"run {empty} holds no result of ucvtest",
-        (run_id, None): f"run {run_id} holds several results: name one of ustatistic.1, "
-        "ustatistic.2",
-        (run_id, "other.1"): f"run {run_id} holds no result 'other.1': it has ustatistic.1, "
-        "ustatistic.2",
+        (run_id, None): f"run {run_id} holds several results: name one of {KEY}, {KEY}.2",
+        (run_id, "other.1"): f"run {run_id} holds no result 'other.1': it has {KEY}, {KEY}.2",
     }
     for arguments, message in expected.items():
         with pytest.raises(ValueError) as error:
@@ -717,11 +800,12 @@ def test_losses_are_fitted_in_silence_and_every_test_on_them_is_logged(
         losses = uv.evaluate({"tree": tree, "majority": "majority"}, X, Y, 4, rng=0)
         bare = client.get_run(run.info.run_id)
         assert (bare.data.params, bare.data.metrics) == ({}, {})
+        one = uv.CorrectedTTest.from_losses(losses, "tree", null_value=0.5)
+        influence = uv.InfluenceFunctionTest.from_losses(losses)
         results = {
-            "corrected_t.1": uv.CorrectedTTest.from_losses(losses).fit(),
-            "corrected_t.2": uv.CorrectedTTest.from_losses(losses, "tree", null_value=0.5).fit(),
-            "fold_covariance.1": uv.FoldCovarianceTest.from_losses(losses).fit(),
-            "influence.1": uv.InfluenceFunctionTest.from_losses(losses).fit(),
+            "tree_vs_majority.zero_one.corrected_t": uv.CorrectedTTest.from_losses(losses).fit(),
+            "tree.zero_one.corrected_t": one.fit(),
+            "tree_vs_majority.zero_one.influence": influence.fit(),
         }
     (found,) = runs(client)
     assert client.search_logged_models(["0"]) == []
@@ -855,10 +939,10 @@ def test_interruption_keeps_the_result(
             finish()
     # The second attempt goes to the run that the first one created, and doubles nothing.
     (run,) = runs(client)
-    assert um.flush_spool(spool) == [(run.info.run_id, "ustatistic.1")]
+    assert um.flush_spool(spool) == [(run.info.run_id, KEY)]
     assert [found.info.run_id for found in runs(client)] == [run.info.run_id]
     assert client.get_run(run.info.run_id).info.status == "FINISHED"
-    table = mlflow.load_table("ucvtest/ustatistic.1/variances.json", run_ids=[run.info.run_id])
+    table = mlflow.load_table(VARIANCES, run_ids=[run.info.run_id])
     assert len(table) == 1
     assert list(spool.iterdir()) == []
 
@@ -866,39 +950,24 @@ def test_interruption_keeps_the_result(
 LISTED = "mlflow.loggedArtifacts"
 
 
-def test_the_list_of_tables_has_an_end(client: MlflowClient) -> None:
-    """MLflow cuts a tag at 8000 characters, and its own log_table fails from then on."""
+def test_the_list_of_tables_is_that_of_the_first_result(client: MlflowClient) -> None:
+    """MLflow cuts a tag at 8000 characters, and everybody who lists a table rewrites it."""
     run_id = client.create_run("0", run_name="shared").info.run_id
+    client.log_table(run_id, {"a": [1]}, "users.json")
+    path = f"ucvtest/{um.log_result(RESULT, run_id).key}/variances.json"
+    client.log_table(run_id, {"a": [1]}, "users_too.json")
     um.log_result(RESULT, run_id)
-    first, other = (f"ucvtest/ustatistic.{i}/variances.json" for i in (1, 2))
-    (listed,) = json.loads(client.get_run(run_id).data.tags[LISTED])
-    assert listed == {"path": first, "type": "table"}
+    listed = json.loads(client.get_run(run_id).data.tags[LISTED])
+    assert [each["path"] for each in listed] == ["users.json", path, "users_too.json"]
+    assert len(mlflow.load_table(path, run_ids=[run_id])) == 1
+    second = um.load_table(run_id, "ucvtest/lda_vs_knn_3.ustatistic.2/variances.json")
+    assert len(second) == 1
     for full in (json.dumps([{"path": "x" * 4950, "type": "table"}]), '[{"path": "'):
+        run_id = client.create_run("0", run_name="full").info.run_id
         client.set_tag(run_id, LISTED, full)
         key = um.log_result(RESULT, run_id).key
         assert client.get_run(run_id).data.tags[LISTED] == full
         assert "variances.json" in files(client, run_id, key)
-    client.delete_tag(run_id, LISTED)
-    delivery._list_tables(client, run_id, [first])
-    delivery._list_tables(client, run_id, [first, other])
-    assert json.loads(client.get_run(run_id).data.tags[LISTED]) == [
-        {"path": path, "type": "table"} for path in (first, other)
-    ]
-    assert len(mlflow.load_table(first, run_ids=[run_id])) == 1
-
-
-def test_one_process_at_a_time_lists_its_tables(
-    client: MlflowClient, is_locked: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    listed = []
-
-    def list_tables(client: MlflowClient, run_id: str, paths: list[str]) -> None:
-        assert is_locked()
-        listed.extend(paths)
-
-    monkeypatch.setattr(delivery, "_list_tables", list_tables)
-    um.log_result(RESULT)
-    assert listed == ["ucvtest/ustatistic.1/variances.json"]
 
 
 def test_what_has_arrived_is_not_sent_again(client: MlflowClient, spool: Path) -> None:
@@ -909,10 +978,10 @@ def test_what_has_arrived_is_not_sent_again(client: MlflowClient, spool: Path) -
     spool.mkdir()
     keep(spool, record)
     delivery._send(record)
-    assert um.flush_spool(spool) == [(record.run_id, "ustatistic.1")]
+    assert um.flush_spool(spool) == [(record.run_id, KEY)]
     metrics = client.get_run(record.run_id).data.metrics
     assert [name for name in metrics if name.endswith("estimate")] == [
-        "ucvtest.ustatistic.1.estimate"
+        "ucvtest.lda_vs_knn_3.ustatistic.estimate"
     ]
 
 
@@ -928,7 +997,7 @@ def test_flush_asks_a_dead_server_once_and_goes_on(client: MlflowClient, spool: 
         with pytest.warns(UcvtestWarning) as caught:
             sent = um.flush_spool(spool)
     assert sum(issubclass(item.category, UcvtestWarning) for item in caught) == 1
-    assert [logged.key for logged in sent] == ["ustatistic.1"]
+    assert [logged.key for logged in sent] == [KEY]
     assert {path.stem for path in spool.iterdir()} == {record.id for record in records[:2]}
 
 
@@ -1100,11 +1169,11 @@ def test_every_class_in_one_run_and_some_twice(
             if getattr(uv, name).needs_other:
                 arguments = {"other": "nearest_centroid", **arguments}
             test = getattr(uv, name)(X, y, "lda", **arguments)
-            for number in (1, 2) if place < 2 else (1,):
+            for number in ("", ".2") if place < 2 else ("",):
                 result = test.fit(rng=0, **options)
                 assert content.kind(result) == test.method_name
                 results.append(result)
-                expected.append(f"{content.kind(result)}.{number}")
+                expected.append(f"{content.key(result)}{number}")
     (found,) = server.search_runs([experiment])
     assert found.info.run_id == run.info.run_id
     keys = sorted(keys_of(found))
@@ -1122,6 +1191,47 @@ def test_every_class_in_one_run_and_some_twice(
     (data,) = found.inputs.dataset_inputs
     assert data.dataset.digest == content.describe_data(test)["digest"]
     assert list(spool.iterdir()) == []
+
+
+def test_a_test_costs_a_server_one_batch_and_its_files(
+    server: MlflowClient, experiment: str, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is in the run already: nothing is asked that grows with it."""
+    um.autolog(spool_dir=spool, silent=True)
+    asked: list[str] = []
+    send = requests.Session.send
+
+    def count(session: Any, request: Any, **options: Any) -> Any:
+        asked.append(f"{request.method} {request.path_url.partition('?')[0]}")
+        return send(session, request, **options)
+
+    monkeypatch.setattr(requests.Session, "send", count)
+    costs = []
+    with new_run():
+        for _ in range(4):
+            asked.clear()
+            finish()
+            costs.append(Counter(each.partition("/artifacts/")[0] for each in asked))
+    api = "/api/2.0"
+    once = {
+        "GET /health": 1,
+        f"POST {api}/mlflow/runs/log-batch": 1,
+        # Two looks at what has arrived.
+        f"GET {api}/mlflow-artifacts/artifacts": 1,
+        f"GET {api}/mlflow/metrics/get-history": 1,
+    }
+    # Summary twice, methods, result, table and picture, and the picture twice for the page.
+    n_files = {f"PUT {api}/mlflow-artifacts": 8}
+    assert costs[1] == costs[2] == costs[3] == Counter(once | n_files)
+    # The first one looks at the run, once for itself and once for where files are, and logs the
+    # data.
+    assert costs[0] - costs[1] == Counter(
+        {
+            f"POST {api}/mlflow/runs/set-tag": 1,
+            f"GET {api}/mlflow/runs/get": 2,
+            f"POST {api}/mlflow/runs/log-inputs": 1,
+        }
+    )
 
 
 def test_own_runs_and_nested_ones_on_a_server(
@@ -1154,8 +1264,9 @@ def test_threads_with_their_own_runs_on_a_server(
     with ThreadPoolExecutor(2) as pool:
         ids = list(pool.map(work, ["one", "two"]))
     for name, run_id in zip(["one", "two"], ids, strict=True):
-        for number in (1, 2):
-            assert um.load_result(run_id, f"ustatistic.{number}").settings == {"learner": name}
+        for number in ("", ".2"):
+            key = f"{name}.ustatistic{number}"
+            assert um.load_result(run_id, key).settings == {"learner": name}
     assert len(server.search_runs([experiment])) == 2
 
 
@@ -1174,7 +1285,7 @@ def test_run_of_a_test_that_raises(server: MlflowClient, experiment: str, spool:
         fit_inside_a_run()
     (run,) = server.search_runs([experiment])
     assert run.info.status == "FAILED"
-    assert keys_of(run) == ["ustatistic.1"]
+    assert keys_of(run) == [KEY]
     with pytest.raises(ValueError, match="no"):
         real_test(broken, None).fit(n_pairs=4, rng=0)
     assert len(server.search_runs([experiment])) == 1
@@ -1184,7 +1295,8 @@ def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: P
     run_id = server.create_run(experiment, run_name="shared").info.run_id
     (tmp_path / "result.json").write_text(RESULT.to_json())
     code = (
-        "import json, sys, ucvtest, ucvtest_mlflow as um; "
+        "import json, sys, ucvtest, ucvtest_mlflow as um; from ucvtest_mlflow import delivery; "
+        "delivery.WAIT_SECONDS = 600; "
         "result = ucvtest.TestResult.from_dict(json.load(open('result.json'))); "
         "[um.log_result(result, sys.argv[1]) for _ in range(4)]"
     )
@@ -1194,7 +1306,7 @@ def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: P
     ]
     assert [worker.wait(LIMIT) for worker in workers] == [0, 0]
     run = server.get_run(run_id)
-    assert sorted(keys_of(run)) == [f"ustatistic.{number}" for number in range(1, 9)]
+    assert len(set(keys_of(run))) == 8
     histories = [
         server.get_metric_history(run_id, f"ucvtest.{key}.estimate") for key in keys_of(run)
     ]
@@ -1215,7 +1327,8 @@ def test_server_that_comes_back(
         outcome = CliRunner().invoke(cli.app, ["mlflow", "flush", "--spool-dir", str(spool)])
         assert outcome.exit_code == 0, outcome.output
         (run,) = server.search_runs([experiment])
-        assert outcome.stdout == f"Sent: ustatistic.1 to run {run.info.run_id}\n"
+        key = "lda_vs_nearest_centroid.zero_one.ustatistic"
+        assert outcome.stdout == f"Sent: {key} to run {run.info.run_id}\n"
         assert um.flush_spool(spool) == []
         assert same(um.load_result(run.info.run_id), result)
     assert run.info.status == "FINISHED"
@@ -1246,7 +1359,7 @@ def test_flush_uses_the_default_spool(client: MlflowClient) -> None:
     keep(default_spool_dir(), Record(RESULT, mlflow.get_tracking_uri()))
     outcome = CliRunner().invoke(cli.app, ["mlflow", "flush"])
     (run,) = runs(client)
-    assert outcome.stdout == f"Sent: ustatistic.1 to run {run.info.run_id}\n"
+    assert outcome.stdout == f"Sent: lda_vs_knn_3.ustatistic to run {run.info.run_id}\n"
 
 
 # ------------------------------------------------------------------------ the environment
@@ -1374,6 +1487,9 @@ def test_the_core_finds_the_plugin_by_its_entry_point() -> None:
 # -------------------------------------------------------------------------------- comparisons
 
 
+COMPARISON = "lda_vs_knn_3.zero_one.comparison"
+
+
 def two_tests(learners: Any = ("lda", "knn:3")) -> uv.Comparison:
     folds = uv.TestSpec("corrected_t", {"design": 4})
     return uv.compare(X, Y, list(learners), ["corrected_t", folds], rng=0)
@@ -1386,15 +1502,15 @@ def test_a_comparison_is_one_entry(client: MlflowClient, spool: Path) -> None:
     assert run.info.run_name == "lda vs knn:3 (comparison)"
     assert run.info.status == "FINISHED"
     # None of its tests is logged by itself.
-    assert keys_of(run) == ["comparison.1"]
+    assert keys_of(run) == [COMPARISON]
     metrics = run.data.metrics
-    assert run.data.params["ucvtest.comparison.1.n_fits"] == str(found.n_fits)
-    name = "ucvtest.comparison.1.corrected_t_2.pvalue"
+    assert run.data.tags[f"ucvtest.{COMPARISON}.n_fits"] == str(found.n_fits)
+    name = f"ucvtest.{COMPARISON}.corrected_t_2.pvalue"
     assert metrics[name] == found.result("corrected_t (2)").pvalue
-    assert run.data.params["ucvtest.comparison.1.correction"] == "holm"
-    assert run.data.tags["ucvtest.comparison.1.status"] == "ok"
+    assert run.data.params[f"ucvtest.{COMPARISON}.correction"] == "holm"
+    assert run.data.tags[f"ucvtest.{COMPARISON}.status"] == "ok"
     assert run.data.tags["mlflow.note.content"].startswith("**At the 5% level")
-    assert files(client, run.info.run_id, "comparison.1") == {
+    assert files(client, run.info.run_id, COMPARISON) == {
         "summary.md", "summary.txt", "result.json", "plot.png", "comparison.json", "fits.json",
     }  # fmt: skip
     assert len(run.inputs.dataset_inputs) == 1
@@ -1408,24 +1524,25 @@ def test_learners_judged_together_have_a_table_and_the_size_of_their_best_set(
         *(X, Y, ["lda", "knn:3", "majority"], "hold_out"), correction="simultaneous", rng=0
     )
     run = client.get_run(um.log_result(found).run_id)
-    name = "ucvtest.comparison.1.hold_out.best_set_size"
+    name = "ucvtest.zero_one.comparison.hold_out.best_set_size"
     assert run.data.metrics[name] == len(found.best_set())
-    assert "learners_hold_out.json" in files(client, run.info.run_id, "comparison.1")
+    assert "learners_hold_out.json" in files(client, run.info.run_id, "zero_one.comparison")
 
 
 def test_probabilities_are_metrics_where_there_is_no_pvalue(client: MlflowClient) -> None:
     found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     posterior = found.result("bayesian_t")
-    assert metrics["ucvtest.comparison.1.bayesian_t.p_left"] == posterior.diagnostics["p_left"]
-    assert "ucvtest.comparison.1.corrected_t.p_left" not in metrics
+    assert metrics[f"ucvtest.{COMPARISON}.bayesian_t.p_left"] == posterior.diagnostics["p_left"]
+    assert f"ucvtest.{COMPARISON}.corrected_t.p_left" not in metrics
     for test in ("corrected_t", "bayesian_t"):
         for name in ("estimate_learner", "estimate_other", "se_learner", "se_other"):
             own = found.result(test).diagnostics[name]
-            assert metrics[f"ucvtest.comparison.1.{test}.{name}"] == own
+            assert metrics[f"ucvtest.{COMPARISON}.{test}.{name}"] == own
     alone = client.get_run(um.log_result(posterior).run_id).data.metrics
-    assert alone["ucvtest.bayesian_t.1.se_other"] == posterior.diagnostics["se_other"]
-    assert alone["ucvtest.bayesian_t.1.p_rope"] == posterior.diagnostics["p_rope"]
+    for name in ("se_other", "p_rope"):
+        number = alone[f"ucvtest.lda_vs_knn_3.zero_one.bayesian_t.{name}"]
+        assert number == posterior.diagnostics[name]
 
 
 def test_labels_that_keys_cannot_tell_apart(client: MlflowClient) -> None:
@@ -1433,14 +1550,16 @@ def test_labels_that_keys_cannot_tell_apart(client: MlflowClient) -> None:
     found = uv.compare(X, Y, ["lda", "knn:3"], tests, rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     for key, label in zip(("a", "a_2", "test"), tests, strict=True):
-        assert metrics[f"ucvtest.comparison.1.{key}.pvalue"] == found.result(label).pvalue
+        assert metrics[f"ucvtest.{COMPARISON}.{key}.pvalue"] == found.result(label).pvalue
 
 
 def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool)
     with mlflow.start_run(run_name="all") as run:
         found = two_tests(("lda", "knn:3", "majority"))
-    table = mlflow.load_table("ucvtest/comparison.1/comparison.json", run_ids=[run.info.run_id])
+    table = mlflow.load_table(
+        "ucvtest/zero_one.comparison/comparison.json", run_ids=[run.info.run_id]
+    )
     assert len(table) == 6
     np.testing.assert_allclose(
         table["pvalue_adjusted"].astype(float), found.frame["pvalue_adjusted"]
@@ -1451,9 +1570,9 @@ def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
         test = row["test"].replace(" (", "_").replace(")", "")
         pair = f"{row['learner']}_vs_{row['other']}".replace(":", "_")
         for name in content.OF_PAIRS:
-            assert metrics[f"ucvtest.comparison.1.{test}.{pair}.{name}"] == row[name]
+            assert metrics[f"ucvtest.zero_one.comparison.{pair}.{test}.{name}"] == row[name]
     # By these runs can be found and put in order.
-    column = "metrics.`ucvtest.comparison.1.corrected_t_1.lda_vs_majority.pvalue`"
+    column = "metrics.`ucvtest.zero_one.comparison.lda_vs_majority.corrected_t_1.pvalue`"
     assert len(mlflow.search_runs(filter_string=f"{column} <= 1", order_by=[column])) == 1
 
 
@@ -1465,7 +1584,7 @@ def test_names_that_keys_have_no_room_for(client: MlflowClient) -> None:
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     long = "x" * content.LONGEST_NAME
     for pair in (f"learner_vs_{long}", f"learner_vs_{long}_2", f"{long}_vs_{long}_2"):
-        assert f"ucvtest.comparison.1.hold_out.{pair}.estimate" in metrics
+        assert f"ucvtest.zero_one.comparison.{pair}.hold_out.estimate" in metrics
 
 
 def test_names_that_look_like_pairs(client: MlflowClient) -> None:
@@ -1498,8 +1617,10 @@ def test_plans_are_logged_by_themselves(client: MlflowClient, spool: Path) -> No
     assert set(found) == set(plans)
     for name, plan in plans.items():
         data = found[name].data
-        assert data.metrics["ucvtest.plan.1.n_needed"] == plan.n_needed
-        assert data.params["ucvtest.plan.1.n_fits"] == str(plan.n_fits)
+        key = f"ucvtest.{name.partition(' ')[0]}.zero_one.plan"
+        assert data.metrics[f"{key}.n_needed"] == plan.n_needed
+        assert data.params[f"{key}.alpha"] == str(plan.alpha)
+        assert data.tags[f"{key}.n_fits"] == str(plan.n_fits)
     assert len(found["nearest_centroid (plan)"].inputs.dataset_inputs) == 1
     assert found["rule (plan)"].inputs.dataset_inputs == []
 
@@ -1511,15 +1632,15 @@ def test_a_selection(client: MlflowClient, spool: Path) -> None:
     (run,) = runs(client)
     assert run.info.run_name == "a or b (select_model)"
     assert run.data.metrics == {
-        f"ucvtest.select_model.1.{name}.{criterion}": found.columns[criterion][place]
+        f"ucvtest.zero_one.select_model.{name}.{criterion}": found.columns[criterion][place]
         for place, name in enumerate("ab")
         for criterion in ("e_in", "permutation", "loo")
     }
-    assert run.data.params["ucvtest.select_model.1.criterion"] == "permutation"
-    assert run.data.params["ucvtest.select_model.1.n_fits"] == str(found.n_fits)
-    assert run.data.tags["ucvtest.select_model.1.verdict"] == found.verdict
-    assert run.data.tags["mlflow.note.content"].startswith(f"**{found.verdict}**\n\n|")
-    assert files(client, run.info.run_id, "select_model.1") == {
+    assert run.data.params["ucvtest.zero_one.select_model.criterion"] == "permutation"
+    assert run.data.tags["ucvtest.zero_one.select_model.n_fits"] == str(found.n_fits)
+    assert run.data.tags["ucvtest.zero_one.select_model.verdict"] == found.verdict
+    assert run.data.tags["mlflow.note.content"].startswith(f"**{found.verdict}**\n\n```\n")
+    assert files(client, run.info.run_id, "zero_one.select_model") == {
         "summary.md", "summary.txt", "result.json", "plot.png", "learners.json",
     }  # fmt: skip
     assert len(run.inputs.dataset_inputs) == 1
@@ -1537,13 +1658,17 @@ def test_a_comparison_beside_a_test_in_one_run(client: MlflowClient, spool: Path
         two_tests()
         two_tests()
     keys = keys_of(client.get_run(run.info.run_id))
-    assert sorted(keys) == ["comparison.1", "comparison.2", "corrected_t.1"]
+    assert sorted(keys) == [
+        COMPARISON,
+        "lda_vs_knn_3.zero_one.comparison.2",
+        "lda_vs_knn_3.zero_one.corrected_t",
+    ]
 
 
 def test_a_comparison_comes_back_as_it_was(client: MlflowClient) -> None:
     found = two_tests()
     logged = um.log_result(found)
-    assert logged.key == "comparison.1"
+    assert logged.key == COMPARISON
     assert um.load_result(*logged).to_dict() == found.to_dict()
 
 
@@ -1573,7 +1698,9 @@ def test_inner_fits_of_a_comparison_are_invisible(
 def test_status_of_a_comparison_names_the_test(client: MlflowClient) -> None:
     found = uv.compare(X, Y, {"a": "majority", "b": "majority"}, "corrected_t", rng=0)
     run = client.get_run(um.log_result(found).run_id)
-    assert run.data.tags["ucvtest.comparison.1.status"].startswith("corrected_t a b: degenerate")
+    assert run.data.tags["ucvtest.a_vs_b.zero_one.comparison.status"].startswith(
+        "corrected_t a b: degenerate"
+    )
 
 
 def test_the_command_line_logs_a_table_as_one(client: MlflowClient, tmp_path: Path) -> None:
@@ -1584,4 +1711,4 @@ def test_the_command_line_logs_a_table_as_one(client: MlflowClient, tmp_path: Pa
     outcome = CliRunner().invoke(cli.app, arguments)
     assert outcome.exit_code == 0, outcome.output
     (run,) = runs(client)
-    assert keys_of(run) == ["comparison.1"]
+    assert keys_of(run) == [COMPARISON]

@@ -168,9 +168,9 @@ def test_a_record_that_has_arrived_and_cannot_be_removed(
         patch.setattr(Path, "unlink", refuse)
         finish()
     (run,) = runs(client)
-    assert um.flush_spool(spool) == [(run.info.run_id, "ustatistic.1")]
+    assert um.flush_spool(spool) == [(run.info.run_id, "lda_vs_knn_3.ustatistic")]
     (found,) = runs(client)
-    assert keys_of(found) == ["ustatistic.1"]
+    assert keys_of(found) == ["lda_vs_knn_3.ustatistic"]
     assert list(spool.iterdir()) == []
 
 
@@ -406,10 +406,10 @@ def test_numbers_have_the_time_of_the_test(client: MlflowClient, spool: Path) ->
     keep(spool, sent)
     (logged,) = um.flush_spool(spool)
     # As if the server had been stopped between the numbers and the words.
-    client.delete_tag(logged.run_id, "ucvtest.ustatistic.1.status")
+    client.delete_tag(logged.run_id, "ucvtest.lda_vs_knn_3.ustatistic.status")
     keep(spool, sent)
     assert um.flush_spool(spool) == [logged]
-    (metric,) = client.get_metric_history(logged.run_id, "ucvtest.ustatistic.1.pvalue")
+    (metric,) = client.get_metric_history(logged.run_id, "ucvtest.lda_vs_knn_3.ustatistic.pvalue")
     assert metric.timestamp == sent.created
     (run,) = runs(client)
     assert run.info.end_time == sent.created

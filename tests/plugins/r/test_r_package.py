@@ -13,6 +13,7 @@ import pytest
 from ucvtest_r.__main__ import main
 
 import ucvtest as uv
+from tests.support.compiling import quickly
 from tests.support.paths import ROOT
 from tests.support.processes import finished
 from tests.support.r_session import (
@@ -21,6 +22,7 @@ from tests.support.r_session import (
     SAMPLE,
     RSession,
     run_command,
+    run_r_together,
 )
 
 pytestmark = pytest.mark.requires_r
@@ -230,7 +232,8 @@ def test_autolog_logs_to_the_store_of_python(r_environment: dict[str, str], tmp_
     )
     assert done.returncode == 0, done.stderr
     (run,) = mlflow.MlflowClient(store).search_runs(["0"])
-    assert run.data.metrics["ucvtest.ustatistic.1.estimate"] == float(done.stdout.split()[-1])
+    estimate = run.data.metrics["ucvtest.lda.zero_one.ustatistic.estimate"]
+    assert estimate == float(done.stdout.split()[-1])
 
 
 def stub_package(folder: Path, name: str, version: str, code: str = "") -> str:
@@ -432,34 +435,17 @@ VIGNETTES = {
 }
 
 
-@pytest.mark.parametrize(("name", "expected"), VIGNETTES.items())
-def test_vignettes_run(
-    r_environment: dict[str, str], tmp_path: Path, name: str, expected: str
-) -> None:
+def vignette(name: str) -> str:
     text = (PACKAGE / "vignettes" / f"{name}.Rmd").read_text()
     chunks = re.findall(
         r"^```\{r(?:, eval = [^\n]*)?\}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL
     )
-    script = tmp_path / "vignette.R"
-    script.write_text("pdf(NULL)\n" + "\n".join(chunks))
-    assert expected in run_command(["Rscript", script], env=r_environment)
+    assert chunks
+    return "pdf(NULL)\n" + "\n".join(chunks)
 
 
-def test_the_session_of_the_examples_runs(r_environment: dict[str, str]) -> None:
-    script = PACKAGE.parents[1] / "examples" / "r_session.R"
-    printed = run_command(["Rscript", script, "--quick"], env=r_environment)
-    (exported,) = (
-        set(re.findall(r"^export\((.*)\)$", (PACKAGE / "NAMESPACE").read_text(), re.MULTILINE)),
-    )
-    needs_network_or_store = {"install_python", "autolog", "ucvtest_available"}
-    code = script.read_text()
-    used = set(re.findall(r"\b[a-z_]\w*\b", code))
-    assert exported - needs_network_or_store - used == set()
-    assert "Picture: " in printed
-
-
-def test_the_code_of_readme_and_pages_runs(r_environment: dict[str, str], tmp_path: Path) -> None:
-    """All in one session; blocks with a package that is not there are left out."""
+def code_of_pages() -> str:
+    """All of README and pages; blocks with a package that is not there are left out."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
     blocks = [
         block
@@ -467,21 +453,76 @@ def test_the_code_of_readme_and_pages_runs(r_environment: dict[str, str], tmp_pa
         for block in re.findall(r"^```r\n(.*?)^```$", page.read_text(), re.M | re.S)
     ]
     assert len(blocks) >= 7
-    script = tmp_path / "pages.R"
     lines = ["pdf(NULL)"]
     for block in blocks:
         packages = sorted(set(re.findall(r"\b(\w+)::", block)))
         there = " && ".join(f'requireNamespace("{name}", quietly = TRUE)' for name in packages)
         lines.append(f"if ({there or 'TRUE'}) {{\n{block}}}")
-    script.write_text("\n".join(lines))
-    run_command(["Rscript", script], env=r_environment)
+    return "\n".join(lines)
 
 
-def test_the_clinical_examples_run(r_environment: dict[str, str]) -> None:
-    script = PACKAGE.parents[1] / "examples" / "r_clinical_data.R"
-    printed = run_command(["Rscript", script, "--quick"], env=r_environment)
+@pytest.fixture(scope="module")
+def shown(
+    r_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[bool, str]]:
+    """Of vignettes, pages and examples: whether they end well, and what they print.
+
+    What they show is R, so that they need not be compiled as for users; short scripts are.
+    """
+    folder = tmp_path_factory.mktemp("shown")
+    code = {name: vignette(name) for name in VIGNETTES} | {"pages": code_of_pages()}
+    for name, text in code.items():
+        (folder / f"{name}.R").write_text(text)
+    paths = [folder / f"{name}.R" for name in code]
+    paths += [ROOT / "examples" / f"{name}.R" for name in ("r_session", "r_clinical_data")]
+    return run_r_together(paths, folder, r_environment | quickly())
+
+
+@pytest.mark.parametrize(("name", "expected"), VIGNETTES.items())
+def test_vignettes_run(shown: dict[str, tuple[bool, str]], name: str, expected: str) -> None:
+    well, printed = shown[name]
+    assert well, printed
+    assert expected in printed
+
+
+def test_the_session_of_the_examples_runs(shown: dict[str, tuple[bool, str]]) -> None:
+    well, printed = shown["r_session"]
+    assert well, printed
+    assert "Picture: " in printed
+
+
+def test_the_session_of_the_examples_uses_every_function() -> None:
+    (exported,) = (
+        set(re.findall(r"^export\((.*)\)$", (PACKAGE / "NAMESPACE").read_text(), re.MULTILINE)),
+    )
+    needs_network_or_store = {"install_python", "autolog", "ucvtest_available"}
+    code = (ROOT / "examples" / "r_session.R").read_text()
+    used = set(re.findall(r"\b[a-z_]\w*\b", code))
+    assert exported - needs_network_or_store - used == set()
+
+
+def test_the_code_of_readme_and_pages_runs(shown: dict[str, tuple[bool, str]]) -> None:
+    well, printed = shown["pages"]
+    assert well, printed
+
+
+def test_the_clinical_examples_run(shown: dict[str, tuple[bool, str]]) -> None:
+    well, printed = shown["r_clinical_data"]
+    assert well, printed
     assert "missing values in 4 rows (V6), which learner lda cannot use" in printed
     assert "logistic regression minus rpart::rpart" in printed
+
+
+def test_the_script_that_fails_is_named(r_environment: dict[str, str], tmp_path: Path) -> None:
+    texts = {
+        "bad": "library(tools)\nprint(1)\nstop('no')",
+        "good": "cat('package:tools' %in% search(), commandArgs(TRUE)[2], exists('own'))",
+    }
+    texts["bad"] = f"own <- 1\n{texts['bad']}"
+    for name, text in texts.items():
+        (tmp_path / f"{name}.R").write_text(text)
+    found = run_r_together([tmp_path / f"{name}.R" for name in texts], tmp_path, r_environment)
+    assert found == {"bad": (False, "[1] 1\nError: no\n"), "good": (True, "FALSE --quick FALSE")}
 
 
 def test_the_wheel_gets_the_r_package_and_nothing_that_a_compiler_left() -> None:

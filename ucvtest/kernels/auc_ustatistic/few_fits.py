@@ -103,12 +103,21 @@ class PlacedRounds:
         pairs = zip(self.placed, other.placed, strict=True)
         return all(np.array_equal(x, y) for x, y in pairs)
 
-    def estimate(self) -> FewFits:
-        """The AUC (difference) and its variance, from three rounds on."""
-        samples = [
-            SampleEffects.of(placed.sum(axis=1) / (~learning).sum(axis=1), learning)
+    def _tested(self) -> list[np.ndarray]:
+        """What each round has of each observation, (R, n_c) of each class."""
+        return [
+            placed.sum(axis=1) / (~learning).sum(axis=1)
             for placed, learning in zip(self.placed, self.learning, strict=True)
         ]
+
+    def effects(self) -> list[np.ndarray]:
+        """The mean placement of each observation over all rounds, (n_c,) of each class."""
+        return [tested.mean(axis=0) for tested in self._tested()]
+
+    def estimate(self) -> FewFits:
+        """The AUC (difference) and its variance, from three rounds on."""
+        both = zip(self._tested(), self.learning, strict=True)
+        samples = [SampleEffects.of(tested, learning) for tested, learning in both]
         return few_fits_from(self.fits.mean(axis=1), self.fits, samples)
 
 

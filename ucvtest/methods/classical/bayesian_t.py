@@ -132,11 +132,8 @@ class BayesianTTest(ResamplingTest):
             Half the width of the region of practical equivalence, in the units of the loss; 0
             for none. By default 0.01, a percentage point for error rates and AUCs; for other
             losses give one, because 0.01 means nothing there.
-        max_seconds : float, optional
-            Refuse a design that takes longer, about, before the first fit: some are timed. The
-            number of fits is that of the design and never cut short.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
+        max_seconds, rng, n_jobs, batch_size, progress
+            See `CorrectedTTest.fit`.
 
         Returns
         -------

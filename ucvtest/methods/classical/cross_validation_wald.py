@@ -172,11 +172,8 @@ class CrossValidationWaldTest(ResamplingTest):
         variance : {"all_pairs", "within_fold"}
             Around the mean of all losses, or around the mean of each fold. The result has both
             in a table. The AUC has one of its own, metrics such as "f1" have "all_pairs" alone.
-        max_seconds : float, optional
-            Refuse a design that takes longer, about, before the first fit: some are timed. The
-            number of fits is that of the design and never cut short.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
+        max_seconds, rng, n_jobs, batch_size, progress
+            See `CorrectedTTest.fit`.
 
         Returns
         -------

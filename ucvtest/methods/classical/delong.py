@@ -236,11 +236,8 @@ class DeLongTest(ResamplingTest):
             published; "logit", for the AUC of one learner, the same on the logit scale. "auto"
             takes "logit" for one learner, and for each of two in the table, but "wald" for their
             difference. The p-value belongs to the interval.
-        max_seconds : float, optional
-            Refuse a design that takes longer, about, before the first fit: some are timed. The
-            number of fits is that of the design and never cut short.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
+        max_seconds, rng, n_jobs, batch_size, progress
+            See `CorrectedTTest.fit`.
 
         Returns
         -------

@@ -25,6 +25,7 @@ from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, MovedT, Shape
 from ucvtest.stats.linearised import (
+    MOST_CELLS,
     RowsAdded,
     effective_size,
     one_right_one_wrong,
@@ -234,8 +235,14 @@ class MetricOfRules:
 
     @property
     def _several(self) -> bool:
-        """Whether a metric of one learner has so many classes that each gets few added rows."""
-        return not self.observed.paired and self._n_classes > 2
+        """Whether a metric of one learner has so many classes that each gets few added rows.
+
+        With observations in too many cells it is as with two.
+        """
+        if self.observed.paired or self._n_classes == 2:
+            return False
+        cells = self._n_classes * self._target.astype(int) + self._predictions[0].astype(int)
+        return len(np.unique(cells)) <= MOST_CELLS
 
     @property
     def _effective_size(self) -> float:

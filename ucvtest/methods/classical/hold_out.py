@@ -103,12 +103,13 @@ class HoldOutTest(ResamplingTest):
 
     With `metric`, such as "f1", the estimate is the metric of all test observations together, and
     rows of clusters count alike. Confusion metrics of one rule have two right and two wrong
-    observations added for the interval and the p-value, differences one right and one wrong; R2 and
-    others of numbers have the jackknife's interval on a scale of their own, average precision and
-    partial AUCs (from predictions alone) quarters of observations added, on the logit scale. The
-    page on metrics has the table of them, and what their intervals are worth. Of survival metrics
-    (from predictions alone) concordances and AUCs of one rule have Student's interval on the logit
-    scale, Brier scores and differences on their own.
+    observations added for the interval and the p-value, differences one right and one wrong; with
+    three classes or more the standard error of one is half-way to the jackknife's. R2 and others of
+    numbers have the jackknife's interval on a scale of their own, average precision and partial
+    AUCs (from predictions alone) quarters of observations added, on the logit scale. Of survival
+    metrics (from predictions alone) concordances and AUCs of one rule have Student's interval on
+    the logit scale, Brier scores and differences on their own. The page on metrics has the table of
+    them, and what their intervals are worth.
 
     References
     ----------
@@ -184,11 +185,8 @@ class HoldOutTest(ResamplingTest):
             Of the error rate, or accuracy, of one rule: "exact" is Clopper and Pearson's, "wilson"
             that of Wilson's score test, which is shorter and covers less in the worst case. "auto"
             takes "exact" there, and Student's for all else. The p-value belongs to the interval.
-        max_seconds : float, optional
-            Refuse a design that takes longer, about, before the first fit: some are timed. The
-            number of fits is that of the design and never cut short.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
+        max_seconds, rng, n_jobs, batch_size, progress
+            See `CorrectedTTest.fit`.
 
         Returns
         -------

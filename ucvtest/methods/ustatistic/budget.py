@@ -46,8 +46,8 @@ def least_fits(
             comb(sizes.n_obs, sizes.learn_size) if isinstance(sizes, Sizes) else sizes.complete
         )
     if not isinstance(sizes, Sizes):
-        by_few_fits = options.variance == "few" or (not jointly and options.may_be_few)
-        if by_few_fits and sizes.in_rounds and number == "auto":
+        few = options.variance == "few" or options.may_be_few
+        if few and sizes.in_rounds and number == "auto":
             return 2 * n_learners * LEAST_ROUNDS
         n_pairs = number if isinstance(number, int) else -(-sizes.rows_for_variances // 2)
         return 2 * n_learners * n_pairs

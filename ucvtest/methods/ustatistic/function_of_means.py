@@ -21,7 +21,7 @@ from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.options import UStatisticOptions
-from ucvtest.metrics.ranges import range_of
+from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import MetricOfSets
@@ -32,6 +32,7 @@ from ucvtest.stats.linearised import two_right_two_wrong
 __all__ = [
     "MetricEstimates",
     "RowsAddedToTest",
+    "UndefinedDifference",
     "level",
     "settled",
     "undefined_parts",
@@ -92,6 +93,50 @@ class RowsAddedToTest:
 
 
 @dataclass(frozen=True, eq=False)
+class UndefinedDifference:
+    """A difference of metrics of which one is 0/0, or both: that one has rows added.
+
+    `mean_estimates` are those of linearised values there; the rows move their mean by `moved`, and
+    add `spread` to its variance.
+    """
+
+    mean_estimates: MeanEstimates
+    moved: float
+    spread: float
+
+    @classmethod
+    def of(
+        cls, mean_estimates: MeanEstimates, points: Sequence[WorkingPoint], n: float
+    ) -> "UndefinedDifference":
+        """From the points of both learners, without rows added; two right and two wrong for n."""
+        moved = spread = 0.0
+        for sign, point in zip((1, -1), points, strict=True):
+            if point.defined:
+                continue
+            assert isinstance(point.function, Cells)
+            there = WorkingPoint.with_rows_added(point.function, point.means, n)
+            slopes = there.gradient - (there.gradient * there.means).sum()
+            added, mean = (
+                two_right_two_wrong(len(slopes), point.function.only_class),
+                point.means * slopes,
+            )
+            moved -= sign * float(mean.sum())
+            square = n * float(mean.sum()) ** 2 + float((added * slopes**2).sum())
+            spread += square / (n + float(added.sum())) ** 2
+        return cls(mean_estimates, moved, spread)
+
+    def rule(
+        self, studentised: Studentised, lower_bound: float, upper_bound: float, df: float, name: str
+    ) -> MovedT:
+        """The interval, by the variance of that name."""
+        variance = max(_variance_of(self.mean_estimates, name), 0.0) + self.spread
+        centre = _estimate_of(self.mean_estimates) + self.moved
+        return MovedT(
+            centre, math.sqrt(variance), df, lower_bound, upper_bound, studentised.null_value
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class MetricEstimates:
     """Estimates of a metric, or a difference of two, and where the values behind them came from.
 
@@ -104,6 +149,7 @@ class MetricEstimates:
     undefined: bool = False
     bias: float = math.nan
     """What the estimate is off by on average, to second order; NaN where it is not known."""
+    difference: UndefinedDifference | None = None
 
     @property
     def bias_diagnostics(self) -> dict[str, float]:
@@ -143,8 +189,13 @@ def settled(
     if converged and isinstance(estimates, UStatisticEstimates):
         estimates = replace(estimates, converged=True)
     bias = math.nan if undefined else _bias(question, source, estimates, points)
-    if question.paired or not isinstance(metric_of_means, Cells):
+    if not isinstance(metric_of_means, Cells):
         return MetricEstimates(estimates, final, None, undefined, bias)
+    if question.paired:
+        difference = (
+            UndefinedDifference.of(estimates, points, question.n_units) if undefined else None
+        )
+        return MetricEstimates(estimates, final, None, undefined, bias, difference)
     table, n = means[0], _n_rows(question, estimates, points[0])
     point = WorkingPoint.with_rows_added(metric_of_means, table, n)
     again = source.at([point.slopes])
@@ -238,17 +289,18 @@ def undefined_parts(
     )
     if question.metric.of_survival:
         status = f"no estimate: {metric_in_words} has no value here, as {_no_value(question)}"
-    status += "; the interval is that with rows added" if estimates.added is not None else ""
+    added = estimates.added if estimates.difference is None else estimates.difference
+    status += "; the interval is that with rows added" if added is not None else ""
     by_few_fits = isinstance(estimates.mean_estimates, FewFitsEstimates)
     df = estimates.mean_estimates.few_fits.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
     studentised = studentise(
         question.hypothesis, math.nan, math.nan, reference="t", df=df, status=status
     )
-    if estimates.added is not None:
+    if added is not None:
         name = "few" if by_few_fits else estimates.mean_estimates.variance  # type: ignore[union-attr]
-        studentised = by_rule(
-            studentised, estimates.added.rule(studentised, *range_of(question.metric), df, name)
-        )
+        limits = range_of(question.metric)
+        limits = difference_range(limits) if question.paired else limits
+        studentised = by_rule(studentised, added.rule(studentised, *limits, df, name))
     return {**result_fields, **vars(studentised), "tables": {}}
 
 

@@ -12,6 +12,7 @@ from ucvtest.evaluation.loss_source import LossSource, SeveralLosses
 from ucvtest.methods.ustatistic.function_of_means import (
     MetricEstimates,
     RowsAddedToTest,
+    UndefinedDifference,
     level,
 )
 from ucvtest.methods.ustatistic.options import UStatisticOptions
@@ -48,14 +49,19 @@ class JointMetrics:
         """The estimates of one learner, or of the difference of two."""
         estimates = self.mean_estimates.of(places, options)
         undefined = not all(self.points[learner_index].defined for learner_index in places)
-        added = None
+        added = difference = None
+        if undefined and len(places) == 2 and isinstance(self.points[0].function, Cells):
+            points = [self.points[learner_index] for learner_index in places]
+            difference = UndefinedDifference.of(estimates, points, self.n_obs)
         if len(places) == 1 and self.moved is not None:
             metric_of_means, table = self.points[places[0]].function, self.points[places[0]].means
             assert isinstance(metric_of_means, Cells)
             point = WorkingPoint.with_rows_added(metric_of_means, table, self.n_obs)
             moved = self.moved.of(places, options)
             added = RowsAddedToTest(point, table, float(self.n_obs), moved)
-        return MetricEstimates(estimates, self.source.of(places), added, undefined)
+        return MetricEstimates(
+            estimates, self.source.of(places), added, undefined, difference=difference
+        )
 
 
 def jointly_settled(

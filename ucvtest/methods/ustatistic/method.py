@@ -122,8 +122,9 @@ class UStatisticTest(HypothesisTest):
     thousands of fits; with 200 fits in 96.9%, at 1.02 times. The worst setting had 80.7%, learners
     whose rule a few rows decide (`held_spam`, n = 200); it is the worst for all tests. Differences
     of squared and log losses had 92% (79% in the worst, skewed noise), as their tails do not show.
-    Below n = 40 it has not been tried. "auto" takes it where the fits end before the variance that
-    it stands for is known to a quarter of itself, from the same pairs of learning sets.
+    With 20 and 30 observations six settings had 97.5% in all; with fewer it has not been tried.
+    "auto" takes it where the fits end before the variance that it stands for is known to a quarter
+    of itself, from the same pairs of learning sets.
 
     The AUC has it too, with placements of each class in the place of losses. With 20 fits of each
     learner, 95% intervals for differences of AUCs of two classes contained the true value in 96.4%

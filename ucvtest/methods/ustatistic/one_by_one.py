@@ -47,6 +47,8 @@ class OneByOne:
     """The answer of the rounds so far, in words for a progress bar."""
     of_rows: Callable[[np.ndarray], np.ndarray] = np.asarray
     """Learning sets of rows, from those of units that are drawn."""
+    several: bool = False
+    """Whether more learners than two are fitted to the same sets."""
     n_pairs: int = 0
     """Pairs that were fitted, failed ones among them."""
     failures: list[FailedFit] = field(default_factory=list)
@@ -148,9 +150,9 @@ class OneByOne:
         if not self.n_failed:
             return []
         lines = str(self.failures[0]).splitlines()
-        were = "was" if self.n_failed == 1 else "were"
+        were, who = "was" if self.n_failed == 1 else "were", "all" if self.several else "both"
         return [
-            f"{self.n_failed} of {self.n_pairs} pairs of learning sets {were} left out for both "
+            f"{self.n_failed} of {self.n_pairs} pairs of learning sets {were} left out for {who} "
             f"learners, as fits failed: {lines[0]}. The estimate is over learning sets on which no "
             "learner fails."
         ]

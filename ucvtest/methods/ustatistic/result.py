@@ -30,7 +30,7 @@ from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.results.result import TestResult
 
-__all__ = ["METHOD_NAME", "Estimates", "estimates_from", "result_from"]
+__all__ = ["METHOD_NAME", "Estimates", "estimates_from", "one_by_one", "result_from"]
 
 METHOD_NAME = "ustatistic"
 
@@ -46,7 +46,7 @@ Estimates = (
 
 OfMean = estimation.UStatisticEstimates | few.FewFitsEstimates
 
-AnyEstimates = TypeVar("AnyEstimates", bound=Estimates)
+AnyEstimates = TypeVar("AnyEstimates")
 
 Answer = Callable[[Estimates], TestResult]
 """The test that estimates lead to."""
@@ -116,7 +116,7 @@ def _of_mean(
     if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
         return estimated(None)
     pairs = OneByOne(source, rounds)
-    estimates = _one_by_one(pairs, estimated, from_rounds, result_of)
+    estimates = one_by_one(pairs, estimated, from_rounds, result_of)
     if isinstance(estimates, estimation.UStatisticEstimates):
         estimates = replace(estimates, n_pairs=estimates.n_pairs - pairs.n_failed)
     return estimates
@@ -137,7 +137,7 @@ def _of_ratio(
 
     if not (source.one_by_one and sampler.sizes.disjoint and options.n_pairs != "exact"):
         return estimated(None)
-    return _one_by_one(OneByOne(source, rounds), estimated, from_rounds, result_of)
+    return one_by_one(OneByOne(source, rounds), estimated, from_rounds, result_of)
 
 
 def _of_auc(
@@ -163,14 +163,14 @@ def _of_auc(
     if not (source.one_by_one and sizes.in_rounds and options.n_pairs != "exact"):
         return estimated(None)
     pairs = OneByOne(source, rounds, of_rows=sizes.of_rows)
-    return _one_by_one(pairs, estimated, from_rounds, result_of)
+    return one_by_one(pairs, estimated, from_rounds, result_of)
 
 
-def _one_by_one(
+def one_by_one(
     pairs: OneByOne,
     estimated: Callable[[OneByOne], AnyEstimates],
     from_rounds: Callable[[], AnyEstimates],
-    result_of: Answer | None,
+    result_of: Callable[[AnyEstimates], TestResult] | None,
 ) -> AnyEstimates:
     """Estimates with pairs left out that a learner fails on, and what is done at an interrupt."""
     if result_of is not None:
@@ -284,12 +284,13 @@ def _with_pairs(
         planned = f"at most {options.max_fits}"
         if isinstance(number, int):
             planned = str(2 * learners * number)
-        interrupted_text = f"interrupted after {source.n_fits} of {planned} fits"
+        # Of several learners the options bound the fits of all.
+        of_all = "" if pairs.several else f" of {planned}"
+        interrupted_text = f"interrupted after {source.n_fits}{of_all} fits"
         status = interrupted_text if status == "ok" else status
         notes = (
             *notes,
-            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits "
-            "done.",
+            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits done.",
         )
     diagnostics = {**result_fields["diagnostics"], "n_failed_pairs": pairs.n_failed}
     if pairs.interrupted:

@@ -15,17 +15,25 @@ from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.learners.jitted.regularization_paths import on_paths
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.ustatistic import few, simultaneous_losses
+from ucvtest.methods.ustatistic.auc import few as auc_few
 from ucvtest.methods.ustatistic.auc import simultaneous as simultaneous_aucs
 from ucvtest.methods.ustatistic.auc.class_sizes import MAX_OBS_PAIR_EFFECTS, ClassSizes
+from ucvtest.methods.ustatistic.auc.estimation import Sampler as AucSampler
 from ucvtest.methods.ustatistic.budget import capped, check_budget, few_if_needed, least_fits
 from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, Sampler
 from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.joint_metrics import JointMetrics, jointly_settled
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
+from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
-from ucvtest.methods.ustatistic.result import result_from
-from ucvtest.methods.ustatistic.simultaneous_few import COPULA, JointFewEstimates
+from ucvtest.methods.ustatistic.result import one_by_one, result_from
+from ucvtest.methods.ustatistic.simultaneous_few import (
+    COPULA,
+    COPULA_OF_AUCS,
+    JointFewAucs,
+    JointFewEstimates,
+)
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
@@ -223,8 +231,9 @@ class JointRun:
             for key, test in self.tests.items()
         }
         if isinstance(estimates, JointFewEstimates):
+            copula_note = COPULA_OF_AUCS if isinstance(estimates, JointFewAucs) else COPULA
             results = {
-                key: replace(result, notes=(*result.notes, COPULA))
+                key: replace(result, notes=(*result.notes, copula_note))
                 for key, result in results.items()
             }
         statistics = estimates.statistics(options.interval)
@@ -248,33 +257,74 @@ class JointRun:
         generator: np.random.Generator,
         as_few: bool | None,
     ) -> EstimatesOfAll:
+        n_learners = len(self.names)
+        sets = next(iter(self.tests.values())).learning_sets
+        options = few_if_needed(sets, options, n_learners, jointly=True)
         if isinstance(self.sizes, ClassSizes):
-            return simultaneous_aucs.estimated(self.sizes, options, source, generator)
+            return self._of_aucs(AucSampler(self.sizes, source, generator), options)
+        sampler = Sampler(self.sizes, source, generator)
+        rounds = few.rounds_of(sampler, options, n_learners)
+
+        def estimated(pairs: OneByOne | None) -> EstimatesOfAll:
+            fitting = replace(sampler, one_by_one=pairs, rounds=rounds)
+            return self._of_losses(fitting, options, as_few)
+
+        if rounds is None or not (source.one_by_one and options.interval.metric.is_mean):
+            return estimated(None)
+        pairs = OneByOne(source, rounds, several=True)
+        return one_by_one(pairs, estimated, lambda: JointFewEstimates.of_losses(rounds), None)
+
+    def _of_losses(
+        self, sampler: Sampler, options: UStatisticOptions, as_few: bool | None
+    ) -> EstimatesOfAll:
+        """Of mean losses."""
+        n_learners, given_sets, rounds = len(self.names), options.given_sets, sampler.rounds
+        short = (
+            isinstance(given_sets, GivenPairs) and LEAST_ROUNDS <= given_sets.n_pairs < MIN_PAIRS
+        )
+        if rounds is not None and (options.variance == "few" or short):
+            simultaneous_losses.evaluate_pairs(sampler, options, n_learners)
+            if sampler.one_by_one is not None:
+                sampler.one_by_one.check_enough()
+            return JointFewEstimates.of_losses(rounds)
         # One test that needs them is enough.
         pair_effects = any(
             joined_test.options.variance == "midpoint"
             or joined_test.options.interval.name == "stabilised"
             for joined_test in self.tests.values()
         )
-        n_learners, given_sets = len(self.names), options.given_sets
-        sampler = Sampler(self.sizes, source, generator)
-        rounds = few.rounds_of(sampler, options, n_learners)
-        sets = next(iter(self.tests.values())).learning_sets
-        options = few_if_needed(sets, options, n_learners, jointly=True)
-        short = (
-            isinstance(given_sets, GivenPairs) and LEAST_ROUNDS <= given_sets.n_pairs < MIN_PAIRS
-        )
-        if rounds is not None and (options.variance == "few" or short):
-            sampler = replace(sampler, rounds=rounds)
-            simultaneous_losses.evaluate_pairs(sampler, options, n_learners)
-            return JointFewEstimates(rounds)
-        estimates = simultaneous_losses.estimated(
-            *(self.sizes, options, source, generator), pair_effects=pair_effects, rounds=rounds
-        )
+        estimates = simultaneous_losses.estimated(sampler, options, n_learners, pair_effects)
+        if sampler.one_by_one is not None:
+            estimates = replace(estimates, n_pairs=estimates.n_pairs - sampler.one_by_one.n_failed)
         if rounds is None or not rounds.enough:
             return estimates
         as_few = not estimates.known if as_few is None else as_few
-        return JointFewEstimates(rounds) if as_few else estimates
+        return JointFewEstimates.of_losses(rounds) if as_few else estimates
+
+    def _of_aucs(self, sampler: AucSampler, options: UStatisticOptions) -> EstimatesOfAll:
+        """Of AUCs of two classes."""
+        n_learners, given_sets, sizes = len(self.names), options.given_sets, sampler.sizes
+        rounds = auc_few.rounds_of(sampler, options, n_learners)
+        if rounds is None:
+            return simultaneous_aucs.estimated(sampler, options)
+        n_given = 0 if given_sets is None else given_sets.design.n_resamples
+        short = 2 * LEAST_ROUNDS <= n_given < sizes.rows_for_variances
+
+        def from_rounds() -> EstimatesOfAll:
+            return JointFewAucs.of_scores(rounds, sizes.flat)
+
+        def estimated(pairs: OneByOne | None) -> EstimatesOfAll:
+            fitting = replace(sampler, one_by_one=pairs, rounds=rounds)
+            if options.variance == "few" or short:
+                auc_few.evaluate_pairs(fitting, options, n_learners)
+                return from_rounds()
+            estimates = simultaneous_aucs.estimated(fitting, options)
+            return estimates if estimates.known else from_rounds()
+
+        if not sampler.source.one_by_one:
+            return estimated(None)
+        pairs = OneByOne(sampler.source, rounds, several=True)
+        return one_by_one(pairs, estimated, from_rounds, None)
 
 
 def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> dict[Any, JoinedTest]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ucvtest.designs.draws import draw_orders, learning_sets
-from ucvtest.evaluation.loss_source import SeveralLosses
-from ucvtest.kernels.ustatistic.few_fits import RoundSums
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
 from ucvtest.methods.ustatistic.estimation import (
@@ -23,7 +21,6 @@ from ucvtest.methods.ustatistic.estimation import (
 from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
-from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.jackknife import first_order_factor
 from ucvtest.stats.variance_stabilised import BoundedScale
 
@@ -138,18 +135,11 @@ def _with_floor(loss_estimates: UStatisticEstimates, squares: float) -> UStatist
 
 
 def estimated(
-    sizes: Sizes,
-    options: UStatisticOptions,
-    source: SeveralLosses,
-    generator: np.random.Generator,
-    *,
-    pair_effects: bool,
-    rounds: RoundSums | None = None,
+    sampler: Sampler, options: UStatisticOptions, n_learners: int, pair_effects: bool
 ) -> JointLossEstimates:
     """From as many pairs of learning sets as are asked for, needed or given."""
-    n_learners = source.n_learners
+    sizes = sampler.sizes
     sums = SeveralSums(sizes.n_obs, sizes.learn_size, n_learners, pair_effects=pair_effects)
-    sampler = Sampler(sizes, source, generator, rounds=rounds)
     n_pairs, converged = _add_pairs(sampler, options, sums, n_learners)
     several = sums.now()
     differences = several.differences(options.variance)
@@ -175,7 +165,7 @@ def _add_pairs(
             shape = (-1, 2, given_sets.n_sets, learning.shape[1])
             losses_of_learners = [
                 learner_losses.reshape(shape)
-                for learner_losses in _losses(sampler, learning, np.arange(len(learning)) // 2)
+                for learner_losses in sampler.losses(learning, np.arange(len(learning)) // 2)
             ]
             sets = learning.reshape(shape)
             sums.add(
@@ -192,7 +182,7 @@ def _add_pairs(
         ):
             sets = given_sets.design.learning[rows][:, None]
             losses_of_learners = [
-                learner_losses[:, None] for learner_losses in _losses(sampler, sets[:, 0], draw)
+                learner_losses[:, None] for learner_losses in sampler.losses(sets[:, 0], draw)
             ]
             half_weights = np.full((len(draw), 1), 0.5)
             sums.add(
@@ -223,22 +213,19 @@ def _draw(sampler: Sampler, n_pairs: int, sums: SeveralSums, n_learners: int) ->
     for size in in_parts(n_pairs, max(64, STAGE_CELLS // (2 * n * n_learners))):
         orders = draw_orders(sampler.generator, size, n)
         set_pair = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
-        both_sets, pairs = np.concatenate(set_pair), np.tile(np.arange(size), 2)
-        losses_of_learners = [
-            np.split(learner_losses, 2) for learner_losses in _losses(sampler, both_sets, pairs)
-        ]
+        # Both set_pair of a pair have its number.
+        both_sets, _, losses_of_learners = sampler.whole(
+            np.concatenate(set_pair), np.tile(np.arange(size), 2)
+        )
+        first, second = np.split(both_sets, 2)
+        halves = (np.split(learner_losses, 2) for learner_losses in losses_of_learners)
         sums.add(
             [
                 (learner_losses[:, None], other_losses[:, None])
-                for learner_losses, other_losses in losses_of_learners
+                for learner_losses, other_losses in halves
             ],
-            (set_pair[0][:, None], set_pair[1][:, None]),
+            (first[:, None], second[:, None]),
         )
-
-
-def _losses(sampler: Sampler, learning: np.ndarray, pairs: np.ndarray) -> list[np.ndarray]:
-    # Both sides of a pair have its number.
-    return sampler.losses(learning, pairs)
 
 
 def _in_rows(learning: np.ndarray, of_draw: int, n_learners: int) -> Iterator[np.ndarray]:

@@ -71,15 +71,17 @@ def _why_flat(rounds_of_learners: Sequence[RoundsOfAuc], flat: NoVariance) -> No
     return NoVariance.SEPARATED if separated else flat
 
 
-def rounds_of(sampler: Sampler, options: UStatisticOptions) -> RankedRounds | None:
+def rounds_of(
+    sampler: Sampler, options: UStatisticOptions, n_learners: int | None = None
+) -> RankedRounds | None:
     """Where to keep rounds for an answer from few fits; None where they cannot give one."""
     sizes = sampler.sizes
     if options.n_pairs == "exact" or not sizes.in_rounds:
         return None
     if options.variance != "few" and not options.may_be_few:
         return None
-    n_learners = 2 if sampler.source.paired else 1
-    return RankedRounds(sizes.rounds, n_learners, sizes.n_scored * sizes.n_scores)
+    number = n_learners or (2 if sampler.source.paired else 1)
+    return RankedRounds(sizes.rounds, number, sizes.n_scored * sizes.n_scores)
 
 
 def estimated(sampler: Sampler, options: UStatisticOptions, rounds: RankedRounds) -> FewFitsOfAuc:

@@ -11,7 +11,6 @@ from ucvtest.evaluation.loss_source import SeveralLosses
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, AucEstimate
-from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.estimation import (
     AucEstimates,
     Rankings,
@@ -50,6 +49,15 @@ class JointAucEstimates:
         ]
         return min(finite_df, default=math.nan)
 
+    @property
+    def known(self) -> bool:
+        """Whether the variance of each difference that varies is known to half of itself."""
+        return not any(
+            each.is_rough(self.variance) and not math.isnan(each.values["jackknife"])
+            for places, each in self.estimates.items()
+            if len(places) == 2
+        )
+
     def of(self, places: Places, options: UStatisticOptions) -> AucEstimates:
         """The estimates of one learner, or of the difference of two."""
         ordered = tuple(sorted(places))
@@ -78,19 +86,10 @@ class JointAucEstimates:
         return None
 
 
-def estimated(
-    sizes: ClassSizes,
-    options: UStatisticOptions,
-    source: SeveralLosses,
-    generator: np.random.Generator,
-) -> JointAucEstimates:
+def estimated(sampler: Sampler, options: UStatisticOptions) -> JointAucEstimates:
     """From as many learning sets as are asked for, needed or given."""
-    if options.variance == "few":
-        raise ValueError(
-            "variance='few' with loss='auc' is not for correction='simultaneous': use "
-            "correction='holm', or variance='jackknife'"
-        )
-    sampler = Sampler(sizes, source, generator)
+    sizes, source = sampler.sizes, sampler.source
+    assert isinstance(source, SeveralLosses)
     rankings = Rankings(sampler, exact=False)
     converged = True
     if isinstance(options.given_sets, GivenSplits):
