@@ -163,8 +163,8 @@ def _left_out(
     for cell in map(tuple, np.argwhere(counts > 0)):
         # A sample of which others are made can have less than one.
         size = min(1.0, float(counts[cell]))
-        rest = n_with_added * moved
-        rest[cell] -= size
+        left_cells = n_with_added * moved
+        left_cells[cell] -= size
         n_left = n_with_added - size
-        changes[cell] = n_left / size * (value - value_and_gradient(rest / n_left)[0])
+        changes[cell] = n_left / size * (value - value_and_gradient(left_cells / n_left)[0])
     return changes
