@@ -160,7 +160,7 @@ class Questions:
                 f"{cls.method_name} tests no {request.contrast}: use the test 'ustatistic', or "
                 "contrast='difference'"
             )
-        class_arguments = dict(spec.constructor_arguments)
+        class_arguments = dict(spec.own)
         of_rows = {name: class_arguments.pop(name) for name in OF_ROWS if name in class_arguments}
         loss = cls.only_loss if request.loss is None else request.loss
         if of_rows:

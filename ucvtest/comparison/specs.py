@@ -79,7 +79,7 @@ class TestSpec(ByValue):
             raise ValueError(
                 f"{self.name} gets its learning sets from design: leave out {other_arguments}"
             )
-        _check_options(self.name, self.constructor_arguments, cls.__init__, SHARED)
+        _check_options(self.name, self.own, cls.__init__, SHARED)
         # A comparison runs many tests at once; only their own methods know their options.
         _check_options(f"{self.name}.fit", self.fit, getattr(cls, "fit"), RUNTIME)  # noqa: B009
 
@@ -129,7 +129,7 @@ class TestSpec(ByValue):
         return "design" in self.constructor and "design" not in parameters
 
     @property
-    def constructor_arguments(self) -> Mapping[str, Any]:
+    def own(self) -> Mapping[str, Any]:
         """The options that the class itself has."""
         return {} if self.takes_losses else self.constructor
 

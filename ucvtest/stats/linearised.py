@@ -156,14 +156,15 @@ def _left_out(
 ) -> np.ndarray:
     """How leaving out an observation of each cell changes `value`, in the units of `slopes`.
 
-    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their slopes.
+    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their
+    slopes.
     """
     changes = slopes.copy()
     for cell in map(tuple, np.argwhere(counts > 0)):
         # A sample of which others are made can have less than one.
         size = min(1.0, float(counts[cell]))
-        rest = n_with_added * moved
-        rest[cell] -= size
+        left_cells = n_with_added * moved
+        left_cells[cell] -= size
         n_left = n_with_added - size
-        changes[cell] = n_left / size * (value - value_and_gradient(rest / n_left)[0])
+        changes[cell] = n_left / size * (value - value_and_gradient(left_cells / n_left)[0])
     return changes
