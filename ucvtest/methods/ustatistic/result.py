@@ -290,7 +290,8 @@ def _with_pairs(
         status = interrupted_text if status == "ok" else status
         notes = (
             *notes,
-            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits done.",
+            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits "
+            "done.",
         )
     diagnostics = {**result_fields["diagnostics"], "n_failed_pairs": pairs.n_failed}
     if pairs.interrupted:
