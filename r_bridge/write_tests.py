@@ -139,9 +139,9 @@ def _design(cls: type[HypothesisTest]) -> str:
     name = type(design).__name__
     if name == "KFold" and len(own) < 2:
         return str(design.n_folds)
-    # Behind one that has its default, arguments have names.
+    # Behind one that is NULL by default, arguments have names.
     skipped = [each for each in own if own[each] == defaults[each]]
-    if len(skipped) < len(own) and skipped:
+    if any(own[each] is None for each in skipped):
         changed = {each: value for each, value in own.items() if each not in skipped}
         written = [f"{each} = {_in_r(value)}" for each, value in changed.items()]
     else:

@@ -26,6 +26,7 @@ from ucvtest.cli import catalogue, select
 from ucvtest.cli.files import read
 from ucvtest.data.files import read_table
 from ucvtest.learners.adapters.coerce import SHORT_NAMES
+from ucvtest.learners.adapters.named import DEFAULTS
 from ucvtest.methods.permutation.criteria import Criterion
 from ucvtest.methods.registry import TESTS
 
@@ -110,9 +111,9 @@ def test_every_command_reads_every_form(tmp_path: Path, command: str) -> None:
 
 
 def test_other_separators_and_the_standard_input(tmp_path: Path) -> None:
-    path = written(tmp_path / "bar.txt", CSV.replace(",", "|"))
+    path = written(tmp_path / "bar.txt", CSV.replace(",", "~"))
     rules = ["--target", "ill", "--scores", "model_a,model_b", *AUC]
-    assert run("predictions", path, *rules, "--sep", "|").exit_code == 0
+    assert run("predictions", path, *rules, "--sep", "~").exit_code == 0
     assert "--target ill: no such column" in run("predictions", path, *rules).stderr
     assert "--sep must be one character" in run("predictions", path, *rules, "--sep", "ab").stderr
     assert run("predictions", "-", *rules, input=CSV).exit_code == 0
@@ -124,7 +125,7 @@ BAD = {
     "empty": ("", "No columns to parse from file"),
     "header": ("age,ill\n", "has a header and no rows"),
     "binary": (b"\x89\x00\x01\x02" * 20, "is no text and no parquet file: save the table as CSV"),
-    "archive": (b"PK\x03\x04" + b"\x00" * 20, "is a spreadsheet or an archive"),
+    "archive": (b"PK\x03\x04" + b"\x00" * 20, "is an archive and no Excel file"),
     "damaged gz": (gzip.compress(b"age,ill\n1,0\n" * 50)[:20], "is damaged"),
     "damaged parquet": (b"PAR1 and no more", "parquet"),
     "wider rows": ("age,ill\n1,2,3\n4,5,6\n", "rows with more values than its header has names"),
@@ -159,7 +160,7 @@ def test_bad_files(tmp_path: Path, name: str) -> None:
 def test_a_missing_file_and_parquet_without_a_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "No such file or directory: 'no.csv'" in compare("no.csv").stderr
+    assert "there is no file no.csv" in compare("no.csv").stderr
     monkeypatch.setattr("ucvtest.data.files.find_spec", lambda name: None)
     path = written(tmp_path / "a.parquet", b"PAR1")
     assert "is a parquet file, which needs pyarrow: pip install pyarrow" in compare(path).stderr
@@ -455,7 +456,12 @@ def test_the_example_is_not_replaced_unasked(example: Path) -> None:
 def test_advise() -> None:
     outcome = run("advise", "--n", "60", "--loss", "log")
     said = str(uv.advise(60, loss="log")).replace("contrast='ratio'", "--contrast ratio")
-    assert outcome.stdout == f"{said}\n"
+    command, _, reasons = outcome.stdout.partition("\n")
+    assert reasons == said.partition("\n")[2] + "\n"
+    assert command == (
+        "ucvtest compare FILE --target COLUMN --learner A --other B --loss log --test ustatistic "
+        "--learn-size 29 --tol 0.2 --max-fits 10000   (cannot promise: see the reasons)"
+    )
     assert "n must be at least 2, got 1" in run("advise", "--n", "1").stderr
     assert "--fits 5 is too few" in run("advise", "--n", "60", "--fits", "5").stderr
 
@@ -478,8 +484,9 @@ def test_select(plain: Path, tmp_path: Path) -> None:
 
 
 def test_learners_are_listed() -> None:
-    shown = run("learners").stdout.splitlines()[::2]
-    assert [line.partition(":")[0] for line in shown] == list(SHORT_NAMES)
+    own, _, named = run("learners").stdout.partition("\nWithout arguments,")
+    assert [line.partition(":")[0] for line in own.splitlines()[::2]] == list(SHORT_NAMES)
+    assert named.splitlines()[1::2] == list(DEFAULTS)
 
 
 def test_choices_are_those_of_the_library() -> None:
@@ -530,7 +537,7 @@ def test_one_walk_in_a_process_of_its_own(tmp_path: Path) -> None:
         "status 0",
         "status 2",
     ]
-    assert finished.stderr == "Error: [Errno 2] No such file or directory: 'no.csv'\n"
+    assert finished.stderr == "Error: there is no file no.csv\n"
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,9 @@ def test_they_are_immutable_taken_apart_and_kept():
     assert found.take([1]).n_events == 0
     assert found != uv.survival(TIME, [True] * 4)
     assert pickle.loads(pickle.dumps(found)) == found
+    named = uv.survival(pd.Series(TIME, index=list("abcd")), EVENT)
+    assert named == found
+    assert named.take([2, 0]).index.tolist() == ["c", "a"]
     with pytest.raises(ValueError, match="read-only"):
         found.time[0] = 1
 

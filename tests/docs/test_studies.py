@@ -45,6 +45,23 @@ def test_metrics_in_the_ustatistic_test_are_covered_as_pages_say() -> None:
             assert worst in " ".join(str(text).split())
 
 
+def test_concordances_of_learners_are_covered_as_the_page_says() -> None:
+    found = table("intervals/concordance_of_learners")
+    page = (ROOT / "docs" / "validation" / "studies.md").read_text(encoding="utf-8")
+    text = " ".join(page.split())
+    assert (
+        f"of {found.groupby(['test', 'target'])['samples'].sum().unique().item()} samples" in text
+    )
+    right = (found["covered"] * found["answered"]).groupby(found["target"]).sum()
+    mean = right / found.groupby("target")["answered"].sum()
+    assert (mean >= 0.93).all()
+    words = f"{mean['one']:.1%} of the intervals of one learner and {mean['difference']:.1%}"
+    assert words in text
+    weak = found.loc[found["covered"].idxmin()]
+    assert (weak["test"], weak["target"], weak["n"]) == ("folds", "one", 60)
+    assert f"n = 60, {weak['covered']:.1%} ({100 * weak['mc_se']:.1f})" in text
+
+
 def test_every_problem_that_misses_has_its_reason() -> None:
     found = table("planning/problems")
     misses = ~found["se"].between(0.9, 1.15) | (found["se_within"] < 0.75)

@@ -192,7 +192,8 @@ def test_other_aliases():
         (uv.CorrectedTTest, {"scoring": "f2"}, "scoring='f2' is unknown: use one of accuracy"),
         (uv.CorrectedTTest, {"scoring": "f1", "loss": "log"}, "loss and scoring exclude each"),
         (uv.CorrectedTTest, {"scoring": ["f1", "recall"]}, "scoring names several scores"),
-        (uv.CorrectedTTest, {"scoring": lambda model, X, y: 1.0}, "by sklearn.metrics.make_scor"),
+        (uv.CorrectedTTest, {"scoring": lambda model, X, y: 1.0}, "for no predictions: pass a"),
+        (uv.CorrectedTTest, {"scoring": lambda prediction: 1.0}, "by sklearn.metrics.make_scor"),
         (
             uv.CorrectedTTest,
             {"scoring": make_scorer(f1_score, sample_weight=[1.0])},

@@ -114,8 +114,12 @@ def _check_there(path: Path) -> None:
     if str(path) == STDIN or path.exists():
         return
     folder = path.parent
-    names = [neighbour.name for neighbour in folder.iterdir()] if folder.is_dir() else []
-    near = get_close_matches(path.name, names, n=1)
+    files = (
+        (neighbour for neighbour in folder.iterdir() if neighbour.is_file())
+        if folder.is_dir()
+        else ()
+    )
+    near = get_close_matches(path.name, [neighbour.name for neighbour in files], n=1, cutoff=0.75)
     meant = f": did you mean {folder / near[0]}?" if near else ""
     raise ValueError(f"there is no file {path}{meant}")
 

@@ -516,6 +516,8 @@ def difference_of_indices(X: Any, other: Any) -> str:
 
 def has_index(user_value: Any) -> bool:
     """Whether rows have names, as in pandas."""
+    if isinstance(user_value, SurvivalTimes):
+        return user_value.index is not None
     return _is_pandas(user_value, "DataFrame", "Series")
 
 

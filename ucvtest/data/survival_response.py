@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size
-from ucvtest.data.sample import as_column, count_missing, difference_of_indices
+from ucvtest.data.sample import as_column, count_missing, difference_of_indices, has_index
 from ucvtest.data.survival_times import SurvivalTimes
 
 __all__ = ["as_survival", "survival"]
@@ -73,7 +73,8 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
             "event is 0 everywhere, so that all times are censored: a survival metric needs at "
             "least one event"
         )
-    return SurvivalTimes(times, events)
+    index = next((column.index for column in (time, event) if has_index(column)), None)
+    return SurvivalTimes(times, events, index)
 
 
 def as_survival(y: Any) -> SurvivalTimes | None:

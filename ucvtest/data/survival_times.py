@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.equality import ByValue
+from ucvtest.common.equality import ByValue, same
 
 __all__ = ["SurvivalTimes"]
 
@@ -20,10 +20,13 @@ class SurvivalTimes(ByValue):
         How long each observation was followed: float64, finite, not negative.
     event : ndarray of bool, shape (n,)
         Whether the event ended it. Otherwise the time is censored.
+    index : pandas.Index, optional
+        The names of the observations, by which other data are compared with them.
     """
 
     time: np.ndarray
     event: np.ndarray
+    index: Any = None
 
     def __post_init__(self) -> None:
         for name, kind in (("time", np.float64), ("event", np.bool_)):
@@ -56,9 +59,17 @@ class SurvivalTimes(ByValue):
     def __len__(self) -> int:
         return len(self.time)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SurvivalTimes):
+            return NotImplemented
+        return same(self.time, other.time) and same(self.event, other.event)
+
+    __hash__ = ByValue.__hash__
+
     def __repr__(self) -> str:
         return f"SurvivalTimes(n_obs={self.n_obs}, n_events={self.n_events})"
 
     def take(self, rows: Any) -> "SurvivalTimes":
         """Those of some observations, by their numbers or a mask; there may be no event."""
-        return SurvivalTimes(self.time[rows], self.event[rows])
+        index = None if self.index is None else self.index[rows]
+        return SurvivalTimes(self.time[rows], self.event[rows], index)

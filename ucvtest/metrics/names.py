@@ -197,4 +197,8 @@ def is_share_of_errors(metric: Any) -> bool:
 
 def wants_every_class(loss: Any, *, has_classes: bool) -> bool:
     """Whether test sets should have all classes in proportion, as without one a score has none."""
-    return is_auc(loss) or (has_classes and isinstance(loss, Metric) and loss.needs_every_class)
+    if is_auc(loss):
+        return True
+    if not isinstance(loss, Metric):
+        return False
+    return loss.needs_every_class and (has_classes or loss.of_survival)

@@ -140,7 +140,8 @@ def test_cox_is_that_of_lifelines():
     found = np.log(predicted(sample, fitter, sets))
     difference = found - predicted(sample, "cox", sets)
     for each, row in zip(difference, sets, strict=True):
-        np.testing.assert_allclose(each[~row], each[~row].mean(), atol=1e-5)
+        # It ends where half the Newton decrement is 1e-7.
+        np.testing.assert_allclose(each[~row], each[~row].mean(), atol=1e-3)
     assert fitter.__dict__.get("params_") is None
 
 

@@ -204,6 +204,16 @@ BAD = {
 }
 
 
+BAD["other rows of vectors"] = (
+    lambda: uv.Losses.from_predictions(
+        uv.survival(pd.Series(TIME), EVENT),
+        {"a": pd.Series(RISK, index=np.arange(N)[::-1])},
+        metric="harrell",
+    ),
+    "y and predictions.'a'. have the same index in another order",
+)
+
+
 @pytest.mark.parametrize("kind", BAD)
 def test_what_cannot_be_used_is_refused(kind):
     call, message = BAD[kind]
