@@ -46,7 +46,7 @@ def complete_learner(incomplete: str) -> list[str]:
     ]
 
 
-def listed_learners(given: Iterable[str]) -> list[str]:
+def listed_learners(option_values: Iterable[str]) -> list[str]:
     """Learners that options name, once each or several with commas between them."""
     from ucvtest.learners.adapters.coerce import PATHS, SHORT_NAMES
     from ucvtest.learners.adapters.named import DEFAULTS
@@ -54,12 +54,16 @@ def listed_learners(given: Iterable[str]) -> list[str]:
     names = "|".join(sorted({*SHORT_NAMES, *PATHS, *DEFAULTS}, key=len, reverse=True))
     # Arguments of a learner have commas too.
     between = re.compile(rf",\s*(?=(?:{names})(?:[:,]|$))")
-    return [name for each in given for name in between.split(each)]
+    return [name for option_value in option_values for name in between.split(option_value)]
 
 
-def listed_metrics(given: Iterable[str]) -> list[str]:
+def listed_metrics(option_values: Iterable[str]) -> list[str]:
     """Metrics in the same way; commas within brackets belong to them."""
-    return [name.strip() for each in given for name in re.split(r",(?![^\[(]*[\])])", each)]
+    return [
+        name.strip()
+        for option_value in option_values
+        for name in re.split(r",(?![^\[(]*[\])])", option_value)
+    ]
 
 
 def complete_test(incomplete: str) -> list[str]:

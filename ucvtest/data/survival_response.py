@@ -73,7 +73,7 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
             "event is 0 everywhere, so that all times are censored: a survival metric needs at "
             "least one event"
         )
-    index = next((vector.index for vector in (time, event) if has_index(vector)), None)
+    index = next((column.index for column in (time, event) if has_index(column)), None)
     return SurvivalTimes(times, events, index)
 
 

@@ -224,8 +224,8 @@ class SeveralLosses(LossSource):
         # Of all that each has answered so far; learners that never differ have the same.
         self._answers = [blake2b(digest_size=16) for _ in sources]
         self.paired = self.identical = False
-        self.one_by_one = any(each.one_by_one for each in sources)
-        self.n_workers = max(each.n_workers for each in sources)
+        self.one_by_one = any(source.one_by_one for source in sources)
+        self.n_workers = max(source.n_workers for source in sources)
         self._count()
 
     @property
@@ -252,10 +252,10 @@ class SeveralLosses(LossSource):
         for source in self._sources:
             (losses,), errors = source.losses_and_failures(learning, testing, seeds)
             learner_losses.append(losses)
-            for row, each in errors.items():
-                failed.setdefault(row, []).extend(each)
-        whole = ~np.isin(np.arange(len(testing)), list(failed))
-        self._went_by([losses[whole] for losses in learner_losses], testing[whole])
+            for row, row_errors in errors.items():
+                failed.setdefault(row, []).extend(row_errors)
+        is_complete = ~np.isin(np.arange(len(testing)), list(failed))
+        self._went_by([losses[is_complete] for losses in learner_losses], testing[is_complete])
         return learner_losses, failed
 
     def _went_by(self, learner_losses: Sequence[np.ndarray], testing: np.ndarray) -> None:

@@ -112,8 +112,8 @@ class Problem:
             check_positive_of(metric, sample)
         if features is X:
             warn_of(sample)
-        found = cls(sample, {}, metric, backend, weight, clusters)
-        return found.with_learners(learners_by_name)
+        problem = cls(sample, {}, metric, backend, weight, clusters)
+        return problem.with_learners(learners_by_name)
 
     @classmethod
     def of_loss_or_auc(

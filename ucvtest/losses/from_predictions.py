@@ -691,12 +691,16 @@ def _only_class(
     labels = [] if count_missing(response) else np.unique(response).tolist()
     if len(labels) != 1 or not metric.of_two or metric.within is None:
         return None
-    if known := _one_of_two(response, pos_label):
-        classes, codes = known
-        predicted = {each for given in rules.values() for each in np.asarray(given).flat}
-        others = [each for each in predicted if each != labels[0]]
-        if len(others) == 1 and codes[0] == 1:
-            classes = np.array([others[0], labels[0]], dtype=object)
+    if classes_and_codes := _one_of_two(response, pos_label):
+        classes, codes = classes_and_codes
+        predicted = {
+            label
+            for rule_predictions in rules.values()
+            for label in np.asarray(rule_predictions).flat
+        }
+        other_labels = [label for label in predicted if label != labels[0]]
+        if len(other_labels) == 1 and codes[0] == 1:
+            classes = np.array([other_labels[0], labels[0]], dtype=object)
         if codes[0] == (metric.within == "positive"):
             return Sample(
                 *(np.empty((len(response), 0)), response, classes, codes),

@@ -336,7 +336,9 @@ class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
             in_words=loss.in_words,
             bounds=loss.reported_bounds,
             greater_is_better=units is not None and units.greater_is_better,
-            settings={name: each for name, each in self.settings.items() if name not in OF_METRICS},
+            settings={
+                name: setting for name, setting in self.settings.items() if name not in OF_METRICS
+            },
             predictions=None,
             smooth=None,
         )

@@ -187,8 +187,12 @@ def is_auc(loss: Any) -> bool:
 
 def is_share_of_errors(metric: Any) -> bool:
     """Whether a metric is the error rate, or the accuracy, by its name or as a loss."""
-    found = metric_of(metric)
-    return found is not None and found.counts_errors and found.name == LOSSES["zero_one"].name
+    base_metric = metric_of(metric)
+    return (
+        base_metric is not None
+        and base_metric.counts_errors
+        and base_metric.name == LOSSES["zero_one"].name
+    )
 
 
 def wants_every_class(loss: Any, *, has_classes: bool) -> bool:

@@ -156,8 +156,8 @@ def _left_out(
 ) -> np.ndarray:
     """How leaving out an observation of each cell changes `value`, in the units of `slopes`.
 
-    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep their
-    slopes.
+    Of `n_with_added` observations `counts` are those of the sample. Cells that have none keep
+    their slopes.
     """
     changes = slopes.copy()
     for cell in map(tuple, np.argwhere(counts > 0)):

@@ -11,7 +11,7 @@ from ucvtest.common.execution import Execution
 from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels import auc_ustatistic
 from ucvtest.kernels.auc_ustatistic.variances import AucEstimate
-from ucvtest.methods.influence.half_sample_variance import Share, draw_shares
+from ucvtest.methods.influence.half_sample_variance import HalfSampleShare, draw_shares
 
 
 def sample(n_negative=22, n_positive=18, seed=0):
@@ -98,7 +98,9 @@ def test_nothing_is_added_to_the_jackknife(variance, jackknife, value):
     none = np.zeros(0)
     values = {"midpoint": variance, "jackknife": jackknife}
     errors = {"midpoint": 0.03, "jackknife": 0.04}
-    share = Share.of(AucEstimate(0.1, values, errors, jackknife, 0.0, (none, none), 9.0, 0.0))
+    share = HalfSampleShare.of(
+        AucEstimate(0.1, values, errors, jackknife, 0.0, (none, none), 9.0, 0.0)
+    )
     assert share.value == value
     expected = 0.6 * math.hypot(0.03 / 0.6, 0.04) if value < 1 else 0
     assert share.mc_se == pytest.approx(expected)
@@ -108,7 +110,7 @@ def test_nothing_is_added_to_the_jackknife(variance, jackknife, value):
 
 def test_where_nothing_is_taken_off_a_note_says_so(monkeypatch):
     monkeypatch.setattr(
-        "ucvtest.methods.influence.estimation.draw_shares", lambda *_: (Share(1.0, 0.0),)
+        "ucvtest.methods.influence.estimation.draw_shares", lambda *_: (HalfSampleShare(1.0, 0.0),)
     )
     test = uv.InfluenceFunctionTest(X, Y, "lda")
     result, whole = (test.fit(variance=name, rng=0) for name in ("share", "jackknife"))

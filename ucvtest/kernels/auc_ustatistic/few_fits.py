@@ -116,8 +116,8 @@ class PlacedRounds:
 
     def estimate(self) -> FewFits:
         """The AUC (difference) and its variance, from three rounds on."""
-        both = zip(self._tested(), self.learning, strict=True)
-        samples = [SampleEffects.of(tested, learning) for tested, learning in both]
+        tested_and_learning = zip(self._tested(), self.learning, strict=True)
+        samples = [SampleEffects.of(tested, learning) for tested, learning in tested_and_learning]
         return few_fits_from(self.fits.mean(axis=1), self.fits, samples)
 
 

@@ -60,12 +60,16 @@ class JointFewEstimates:
     def of_losses(cls, rounds: RoundSums) -> Self:
         """Of mean losses."""
         weights = np.eye(rounds.n_learners)
-        alone = tuple(rounds.combined(one.tolist()).estimate() for one in weights)
+        learner_fits = tuple(
+            rounds.combined(learner_weights.tolist()).estimate() for learner_weights in weights
+        )
 
         def difference(first: int, other: int) -> FewFits:
             return rounds.combined((weights[first] - weights[other]).tolist()).estimate()
 
-        return cls(alone, _in_both_orders(len(alone), difference), (rounds.effects(),))
+        return cls(
+            learner_fits, _in_both_orders(len(learner_fits), difference), (rounds.effects(),)
+        )
 
     @property
     def df(self) -> float:

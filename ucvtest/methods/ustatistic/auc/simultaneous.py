@@ -53,8 +53,9 @@ class JointAucEstimates:
     def known(self) -> bool:
         """Whether the variance of each difference that varies is known to half of itself."""
         return not any(
-            each.is_rough(self.variance) and not math.isnan(each.values["jackknife"])
-            for places, each in self.estimates.items()
+            auc_estimate.is_rough(self.variance)
+            and not math.isnan(auc_estimate.values["jackknife"])
+            for places, auc_estimate in self.estimates.items()
             if len(places) == 2
         )
 
