@@ -106,6 +106,7 @@ class DieboldMarianoTest(ResamplingTest):
     r_function = "diebold_mariano_test"
     admits = "fixed rules, or splits that learn from rows before those that they test"
     of_fixed_rules = True
+    in_time = True
     default_design = HoldOut(1 / 3, shuffle=False)
     needs_values = True
     needs_other = True
