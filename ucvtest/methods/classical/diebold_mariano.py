@@ -98,7 +98,7 @@ class DieboldMarianoTest(ResamplingTest):
     >>> losses = uv.Losses.from_predictions(y, forecasts, loss="squared")
     >>> result = uv.DieboldMarianoTest.from_losses(losses, "last", "mean").fit(horizon=1)
     >>> result.estimand
-    'difference of the expected squared losses of these rules'
+    'difference of the mean squared errors of these rules'
     """
 
     method_name = "diebold_mariano"
