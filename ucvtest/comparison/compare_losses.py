@@ -222,7 +222,7 @@ def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
     """All valid tests that admit the losses."""
     admitting, reasons = {}, []
     for name, cls in tests_that_compare().items():
-        if not cls.valid:
+        if not cls.valid or cls.in_time:
             continue
         spec = TestSpec(name)
         try:

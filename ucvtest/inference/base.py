@@ -142,6 +142,9 @@ class HypothesisTest(ABC):
     """Whether there must be two learners."""
     valid: ClassVar[bool] = True
     """Whether its answer is to be relied on; comparisons show others, and do not count them."""
+    in_time: ClassVar[bool] = False
+    """Whether rows must come in the order of time, which only the user knows: such a test is never
+    run by default."""
     contrasts: ClassVar[tuple[Contrast, ...]] = ("difference",)
     """How two learners can be compared."""
     only_loss: ClassVar[str | None] = None

@@ -98,7 +98,7 @@ class DieboldMarianoTest(ResamplingTest):
     >>> losses = uv.Losses.from_predictions(y, forecasts, loss="squared")
     >>> result = uv.DieboldMarianoTest.from_losses(losses, "last", "mean").fit(horizon=1)
     >>> result.estimand
-    'difference of the expected squared losses of these rules'
+    'difference of the mean squared errors of these rules'
     """
 
     method_name = "diebold_mariano"
@@ -106,6 +106,7 @@ class DieboldMarianoTest(ResamplingTest):
     r_function = "diebold_mariano_test"
     admits = "fixed rules, or splits that learn from rows before those that they test"
     of_fixed_rules = True
+    in_time = True
     default_design = HoldOut(1 / 3, shuffle=False)
     needs_values = True
     needs_other = True
