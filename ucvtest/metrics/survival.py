@@ -342,9 +342,9 @@ def _concordance(
     name: str, metric_in_words: str, tau: float | None, remark: str, *, weighted: bool = False
 ) -> SurvivalMetric:
     """Up to a time if there is one."""
-    if tau is not None:
-        name, metric_in_words = f"{name}({written(float(tau))})", f"{metric_in_words} up to {tau:g}"
     end_time = _end_time(tau)
+    if tau is not None:
+        name, metric_in_words = f"{name}({written(end_time)})", f"{metric_in_words} up to {tau:g}"
 
     def in_sets(times: SurvivalTimes) -> MetricOfSets:
         pair_weights = times_and_risks.concordance_pairs(times, weighted=weighted, tau=end_time)
