@@ -16,7 +16,6 @@ from ucvtest.data.groups import GroupWeight
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
 from ucvtest.losses.from_arrays import FromArrays
-from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
@@ -51,7 +50,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(FromArrays, FromCorrect, FromMlflow, FromScores):
+class Losses(FromArrays, FromMlflow, FromScores):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
