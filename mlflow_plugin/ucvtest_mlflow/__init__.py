@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ucvtest_mlflow.delivery import Logged, load_result, log_margin, log_result
     from ucvtest_mlflow.hook import autolog, flush_spool
-    from ucvtest_mlflow.tables import load_table
+    from ucvtest_mlflow.tables import load_assessments, load_table
 
 __all__ = [
     "Logged",
     "autolog",
     "flush_spool",
+    "load_assessments",
     "load_result",
     "load_table",
     "log_margin",
@@ -26,6 +27,7 @@ _HOME = {
     "Logged": "ucvtest_mlflow.delivery",
     "autolog": "ucvtest_mlflow.hook",
     "flush_spool": "ucvtest_mlflow.hook",
+    "load_assessments": "ucvtest_mlflow.tables",
     "load_result": "ucvtest_mlflow.delivery",
     "load_table": "ucvtest_mlflow.tables",
     "log_margin": "ucvtest_mlflow.delivery",

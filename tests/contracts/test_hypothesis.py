@@ -267,6 +267,7 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "lasso": (uv.learners.lasso, {"lam": 0.1, "standardize": True, "scale": "mean"}),
     "elastic_net": (uv.learners.elastic_net, {"lam": 0.1, "l1_ratio": 0.5, "max_iter": 9}),
     "logistic": (uv.learners.logistic, {"lam": 0.1, "standardize": True, "max_iter": 9}),
+    "cox": (uv.learners.cox, {"lam": 0.1, "ties": "efron", "scale": "sum", "max_iter": 9}),
     "smoother": (uv.learners.smoother, {"matrix": HAT}),
     "hat_matrix": (
         uv.learners.hat_matrix,

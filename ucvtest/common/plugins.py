@@ -1,8 +1,8 @@
 """Plugins: packages that depend on this one, and that it finds by their entry points.
 
 A plugin declares an entry point in the group ``ucvtest.loggers``. It refers to a module that
-has the functions `autolog`, `flush_spool` and `load_table`, which importing the module need not
-load.
+has the functions `autolog`, `flush_spool`, `load_assessments` and `load_table`, which importing
+the module need not load.
 """
 
 from collections.abc import Callable

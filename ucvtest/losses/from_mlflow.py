@@ -1,16 +1,25 @@
-"""Predictions in evaluation tables of MLflow's runs."""
+"""Predictions in evaluation tables of MLflow's runs, and answers that judges have assessed."""
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from ucvtest.common.checks import named_options
+from ucvtest.common.checks import check_switch, named_options
 from ucvtest.common.plugins import mlflow_function
+from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_predictions import SCORE, FromPredictions
 
 __all__ = ["FromMlflow"]
 
+TABLE = "eval_results_table.json"
+QUESTIONS = ("request", "inputs", "question")
+"""Columns of questions in tables of assessments."""
+MARKS = {"yes": 1.0, "no": 0.0}
+"""What judges of MLflow say."""
 
-class FromMlflow(FromPredictions):
+
+class FromMlflow(FromCorrect, FromPredictions):
     """Losses made of what rules predicted, as MLflow has kept it."""
 
     @classmethod
@@ -19,8 +28,10 @@ class FromMlflow(FromPredictions):
         cls,
         run_id: str | Mapping[str, str],
         *,
-        predictions: str | Sequence[str],
-        table: str = "eval_results_table.json",
+        predictions: str | Sequence[str] | None = None,
+        assessment: str | None = None,
+        average: bool = False,
+        table: str | None = None,
         y: str = "target",
         loss: Any = "zero_one",
         metric: Any = None,
@@ -28,29 +39,66 @@ class FromMlflow(FromPredictions):
         pos_label: Any = None,
         fold: Any = None,
     ) -> Self:
-        """What rules predicted, from evaluation tables of MLflow's runs.
+        """What rules predicted, or how their answers were assessed, as MLflow's runs have it.
+
+        Either `predictions` are compared with `y`, in tables of runs; or an `assessment` of
+        `mlflow.genai.evaluate` says of each answer whether it was right, or how good it was.
+        Answers are then paired by question, in whatever order they were given.
 
         Parameters
         ----------
         run_id : str or mapping
             A run, whose table has a column for each rule; or name of each rule and the run that
-            evaluated it, all on the same rows in the same order.
-        predictions : str or sequence of str
+            evaluated it, of predictions all on the same rows in the same order. With an
+            `assessment`, versions of models ("m-...") stand for all their evaluations.
+        predictions : str or sequence of str, optional
             The columns with predictions; of several runs the one that all have.
-        table : str
-            File of the table, as `mlflow.log_table` and `mlflow.models.evaluate` write it.
+        assessment : str, optional
+            Name of a scorer. True, "yes" and 1 are right, False, "no" and 0 are wrong; any other
+            number is a score, of which higher is better. Several answers to a question are a group,
+            as many from each rule.
+        average : bool
+            Whether each question counts with the mean of its answers, instead of as a group; so
+            `uv.plan` says how many questions are needed.
+        table : str, optional
+            File of the table, as `mlflow.log_table` and `mlflow.models.evaluate` write it; by
+            default "eval_results_table.json". Assessments are read from one only if it is named:
+            the `result_df` of an evaluation.
         y : str
             The column with what was to be predicted.
         loss, metric, groups, pos_label, fold : optional
-            See `from_predictions`; groups and fold may name columns.
+            See `from_predictions`; groups and fold may name columns. Of an `assessment` only
+            `groups` is used: the name of an input, such as "passage", that several questions share.
 
         Raises
         ------
         ImportError
             If MLflow is not installed.
         ValueError
-            If a column lacks, runs were evaluated on different rows, or see `from_predictions`.
+            If a column lacks, runs were evaluated on different rows or questions, answers have no
+            assessment, or see `from_predictions`.
+
+        Examples
+        --------
+        A paired test of two evaluations, with the answers to a question as a cluster::
+
+            runs = {"new prompt": new.run_id, "old prompt": old.run_id}
+            losses = uv.Losses.from_mlflow(runs, assessment="correctness")
+            print(uv.McNemarTest.from_losses(losses).fit())
         """
+        if (predictions is None) == (assessment is None):
+            raise ValueError(
+                "predictions and assessment exclude each other, and one is needed: name the "
+                "columns with predictions, or a scorer of mlflow.genai.evaluate"
+            )
+        check_switch("average", average)
+        if assessment is not None:
+            _check_unused({"metric": metric, "pos_label": pos_label, "fold": fold})
+            marks, groups = _assessed(run_id, assessment, table, groups, average=average)
+            if all(mark in (0, 1) for each in marks.values() for mark in each):
+                return cls.from_correct(marks, groups=groups)
+            return cls.from_predictions(None, marks, loss=SCORE, groups=groups)
+        table = TABLE if table is None else table
         response, rules, groups, fold = _of_runs(run_id, table, y, predictions, groups, fold)
         # Of scores it only says whether runs were evaluated on the same rows.
         target = None if isinstance(loss, str) and loss == SCORE else response
@@ -69,9 +117,7 @@ def _of_runs(
 ) -> tuple[Any, Any, Any, Any]:
     """Response, predictions by name, groups and folds, as `Losses.from_predictions` takes them."""
     runs = list(run_id.values()) if isinstance(run_id, Mapping) else [run_id]
-    for name, value in [("table", table), ("y", y)] + [("run_id", run) for run in runs]:
-        if not isinstance(value, str) or not value:
-            raise ValueError(f"{name} must be a name, got {value!r:.60}: see the run in MLflow")
+    _check_names([("table", table), ("y", y)] + [("run_id", run) for run in runs])
     if isinstance(run_id, Mapping):
         if not isinstance(predictions, str):
             raise ValueError(
@@ -106,6 +152,12 @@ def _of_runs(
     return first[y], rules, _column(first, "groups", groups), _column(first, "fold", fold)
 
 
+def _check_names(column_or_values: Sequence[tuple[str, Any]]) -> None:
+    for name, value in column_or_values:
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"{name} must be a name, got {value!r:.60}: see the run in MLflow")
+
+
 def _column(table: Any, argument: str, column_or_values: Any) -> Any:
     """The column that is named; what is no name as it is."""
     if not isinstance(column_or_values, str):
@@ -116,3 +168,114 @@ def _column(table: Any, argument: str, column_or_values: Any) -> Any:
             f"{', '.join(map(str, table.columns))}"
         )
     return table[column_or_values]
+
+
+def _check_unused(column_or_values: Mapping[str, Any]) -> None:
+    for name, value in column_or_values.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} does not apply to an assessment, which says itself how good answers are: "
+                "remove it"
+            )
+
+
+def _assessed(
+    run_id: Any, assessment: Any, table: str | None, groups: Any, *, average: bool
+) -> tuple[dict[str, list[float]], list[Any] | None]:
+    """Marks by rule, paired by question, and their groups if there are any."""
+    runs = run_id if isinstance(run_id, Mapping) else {str(assessment): run_id}
+    named = [("assessment", assessment), *(("run_id", run) for run in runs.values())]
+    _check_names(named if table is None else [*named, ("table", table)])
+    if not runs:
+        raise ValueError("no run is named: pass at least one")
+    answers = {str(name): _answers(run, assessment, table) for name, run in runs.items()}
+    first, *others = answers
+    for other in others:
+        _check_same_questions(first, answers[first], other, answers[other])
+    if average:
+        answers = {
+            name: {question: [sum(marks) / len(marks)] for question, marks in found.items()}
+            for name, found in answers.items()
+        }
+    questions = [question for question, marks in answers[first].items() for _ in marks]
+    marks = {
+        name: [mark for question in answers[first] for mark in found[question]]
+        for name, found in answers.items()
+    }
+    if groups is not None:
+        return marks, [_input(question, groups) for question in questions]
+    return marks, questions if len(questions) > len(answers[first]) else None
+
+
+def _answers(run: str, assessment: str, table: str | None) -> dict[str, list[float]]:
+    """The marks of the answers to each question."""
+    if table is None:
+        found = mlflow_function("load_assessments")(run, assessment)
+        asked, value = "request", "value"
+    else:
+        found = mlflow_function("load_table")(run, table)
+        asked = _first_column(found, QUESTIONS, run, table)
+        value = _first_column(found, (f"{assessment}/value", assessment), run, table)
+    if not len(found):
+        raise ValueError(
+            f"{run} has no answers with the assessment {assessment!r:.60}: name a scorer that was "
+            "passed to mlflow.genai.evaluate"
+        )
+    answers: dict[str, list[float]] = {}
+    for question, said in zip(found[asked], found[value], strict=True):
+        answers.setdefault(_as_text(question), []).append(_mark(said, assessment, run, question))
+    return answers
+
+
+def _first_column(found: Any, names: Sequence[str], run: str, table: str) -> str:
+    for name in names:
+        if name in found.columns:
+            return name
+    raise ValueError(
+        f"{' and '.join(map(repr, names))} are no columns of {table} of run {run}, which has "
+        f"{', '.join(map(str, found.columns))}"
+    )
+
+
+def _as_text(question: Any) -> str:
+    """The question with the names of its inputs in order."""
+    try:
+        known = json.loads(question) if isinstance(question, str) else question
+    except ValueError:
+        return str(question)
+    return json.dumps(known, sort_keys=True, default=str)
+
+
+def _mark(said: Any, assessment: str, run: str, question: Any) -> float:
+    if isinstance(said, str) and said.lower() in MARKS:
+        return MARKS[said.lower()]
+    if isinstance(said, (bool, int, float)) and not math.isnan(said):
+        return float(said)
+    raise ValueError(
+        f"the assessment {assessment!r:.60} of {run} is {said!r:.40} for the question "
+        f"{str(question)!r:.60}, but must be True or False, 'yes' or 'no', or a number: assess it "
+        "again, or count what failed as wrong in a table for Losses.from_correct"
+    )
+
+
+def _check_same_questions(
+    first: str, asked: Mapping[str, list[float]], other: str, others: Mapping[str, list[float]]
+) -> None:
+    for name, here, there in ((first, asked, others), (other, others, asked)):
+        more = [question for question in here if len(here[question]) > len(there.get(question, ()))]
+        if more:
+            raise ValueError(
+                f"{len(more)} questions have more answers of {name!r:.60} than of the other, such "
+                f"as {more[0]!r:.60}: evaluate both on the same questions, as often"
+            )
+
+
+def _input(question: str, name: Any) -> Any:
+    """The input that says to which group a question belongs."""
+    inputs = json.loads(question) if question.startswith("{") else {}
+    if not isinstance(name, str) or name not in inputs:
+        raise ValueError(
+            f"groups={name!r:.60} is no input of the question {question!r:.60}: name one that all "
+            "questions have"
+        )
+    return str(inputs[name])

@@ -17,7 +17,6 @@ from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
 from ucvtest.losses.from_arrays import FromArrays
-from ucvtest.losses.from_correct import FromCorrect
 from ucvtest.losses.from_mlflow import FromMlflow
 from ucvtest.losses.from_predictions import SCORE
 from ucvtest.losses.from_scores import FromScores
@@ -62,7 +61,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(FromArrays, FromCorrect, FromMlflow, FromScores, FromSklearn):
+class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
