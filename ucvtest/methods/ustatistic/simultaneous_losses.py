@@ -213,7 +213,7 @@ def _draw(sampler: Sampler, n_pairs: int, sums: SeveralSums, n_learners: int) ->
     for size in in_parts(n_pairs, max(64, STAGE_CELLS // (2 * n * n_learners))):
         orders = draw_orders(sampler.generator, size, n)
         set_pair = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
-        # Both set_pair of a pair have its number.
+        # Both sets of a pair have its number.
         both_sets, _, losses_of_learners = sampler.whole(
             np.concatenate(set_pair), np.tile(np.arange(size), 2)
         )
