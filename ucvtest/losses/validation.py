@@ -17,7 +17,7 @@ __all__ = ["as_names", "by_name", "check_parts", "refuse_other_rows"]
 
 def by_name(argument: str, user_table: Any) -> dict[str, Any]:
     """The columns of a mapping or DataFrame; refused unless their names are different strings."""
-    columns = as_pandas(argument, user_table)
+    columns = user_table if isinstance(user_table, Mapping) else as_pandas(argument, user_table)
     if columns is not user_table:
         # Rows of other packages have no names, and get none.
         columns = {name: column.to_numpy() for name, column in columns.items()}
@@ -27,8 +27,15 @@ def by_name(argument: str, user_table: Any) -> dict[str, Any]:
             f"{argument} must map names to columns, or be a DataFrame, got "
             f"{type(columns).__name__}: use {{'name': ...}}"
         )
+    # A table with a column for each class is one of pandas; a column stays as it is.
     pairs = [
-        (name, _by_class(f"{argument}[{name!r:.60}]", column)) for name, column in columns.items()
+        (
+            name,
+            as_pandas(f"{argument}[{name!r:.60}]", column)
+            if hasattr(column, "columns")
+            else column,
+        )
+        for name, column in columns.items()
     ]
     names = [name for name, _ in pairs]
     for name in names:
@@ -39,11 +46,6 @@ def by_name(argument: str, user_table: Any) -> dict[str, Any]:
     if not pairs:
         raise ValueError(f"{argument} is empty: pass at least one")
     return dict(pairs)
-
-
-def _by_class(label: str, user_column: Any) -> Any:
-    """A table with a column for each class as one of pandas; a column as it is."""
-    return as_pandas(label, user_column) if hasattr(user_column, "columns") else user_column
 
 
 def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:
