@@ -161,8 +161,8 @@ def test_nothing_else_writes_files():
             opens = called == "open" and any(str(mode)[:1] in "wxa" for mode in modes)
             receiver = getattr(getattr(node.func, "value", None), "id", "")
             whole = (
-                receiver == "beside"
-                or "beside" in ast.unparse(node)
+                receiver == "temporary_path"
+                or "temporary_path" in ast.unparse(node)
                 or "(file," in (ast.unparse(node))
             )
             if (opens or called in WRITING) and not whole:

@@ -95,7 +95,7 @@ class FromMlflow(FromCorrect, FromPredictions):
         if assessment is not None:
             _check_unused({"metric": metric, "pos_label": pos_label, "fold": fold})
             marks, groups = _assessed(run_id, assessment, table, groups, average=average)
-            if all(mark in (0, 1) for each in marks.values() for mark in each):
+            if all(mark in (0, 1) for rule_marks in marks.values() for mark in rule_marks):
                 return cls.from_correct(marks, groups=groups)
             return cls.from_predictions(None, marks, loss=SCORE, groups=groups)
         table = TABLE if table is None else table
@@ -189,18 +189,18 @@ def _assessed(
     if not runs:
         raise ValueError("no run is named: pass at least one")
     answers = {str(name): _answers(run, assessment, table) for name, run in runs.items()}
-    first, *others = answers
-    for other in others:
+    first, *other_names = answers
+    for other in other_names:
         _check_same_questions(first, answers[first], other, answers[other])
     if average:
         answers = {
-            name: {question: [sum(marks) / len(marks)] for question, marks in found.items()}
-            for name, found in answers.items()
+            name: {question: [sum(marks) / len(marks)] for question, marks in by_question.items()}
+            for name, by_question in answers.items()
         }
     questions = [question for question, marks in answers[first].items() for _ in marks]
     marks = {
-        name: [mark for question in answers[first] for mark in found[question]]
-        for name, found in answers.items()
+        name: [mark for question in answers[first] for mark in by_question[question]]
+        for name, by_question in answers.items()
     }
     if groups is not None:
         return marks, [_input(question, groups) for question in questions]
@@ -210,30 +210,34 @@ def _assessed(
 def _answers(run: str, assessment: str, table: str | None) -> dict[str, list[float]]:
     """The marks of the answers to each question."""
     if table is None:
-        found = mlflow_function("load_assessments")(run, assessment)
-        asked, value = "request", "value"
+        assessments = mlflow_function("load_assessments")(run, assessment)
+        question_column, value_column = "request", "value"
     else:
-        found = mlflow_function("load_table")(run, table)
-        asked = _first_column(found, QUESTIONS, run, table)
-        value = _first_column(found, (f"{assessment}/value", assessment), run, table)
-    if not len(found):
+        assessments = mlflow_function("load_table")(run, table)
+        question_column = _first_column(assessments, QUESTIONS, run, table)
+        value_column = _first_column(assessments, (f"{assessment}/value", assessment), run, table)
+    if not len(assessments):
         raise ValueError(
             f"{run} has no answers with the assessment {assessment!r:.60}: name a scorer that was "
             "passed to mlflow.genai.evaluate"
         )
     answers: dict[str, list[float]] = {}
-    for question, said in zip(found[asked], found[value], strict=True):
-        answers.setdefault(_as_text(question), []).append(_mark(said, assessment, run, question))
+    for question, user_mark in zip(
+        assessments[question_column], assessments[value_column], strict=True
+    ):
+        answers.setdefault(_as_text(question), []).append(
+            _mark(user_mark, assessment, run, question)
+        )
     return answers
 
 
-def _first_column(found: Any, names: Sequence[str], run: str, table: str) -> str:
+def _first_column(assessments: Any, names: Sequence[str], run: str, table: str) -> str:
     for name in names:
-        if name in found.columns:
+        if name in assessments.columns:
             return name
     raise ValueError(
         f"{' and '.join(map(repr, names))} are no columns of {table} of run {run}, which has "
-        f"{', '.join(map(str, found.columns))}"
+        f"{', '.join(map(str, assessments.columns))}"
     )
 
 
@@ -246,27 +250,35 @@ def _as_text(question: Any) -> str:
     return json.dumps(known, sort_keys=True, default=str)
 
 
-def _mark(said: Any, assessment: str, run: str, question: Any) -> float:
-    if isinstance(said, str) and said.lower() in MARKS:
-        return MARKS[said.lower()]
-    if isinstance(said, (bool, int, float)) and not math.isnan(said):
-        return float(said)
+def _mark(user_mark: Any, assessment: str, run: str, question: Any) -> float:
+    if isinstance(user_mark, str) and user_mark.lower() in MARKS:
+        return MARKS[user_mark.lower()]
+    if isinstance(user_mark, (bool, int, float)) and not math.isnan(user_mark):
+        return float(user_mark)
     raise ValueError(
-        f"the assessment {assessment!r:.60} of {run} is {said!r:.40} for the question "
+        f"the assessment {assessment!r:.60} of {run} is {user_mark!r:.40} for the question "
         f"{str(question)!r:.60}, but must be True or False, 'yes' or 'no', or a number: assess it "
         "again, or count what failed as wrong in a table for Losses.from_correct"
     )
 
 
 def _check_same_questions(
-    first: str, asked: Mapping[str, list[float]], other: str, others: Mapping[str, list[float]]
+    first: str,
+    first_answers: Mapping[str, list[float]],
+    other: str,
+    other_answers: Mapping[str, list[float]],
 ) -> None:
-    for name, here, there in ((first, asked, others), (other, others, asked)):
-        more = [question for question in here if len(here[question]) > len(there.get(question, ()))]
-        if more:
+    directions = ((first, first_answers, other_answers), (other, other_answers, first_answers))
+    for name, answers, compared in directions:
+        unpaired = [
+            question
+            for question, marks in answers.items()
+            if len(marks) > len(compared.get(question, ()))
+        ]
+        if unpaired:
             raise ValueError(
-                f"{len(more)} questions have more answers of {name!r:.60} than of the other, such "
-                f"as {more[0]!r:.60}: evaluate both on the same questions, as often"
+                f"{len(unpaired)} questions have more answers of {name!r:.60} than of the other, "
+                f"such as {unpaired[0]!r:.60}: evaluate both on the same questions, as often"
             )
 
 

@@ -10,7 +10,7 @@ from ucvtest.learners.adapters.coerce import SHORT_NAMES, as_learner
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 
 NAMES = (
-    "elastic_net, gaussian_nb, kernel_ridge, knn, lasso, lasso_path, lda, logistic, majority, "
+    "cox, elastic_net, gaussian_nb, kernel_ridge, knn, lasso, lasso_path, lda, logistic, majority, "
     "nearest_centroid, polynomial, qda, random_forest, ridge, ridge_path, svm"
 )
 UNKNOWN = (

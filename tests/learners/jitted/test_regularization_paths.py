@@ -86,7 +86,7 @@ def test_learning_sets_are_fitted_once_for_all(sample, learning, monkeypatch):
         found = learner.scores(learner.prepare(sample), twice)
         assert_array_equal(found[:3], found[12:])
     assert calls == [12]
-    assert not path.kept
+    assert not path.fitted_scores
 
 
 def test_learners_of_other_kinds_and_few_of_one_kind_stay_as_they_are():
