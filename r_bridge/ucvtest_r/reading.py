@@ -7,11 +7,18 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
-from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest_r.conversion import scalar, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, RSurvivalLearner
 
-__all__ = ["arguments_of", "learner_of", "learners_of", "remark_of_loss", "response_of", "tests_of", "vectors_of"]
+__all__ = [
+    "arguments_of",
+    "learner_of",
+    "learners_of",
+    "remark_of_loss",
+    "response_of",
+    "tests_of",
+    "vectors_of",
+]
 
 
 def arguments_of(values: Any) -> dict[str, Any]:
@@ -100,7 +107,7 @@ def learner_of(learner: Any, response: Any) -> Any:
     if isinstance(learner, ri.ListSexpVector):
         parts = dict(zip(learner.names, learner, strict=True))
         code = parts["code"][0] if "code" in parts else ""
-        of_survival = isinstance(response, SurvivalTimes)
+        of_survival = not isinstance(response, np.ndarray)
         kind = RSurvivalLearner if of_survival else RFunctionLearner
         return kind(
             parts["name"][0],

@@ -33,8 +33,8 @@ print.ucvtest_r_learner <- function(x, ...) {
 as_learner <- function(learner, argument, expression, sample) {
   if (is.character(learner) && length(learner) == 1L && !is.na(learner)) {
     # Names with a package, and those of packages that this one knows, are R's.
-    if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]])) return(
-      jitted_learner(learner, sample))
+    if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]]) &&
+        !learner %in% names(packages_of_formulas)) return(jitted_learner(learner, sample))
     if (learner %in% jitted_too) return(jitted_learner(learner, sample))
     learner <- r_learner(learner)
   }
@@ -107,8 +107,12 @@ learn_function <- function(f, arguments, argument, sample) {
 takes_formula <- function(names)
   all(c("formula", "data") %in% names) && names[1L] == "formula"
 
+# Functions of a formula that are known without their package.
+packages_of_formulas <- c(coxph = "survival")
+
 # The function of a name such as "rpart::rpart", if a formula is all that it takes.
 formula_function <- function(name) {
+  if (name %in% names(packages_of_formulas)) name <- paste0(packages_of_formulas[[name]], "::", name)
   parts <- strsplit(name, "::", fixed = TRUE)[[1L]]
   if (length(parts) != 2L || !is.null(recipes[[parts[2L]]]) ||
       !requireNamespace(parts[1L], quietly = TRUE)) return(NULL)
@@ -124,8 +128,8 @@ refuse_weights <- function(sample, name) {
 
 refuse_survival <- function(sample, name) {
   if (is_survival(sample$response))
-    stop_user("the learner ", name, " is not known to learn survival times: give a function(x, y, xnew) ",
-              "that fits it and returns risks")
+    stop_user("the learner ", name, " is not known to learn survival times: give a ",
+              "function(x, y, xnew) that fits it and returns risks")
 }
 
 # A function that fits, such as lda, would fail at its third argument with a message of its own.
@@ -169,8 +173,6 @@ by_formula <- function(f, arguments, sample) {
   # A binomial family is what glm() needs for labels, and would otherwise fail without.
   if (identical(f, stats::glm) && is.null(arguments$family) && !is.numeric(sample$response))
     arguments$family <- stats::binomial()
-  # What it predicts at a time is computed from what it learnt.
-  if (is_survival(sample$response) && identical(f, survival::coxph)) arguments$model <- TRUE
   predict_type <- arguments$predict_type
   arguments$predict_type <- NULL
   with_data(sample, predicted = predictor(predict_type), fit = function(formula, data) {
@@ -230,6 +232,8 @@ with_data <- function(sample, fit, predicted = predictor()) {
       list2env(list(.weights = weights[learning], weights = weights[learning]),
                environment(formula))
     known <- data[learning, , drop = FALSE]
+    # Where coxph() looks again for what it learnt from, to predict at a time.
+    if (is_survival(y)) list2env(list(formula = formula, data = known), environment(formula))
     fitted <- fit(formula, known)
     predicted(fitted, data[testing, , drop = FALSE], classes, output,
               learnt = list(x = known, y = known[[source$response]]))

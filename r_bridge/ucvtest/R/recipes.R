@@ -243,15 +243,16 @@ predicted_numbers <- function(fitted, data, output, learnt, predict_type) {
   value
 }
 
-# Of survival times: risks, which are higher where events are earlier, or the probability of an event
-# by each time, a column for each. What is not told here goes to predict().
+# Of survival times: risks, which are higher where events are earlier, or the probability of an
+# event by each time, a column for each. `predict_type` is the type of predict() that is of risks.
 predicted_survival <- function(fitted, data, output, learnt = NULL, predict_type = NULL, ...) {
   times <- attr(output, "times")
   kind <- intersect(c("coxph", "coxnet", "cv.glmnet", "ranger", "survreg"), class(fitted))[1L]
   if (output == "risk") {
     if (!is.null(predict_type)) return(one_column(predict(fitted, data, type = predict_type, ...)))
-    if (is.na(kind)) refuse_survival_fit(fitted, "risks", ", or name the type of predict() that does, " ,
-                                         "as in r_learner(f, predict_type = \"risk\")")
+    if (is.na(kind))
+      refuse_survival_fit(fitted, "risks, or name the type of predict() that is of risks, as in ",
+                          "r_learner(f, predict_type = \"risk\")")
     return(switch(kind,
       # Strata have one scale.
       coxph = predict(fitted, data, type = "lp", reference = "sample"),
@@ -259,7 +260,7 @@ predicted_survival <- function(fitted, data, output, learnt = NULL, predict_type
       ranger = rowSums(rows_of(predict(fitted, data, ...)$chf, data)),
       predict(fitted, data, type = "link", ...)[, 1L]))
   }
-  if (is.na(kind) || kind == "survreg" || !is.null(predict_type))
+  if (is.na(kind) || kind == "survreg")
     refuse_survival_fit(fitted, "the probability of an event by each time")
   if (kind == "coxph") {
     response <- all.vars(stats::formula(fitted))[1L]
@@ -275,14 +276,14 @@ predicted_survival <- function(fitted, data, output, learnt = NULL, predict_type
     return(1 - steps[, 1L + findInterval(times, predicted$unique.death.times), drop = FALSE])
   }
   curves <- survival::survfit(fitted, x = learnt$x, y = learnt$y, newx = data, ...)
-  1 - t(rbind(summary(curves, times = times, extend = TRUE)$surv, deparse.level = 0))
+  1 - t(matrix(summary(curves, times = times, extend = TRUE)$surv, length(times)))
 }
 
 rows_of <- function(values, data) matrix(values, nrow(data))
 
-refuse_survival_fit <- function(fitted, wanted, ...)
+refuse_survival_fit <- function(fitted, ...)
   stop("what predict() of a fit of class '", class(fitted)[1L], "' says of survival times is not ",
-       "known: give a function(x, y, xnew) that returns ", wanted, ..., call. = FALSE)
+       "known: give a function(x, y, xnew) that returns ", ..., call. = FALSE)
 
 # The numbers 0 and 1 are labels for a binomial family; other regressions do not classify.
 labels_of_numbers <- function(fitted, value, y) {
