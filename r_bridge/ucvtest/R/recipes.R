@@ -266,7 +266,8 @@ predicted_survival <- function(fitted, data, output, learnt = NULL, predict_type
     response <- all.vars(stats::formula(fitted))[1L]
     by_then <- lapply(times, function(time) {
       data[[response]] <- survival::Surv(rep(time, nrow(data)), rep(0, nrow(data)))
-      1 - predict(fitted, data, type = "survival")
+      # Penalised models have no type "survival".
+      1 - exp(-predict(fitted, data, type = "expected"))
     })
     return(do.call(cbind, by_then))
   }
