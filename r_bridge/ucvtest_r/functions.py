@@ -17,6 +17,7 @@ from ucvtest_r.reading import (
     learner_of,
     learners_of,
     remark_of_loss,
+    response_of,
     tests_of,
     vectors_of,
 )
@@ -41,7 +42,7 @@ def hypothesis_test(
         Further arguments of the class and of its method `fit`, by name.
     conf_level : R number
     """
-    response = vector(y)
+    response = response_of(y)
     compared = [learner_of(learner, response) for learner in learners]
     made = getattr(uv, test[0])(matrix(x), response, *compared, **arguments_of(constructor))
     # R functions run on R's own thread, and jitted learners need no workers.
@@ -75,7 +76,7 @@ def test_of_losses(
 
 def evaluate_learners(*, x: Any, y: Any, learners: Any, names: Any, arguments: Any) -> Any:
     """Run `ucvtest.evaluate`."""
-    response = vector(y)
+    response = response_of(y)
     given = learners_of(learners, names, response)
     found = uv.evaluate(given, matrix(x), response, **arguments_of(arguments), n_jobs=1)
     return _losses(_with_remarks(found, remark_of_loss(arguments)))
@@ -196,11 +197,7 @@ def score_losses(*, scores: Any, arguments: Any) -> Any:
 def _of_predictions(y: Any, predictions: Any, arguments: dict[str, Any]) -> uv.Losses:
     import rpy2.rinterface as ri
 
-    response: Any = None
-    if isinstance(y, ri.ListSexpVector):
-        response = uv.survival(*map(vector, y))
-    elif y is not ri.NULL:
-        response = vector(y)
+    response = None if y is ri.NULL else response_of(y)
     return uv.Losses.from_predictions(response, vectors_of(predictions), **arguments)
 
 
@@ -236,7 +233,7 @@ def select_model(
     *, x: Any, y: Any, learners: Any, arguments: Any, complexity: Any, criteria: Any
 ) -> Any:
     """Run `ucvtest.select_model`: its table, and the choice of every criterion from 1."""
-    response = vector(y)
+    response = response_of(y)
     given = [learner_of(learner, response) for learner in learners]
     import rpy2.rinterface as ri
 
@@ -281,7 +278,7 @@ def compare_learners(
         Further arguments of `ucvtest.compare`.
     conf_level : R number
     """
-    response = vector(y)
+    response = response_of(y)
     comparison = uv.compare(
         matrix(x),
         response,
@@ -434,7 +431,7 @@ def confidence_interval(*, json: Any, conf_level: Any) -> Any:
 
 def plan_sample_size(*, x: Any, y: Any, learners: Any, arguments: Any, n: Any) -> Any:
     """Run `ucvtest.plan`: its tables by columns, its pictures, and the verdict."""
-    response = vector(y)
+    response = response_of(y)
     given = [learner_of(learner, response) for learner in learners]
     return _plan_to_r(uv.plan(matrix(x), response, *given, **arguments_of(arguments), n=_sizes(n)))
 

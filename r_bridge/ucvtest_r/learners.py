@@ -1,13 +1,15 @@
 """R functions as learners and losses of the R session that Python runs in."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ucvtest.learners import SplitLearner
 from ucvtest.learners.base import reading
+from ucvtest.learners.survival import SurvivalLearner
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import RConditionError
 from ucvtest_r.conversion import to_r, vector
@@ -17,6 +19,7 @@ __all__ = [
     "RFunctionLearner",
     "RFunctionLoss",
     "RFunctionScore",
+    "RSurvivalLearner",
     "call_guarded",
     "call_r",
     "read_predictions",
@@ -152,6 +155,24 @@ class RFunctionLearner(SplitLearner):
         # A function of its own, so that what R returned is freed inside the deferring block.
         values = call_r(self._predict, *calls)
         return read_predictions(values, len(calls[1]), output, classes)
+
+
+class RSurvivalLearner(RFunctionLearner, SurvivalLearner):
+    """A learner that is a function of the R session, and learns survival times."""
+
+    def predicting_at(self, times: Sequence[float]) -> Self:
+        """The same learner, whose probabilities are about events by these times."""
+        timed = copy(self)
+        object.__setattr__(timed, "times", tuple(map(float, times)))
+        return timed
+
+    def check(self, sample: Any, output: str, learn_size: int) -> None:
+        """Nothing: R has the response already, and all else is known when the function runs."""
+
+    def _r_arguments(self, *arguments: Any) -> list[Any]:
+        """The same, and the times for which probabilities are needed."""
+        times = np.array(self.times) if self.times else None
+        return [*super()._r_arguments(*arguments), times]
 
 
 class _Outcomes:

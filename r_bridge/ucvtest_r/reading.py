@@ -8,9 +8,17 @@ import pandas as pd
 
 import ucvtest as uv
 from ucvtest_r.conversion import scalar, vector
-from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore
+from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, RSurvivalLearner
 
-__all__ = ["arguments_of", "learner_of", "learners_of", "remark_of_loss", "tests_of", "vectors_of"]
+__all__ = [
+    "arguments_of",
+    "learner_of",
+    "learners_of",
+    "remark_of_loss",
+    "response_of",
+    "tests_of",
+    "vectors_of",
+]
 
 
 def arguments_of(values: Any) -> dict[str, Any]:
@@ -85,17 +93,26 @@ def _learn_size(size: Any) -> Any:
     return tuple(scalar("learn_size", type(size)([each])) for each in size)
 
 
-def learner_of(learner: Any, response: np.ndarray) -> Any:
+def response_of(y: Any) -> Any:
+    """Labels or numbers, or of an R list of time and event survival times."""
+    import rpy2.rinterface as ri
+
+    return uv.survival(*map(vector, y)) if isinstance(y, ri.ListSexpVector) else vector(y)
+
+
+def learner_of(learner: Any, response: Any) -> Any:
     """The short string of a jitted learner, or the list that R makes of a function."""
     import rpy2.rinterface as ri
 
     if isinstance(learner, ri.ListSexpVector):
         parts = dict(zip(learner.names, learner, strict=True))
         code = parts["code"][0] if "code" in parts else ""
-        return RFunctionLearner(
+        of_survival = not isinstance(response, np.ndarray)
+        kind = RSurvivalLearner if of_survival else RFunctionLearner
+        return kind(
             parts["name"][0],
             parts["predict"],
-            response,
+            response.records if of_survival else response,
             parts.get("many"),
             code,
             asks_for_class="asks" in parts,

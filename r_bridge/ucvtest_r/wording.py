@@ -127,6 +127,10 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\ba callable \(X_train, y_train, X_test\) -> predictions", "a function(x, y, xnew)"),
     (r"\ba callable\b", "a function"),
     (
+        r"\ban estimator of scikit-survival or lifelines, or a function \(.*\) -> risks",
+        'coxph, "glmnet", "ranger" or a function(x, y, xnew) that returns risks',
+    ),
+    (
         r"^(.*\blearner '\w+' is unknown: .*)$",
         r"\1; learners of other packages go by the package too, as in "
         r'"MASS::lda" or "rpart::rpart"',

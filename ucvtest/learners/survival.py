@@ -15,7 +15,7 @@ from ucvtest.learners.base import JittedLearner, Predictions
 __all__ = ["JittedSurvivalLearner", "SurvivalLearner", "check_survival"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SurvivalLearner:
     """A learner that predicts risks, or the probabilities of an event by some times."""
 

@@ -2,7 +2,7 @@
 
 # Features, response and groups that belong together, the positive class, and what the data are
 # called. `features` is what R functions get the rows of, `x` the matrix for Python.
-as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NULL) {
+as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NULL, metric = NULL) {
   source <- attr(x, "source")
   attr(x, "source") <- NULL
   # A column of x that says which rows belong together is no feature.
@@ -12,11 +12,11 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
     groups <- x[[column]]
     x <- x[setdiff(names(x), column)]
   }
-  answer <- response(y, positive)
+  answer <- response(y, positive, metric)
   features <- feature_matrix(x)
-  if (nrow(features) != length(answer$values))
+  if (nrow(features) != NROW(y))
     stop_user("'x' and 'y' must have the same length, got ", nrow(features), " rows and ",
-              length(answer$values), " responses")
+              NROW(y), " responses")
   # NumPy takes R's NA for an invalid number.
   features[is.na(features)] <- NaN
   list(x = features, features = x, y = answer$values, response = response_vector(y),
@@ -73,11 +73,14 @@ feature_matrix <- function(x) {
 # `labels` is NULL for numbers; otherwise the classes in the order of the levels. `pos_label` is the
 # class that learners take for the positive one, by default the last; `named` says whether the user,
 # or the labels themselves, name it.
-response <- function(y, positive) {
-  if (inherits(y, "Surv"))
-    stop_user("'y' is a survival time (Surv), which may be censored, and no test of labels or ",
-              "numbers can use that: give risks to prediction_losses(y, risks, metric = \"harrell\"), ",
-              "see ?metrics, or take the status at a fixed time")
+response <- function(y, positive, metric = NULL) {
+  if (is_survival(y)) {
+    if (is.null(metric))
+      stop_user("'y' is a survival time (Surv), which may be censored, and no test of labels or ",
+                "numbers can use that: give a metric of survival where there are metrics, such as ",
+                "metric = \"harrell\", see ?metrics, or take the status at a fixed time")
+    return(list(values = survival_times(y), labels = NULL, pos_label = positive, named = TRUE))
+  }
   y <- response_vector(y)
   known <- is.factor(y) || is.character(y) || is.logical(y) || is.numeric(y)
   other_unit <- inherits(y, c("Date", "POSIXt", "difftime", "integer64"))
@@ -96,6 +99,8 @@ response <- function(y, positive) {
   else if (length(classes) == 2L) positive <- classes[2L]
   list(values = as.character(y), labels = classes, pos_label = positive, named = named)
 }
+
+is_survival <- function(y) inherits(y, "Surv")
 
 # Surv() makes 0 and 1 of the status, whatever its coding was.
 survival_times <- function(y) {

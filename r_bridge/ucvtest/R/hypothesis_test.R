@@ -93,7 +93,8 @@ run_here <- function(spec, frame) {
   if (spec$needs_other && is.null(frame$other))
     stop_user("'other' is missing: the test compares two learners")
   sample <- as_sample(frame$x, frame$y, as_positive(given("positive"), given("pos_label")), frame$groups,
-                      written_in("x", frame), written_in("y", frame), frame$weights)
+                      written_in("x", frame), written_in("y", frame), frame$weights,
+                      if (spec$metrics) frame$metric)
   learners <- list(as_learner(frame$learner, "learner", written_in("learner", frame), sample))
   if (!is.null(given("other")))
     learners[[2L]] <- as_learner(frame$other, "other", written_in("other", frame), sample)

@@ -33,8 +33,8 @@ print.ucvtest_r_learner <- function(x, ...) {
 as_learner <- function(learner, argument, expression, sample) {
   if (is.character(learner) && length(learner) == 1L && !is.na(learner)) {
     # Names with a package, and those of packages that this one knows, are R's.
-    if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]])) return(
-      jitted_learner(learner, sample))
+    if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]]) &&
+        !learner %in% names(packages_of_formulas)) return(jitted_learner(learner, sample))
     if (learner %in% jitted_too) return(jitted_learner(learner, sample))
     learner <- r_learner(learner)
   }
@@ -107,8 +107,12 @@ learn_function <- function(f, arguments, argument, sample) {
 takes_formula <- function(names)
   all(c("formula", "data") %in% names) && names[1L] == "formula"
 
+# Functions of a formula that are known without their package.
+packages_of_formulas <- c(coxph = "survival")
+
 # The function of a name such as "rpart::rpart", if a formula is all that it takes.
 formula_function <- function(name) {
+  if (name %in% names(packages_of_formulas)) name <- paste0(packages_of_formulas[[name]], "::", name)
   parts <- strsplit(name, "::", fixed = TRUE)[[1L]]
   if (length(parts) != 2L || !is.null(recipes[[parts[2L]]]) ||
       !requireNamespace(parts[1L], quietly = TRUE)) return(NULL)
@@ -122,6 +126,12 @@ refuse_weights <- function(sample, name) {
               "function(formula, data, weights)")
 }
 
+refuse_survival <- function(sample, name) {
+  if (is_survival(sample$response))
+    stop_user("the learner ", name, " is not known to learn survival times: give a ",
+              "function(x, y, xnew) that fits it and returns risks")
+}
+
 # A function that fits, such as lda, would fail at its third argument with a message of its own.
 refuse_fitting_function <- function(f, names, argument) {
   takes_three <- length(setdiff(names, "...")) >= 3L &&
@@ -133,12 +143,15 @@ refuse_fitting_function <- function(f, names, argument) {
             "predict(MASS::lda(x, y), xnew)$class")
 }
 
-# Learners of other packages by name take the response as a factor with the positive class last.
+# Learners of other packages by name take the response as a factor with the positive class last, and
+# survival times as they are.
 by_name <- function(learn, sample) {
   features <- if (isTRUE(attr(learn, "numbers"))) with_factors(sample$features) else sample$features
-  classes <- classes_of(sample)
+  survival <- is_survival(sample$response)
+  classes <- if (!survival) classes_of(sample)
   by_labels <- function(learning, testing, y, output) {
-    told <- if (output == "number" && is.numeric(y)) y else factor(as.character(y), classes)
+    told <- if (survival || output == "number" && is.numeric(y)) y
+            else factor(as.character(y), classes)
     value <- learn(features[learning, , drop = FALSE], told[learning],
                    features[testing, , drop = FALSE], output)
     if (output == "label" && is.numeric(y)) as.numeric(as.character(value)) else value
@@ -172,6 +185,7 @@ by_formula <- function(f, arguments, sample) {
 
 parsnip_learner <- function(spec, sample) {
   refuse_weights(sample, class(spec)[1L])
+  refuse_survival(sample, class(spec)[1L])
   if (inherits(spec, "workflow") && is.null(sample$source))
     stop_user("a workflow names the columns that it learns from and the response: give a formula ",
               "and the data, as in  hold_out_test(response ~ ., data, workflow)")
@@ -183,6 +197,7 @@ parsnip_learner <- function(spec, sample) {
 # By the documented methods of mlr3: the learner that was given stays as it is.
 mlr3_learner <- function(learner, sample) {
   refuse_weights(sample, learner$id)
+  refuse_survival(sample, learner$id)
   # No package that is suggested: whoever has the learner has it.
   package <- "mlr3"
   classes <- if (!is.numeric(sample$response)) classes_of(sample)
@@ -217,6 +232,8 @@ with_data <- function(sample, fit, predicted = predictor()) {
       list2env(list(.weights = weights[learning], weights = weights[learning]),
                environment(formula))
     known <- data[learning, , drop = FALSE]
+    # Where coxph() looks again for what it learnt from, to predict at a time.
+    if (is_survival(y)) list2env(list(formula = formula, data = known), environment(formula))
     fitted <- fit(formula, known)
     predicted(fitted, data[testing, , drop = FALSE], classes, output,
               learnt = list(x = known, y = known[[source$response]]))
@@ -246,10 +263,13 @@ in_session <- function(name, learn, sample) {
   # What is refused is refused now, and not at the first fit.
   force(learn)
   y <- sample$response
-  one_fit <- function(learning, testing, other, output, seed) {
+  one_fit <- function(learning, testing, other, output, seed, times = NULL) {
     # A test may have exchanged the responses, to see what chance does.
     if (!is.null(other)) y <- like_response(other, y)
-    prediction_vector(with_seed(seed, learn(learning, testing, y, output)))
+    # A worker takes rows of them by the methods of that package alone.
+    if (is_survival(y)) loadNamespace("survival")
+    value <- with_seed(seed, learn(learning, testing, y, structure(output, times = times)))
+    if (length(times) > 1L && is.matrix(value)) value else prediction_vector(value)
   }
   # What a function of the user's own returns may be about either class.
   asks <- isTRUE(attr(learn, "plain")) && !sample$named

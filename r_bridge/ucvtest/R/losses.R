@@ -8,7 +8,7 @@ prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, positi
 losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, positive = NULL,
                             weights = NULL, remarks = NULL, fold = NULL, metric = NULL) {
   predictions <- named_columns(predictions, "predictions")
-  if (inherits(y, "Surv") && !is.null(metric)) {
+  if (is_survival(y) && !is.null(metric)) {
     if (!is.null(loss)) stop_user("'loss' and 'metric' exclude each other: give one of them")
     return(losses_of_times(y, predictions, name, metric, groups, positive, weights, fold))
   }
@@ -105,7 +105,8 @@ evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"lda\", \"knn:5\")")
   written <- substitute(learners)
-  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights)
+  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights,
+                      metric)
   arguments <- c(loss_or_metric(loss, metric, sample$response, sample$labels), list(
     design = as_design(design, nrow(sample$x)),
     scoring = as_scoring(scoring, sample$response, substitute(scoring)),

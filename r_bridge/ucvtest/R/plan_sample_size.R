@@ -10,7 +10,8 @@ plan_sample_size.default <- function(x, y, learner, other = NULL, difference = N
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learner)) stop_user("'learner' is missing: name one, such as \"lda\"")
-  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights)
+  sample <- as_sample(x, y, as_positive(positive, pos_label), groups, substitute(x), substitute(y), weights,
+                      metric)
   written <- list(substitute(learner), substitute(other))
   asked <- loss_or_metric(loss, metric, sample$response, sample$labels)
   arguments <- list(difference = difference, ratio = ratio, width = width, power = power,

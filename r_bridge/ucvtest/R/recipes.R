@@ -80,7 +80,8 @@ with_factors <- function(x) {
 }
 
 # How well-known learners learn and predict. Each is function(fit, x, y, xnew, output, ...) with
-# the fitting function of the package; `output` is "label", "number", "probability" or "score".
+# the fitting function of the package; `output` is "label", "number", "probability" or "score"; of
+# survival times "risk", or "event_probability" with the attribute "times".
 
 second <- function(table, y) table[, levels(y)[nlevels(y)]]
 
@@ -93,12 +94,14 @@ fit_glmnet <- function(fit, x, y, xnew, output, s = NULL, lambda = s, family = N
   if (is.null(lambda))
     stop("glmnet needs the penalty to predict with: give s=0.08, for example", call. = FALSE)
   if (is.null(family))
-    family <- if (!is.factor(y)) "gaussian" else if (nlevels(y) > 2L) "multinomial" else "binomial"
+    family <- if (inherits(y, "Surv")) "cox" else if (!is.factor(y)) "gaussian" else if (nlevels(y) > 2L) "multinomial" else "binomial"
   x <- as.matrix(x)
   fitted <- fit(x, y, family = family, lambda = lambda, ...)
   at <- if (is.null(s)) lambda[length(lambda)] else s
   predicted <- function(type) predict(fitted, as.matrix(xnew), s = at, type = type)
-  if (!is.factor(y)) predicted("response")[, 1L]
+  if (inherits(y, "Surv"))
+    predicted_survival(fitted, as.matrix(xnew), output, list(x = x, y = y), s = at)
+  else if (!is.factor(y)) predicted("response")[, 1L]
   else if (nlevels(y) > 2L) predicted("class")[, 1L]
   else switch(output,
     label = levels(y)[1L + (predicted("link")[, 1L] > 1e-9)],
@@ -109,6 +112,8 @@ fit_glmnet <- function(fit, x, y, xnew, output, s = NULL, lambda = s, family = N
 fit_ranger <- function(fit, x, y, xnew, output, num.threads = 1, ...) {
   probability <- is.factor(y) && output != "label"
   fitted <- fit(x = x, y = y, probability = probability, num.threads = num.threads, ...)
+  if (inherits(y, "Surv"))
+    return(predicted_survival(fitted, xnew, output, num.threads = num.threads))
   predictions <- predict(fitted, data = xnew, num.threads = num.threads)$predictions
   if (probability) second(predictions, y) else predictions
 }
@@ -177,6 +182,8 @@ predictor <- function(predict_type = NULL) {
   force(predict_type)
   checked <- FALSE
   function(fitted, data, classes, output, learnt) {
+    if (inherits(learnt$y, "Surv"))
+      return(predicted_survival(fitted, data, output, learnt, predict_type))
     if (is.null(classes)) {
       value <- predicted_numbers(fitted, data, output, if (!checked) learnt, predict_type)
       checked <<- TRUE
@@ -235,6 +242,49 @@ predicted_numbers <- function(fitted, data, output, learnt, predict_type) {
   if (!found$known && !is.null(learnt)) refuse_other_scale(fitted, predicted(learnt$x), learnt$y)
   value
 }
+
+# Of survival times: risks, which are higher where events are earlier, or the probability of an
+# event by each time, a column for each. `predict_type` is the type of predict() that is of risks.
+predicted_survival <- function(fitted, data, output, learnt = NULL, predict_type = NULL, ...) {
+  times <- attr(output, "times")
+  kind <- intersect(c("coxph", "coxnet", "cv.glmnet", "ranger", "survreg"), class(fitted))[1L]
+  if (output == "risk") {
+    if (!is.null(predict_type)) return(one_column(predict(fitted, data, type = predict_type, ...)))
+    if (is.na(kind))
+      refuse_survival_fit(fitted, "risks, or name the type of predict() that is of risks, as in ",
+                          "r_learner(f, predict_type = \"risk\")")
+    return(switch(kind,
+      # Strata have one scale.
+      coxph = predict(fitted, data, type = "lp", reference = "sample"),
+      survreg = -predict(fitted, data, type = "lp"),
+      ranger = rowSums(rows_of(predict(fitted, data, ...)$chf, data)),
+      predict(fitted, data, type = "link", ...)[, 1L]))
+  }
+  if (is.na(kind) || kind == "survreg")
+    refuse_survival_fit(fitted, "the probability of an event by each time")
+  if (kind == "coxph") {
+    response <- all.vars(stats::formula(fitted))[1L]
+    by_then <- lapply(times, function(time) {
+      data[[response]] <- survival::Surv(rep(time, nrow(data)), rep(0, nrow(data)))
+      # Penalised models have no type "survival".
+      1 - exp(-predict(fitted, data, type = "expected"))
+    })
+    return(do.call(cbind, by_then))
+  }
+  if (kind == "ranger") {
+    predicted <- predict(fitted, data, ...)
+    steps <- cbind(1, rows_of(predicted$survival, data))
+    return(1 - steps[, 1L + findInterval(times, predicted$unique.death.times), drop = FALSE])
+  }
+  curves <- survival::survfit(fitted, x = learnt$x, y = learnt$y, newx = data, ...)
+  1 - t(matrix(summary(curves, times = times, extend = TRUE)$surv, length(times)))
+}
+
+rows_of <- function(values, data) matrix(values, nrow(data))
+
+refuse_survival_fit <- function(fitted, ...)
+  stop("what predict() of a fit of class '", class(fitted)[1L], "' says of survival times is not ",
+       "known: give a function(x, y, xnew) that returns ", ..., call. = FALSE)
 
 # The numbers 0 and 1 are labels for a binomial family; other regressions do not classify.
 labels_of_numbers <- function(fitted, value, y) {

@@ -189,7 +189,7 @@ test_that("survival times are refused where they are of another type, or not ask
   skip_without_python()
   times <- survival::Surv(c(5, 8, 3, 9), c(1, 2, 2, 1))
   rules <- data.frame(a = 4:1)
-  expect_match(message_of(prediction_losses(times, rules)), "give risks to prediction_losses\\(y, ")
+  expect_match(message_of(prediction_losses(times, rules)), "give a metric of survival where there are metrics")
   expect_match(message_of(prediction_losses(times, rules, metric = "f1")), "pass Surv\\(time, event\\)")
   expect_match(message_of(prediction_losses(1:4, rules, metric = "harrell")),
                "metric = \"harrell\" needs survival times: pass Surv\\(time, event\\) as y")

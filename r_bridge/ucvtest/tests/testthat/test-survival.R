@@ -1,0 +1,112 @@
+skip_if_not_installed("survival")
+lung <- na.omit(survival::lung[c("time", "status", "age", "sex", "ph.ecog", "pat.karno")])
+lung$sex <- factor(lung$sex, labels = c("male", "female"))
+times <- survival::Surv(lung$time, lung$status)
+x <- lung[-(1:2)]
+fold <- rep(1:3, length.out = nrow(lung))
+
+means <- function(losses) unname(losses$means)
+
+design <- split(seq_along(fold), fold)
+
+learnt <- function(learners, metric, ...)
+  means(evaluate_learners(x, times, learners, design = design, metric = metric, ...))
+
+# `predicted` is function(known, new, y) with the rows that are learnt from and those that are not.
+by_hand <- function(predicted, metric) {
+  found <- lapply(1:3, function(k)
+    as.matrix(predicted(lung[fold != k, ], lung[fold == k, ], times[fold != k])))
+  table <- matrix(0, nrow(lung), ncol(found[[1L]]))
+  for (k in 1:3) table[fold == k, ] <- found[[k]]
+  means(prediction_losses(times, list(by_hand = table), metric = metric, fold = fold))
+}
+
+cox <- function(known) survival::coxph(survival::Surv(time, status) ~ ., known)
+
+test_that("coxph learns survival times by a formula, and predicts risks and probabilities", {
+  skip_without_python()
+  expected <- by_hand(function(known, new, y) predict(cox(known), new), "harrell")
+  expect_equal(learnt(survival::coxph, "harrell"), expected)
+  expect_equal(learnt("coxph", "harrell"), expected)
+  expect_equal(learnt(function(x, y, xnew)
+    predict(survival::coxph(y ~ ., x), xnew, type = "risk"), "harrell"), expected)
+  of_data <- evaluate_learners(survival::Surv(time, status) ~ ., lung, list(survival::coxph),
+                               design = design, metric = "harrell")
+  expect_equal(means(of_data), expected)
+  by_then <- function(at) function(known, new, y)
+    1 - t(summary(survival::survfit(cox(known), new), times = at)$surv)
+  own <- function(formula, data) survival::coxph(formula, data)
+  for (metric in c("brier(400)", "auc(400)"))
+    expect_equal(learnt(list(survival::coxph, own), metric),
+                 by_hand(by_then(400), metric)[c(1, 1), ])
+  several <- "integrated_brier(200,400)"
+  expect_equal(learnt(survival::coxph, several), by_hand(by_then(c(200, 400)), several))
+  expect_equal(learnt(function(x, y, xnew) {
+    fit <- survival::coxph(y ~ ., x)
+    1 - t(summary(survival::survfit(fit, xnew), times = c(200, 400))$surv)
+  }, several), by_hand(by_then(c(200, 400)), several))
+})
+
+test_that("glmnet and ranger learn survival times by name", {
+  skip_if_not_installed("glmnet")
+  skip_if_not_installed("ranger")
+  skip_without_python()
+  numbers <- function(data) model.matrix(~ age + sex + ph.ecog + pat.karno, data)[, -1]
+  lasso <- function(known, y) glmnet::glmnet(numbers(known), y, family = "cox", lambda = 0.05)
+  glmnet <- r_learner("glmnet", s = 0.05)
+  expect_equal(learnt(glmnet, "uno(700)"), by_hand(function(known, new, y)
+    predict(lasso(known, y), numbers(new), type = "link"), "uno(700)"))
+  expect_equal(learnt(glmnet, "brier(400)"), by_hand(function(known, new, y) {
+    curves <- survival::survfit(lasso(known, y), x = numbers(known), y = y, newx = numbers(new))
+    1 - t(summary(curves, times = 400)$surv)
+  }, "brier(400)"))
+  # Without random numbers: all rows and all features.
+  settings <- list(num.trees = 1, replace = FALSE, sample.fraction = 1, mtry = 4)
+  forest <- do.call(r_learner, c("ranger", settings))
+  predicted <- function(known, new, y) predict(do.call(ranger::ranger, c(
+    list(x = known[-(1:2)], y = y), settings)), new)
+  expect_equal(learnt(list(forest, do.call(r_learner, c(ranger::ranger, settings))), "harrell"),
+               by_hand(function(...) rowSums(predicted(...)$chf), "harrell")[c(1, 1), ])
+  expect_equal(learnt(forest, "brier(400)"), by_hand(function(...) {
+    trees <- predicted(...)
+    1 - trees$survival[, sum(trees$unique.death.times <= 400)]
+  }, "brier(400)"))
+})
+
+test_that("tests, comparisons and single tested rows take learners of survival times", {
+  skip_if_not_installed("glmnet")
+  skip_if_not_installed("ranger")
+  skip_without_python()
+  # The jitted learner is the same model.
+  result <- ustat_test(x, times, survival::coxph, "cox", metric = "brier(400)", max_fits = 12)
+  expect_lt(abs(result$estimate), 1e-8)
+  compared <- compare_learners(x, times, list(survival::coxph, age = function(x, y, xnew) xnew$age),
+                               "cross_validation_wald", metric = "harrell")
+  expect_identical(compared$status, "ok")
+  single <- evaluate_learners(x, times, list(survival::coxph, r_learner("ranger", num.trees = 3),
+                                             r_learner("glmnet", s = 0.05)),
+                              design = list(1, 2, 3), metric = "integrated_brier(200,400)")
+  expect_true(all(is.finite(single$means)))
+})
+
+test_that("workers learn survival times too", {
+  skip_on_cran()
+  skip_without_python()
+  expect_equal(learnt(survival::coxph, "integrated_brier(200,400)", n_jobs = 2),
+               learnt(survival::coxph, "integrated_brier(200,400)"))
+})
+
+test_that("learners that are not known to learn survival times are refused", {
+  skip_without_python()
+  expect_match(message_of(learnt(survival::survreg, "brier(400)")),
+               "fit of class 'survreg' .* returns the probability of an event by each time")
+  own <- function(formula, data) structure(list(), class = "own")
+  expect_match(message_of(learnt(own, "harrell")),
+               "fit of class 'own' .* r_learner\\(f, predict_type = \"risk\"\\)")
+  expect_match(message_of(learnt("lda", "harrell")),
+               "use 'cox', coxph, \"glmnet\", \"ranger\" or a function\\(x, y, xnew\\)")
+  expect_match(message_of(learnt(structure(list(), class = "model_spec"), "harrell")),
+               "learner model_spec is not known to learn survival times")
+  expect_match(message_of(evaluate_learners(x, times, "cox")),
+               "metric = \"harrell\", see \\?metrics")
+})
