@@ -58,6 +58,9 @@ POSTERIOR = ("p_left", "p_rope", "p_right")
 OWN_VALUES = ("estimate_learner", "estimate_other", "se_learner", "se_other")
 """What each of two learners reaches alone: of `diagnostics`."""
 
+OF_LEARNERS = ("estimate", "se")
+"""What each of several learners reaches alone."""
+
 GROUPS = ("n_groups", "smallest_group", "largest_group")
 """What is said of groups: of `diagnostics`."""
 
@@ -246,25 +249,33 @@ def _numbers_of_tests(comparison: "Comparison") -> dict[str, float]:
 
 
 def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
-    """The numbers of every test and pair, and of learners that were judged together.
+    """The numbers of every test, pair and learner, and of learners that were judged together.
 
     What is not finite is left to the table: tags have no room for the open ends of many intervals.
     """
     tests, learners = _keys(comparison.tests), _keys(comparison.learners, "learner")
-    frame = comparison.frame
+    pairs = [f"{learners[one]}_vs_{learners[other]}" for one, other in comparison.pairs]
     # Names may hold "_vs_" themselves.
-    made = _distinct(f"{learners[one]}_vs_{learners[other]}" for one, other in comparison.pairs)
-    pairs = dict(zip(comparison.pairs, made, strict=True))
+    made = _distinct([*pairs, *learners.values()])
+    compared: tuple[str | tuple[str, str], ...] = (*comparison.pairs, *comparison.learners)
+    keys = dict(zip(compared, made, strict=True))
     numbers = {
-        f"{pairs[row['learner'], row['other']]}.{tests[row['test']]}.{name}": value
-        for row in frame.to_dict("records")
+        f"{keys[row['learner'], row['other']]}.{tests[row['test']]}.{name}": row[name]
+        for row in comparison.frame.to_dict("records")
         for name in OF_PAIRS
-        if math.isfinite(value := float(row[name]))
     }
-    return numbers | {
-        f"{tests[test]}.best_set_size": float(len(comparison.best_set(test=test)))
+    numbers |= {
+        f"{keys[pair[place]]}.{tests[test]}.{name}": each.diagnostics[f"{name}_{whose}"]
+        for (test, *pair), each in comparison.results.items()
+        for place, whose in enumerate(("learner", "other"))
+        for name in OF_LEARNERS
+        if f"{name}_{whose}" in each.diagnostics
+    }
+    numbers |= {
+        f"{tests[test]}.best_set_size": len(comparison.best_set(test=test))
         for test in comparison.together
     }
+    return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
 
 
 def _numbers_of_learners(selection: "ModelSelection") -> dict[str, float]:

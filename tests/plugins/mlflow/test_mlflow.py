@@ -1565,7 +1565,13 @@ def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
         table["pvalue_adjusted"].astype(float), found.frame["pvalue_adjusted"]
     )
     metrics = client.get_run(run.info.run_id).data.metrics
-    assert len(metrics) == 6 * len(content.OF_PAIRS)
+    for (test, *pair), result in found.results.items():
+        label = test.replace(" (", "_").replace(")", "")
+        for learner, whose in zip(pair, ("learner", "other"), strict=True):
+            own = f"ucvtest.zero_one.comparison.{learner.replace(':', '_')}.{label}"
+            for name in content.OF_LEARNERS:
+                assert metrics[f"{own}.{name}"] == result.diagnostics[f"{name}_{whose}"]
+    assert len(metrics) == 6 * (len(content.OF_PAIRS) + len(content.OF_LEARNERS))
     for row in found.frame.to_dict("records"):
         test = row["test"].replace(" (", "_").replace(")", "")
         pair = f"{row['learner']}_vs_{row['other']}".replace(":", "_")
@@ -1589,11 +1595,13 @@ def test_names_that_keys_have_no_room_for(client: MlflowClient) -> None:
 
 def test_names_that_look_like_pairs(client: MlflowClient) -> None:
     learners = dict(
-        zip(("a", "a_vs_b", "b_vs_c", "c"), ("lda", "knn:3", "majority", "knn:5"), strict=True)
+        zip(("a", "a_vs_c", "c_vs_c", "c"), ("lda", "knn:3", "majority", "knn:5"), strict=True)
     )
     found = uv.compare(X, Y, learners, "hold_out", rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
-    assert sum(name.endswith(".estimate") for name in metrics) == 6
+    own = metrics["ucvtest.zero_one.comparison.a_vs_c_2.hold_out.estimate"]
+    assert own == found.results["hold_out", "a", "a_vs_c"].diagnostics["estimate_other"]
+    assert sum(name.endswith(".estimate") for name in metrics) == 6 + 4
 
 
 def test_more_numbers_than_a_request_takes(
@@ -1601,7 +1609,7 @@ def test_more_numbers_than_a_request_takes(
 ) -> None:
     found = uv.compare(X, Y, ["lda", "knn:3", "majority"], "hold_out", rng=0)
     monkeypatch.setattr(delivery, "MOST_NUMBERS", 4)
-    assert len(client.get_run(um.log_result(found).run_id).data.metrics) == 3 * 5
+    assert len(client.get_run(um.log_result(found).run_id).data.metrics) == 3 * (5 + 2)
 
 
 def test_plans_are_logged_by_themselves(client: MlflowClient, spool: Path) -> None:
