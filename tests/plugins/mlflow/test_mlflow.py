@@ -977,7 +977,7 @@ def test_what_has_arrived_is_not_sent_again(client: MlflowClient, spool: Path) -
     )
     spool.mkdir()
     keep(spool, record)
-    delivery._send(record)
+    delivery.send(record)
     assert um.flush_spool(spool) == [(record.run_id, KEY)]
     metrics = client.get_run(record.run_id).data.metrics
     assert [name for name in metrics if name.endswith("estimate")] == [
@@ -1103,6 +1103,13 @@ def test_server_that_hangs_after_the_probe(
 ) -> None:
     assert delivery.WAIT_SECONDS < 10
     monkeypatch.setattr(delivery, "WAIT_SECONDS", 1.0)
+    drawn_by, write_files = [], content.write_files
+
+    def draw(*args: Any, **options: Any) -> None:
+        drawn_by.append(threading.current_thread())
+        write_files(*args, **options)
+
+    monkeypatch.setattr(content, "write_files", draw)
     um.autolog(spool_dir=spool)
     with server_that_hangs_after_the_probe() as (uri, let_go):
         mlflow.set_tracking_uri(uri)
@@ -1116,6 +1123,8 @@ def test_server_that_hangs_after_the_probe(
         ]
         with pytest.raises(ConnectionError, match="has not taken the result within 1 s"):
             um.log_result(RESULT)
+        # Before the time of the server starts, which runs in another thread.
+        assert drawn_by == [threading.main_thread()] * 2
         let_go.set()
         # The attempt that was left to itself fails, and the next one may try.
         claimed = None
