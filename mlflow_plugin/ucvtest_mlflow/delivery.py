@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -344,14 +344,11 @@ def _end(client: MlflowClient, run_id: str, when: int) -> None:
 def _client(tracking_uri: str) -> MlflowClient:
     # MLflow gives a new database its tables without a look whether another process is doing so.
     # Both fail then, and often everything that uses the database later does.
-    with _alone_in_store(tracking_uri):
-        return MlflowClient(tracking_uri=tracking_uri)
-
-
-def _alone_in_store(tracking_uri: str) -> AbstractContextManager[None]:
-    """One process at a time where a file is the store; servers see to themselves."""
+    # Servers see to themselves.
     address = urlsplit(tracking_uri)
-    return alone_in(Path(address.path[1:]).parent) if address.scheme == "sqlite" else nullcontext()
+    is_file = address.scheme == "sqlite"
+    with alone_in(Path(address.path[1:]).parent) if is_file else nullcontext():
+        return MlflowClient(tracking_uri=tracking_uri)
 
 
 def _own_run(client: MlflowClient, record: Record, *, sent_before: bool) -> str:
@@ -404,16 +401,15 @@ def _experiment_id(client: MlflowClient, record: Record) -> str:
     if record.experiment_name is None:
         return "0"
     experiment = client.get_experiment_by_name(record.experiment_name)
-    if experiment is not None:
-        return str(experiment.experiment_id)
-    try:
-        return str(client.create_experiment(record.experiment_name))
-    except MlflowException:
-        # Another process may have made it meanwhile.
-        experiment = client.get_experiment_by_name(record.experiment_name)
-        if experiment is None:
-            raise
-        return str(experiment.experiment_id)
+    if experiment is None:
+        try:
+            return str(client.create_experiment(record.experiment_name))
+        except MlflowException:
+            # Another process may have made it meanwhile.
+            experiment = client.get_experiment_by_name(record.experiment_name)
+            if experiment is None:
+                raise
+    return str(experiment.experiment_id)
 
 
 def _log(
