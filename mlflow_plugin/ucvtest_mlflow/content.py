@@ -151,7 +151,7 @@ def params(result: Outcome, prefix: str) -> list[Param]:
     elif not _is_selection(result):
         chosen = {"alpha": ALPHA, **chosen}
     return [
-        Param(f"{prefix}{name}", _cut(str(value), LONGEST_PARAM))
+        Param(f"{prefix}.{name}", _cut(str(value), LONGEST_PARAM))
         for name, value in chosen.items()
         if value is not None and name not in NOT_CHOSEN
     ]
@@ -165,9 +165,12 @@ def _groups(result: Outcome) -> dict[str, Any]:
 
 
 def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
-    """The numbers that are finite: MLflow stores infinity as 1.8e308 and hides NaN."""
+    """The numbers that are finite: MLflow stores infinity as 1.8e308 and hides NaN.
+
+    What stands before the last slash is the section of the page that MLflow draws a chart in.
+    """
     return [
-        Metric(f"{prefix}{name}", value, when, 0)
+        Metric(f"{prefix}/{name}", value, when, 0)
         for name, value in _numbers(result).items()
         if math.isfinite(value)
     ]
@@ -182,7 +185,7 @@ def tags(result: Outcome, prefix: str, others: Mapping[str, str]) -> list[RunTag
     words |= {
         name: str(value) for name, value in _numbers(result).items() if not math.isfinite(value)
     }
-    found = [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
+    found = [RunTag(f"{prefix}.{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
     return [*found, RunTag(VERSION_TAG, __version__)]
 
 
@@ -193,18 +196,21 @@ def margin_name(judged: Judged) -> str:
 
 def of_margin(judged: Judged, prefix: str) -> tuple[list[Metric], list[RunTag]]:
     """The numbers and words of an answer about a margin; `passed` is 1 or 0."""
-    prefix, when = f"{prefix}{margin_name(judged)}.", int(time.time() * 1000)
+    asked, when = margin_name(judged), int(time.time() * 1000)
     values = judged.to_dict()
     numbers = {"passed": float(values["decision"] == "pass")}
     numbers |= {name: values[name] for name in MARGIN_METRICS if name in values}
     words = {name: str(values[name]) for name in ("decision", "verdict")}
     return (
         [
-            Metric(f"{prefix}{name}", value, when, 0)
+            Metric(f"{prefix}/{asked}.{name}", value, when, 0)
             for name, value in numbers.items()
             if isinstance(value, float)
         ],
-        [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()],
+        [
+            RunTag(f"{prefix}.{asked}.{name}", _cut(text, LONGEST_TAG))
+            for name, text in words.items()
+        ],
     )
 
 
@@ -368,8 +374,8 @@ def write_image(result_folder: Path, folder: Path, key: str, record: str, when: 
 
     with Image.open(sorted(result_folder.glob("plot*.png"))[0]) as picture:
         image = picture.convert("RGB")
-    # Before a slash, which is written so, stands the section of the page.
-    name = f"ucvtest~{key}" if IN_IMAGE_NAMES == "+" else key
+    # With the numbers of its result: before a slash, which is written so, stands the section.
+    name = f"ucvtest.{key}~plot" if IN_IMAGE_NAMES == "+" else key
     parts = [name, "step", "0", "timestamp", str(when), f"r{record[1:]}"]
     (folder / "images").mkdir()
     path = folder / "images" / IN_IMAGE_NAMES.join(parts)

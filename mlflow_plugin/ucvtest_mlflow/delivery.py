@@ -134,7 +134,7 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
 def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None) -> Logged:
     """Log an answer about a margin beside the result that it was asked of.
 
-    As metrics and tags of the run, such as ``ucvtest.new_vs_old.auc.delong.noninferiority.passed``,
+    As metrics and tags of the run, such as ``ucvtest.new_vs_old.auc.delong/noninferiority.passed``,
     which is 1 or 0, and as a file in the folder of the result. A later answer of its kind
     replaces it.
 
@@ -174,7 +174,7 @@ def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None
 
 
 def _log_margin(client: MlflowClient, judged: Judged, logged: Logged) -> None:
-    metrics, tags = content.of_margin(judged, f"{FOLDER}.{logged.key}.")
+    metrics, tags = content.of_margin(judged, f"{FOLDER}.{logged.key}")
     with quiet():
         file = f"{FOLDER}/{logged.key}/{content.margin_name(judged)}.json"
         client.log_text(logged.run_id, judged.to_json(indent=1), file)
@@ -445,20 +445,21 @@ def _log(
     if record.log_plots:
         content.write_image(folder, root, key, record.id, record.created)
     client.log_artifacts(run_id, str(root))
-    tags = content.tags(result, f"{FOLDER}.{key}.", record.words)
+    prefix = f"{FOLDER}.{key}"
+    tags = content.tags(result, prefix, record.words)
     if written.tables and run.tables is not None:
         tags += _list_tables(run.tables, [f"{FOLDER}/{key}/{name}" for name in written.tables])
     if record.log_plots:
         tags.append(RunTag(mlflow_tags.MLFLOW_LOGGED_IMAGES, "True"))
     if record.dataset is not None:
         digest = _log_dataset(client, run_id, run, record.dataset, data)
-        tags.append(RunTag(f"{FOLDER}.{key}.dataset", digest))
+        tags.append(RunTag(f"{prefix}.dataset", digest))
     # The batch comes last, and who owns the key last in it: with that, the result has arrived.
     tags.append(RunTag(owner_tag(key), record.id))
-    numbers = content.metrics(result, f"{FOLDER}.{key}.", record.created)
+    numbers = content.metrics(result, prefix, record.created)
     for start in range(MOST_NUMBERS, len(numbers), MOST_NUMBERS):
         client.log_batch(run_id, metrics=numbers[start : start + MOST_NUMBERS])
-    params = content.params(result, f"{FOLDER}.{key}.")
+    params = content.params(result, prefix)
     client.log_batch(run_id, metrics=numbers[:MOST_NUMBERS], params=params, tags=tags)
     run.tables = None
     # A local store says itself what it has not taken; of servers, what stands between may have
