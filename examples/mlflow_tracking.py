@@ -59,7 +59,7 @@ def compare_models(X: pd.DataFrame, y: np.ndarray, new_X: pd.DataFrame, new_y: n
         evaluators="ucvtest",
         evaluator_config={"baseline": "naive_bayes"},
     )
-    pvalue = evaluation.metrics["ucvtest.lda_vs_naive_bayes.zero_one.mcnemar.pvalue"]
+    pvalue = evaluation.metrics["ucvtest.lda_vs_naive_bayes.zero_one.mcnemar/pvalue"]
     print(f"McNemar: p = {pvalue:.3f}")
 
 

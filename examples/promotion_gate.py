@@ -64,7 +64,7 @@ def promoted_by_evaluation(client: mlflow.MlflowClient, holdout: pd.DataFrame) -
             evaluators="ucvtest",
             evaluator_config={"baseline_model": f"models:/{MODEL}@champion", "margin": MARGIN},
         )
-    gate = "ucvtest.model_vs_baseline.zero_one.mcnemar.noninferiority.passed"
+    gate = "ucvtest.model_vs_baseline.zero_one.mcnemar/noninferiority.passed"
     try:
         mlflow.validate_evaluation_results(
             {gate: MetricThreshold(threshold=1, greater_is_better=True)}, evaluation

@@ -58,6 +58,9 @@ POSTERIOR = ("p_left", "p_rope", "p_right")
 OWN_VALUES = ("estimate_learner", "estimate_other", "se_learner", "se_other")
 """What each of two learners reaches alone: of `diagnostics`."""
 
+OF_LEARNERS = ("estimate", "se")
+"""What each of several learners reaches alone."""
+
 GROUPS = ("n_groups", "smallest_group", "largest_group")
 """What is said of groups: of `diagnostics`."""
 
@@ -148,7 +151,7 @@ def params(result: Outcome, prefix: str) -> list[Param]:
     elif not _is_selection(result):
         chosen = {"alpha": ALPHA, **chosen}
     return [
-        Param(f"{prefix}{name}", _cut(str(value), LONGEST_PARAM))
+        Param(f"{prefix}.{name}", _cut(str(value), LONGEST_PARAM))
         for name, value in chosen.items()
         if value is not None and name not in NOT_CHOSEN
     ]
@@ -162,9 +165,12 @@ def _groups(result: Outcome) -> dict[str, Any]:
 
 
 def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
-    """The numbers that are finite: MLflow stores infinity as 1.8e308 and hides NaN."""
+    """The numbers that are finite: MLflow stores infinity as 1.8e308 and hides NaN.
+
+    What stands before the last slash is the section of the page that MLflow draws a chart in.
+    """
     return [
-        Metric(f"{prefix}{name}", value, when, 0)
+        Metric(f"{prefix}/{name}", value, when, 0)
         for name, value in _numbers(result).items()
         if math.isfinite(value)
     ]
@@ -179,7 +185,7 @@ def tags(result: Outcome, prefix: str, others: Mapping[str, str]) -> list[RunTag
     words |= {
         name: str(value) for name, value in _numbers(result).items() if not math.isfinite(value)
     }
-    found = [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
+    found = [RunTag(f"{prefix}.{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
     return [*found, RunTag(VERSION_TAG, __version__)]
 
 
@@ -190,18 +196,21 @@ def margin_name(judged: Judged) -> str:
 
 def of_margin(judged: Judged, prefix: str) -> tuple[list[Metric], list[RunTag]]:
     """The numbers and words of an answer about a margin; `passed` is 1 or 0."""
-    prefix, when = f"{prefix}{margin_name(judged)}.", int(time.time() * 1000)
+    asked, when = margin_name(judged), int(time.time() * 1000)
     values = judged.to_dict()
     numbers = {"passed": float(values["decision"] == "pass")}
     numbers |= {name: values[name] for name in MARGIN_METRICS if name in values}
     words = {name: str(values[name]) for name in ("decision", "verdict")}
     return (
         [
-            Metric(f"{prefix}{name}", value, when, 0)
+            Metric(f"{prefix}/{asked}.{name}", value, when, 0)
             for name, value in numbers.items()
             if isinstance(value, float)
         ],
-        [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()],
+        [
+            RunTag(f"{prefix}.{asked}.{name}", _cut(text, LONGEST_TAG))
+            for name, text in words.items()
+        ],
     )
 
 
@@ -246,25 +255,33 @@ def _numbers_of_tests(comparison: "Comparison") -> dict[str, float]:
 
 
 def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
-    """The numbers of every test and pair, and of learners that were judged together.
+    """The numbers of every test, pair and learner, and of learners that were judged together.
 
     What is not finite is left to the table: tags have no room for the open ends of many intervals.
     """
     tests, learners = _keys(comparison.tests), _keys(comparison.learners, "learner")
-    frame = comparison.frame
+    pairs = [f"{learners[one]}_vs_{learners[other]}" for one, other in comparison.pairs]
     # Names may hold "_vs_" themselves.
-    made = _distinct(f"{learners[one]}_vs_{learners[other]}" for one, other in comparison.pairs)
-    pairs = dict(zip(comparison.pairs, made, strict=True))
+    made = _distinct([*pairs, *learners.values()])
+    compared: tuple[str | tuple[str, str], ...] = (*comparison.pairs, *comparison.learners)
+    keys = dict(zip(compared, made, strict=True))
     numbers = {
-        f"{pairs[row['learner'], row['other']]}.{tests[row['test']]}.{name}": value
-        for row in frame.to_dict("records")
+        f"{keys[row['learner'], row['other']]}.{tests[row['test']]}.{name}": row[name]
+        for row in comparison.frame.to_dict("records")
         for name in OF_PAIRS
-        if math.isfinite(value := float(row[name]))
     }
-    return numbers | {
-        f"{tests[test]}.best_set_size": float(len(comparison.best_set(test=test)))
+    numbers |= {
+        f"{keys[pair[place]]}.{tests[test]}.{name}": each.diagnostics[f"{name}_{whose}"]
+        for (test, *pair), each in comparison.results.items()
+        for place, whose in enumerate(("learner", "other"))
+        for name in OF_LEARNERS
+        if f"{name}_{whose}" in each.diagnostics
+    }
+    numbers |= {
+        f"{tests[test]}.best_set_size": len(comparison.best_set(test=test))
         for test in comparison.together
     }
+    return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
 
 
 def _numbers_of_learners(selection: "ModelSelection") -> dict[str, float]:
@@ -357,8 +374,8 @@ def write_image(result_folder: Path, folder: Path, key: str, record: str, when: 
 
     with Image.open(sorted(result_folder.glob("plot*.png"))[0]) as picture:
         image = picture.convert("RGB")
-    # Before a slash, which is written so, stands the section of the page.
-    name = f"ucvtest~{key}" if IN_IMAGE_NAMES == "+" else key
+    # With the numbers of its result: before a slash, which is written so, stands the section.
+    name = f"ucvtest.{key}~plot" if IN_IMAGE_NAMES == "+" else key
     parts = [name, "step", "0", "timestamp", str(when), f"r{record[1:]}"]
     (folder / "images").mkdir()
     path = folder / "images" / IN_IMAGE_NAMES.join(parts)

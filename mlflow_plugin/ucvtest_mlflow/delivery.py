@@ -4,9 +4,9 @@ import contextvars
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,6 +57,13 @@ class Logged(NamedTuple):
     key: str
 
 
+class Written(NamedTuple):
+    """The files of a result before it has a key: their folder, and those that are tables."""
+
+    folder: Path
+    tables: list[str]
+
+
 def log_result(result: Outcome, run_id: str | None = None) -> Logged:
     """Log one result, a comparison as one table, a choice of a model, or a plan.
 
@@ -91,13 +98,13 @@ def log_compared(
     """Log the comparison of two models, which of them they were, and an answer about a margin."""
     record = Record(result, mlflow.get_tracking_uri(), run_id=run_id, words=words)
 
-    def work() -> Logged:
-        logged = _send(record)
+    def work(written: Written) -> Logged:
+        logged = _send(record, written)
         if judged is not None:
             _log_margin(_client(record.tracking_uri), judged, logged)
         return logged
 
-    return _bounded(record.tracking_uri, work)
+    return _with_files(record, work)
 
 
 def load_result(run_id: str, key: str | None = None) -> Outcome:
@@ -127,7 +134,7 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
 def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None) -> Logged:
     """Log an answer about a margin beside the result that it was asked of.
 
-    As metrics and tags of the run, such as ``ucvtest.new_vs_old.auc.delong.noninferiority.passed``,
+    As metrics and tags of the run, such as ``ucvtest.new_vs_old.auc.delong/noninferiority.passed``,
     which is 1 or 0, and as a file in the folder of the result. A later answer of its kind
     replaces it.
 
@@ -167,7 +174,7 @@ def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None
 
 
 def _log_margin(client: MlflowClient, judged: Judged, logged: Logged) -> None:
-    metrics, tags = content.of_margin(judged, f"{FOLDER}.{logged.key}.")
+    metrics, tags = content.of_margin(judged, f"{FOLDER}.{logged.key}")
     with quiet():
         file = f"{FOLDER}/{logged.key}/{content.margin_name(judged)}.json"
         client.log_text(logged.run_id, judged.to_json(indent=1), file)
@@ -214,7 +221,7 @@ def send(record: Record, data: Data | None = None) -> Logged:
     Unreachable
         As `deliver` does.
     """
-    return _bounded(record.tracking_uri, lambda: _send(record, data=data))
+    return _with_files(record, lambda written: _send(record, written, data=data))
 
 
 def deliver(kept: SpooledRecord, data: Data | None = None) -> Logged:
@@ -233,13 +240,43 @@ def deliver(kept: SpooledRecord, data: Data | None = None) -> Logged:
         within `WAIT_SECONDS`; in the latter case this process goes on trying.
     """
 
-    def work() -> Logged:
-        with kept:
-            logged = _send(kept.record, kept.renew, sent_before=kept.sent_before, data=data)
-            kept.remove()
+    def work(written: Written) -> Logged:
+        sent_before = kept.sent_before
+        logged = _send(kept.record, written, kept.renew, sent_before=sent_before, data=data)
+        kept.remove()
         return logged
 
-    return _bounded(kept.record.tracking_uri, work)
+    return _with_files(kept.record, work, kept)
+
+
+def _with_files(
+    record: Record,
+    work: Callable[[Written], Logged],
+    kept: SpooledRecord | None = None,
+) -> Logged:
+    """What `work` makes of the files; that they take long to draw is not the server's fault."""
+    with ExitStack() as stack:
+        if kept is not None:
+            stack.enter_context(kept)
+        written = stack.enter_context(_written(record))
+        # Left to `work`, which may go on when nobody waits for it any more.
+        until_done = stack.pop_all()
+
+    def work_and_tidy() -> Logged:
+        with until_done:
+            return work(written)
+
+    return _bounded(record.tracking_uri, work_and_tidy)
+
+
+@contextmanager
+def _written(record: Record) -> Iterator[Written]:
+    with TemporaryDirectory() as name:
+        folder = Path(name) / "result"
+        folder.mkdir()
+        content.write_files(record.result, folder, log_plots=record.log_plots)
+        tables = content.write_tables(record.result, folder) if record.log_tables else []
+        yield Written(folder, tables)
 
 
 def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
@@ -269,6 +306,7 @@ def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
 
 def _send(
     record: Record,
+    written: Written,
     keep: Callable[[Record], None] = lambda record: None,
     *,
     sent_before: bool = False,
@@ -285,7 +323,7 @@ def _send(
         keep(record)
     assert record.run_id is not None
     try:
-        logged = _log(client, record, keep, sent_before=sent_before, data=data)
+        logged = _log(client, record, written, keep, sent_before=sent_before, data=data)
     except Exception:
         if record.own_run:
             with suppress(Exception), quiet():
@@ -306,14 +344,11 @@ def _end(client: MlflowClient, run_id: str, when: int) -> None:
 def _client(tracking_uri: str) -> MlflowClient:
     # MLflow gives a new database its tables without a look whether another process is doing so.
     # Both fail then, and often everything that uses the database later does.
-    with _alone_in_store(tracking_uri):
-        return MlflowClient(tracking_uri=tracking_uri)
-
-
-def _alone_in_store(tracking_uri: str) -> AbstractContextManager[None]:
-    """One process at a time where a file is the store; servers see to themselves."""
+    # Servers see to themselves.
     address = urlsplit(tracking_uri)
-    return alone_in(Path(address.path[1:]).parent) if address.scheme == "sqlite" else nullcontext()
+    is_file = address.scheme == "sqlite"
+    with alone_in(Path(address.path[1:]).parent) if is_file else nullcontext():
+        return MlflowClient(tracking_uri=tracking_uri)
 
 
 def _own_run(client: MlflowClient, record: Record, *, sent_before: bool) -> str:
@@ -366,21 +401,21 @@ def _experiment_id(client: MlflowClient, record: Record) -> str:
     if record.experiment_name is None:
         return "0"
     experiment = client.get_experiment_by_name(record.experiment_name)
-    if experiment is not None:
-        return str(experiment.experiment_id)
-    try:
-        return str(client.create_experiment(record.experiment_name))
-    except MlflowException:
-        # Another process may have made it meanwhile.
-        experiment = client.get_experiment_by_name(record.experiment_name)
-        if experiment is None:
-            raise
-        return str(experiment.experiment_id)
+    if experiment is None:
+        try:
+            return str(client.create_experiment(record.experiment_name))
+        except MlflowException:
+            # Another process may have made it meanwhile.
+            experiment = client.get_experiment_by_name(record.experiment_name)
+            if experiment is None:
+                raise
+    return str(experiment.experiment_id)
 
 
 def _log(
     client: MlflowClient,
     record: Record,
+    written: Written,
     keep: Callable[[Record], None],
     *,
     sent_before: bool,
@@ -404,28 +439,27 @@ def _log(
         keep(record)
     key = str(record.key)
     run.taken.add(key)
-    with TemporaryDirectory() as name:
-        folder = Path(name) / FOLDER / key
-        folder.mkdir(parents=True)
-        content.write_files(result, folder, log_plots=record.log_plots)
-        tables = content.write_tables(result, folder) if record.log_tables else []
-        if record.log_plots:
-            content.write_image(folder, Path(name), key, record.id, record.created)
-        client.log_artifacts(run_id, name)
-    tags = content.tags(result, f"{FOLDER}.{key}.", record.words)
-    if tables and run.tables is not None:
-        tags += _list_tables(run.tables, [f"{FOLDER}/{key}/{table}" for table in tables])
+    root = written.folder.parent
+    (root / FOLDER).mkdir()
+    folder = written.folder.rename(root / FOLDER / key)
+    if record.log_plots:
+        content.write_image(folder, root, key, record.id, record.created)
+    client.log_artifacts(run_id, str(root))
+    prefix = f"{FOLDER}.{key}"
+    tags = content.tags(result, prefix, record.words)
+    if written.tables and run.tables is not None:
+        tags += _list_tables(run.tables, [f"{FOLDER}/{key}/{name}" for name in written.tables])
     if record.log_plots:
         tags.append(RunTag(mlflow_tags.MLFLOW_LOGGED_IMAGES, "True"))
     if record.dataset is not None:
         digest = _log_dataset(client, run_id, run, record.dataset, data)
-        tags.append(RunTag(f"{FOLDER}.{key}.dataset", digest))
+        tags.append(RunTag(f"{prefix}.dataset", digest))
     # The batch comes last, and who owns the key last in it: with that, the result has arrived.
     tags.append(RunTag(owner_tag(key), record.id))
-    numbers = content.metrics(result, f"{FOLDER}.{key}.", record.created)
+    numbers = content.metrics(result, prefix, record.created)
     for start in range(MOST_NUMBERS, len(numbers), MOST_NUMBERS):
         client.log_batch(run_id, metrics=numbers[start : start + MOST_NUMBERS])
-    params = content.params(result, f"{FOLDER}.{key}.")
+    params = content.params(result, prefix)
     client.log_batch(run_id, metrics=numbers[:MOST_NUMBERS], params=params, tags=tags)
     run.tables = None
     # A local store says itself what it has not taken; of servers, what stands between may have

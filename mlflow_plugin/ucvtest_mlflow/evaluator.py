@@ -265,7 +265,7 @@ def _as_evaluation(
     result: TestResult, judged: NoninferiorityResult | None, logged: Logged
 ) -> EvaluationResult:
     """The numbers and artifacts by their names in the run."""
-    prefix = f"{FOLDER}.{logged.key}."
+    prefix = f"{FOLDER}.{logged.key}"
     numbers = {metric.key: metric.value for metric in content.metrics(result, prefix)}
     if judged is not None:
         answer, _ = content.of_margin(judged, prefix)
@@ -275,7 +275,7 @@ def _as_evaluation(
     with TemporaryDirectory() as name:
         content.write_files(result, Path(name), log_plots=True)
         for file, kind in ARTIFACTS.items():
-            artifacts[f"{prefix}{file}"] = artifact = kind(uri=f"{folder}/{file}")
+            artifacts[f"{prefix}.{file}"] = artifact = kind(uri=f"{folder}/{file}")
             artifact._load(str(Path(name) / file))  # noqa: SLF001  (MLflow loads its own so)
     make: Any = EvaluationResult
     return make(metrics=numbers, artifacts=artifacts, run_id=logged.run_id)

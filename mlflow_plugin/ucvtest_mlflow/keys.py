@@ -127,11 +127,17 @@ def _known(run: Run, name: str | None = None) -> KnownRun:
     logged = (*run.data.params, *run.data.metrics, *tags)
     return KnownRun(
         artifact_uri=str(run.info.artifact_uri),
-        taken={each.removeprefix(f"{FOLDER}.").rpartition(".")[0] for each in logged},
+        taken={_key_of(each.removeprefix(f"{FOLDER}.")) for each in logged},
         suffix=f".{str(name).removeprefix(WRITER)}" if marked else "",
         datasets=[item.dataset for item in run.inputs.dataset_inputs] if run.inputs else [],
         tables=tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "[]"),
     )
+
+
+def _key_of(name: str) -> str:
+    """What stands before the slash of a metric, or the last dot of a parameter or tag."""
+    key, slash, _ = name.partition("/")
+    return key if slash else name.rpartition(".")[0]
 
 
 @cache

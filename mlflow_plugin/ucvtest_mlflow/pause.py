@@ -31,23 +31,17 @@ class _Pause:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        self._acquire()
-        try:
-            yield
-        finally:
-            self._release()
-
-    def _acquire(self) -> None:
         with self._lock:
             if self._holders == 0:
                 self._switch.enter_context(self._make())
             self._holders += 1
-
-    def _release(self) -> None:
-        with self._lock:
-            self._holders -= 1
-            if self._holders == 0:
-                self._switch.close()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holders -= 1
+                if self._holders == 0:
+                    self._switch.close()
 
 
 @contextmanager

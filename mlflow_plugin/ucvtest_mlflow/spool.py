@@ -3,12 +3,10 @@
 import json
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from ucvtest_mlflow import locks
 from ucvtest_mlflow.records import Record
@@ -17,11 +15,8 @@ __all__ = ["Spool", "SpooledRecord", "default_spool_dir"]
 
 WHOLE, UNFINISHED = ".json", ".part"
 
-# A link could lead out of the folder. Windows has neither this nor the owners below.
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
-
-class SpooledRecord:
+class SpooledRecord(AbstractContextManager["SpooledRecord"]):
     """A record on disk that nobody else may send; a context that ends that right.
 
     The lock lies on the file itself, so that it ends with the process, however that ends, and
@@ -29,39 +24,29 @@ class SpooledRecord:
     """
 
     def __init__(
-        self, record: Record, path: Path, handle: int, *, sent_before: bool = False
+        self, record: Record, path: Path, file: TextIO, *, sent_before: bool = False
     ) -> None:
         self.record, self.path = record, path
         # Whether an earlier attempt to send it may have left something at the server.
         self.sent_before = sent_before
-        self._handle: int | None = handle
+        self._file = file
 
-    def __enter__(self) -> "SpooledRecord":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Leave the record to whoever sends it next."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            os.close(handle)
+        self._file.close()
 
     def renew(self, record: Record) -> None:
         """Keep the record in this form from now on, or in the old one where the disk refuses."""
         try:
-            handle = _write_locked(self.path, record)
+            file = _write_locked(self.path, record)
         except OSError:
             # What is on its way must not stop for that; its run can be found without the record.
             return
         self.close()
-        self.record, self._handle = record, handle
+        self.record, self._file = record, file
 
     def remove(self) -> None:
         """Forget the record, which has arrived; if it stays, that is seen before it is sent."""
@@ -94,7 +79,10 @@ class Spool:
             raise ValueError(
                 f"spool_dir {self.folder} cannot be written to: name another folder in spool_dir"
             )
-        self._tidy()
+        # Finish or remove what writers left that were killed.
+        for path in self.folder.glob(f"*{UNFINISHED}"):
+            with suppress(OSError):
+                _finish(path)
 
     def keep(self, record: Record) -> SpooledRecord:
         """Write a record that the caller is about to send."""
@@ -110,23 +98,18 @@ class Spool:
         ValueError
             If the file holds no record, or is not this user's.
         """
-        try:
-            handle = os.open(path, os.O_RDWR | NO_LINK)
-        except FileNotFoundError:
+        file = locks.take(path)
+        if file is None:
             return None
-        try:
-            if not _is_mine(os.fstat(handle)):
+        with ExitStack() as stack:
+            stack.enter_context(file)
+            if not _is_mine(os.fstat(file.fileno())):
                 raise ValueError(f"{path.name} belongs to another user, and is not sent")
-            if locks.lock(handle) and locks.is_at(path, handle):
-                record = Record.from_json(path.read_text(encoding="utf-8"))
-                return SpooledRecord(record, path, handle, sent_before=True)
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)
-        return None
+            record = Record.from_json(file.read())
+            stack.pop_all()
+        return SpooledRecord(record, path, file, sent_before=True)
 
-    def files(self) -> Iterator[Path]:
+    def files(self) -> list[Path]:
         """What is kept, the oldest first.
 
         Raises
@@ -136,8 +119,7 @@ class Spool:
         """
         if self.folder.is_dir():
             self.open()
-        found = [(_age(path), path) for path in self.folder.glob(f"*{WHOLE}")]
-        return iter([path for _, path in sorted(found)])
+        return sorted(self.folder.glob(f"*{WHOLE}"), key=lambda path: (_written_at(path), path))
 
     def _make_private(self) -> None:
         found = self.folder.stat()
@@ -158,75 +140,64 @@ class Spool:
                 f"made private, or close this one by chmod 700"
             )
 
-    def _tidy(self) -> None:
-        """Finish or remove what writers left that were killed."""
-        for path in self.folder.glob(f"*{UNFINISHED}"):
-            with suppress(OSError):
-                _finish(path)
-
 
 def _is_mine(found: os.stat_result) -> bool:
     return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
 
 
-def _age(path: Path) -> float:
+def _written_at(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except FileNotFoundError:  # sent by another process in this moment
         return 0.0
 
 
-def _write_locked(path: Path, record: Record) -> int:
-    """Write a record; the descriptor that is returned holds the lock on it."""
+def _write_locked(path: Path, record: Record) -> TextIO:
+    """Write a record; the open file that is returned holds the lock on it."""
     text = record.to_json()
     unfinished = path.with_suffix(UNFINISHED)
-    handle = _open_locked(unfinished)
-    try:
-        with open(handle, "w", encoding="utf-8", closefd=False) as file:
-            file.write(text)
-        os.fsync(handle)
+    with ExitStack() as stack:
+        file = stack.enter_context(_open_locked(unfinished))
+        stack.callback(unfinished.unlink, missing_ok=True)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
         # A reader sees the old file or the new one, never half of one and never an unlocked one.
         unfinished.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink()
-        os.close(handle)
-        raise
+        stack.pop_all()
     _sync(path.parent)
-    return handle
+    return file
 
 
-def _open_locked(path: Path) -> int:
+def _open_locked(path: Path) -> TextIO:
     """Open a file to write in which nobody tidies."""
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
-        locks.wait_for(handle)
-        if locks.is_at(path, handle):
-            os.ftruncate(handle, 0)
-            return handle
-        os.close(handle)
+        file = locks.open_file(path, os.O_CREAT)
+        locks.wait_for(file)
+        if locks.is_at(path, file):
+            file.truncate()
+            return file
+        file.close()
 
 
 def _finish(path: Path) -> None:
     """Keep a file as a record where it is a whole one that is not kept yet; else remove it."""
-    handle = os.open(path, os.O_RDWR | NO_LINK)
-    try:
-        # Without locks nobody can tell whether its writer lives.
-        if not locks.lock(handle, where_there_are_none=False) or not locks.is_at(path, handle):
-            return
+    # Without locks nobody can tell whether its writer lives.
+    file = locks.take(path, where_there_are_none=False)
+    if file is None:
+        return
+    with file:
         whole = path.with_suffix(WHOLE)
-        if _is_whole(path) and not whole.exists():
+        if _is_whole(file) and not whole.exists():
             path.replace(whole)
         else:
             path.unlink()
-    finally:
-        os.close(handle)
 
 
-def _is_whole(path: Path) -> bool:
+def _is_whole(file: TextIO) -> bool:
     """Whether a file was written to its end; what it holds is for `claim` to say."""
     try:
-        json.loads(path.read_text(encoding="utf-8"))
+        json.load(file)
     except ValueError:
         return False
     return True

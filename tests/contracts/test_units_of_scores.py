@@ -266,7 +266,8 @@ def test_mlflow_logs_scores():
     content = pytest.importorskip("ucvtest_mlflow.content")
     score, loss, _ = mirrored(uv.HoldOutTest, "accuracy")
     one, other = (
-        {each.key: each.value for each in content.metrics(result, "")} for result in (score, loss)
+        {each.key.removeprefix("/"): each.value for each in content.metrics(result, "")}
+        for result in (score, loss)
     )
     assert one["estimate"] == -other["estimate"]
     assert (one["conf_low"], one["pvalue"]) == (-other["conf_high"], other["pvalue"])

@@ -355,19 +355,19 @@ def test_two_columns(client: MlflowClient, data: pd.DataFrame, tmp_path: Path) -
         Rows(data.y.to_numpy(), data.new.to_numpy(), data.old.to_numpy(), ("new", "old"))
     )
     low, high = expected.conf_int()
-    prefix = "ucvtest.new_vs_old.zero_one.mcnemar."
-    numbers = {name.removeprefix(prefix): value for name, value in found.metrics.items()}
+    prefix = "ucvtest.new_vs_old.zero_one.mcnemar"
+    numbers = {name.removeprefix(f"{prefix}/"): value for name, value in found.metrics.items()}
     assert numbers["estimate"] == expected.estimate
     assert numbers["pvalue"] == expected.pvalue
     assert (numbers["conf_low"], numbers["conf_high"]) == (low, high)
     run = client.get_run(found.run_id)
     assert found.metrics.items() <= run.data.metrics.items()
-    assert run.data.tags[f"{prefix}verdict"] == expected.verdict
+    assert run.data.tags[f"{prefix}.verdict"] == expected.verdict
     assert um.load_result(found.run_id).pvalue == expected.pvalue
-    assert found.artifacts[f"{prefix}summary.txt"].content.startswith(" " * 20 + "   McN")
+    assert found.artifacts[f"{prefix}.summary.txt"].content.startswith(" " * 20 + "   McN")
     found.save(tmp_path / "evaluation")
     loaded = type(found).load(tmp_path / "evaluation")
-    assert loaded.artifacts[f"{prefix}result.json"].content["n_obs"] == 80
+    assert loaded.artifacts[f"{prefix}.result.json"].content["n_obs"] == 80
 
 
 def test_models(client: MlflowClient, data: pd.DataFrame) -> None:
@@ -391,7 +391,7 @@ def test_models(client: MlflowClient, data: pd.DataFrame) -> None:
     ]
     for other, config in configs:
         found = evaluate(rows, config, model=new).metrics
-        estimate = "zero_one.mcnemar.estimate"
+        estimate = "zero_one.mcnemar/estimate"
         assert (
             found[f"ucvtest.model_vs_{other}.{estimate}"]
             == expected[f"ucvtest.new_vs_old.{estimate}"]
@@ -414,9 +414,9 @@ def test_groups_are_a_column_or_labels(client: MlflowClient, data: pd.DataFrame,
     for groups in ("patient", patient.tolist()):
         config = {"baseline": "old", "loss": loss, "groups": groups}
         found = evaluate(data, config, predictions="new")
-        (key,) = {name.rsplit(".", 1)[0] for name in found.metrics if name.endswith(".pvalue")}
-        assert found.metrics[f"{key}.pvalue"] == expected.pvalue
-        assert found.metrics[f"{key}.estimate"] == expected.estimate
+        (key,) = {name.partition("/")[0] for name in found.metrics}
+        assert found.metrics[f"{key}/pvalue"] == expected.pvalue
+        assert found.metrics[f"{key}/estimate"] == expected.estimate
         assert client.get_run(found.run_id).data.params[f"{key}.n_groups"] == "40"
 
 
@@ -431,10 +431,10 @@ def test_metrics_have_the_numbers_of_python(client: MlflowClient, metric: str) -
     names = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")
     (key,) = keys_of(client.get_run(found.run_id))
     prefix = f"ucvtest.{key}"
-    numbers = [found.metrics[f"{prefix}.{name}"] for name in names]
+    numbers = [found.metrics[f"{prefix}/{name}"] for name in names]
     np.testing.assert_allclose(numbers, numbers_of(expected), rtol=1e-12)
     judged = expected.noninferiority(0.15)
-    assert found.metrics[f"{prefix}.noninferiority.pvalue"] == judged.pvalue
+    assert found.metrics[f"{prefix}/noninferiority.pvalue"] == judged.pvalue
     assert um.load_result(found.run_id).estimand == expected.estimand
     run = client.get_run(found.run_id).data
     assert run.params[f"{prefix}.loss"] == metric
@@ -451,7 +451,7 @@ def test_several_metrics_have_keys_of_their_own(client: MlflowClient) -> None:
     logged = client.get_run(run.info.run_id).data.metrics
     # Keys have neither brackets nor quotes.
     for key, metric in zip(("f1", "fbeta_2", "recall_ill"), metrics, strict=True):
-        found = logged[f"ucvtest.new_vs_old.comparison.{key}.pvalue"]
+        found = logged[f"ucvtest.new_vs_old.comparison/{key}.pvalue"]
         assert found == compared.result(metric, "new", "old").pvalue
     assert um.load_result(run.info.run_id).tests == tuple(metrics)
 
@@ -521,7 +521,7 @@ def test_logged_models(client: MlflowClient, data: pd.DataFrame) -> None:
     rows = data[["b", "y"]]
     found = evaluate(rows, {"baseline_model": uris[1]}, model=uris[0])
     prefix = "ucvtest.model_vs_baseline.zero_one.mcnemar"
-    assert (found.metrics[f"{prefix}.estimate"], found.metrics[f"{prefix}.pvalue"]) == (0, 1)
+    assert (found.metrics[f"{prefix}/estimate"], found.metrics[f"{prefix}/pvalue"]) == (0, 1)
     tags = client.get_run(found.run_id).data.tags
     assert (tags[f"{prefix}.model_uri"], tags[f"{prefix}.baseline_uri"]) == tuple(uris)
     assert f"{prefix}.baseline_version" not in tags
@@ -611,7 +611,7 @@ def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
     for baseline, label in ways:
         config = {"baseline_model": baseline, "loss": "log", "pos_label": label}
         found = evaluate(rows, config, **signed)
-        assert found.metrics["ucvtest.model_vs_baseline.log.hold_out.estimate"] == 0
+        assert found.metrics["ucvtest.model_vs_baseline.log.hold_out/estimate"] == 0
     for given in (lambda X: old.predict_proba(X), lambda X: old.predict_proba(X)[:, 0]):
         with pytest.raises(ValueError, match=r"pos_label is missing: .*pass pos_label='yes' if"):
             evaluate(rows, {"baseline_model": given, "loss": "log"}, **signed)
@@ -630,7 +630,7 @@ def test_a_decision_function_serves_the_auc_alone(logged: dict[str, Any]) -> Non
     for label, sign in (("yes", 1), ("no", -1)):
         found = evaluate(half, column | {"pos_label": label}, model=uri)
         expected = roc_auc_score(rows.y == label, sign * machine.decision_function(features))
-        assert found.metrics["ucvtest.model_vs_half.auc.delong.estimate"] == pytest.approx(
+        assert found.metrics["ucvtest.model_vs_half.auc.delong/estimate"] == pytest.approx(
             expected - 0.5
         )
     for asked in ({"model": uri}, {"model": lambda X: np.full(len(X), "yes")}):
@@ -649,17 +649,17 @@ def test_beside_other_evaluators(client: MlflowClient, data: pd.DataFrame) -> No
     options = {"predictions": "new", "evaluators": ["default", "ucvtest"]}
     both = evaluate(data, {"ucvtest": {"baseline": "old"}}, **options).metrics
     assert both["accuracy_score"] == (data.new == data.y).mean()
-    assert "ucvtest.new_vs_old.zero_one.mcnemar.pvalue" in both
+    assert "ucvtest.new_vs_old.zero_one.mcnemar/pvalue" in both
 
 
 def test_probabilities_and_regression(client: MlflowClient, data: pd.DataFrame) -> None:
     data = data.assign(p=1 / (1 + np.exp(-data.a)), q=0.5)
     config = {"baseline": "q", "loss": "auc", "alternative": "greater"}
     auc = evaluate(data, config, predictions="p").metrics
-    assert auc["ucvtest.p_vs_q.auc.delong.estimate"] > 0
-    assert "ucvtest.p_vs_q.auc.delong.conf_high" not in auc
+    assert auc["ucvtest.p_vs_q.auc.delong/estimate"] > 0
+    assert "ucvtest.p_vs_q.auc.delong/conf_high" not in auc
     squared = evaluate(data, {"baseline": "q"}, predictions="p", model_type="regressor").metrics
-    assert squared["ucvtest.p_vs_q.squared.hold_out.estimate"] == pytest.approx(
+    assert squared["ucvtest.p_vs_q.squared.hold_out/estimate"] == pytest.approx(
         ((data.p - data.y) ** 2 - 0.25).mean()
     )
 
@@ -667,12 +667,12 @@ def test_probabilities_and_regression(client: MlflowClient, data: pd.DataFrame) 
 def test_margin(client: MlflowClient, data: pd.DataFrame) -> None:
     found = evaluate(data, {"baseline": "old", "margin": 0.1}, predictions="new")
     judged = um.load_result(found.run_id).noninferiority(0.1)
-    name = "ucvtest.new_vs_old.zero_one.mcnemar.noninferiority"
-    assert found.metrics[f"{name}.pvalue"] == judged.pvalue
-    assert found.metrics[f"{name}.passed"] == float(judged.decision == "pass")
+    key, name = "ucvtest.new_vs_old.zero_one.mcnemar", "noninferiority"
+    assert found.metrics[f"{key}/{name}.pvalue"] == judged.pvalue
+    assert found.metrics[f"{key}/{name}.passed"] == float(judged.decision == "pass")
     run = client.get_run(found.run_id)
     assert found.metrics.items() <= run.data.metrics.items()
-    assert run.data.tags[f"{name}.verdict"] == judged.verdict
+    assert run.data.tags[f"{key}.{name}.verdict"] == judged.verdict
     for margin in (-1, "0.1"):
         with pytest.raises(ValueError, match="margin must be"):
             evaluate(data, {"baseline": "old", "margin": margin}, predictions="new")
@@ -770,7 +770,7 @@ def test_errors_of_one_class_are_compared(
     ill = data[data.y == 1]
     found = evaluate(ill, {"baseline": "old"}, predictions="new").metrics
     estimate = (ill.new != 1).mean() - (ill.old != 1).mean()
-    assert found["ucvtest.new_vs_old.zero_one.mcnemar.estimate"] == pytest.approx(estimate)
+    assert found["ucvtest.new_vs_old.zero_one.mcnemar/estimate"] == pytest.approx(estimate)
     rows = logged["rows"]
     config = {"baseline_model": logged["old"], "loss": "auc", "pos_label": "yes"}
     with pytest.warns(UcvtestWarning, match="model_vs_baseline.auc was not tested, as all rows"):

@@ -14,7 +14,7 @@ X = np.random.default_rng(1).normal(size=(50, 2)) + Y[:, None]
 
 
 def logged(outcome):
-    return {each.key: each.value for each in content.params(outcome, "u.")}
+    return {each.key: each.value for each in content.params(outcome, "u")}
 
 
 def test_number_and_sizes_of_groups_are_parameters():

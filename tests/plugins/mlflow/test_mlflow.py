@@ -118,12 +118,12 @@ def test_own_run(client: MlflowClient, spool: Path) -> None:
     assert tags[f"{key}.dataset"] == data.dataset.digest
     low, high = RESULT.conf_int()
     assert run.data.metrics == {
-        "ucvtest.lda_vs_knn_3.ustatistic.estimate": -0.14,
-        "ucvtest.lda_vs_knn_3.ustatistic.se": 0.107,
-        "ucvtest.lda_vs_knn_3.ustatistic.statistic": -1.31,
-        "ucvtest.lda_vs_knn_3.ustatistic.pvalue": 0.19,
-        "ucvtest.lda_vs_knn_3.ustatistic.conf_low": low,
-        "ucvtest.lda_vs_knn_3.ustatistic.conf_high": high,
+        "ucvtest.lda_vs_knn_3.ustatistic/estimate": -0.14,
+        "ucvtest.lda_vs_knn_3.ustatistic/se": 0.107,
+        "ucvtest.lda_vs_knn_3.ustatistic/statistic": -1.31,
+        "ucvtest.lda_vs_knn_3.ustatistic/pvalue": 0.19,
+        "ucvtest.lda_vs_knn_3.ustatistic/conf_low": low,
+        "ucvtest.lda_vs_knn_3.ustatistic/conf_high": high,
     }
     assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.verdict"] == RESULT.verdict
     assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.status"] == "ok"
@@ -216,7 +216,7 @@ def test_the_picture_is_among_the_charts_of_the_run(client: MlflowClient, spool:
     assert run.data.tags["mlflow.loggedImages"] == "True"
     with new_run() as other:
         state = random.getstate()
-        name = f"ucvtest/{KEY}" if content.IN_IMAGE_NAMES == "+" else KEY
+        name = f"ucvtest.{KEY}/plot" if content.IN_IMAGE_NAMES == "+" else KEY
         client.log_image(other.info.run_id, np.zeros((9, 9), dtype=np.uint8), key=name, step=0)
         random.setstate(state)
 
@@ -266,8 +266,8 @@ def test_values_without_a_number_are_tags(client: MlflowClient, spool: Path) -> 
     assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.conf_low"] == "-inf"
     assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.pvalue"] == "nan"
     assert run.data.tags["ucvtest.lda_vs_knn_3.ustatistic.status"] == "too few resamples"
-    assert "ucvtest.lda_vs_knn_3.ustatistic.pvalue" not in run.data.metrics
-    assert "ucvtest.lda_vs_knn_3.ustatistic.conf_low" not in run.data.metrics
+    assert "ucvtest.lda_vs_knn_3.ustatistic/pvalue" not in run.data.metrics
+    assert "ucvtest.lda_vs_knn_3.ustatistic/conf_low" not in run.data.metrics
 
 
 def test_long_settings_are_cut_and_kept_whole_in_the_result(client: MlflowClient) -> None:
@@ -307,9 +307,9 @@ def test_two_tests_in_the_active_run(client: MlflowClient, spool: Path) -> None:
     assert found.info.run_id == run.info.run_id
     assert "mlflow.note.content" not in found.data.tags
     assert "mlflow.autologging" not in found.data.tags
-    assert found.data.metrics["ucvtest.lda_vs_knn_3.ustatistic.estimate"] == -0.14
-    assert found.data.metrics["ucvtest.qda.ustatistic.estimate"] == 0.5
-    assert found.data.metrics["ucvtest.lda_vs_knn_3.other.estimate"] == -0.14
+    assert found.data.metrics["ucvtest.lda_vs_knn_3.ustatistic/estimate"] == -0.14
+    assert found.data.metrics["ucvtest.qda.ustatistic/estimate"] == 0.5
+    assert found.data.metrics["ucvtest.lda_vs_knn_3.other/estimate"] == -0.14
     assert found.data.params["ucvtest.qda.ustatistic.learner"] == "qda"
     assert same(um.load_result(run.info.run_id, KEY), RESULT)
     assert same(um.load_result(run.info.run_id, "qda.ustatistic"), second)
@@ -394,7 +394,7 @@ def test_two_threads_in_one_run(client: MlflowClient) -> None:
     for thread in threads:
         thread.join()
     found = client.get_run(run_id).data.metrics
-    assert sum(name.endswith(".estimate") for name in found) == 4
+    assert sum(name.endswith("/estimate") for name in found) == 4
 
 
 @pytest.fixture
@@ -544,7 +544,7 @@ def test_keys_of_processes_that_log_into_one_run(client: MlflowClient) -> None:
         pass
     shared, mine, theirs = (client.create_run("0", run_name=name).info.run_id for name in "abc")
     of_another_process(client, shared, gone.pid, platform.node())
-    client.log_metric(shared, "ucvtest.lda_vs_knn_3.ustatistic.estimate", 1.0)
+    client.log_metric(shared, "ucvtest.lda_vs_knn_3.ustatistic/estimate", 1.0)
     assert um.log_result(RESULT, shared).key == f"{KEY}.2"
     # Of this machine, of another, and of one that says something else.
     of_another_process(client, mine, os.getppid(), platform.node())
@@ -672,11 +672,11 @@ def test_an_answer_about_a_margin_is_logged_beside_its_result(client: MlflowClie
     judged = RESULT.noninferiority(0.1)
     assert um.log_margin(judged, logged.run_id) == logged
     run = client.get_run(logged.run_id)
-    prefix = f"ucvtest.{logged.key}.noninferiority."
-    assert run.data.metrics[f"{prefix}pvalue"] == judged.pvalue
-    assert run.data.metrics[f"{prefix}margin"] == 0.1
-    assert run.data.tags[f"{prefix}decision"] == judged.decision
-    assert run.data.tags[f"{prefix}verdict"] == judged.verdict
+    prefix = f"ucvtest.{logged.key}"
+    assert run.data.metrics[f"{prefix}/noninferiority.pvalue"] == judged.pvalue
+    assert run.data.metrics[f"{prefix}/noninferiority.margin"] == 0.1
+    assert run.data.tags[f"{prefix}.noninferiority.decision"] == judged.decision
+    assert run.data.tags[f"{prefix}.noninferiority.verdict"] == judged.verdict
     # The result is still the only one, and unchanged.
     assert um.load_result(logged.run_id) == RESULT
     with mlflow.start_run(run_id=logged.run_id):
@@ -695,7 +695,7 @@ def test_plans_are_logged(client: MlflowClient) -> None:
     assert logged.key == "rule.zero_one.plan"
     assert um.load_result(logged.run_id) == plan
     run = client.get_run(logged.run_id)
-    assert run.data.metrics["ucvtest.rule.zero_one.plan.n_needed"] == plan.n_needed
+    assert run.data.metrics["ucvtest.rule.zero_one.plan/n_needed"] == plan.n_needed
     assert run.data.tags["ucvtest.rule.zero_one.plan.verdict"] == plan.verdict
     found = {
         Path(item.path).name
@@ -812,7 +812,7 @@ def test_losses_are_fitted_in_silence_and_every_test_on_them_is_logged(
     # Without data there is none to log.
     assert found.inputs.dataset_inputs == []
     for key, result in results.items():
-        assert found.data.metrics[f"ucvtest.{key}.estimate"] == result.estimate
+        assert found.data.metrics[f"ucvtest.{key}/estimate"] == result.estimate
         assert found.data.params[f"ucvtest.{key}.learner"] == "tree"
         assert same(um.load_result(found.info.run_id, key), result)
     # Afterwards MLflow logs the user's own fits again.
@@ -977,11 +977,11 @@ def test_what_has_arrived_is_not_sent_again(client: MlflowClient, spool: Path) -
     )
     spool.mkdir()
     keep(spool, record)
-    delivery._send(record)
+    delivery.send(record)
     assert um.flush_spool(spool) == [(record.run_id, KEY)]
     metrics = client.get_run(record.run_id).data.metrics
     assert [name for name in metrics if name.endswith("estimate")] == [
-        "ucvtest.lda_vs_knn_3.ustatistic.estimate"
+        "ucvtest.lda_vs_knn_3.ustatistic/estimate"
     ]
 
 
@@ -1103,6 +1103,13 @@ def test_server_that_hangs_after_the_probe(
 ) -> None:
     assert delivery.WAIT_SECONDS < 10
     monkeypatch.setattr(delivery, "WAIT_SECONDS", 1.0)
+    drawn_by, write_files = [], content.write_files
+
+    def draw(*args: Any, **options: Any) -> None:
+        drawn_by.append(threading.current_thread())
+        write_files(*args, **options)
+
+    monkeypatch.setattr(content, "write_files", draw)
     um.autolog(spool_dir=spool)
     with server_that_hangs_after_the_probe() as (uri, let_go):
         mlflow.set_tracking_uri(uri)
@@ -1116,6 +1123,8 @@ def test_server_that_hangs_after_the_probe(
         ]
         with pytest.raises(ConnectionError, match="has not taken the result within 1 s"):
             um.log_result(RESULT)
+        # Before the time of the server starts, which runs in another thread.
+        assert drawn_by == [threading.main_thread()] * 2
         let_go.set()
         # The attempt that was left to itself fails, and the next one may try.
         claimed = None
@@ -1186,7 +1195,7 @@ def test_every_class_in_one_run_and_some_twice(
         # Of the artifacts' address, because a look by the run's name reads the whole run again.
         names = {Path(item.path).name for item in artifacts.list_artifacts(f"ucvtest/{key}")}
         assert f"plot{'' if len(result.plot_kinds) == 1 else '_'}" in "".join(names)
-        history = server.get_metric_history(run.info.run_id, f"ucvtest.{key}.estimate")
+        history = server.get_metric_history(run.info.run_id, f"ucvtest.{key}/estimate")
         assert [metric.value for metric in history] == [result.estimate]
     (data,) = found.inputs.dataset_inputs
     assert data.dataset.digest == content.describe_data(test)["digest"]
@@ -1308,7 +1317,7 @@ def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: P
     run = server.get_run(run_id)
     assert len(set(keys_of(run))) == 8
     histories = [
-        server.get_metric_history(run_id, f"ucvtest.{key}.estimate") for key in keys_of(run)
+        server.get_metric_history(run_id, f"ucvtest.{key}/estimate") for key in keys_of(run)
     ]
     assert [len(history) for history in histories] == [1] * 8
 
@@ -1505,7 +1514,7 @@ def test_a_comparison_is_one_entry(client: MlflowClient, spool: Path) -> None:
     assert keys_of(run) == [COMPARISON]
     metrics = run.data.metrics
     assert run.data.tags[f"ucvtest.{COMPARISON}.n_fits"] == str(found.n_fits)
-    name = f"ucvtest.{COMPARISON}.corrected_t_2.pvalue"
+    name = f"ucvtest.{COMPARISON}/corrected_t_2.pvalue"
     assert metrics[name] == found.result("corrected_t (2)").pvalue
     assert run.data.params[f"ucvtest.{COMPARISON}.correction"] == "holm"
     assert run.data.tags[f"ucvtest.{COMPARISON}.status"] == "ok"
@@ -1524,7 +1533,7 @@ def test_learners_judged_together_have_a_table_and_the_size_of_their_best_set(
         *(X, Y, ["lda", "knn:3", "majority"], "hold_out"), correction="simultaneous", rng=0
     )
     run = client.get_run(um.log_result(found).run_id)
-    name = "ucvtest.zero_one.comparison.hold_out.best_set_size"
+    name = "ucvtest.zero_one.comparison/hold_out.best_set_size"
     assert run.data.metrics[name] == len(found.best_set())
     assert "learners_hold_out.json" in files(client, run.info.run_id, "zero_one.comparison")
 
@@ -1533,15 +1542,15 @@ def test_probabilities_are_metrics_where_there_is_no_pvalue(client: MlflowClient
     found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     posterior = found.result("bayesian_t")
-    assert metrics[f"ucvtest.{COMPARISON}.bayesian_t.p_left"] == posterior.diagnostics["p_left"]
-    assert f"ucvtest.{COMPARISON}.corrected_t.p_left" not in metrics
+    assert metrics[f"ucvtest.{COMPARISON}/bayesian_t.p_left"] == posterior.diagnostics["p_left"]
+    assert f"ucvtest.{COMPARISON}/corrected_t.p_left" not in metrics
     for test in ("corrected_t", "bayesian_t"):
         for name in ("estimate_learner", "estimate_other", "se_learner", "se_other"):
             own = found.result(test).diagnostics[name]
-            assert metrics[f"ucvtest.{COMPARISON}.{test}.{name}"] == own
+            assert metrics[f"ucvtest.{COMPARISON}/{test}.{name}"] == own
     alone = client.get_run(um.log_result(posterior).run_id).data.metrics
     for name in ("se_other", "p_rope"):
-        number = alone[f"ucvtest.lda_vs_knn_3.zero_one.bayesian_t.{name}"]
+        number = alone[f"ucvtest.lda_vs_knn_3.zero_one.bayesian_t/{name}"]
         assert number == posterior.diagnostics[name]
 
 
@@ -1550,7 +1559,7 @@ def test_labels_that_keys_cannot_tell_apart(client: MlflowClient) -> None:
     found = uv.compare(X, Y, ["lda", "knn:3"], tests, rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     for key, label in zip(("a", "a_2", "test"), tests, strict=True):
-        assert metrics[f"ucvtest.{COMPARISON}.{key}.pvalue"] == found.result(label).pvalue
+        assert metrics[f"ucvtest.{COMPARISON}/{key}.pvalue"] == found.result(label).pvalue
 
 
 def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
@@ -1565,14 +1574,20 @@ def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
         table["pvalue_adjusted"].astype(float), found.frame["pvalue_adjusted"]
     )
     metrics = client.get_run(run.info.run_id).data.metrics
-    assert len(metrics) == 6 * len(content.OF_PAIRS)
+    for (test, *pair), result in found.results.items():
+        label = test.replace(" (", "_").replace(")", "")
+        for learner, whose in zip(pair, ("learner", "other"), strict=True):
+            own = f"ucvtest.zero_one.comparison/{learner.replace(':', '_')}.{label}"
+            for name in content.OF_LEARNERS:
+                assert metrics[f"{own}.{name}"] == result.diagnostics[f"{name}_{whose}"]
+    assert len(metrics) == 6 * (len(content.OF_PAIRS) + len(content.OF_LEARNERS))
     for row in found.frame.to_dict("records"):
         test = row["test"].replace(" (", "_").replace(")", "")
         pair = f"{row['learner']}_vs_{row['other']}".replace(":", "_")
         for name in content.OF_PAIRS:
-            assert metrics[f"ucvtest.zero_one.comparison.{pair}.{test}.{name}"] == row[name]
+            assert metrics[f"ucvtest.zero_one.comparison/{pair}.{test}.{name}"] == row[name]
     # By these runs can be found and put in order.
-    column = "metrics.`ucvtest.zero_one.comparison.lda_vs_majority.corrected_t_1.pvalue`"
+    column = "metrics.`ucvtest.zero_one.comparison/lda_vs_majority.corrected_t_1.pvalue`"
     assert len(mlflow.search_runs(filter_string=f"{column} <= 1", order_by=[column])) == 1
 
 
@@ -1584,16 +1599,18 @@ def test_names_that_keys_have_no_room_for(client: MlflowClient) -> None:
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
     long = "x" * content.LONGEST_NAME
     for pair in (f"learner_vs_{long}", f"learner_vs_{long}_2", f"{long}_vs_{long}_2"):
-        assert f"ucvtest.zero_one.comparison.{pair}.hold_out.estimate" in metrics
+        assert f"ucvtest.zero_one.comparison/{pair}.hold_out.estimate" in metrics
 
 
 def test_names_that_look_like_pairs(client: MlflowClient) -> None:
     learners = dict(
-        zip(("a", "a_vs_b", "b_vs_c", "c"), ("lda", "knn:3", "majority", "knn:5"), strict=True)
+        zip(("a", "a_vs_c", "c_vs_c", "c"), ("lda", "knn:3", "majority", "knn:5"), strict=True)
     )
     found = uv.compare(X, Y, learners, "hold_out", rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics
-    assert sum(name.endswith(".estimate") for name in metrics) == 6
+    own = metrics["ucvtest.zero_one.comparison/a_vs_c_2.hold_out.estimate"]
+    assert own == found.results["hold_out", "a", "a_vs_c"].diagnostics["estimate_other"]
+    assert sum(name.endswith(".estimate") for name in metrics) == 6 + 4
 
 
 def test_more_numbers_than_a_request_takes(
@@ -1601,7 +1618,7 @@ def test_more_numbers_than_a_request_takes(
 ) -> None:
     found = uv.compare(X, Y, ["lda", "knn:3", "majority"], "hold_out", rng=0)
     monkeypatch.setattr(delivery, "MOST_NUMBERS", 4)
-    assert len(client.get_run(um.log_result(found).run_id).data.metrics) == 3 * 5
+    assert len(client.get_run(um.log_result(found).run_id).data.metrics) == 3 * (5 + 2)
 
 
 def test_plans_are_logged_by_themselves(client: MlflowClient, spool: Path) -> None:
@@ -1618,7 +1635,7 @@ def test_plans_are_logged_by_themselves(client: MlflowClient, spool: Path) -> No
     for name, plan in plans.items():
         data = found[name].data
         key = f"ucvtest.{name.partition(' ')[0]}.zero_one.plan"
-        assert data.metrics[f"{key}.n_needed"] == plan.n_needed
+        assert data.metrics[f"{key}/n_needed"] == plan.n_needed
         assert data.params[f"{key}.alpha"] == str(plan.alpha)
         assert data.tags[f"{key}.n_fits"] == str(plan.n_fits)
     assert len(found["nearest_centroid (plan)"].inputs.dataset_inputs) == 1
@@ -1632,7 +1649,7 @@ def test_a_selection(client: MlflowClient, spool: Path) -> None:
     (run,) = runs(client)
     assert run.info.run_name == "a or b (select_model)"
     assert run.data.metrics == {
-        f"ucvtest.zero_one.select_model.{name}.{criterion}": found.columns[criterion][place]
+        f"ucvtest.zero_one.select_model/{name}.{criterion}": found.columns[criterion][place]
         for place, name in enumerate("ab")
         for criterion in ("e_in", "permutation", "loo")
     }

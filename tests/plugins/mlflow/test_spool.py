@@ -409,7 +409,7 @@ def test_numbers_have_the_time_of_the_test(client: MlflowClient, spool: Path) ->
     client.delete_tag(logged.run_id, "ucvtest.lda_vs_knn_3.ustatistic.status")
     keep(spool, sent)
     assert um.flush_spool(spool) == [logged]
-    (metric,) = client.get_metric_history(logged.run_id, "ucvtest.lda_vs_knn_3.ustatistic.pvalue")
+    (metric,) = client.get_metric_history(logged.run_id, "ucvtest.lda_vs_knn_3.ustatistic/pvalue")
     assert metric.timestamp == sent.created
     (run,) = runs(client)
     assert run.info.end_time == sent.created

@@ -232,7 +232,7 @@ def test_autolog_logs_to_the_store_of_python(r_environment: dict[str, str], tmp_
     )
     assert done.returncode == 0, done.stderr
     (run,) = mlflow.MlflowClient(store).search_runs(["0"])
-    estimate = run.data.metrics["ucvtest.lda.zero_one.ustatistic.estimate"]
+    estimate = run.data.metrics["ucvtest.lda.zero_one.ustatistic/estimate"]
     assert estimate == float(done.stdout.split()[-1])
 
 
