@@ -79,7 +79,7 @@ def test_mlflow(result, tmp_path, monkeypatch):
         logged = mlflow.get_run(run.info.run_id).data.metrics
     finally:
         uv.autolog(disable=True)
-    assert logged["ucvtest.sign.1.pvalue"] == result.pvalue
+    assert logged["ucvtest.lda_vs_knn_1.zero_one.sign/pvalue"] == result.pvalue
 
 
 def test_command_line(result, tmp_path):
