@@ -68,7 +68,7 @@ def reading() -> Iterator[None]:
     except UnreadablePredictions:
         raise
     except ValueError as error:
-        raise UnreadablePredictions(str(error)) from None
+        raise UnreadablePredictions(str(error)) from error
 
 
 class Learner(ABC):
