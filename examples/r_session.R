@@ -123,6 +123,9 @@ right <- data.frame(new = c(rep(TRUE, 19), FALSE), old = rep(c(TRUE, TRUE, FALSE
 print(hold_out_test(correct_losses(right), "new"))
 accuracy <- data.frame(a = c(.8, .7, .9, .8, .75), b = c(.7, .75, .8, .7, .7))
 print(corrected_t_test(score_losses(accuracy, n_learn = 80, n_test = 20)))
+steps <- cumsum(c(0.3, -0.2, 0.5, 0.1, -0.4, 0.6, -0.1, 0.2, -0.3, 0.4))
+forecasts <- data.frame(last = c(0, steps[-10]), none = 0)
+print(diebold_mariano_test(prediction_losses(steps, forecasts, loss = "squared")))
 table <- data.frame(truth = two_scores$Species, rules, fold = rep_len(1:10, nrow(two_scores)))
 print(as_losses(table, truth = "truth", predictions = c("wide", "all"), fold = "fold"))
 

@@ -35,10 +35,10 @@ def test_summary_is_at_the_level_asked_for(result):
 def test_a_test_says_what_it_is_about_to_fit():
     test = uv.CorrectedTTest(X, Y, "lda", "knn:3")
     assert repr(test) == (
-        "<CorrectedTTest('lda', 'knn:3', metric='zero_one', n_obs=50): fit() makes 20 fits>"
+        "<CorrectedTTest('lda', 'knn:3', metric='zero_one', n_obs=50), not run yet: 20 fits>"
     )
     losses = uv.evaluate(["lda", "knn:3"], X, Y, rng=0)
-    assert "fit() makes 0 fits" in repr(uv.CorrectedTTest.from_losses(losses))
+    assert "not run yet: 0 fits" in repr(uv.CorrectedTTest.from_losses(losses))
     assert "as many fits as its options say" in repr(uv.UStatisticTest(X, Y, "lda"))
     assert test.fit(rng=0).n_fits == test.planned_fits
 
