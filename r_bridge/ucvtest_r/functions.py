@@ -482,8 +482,11 @@ def _margin_to_r(found: uv.EquivalenceResult | uv.NoninferiorityResult) -> Any:
 
 def _as_r_design(design: uv.designs.NamedDesign) -> dict[str, Any]:
     """The list by which R describes a named design."""
-    given = {name: value for name, value in vars(design).items() if value is not None}
-    return {"kind": type(design).__name__, **given}
+    options = {name: value for name, value in vars(design).items() if value is not None}
+    if options.get("shuffle"):
+        # As hold_out() of R leaves out what is its default.
+        del options["shuffle"]
+    return {"kind": type(design).__name__, **options}
 
 
 def _result_from_json(json: Any) -> Any:

@@ -343,7 +343,7 @@ def test_population_sampler_draws_with_replacement():
         ({"n_folds": 1}, "n_folds must lie between"),
         ({"n_replications": 1}, "n_replications must be at least 2"),
         ({"estimator": "bootstrap"}, "estimator='bootstrap' is unknown"),
-        ({"learner": "knn"}, "knn"),
+        ({"learner": "zebra"}, "zebra"),
         ({"learner": "knn:40"}, "learner knn:40"),
         ({"sampler": lambda rng, n: rng.normal(size=n)}, "sampler must return a tuple"),
         ({"sampler": lambda rng, n: (np.zeros((n, 1)), np.zeros(3))}, "sampler returned shapes"),

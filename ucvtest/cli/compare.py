@@ -242,6 +242,7 @@ def compare(
       elastic_net:0.1,0.5 the same, half of the penalty 0.1 being ridge
       lasso_path:50       50 lassos with penalties from 0.5 to 0.005; ridge_path likewise
       majority            the most frequent class: the least a learner must beat
+      cox:0.1             Cox regression, for survival times, which Python and R take here
 
     \b
     Examples:

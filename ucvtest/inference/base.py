@@ -380,7 +380,9 @@ class HypothesisTest(ABC):
         )
         n_fits = self.planned_fits
         fits = "as many fits as its options say" if n_fits is None else f"{n_fits} fits"
-        return f"<{type(self).__name__}({', '.join(names)}, {metric_and_size}), not run yet: {fits}>"
+        return (
+            f"<{type(self).__name__}({', '.join(names)}, {metric_and_size}), not run yet: {fits}>"
+        )
 
     @property
     def planned_fits(self) -> int | None:
