@@ -41,8 +41,8 @@ class DieboldMarianoTest(ResamplingTest):
 
     Estimand: the difference of the expected losses of two forecasts of a series, on later
     observations of the same series. H0: it equals `null_value`. With differences of losses
-    :math:`d_1, \ldots, d_n` in the order of time, their autocovariances :math:`\gamma_k` (divisor n)
-    and the horizon h the variance of their mean is
+    :math:`d_1, \ldots, d_n` in the order of time, their autocovariances :math:`\gamma_k` (divisor
+    n) and the horizon h the variance of their mean is
 
     .. math:: \hat v = \frac1n \Bigl(\gamma_0 + 2 \sum_{k=1}^{h-1} w_k \gamma_k\Bigr),
 
