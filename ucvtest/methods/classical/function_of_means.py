@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.data.groups import Clusters
 from ucvtest.inference.notes import bias_notes
 from ucvtest.losses.linearised import CLASSES
-from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.cells_picture import working_point
+from ucvtest.methods.classical.linearised_rules import LinearisedRules
 from ucvtest.metrics.ranges import Range, difference_range, range_of
 from ucvtest.metrics.second_order import (
     directions_of_cells,
@@ -47,20 +46,8 @@ LEAST_DF = 2
 
 
 @dataclass(frozen=True)
-class MetricOfRules:
-    """A metric of one learner, or its difference of two, from predictions of rows.
-
-    `index` (T,) has the cluster of each tested row, numbered from 0; None where rows are by
-    themselves.
-    """
-
-    observed: LossDifference
-    index: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, observed: LossDifference, clusters: Clusters | None) -> "MetricOfRules":
-        """From losses that keep predictions."""
-        return cls(observed, None if clusters is None else clusters.groups.index)
+class MetricOfRules(LinearisedRules):
+    """A metric of one learner, or its difference of two, from predictions of rows."""
 
     @property
     def estimate(self) -> float:
@@ -70,22 +57,6 @@ class MetricOfRules:
         """
         clipped_mean = float(np.clip(self.observed.values.mean(), *self._range))
         return 0.0 if abs(clipped_mean) <= LEAST * self._largest else clipped_mean
-
-    @property
-    def variance(self) -> float:
-        """That of the mean of linearised values."""
-        return variance_of_mean(self.observed.values, self.index)
-
-    def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
-        """Estimate and variance, also of one of the learners alone."""
-        metric_of_rules = MetricOfRules(observed, self.index)
-        return metric_of_rules.estimate, metric_of_rules.variance
-
-    @property
-    def df(self) -> float:
-        """Degrees of freedom: those of rows, or clusters."""
-        size = len(self.observed.values) if self.index is None else int(self.index.max()) + 1
-        return size - 1.0
 
     def rule(self, null_value: float) -> StudentRule | None:
         """Where p-value and interval come from; None for the estimate and its standard error."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.data.groups import Clusters
-from ucvtest.losses.table import LossDifference, Losses
+from ucvtest.losses.table import Losses
+from ucvtest.methods.classical.linearised_rules import LinearisedRules
 from ucvtest.metrics.smooth import Ranks, SmoothMetric
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
@@ -28,19 +28,8 @@ FEWEST = 2
 
 
 @dataclass(frozen=True)
-class RanksOfRules:
-    """A metric of the ranks of scores of one rule, or its difference of two.
-
-    `index` (n,) has the cluster of each row, numbered from 0; None where rows are by themselves.
-    """
-
-    observed: LossDifference
-    index: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, observed: LossDifference, clusters: Clusters | None) -> "RanksOfRules":
-        """From losses that keep scores."""
-        return cls(observed, None if clusters is None else clusters.groups.index)
+class RanksOfRules(LinearisedRules):
+    """A metric of the ranks of scores of one rule, or its difference of two."""
 
     @property
     def estimate(self) -> float:
@@ -53,11 +42,6 @@ class RanksOfRules:
         """That of the mean of linearised values; NaN with one observation of a class."""
         class_variances, _ = self._class_parts
         return float(class_variances.sum())
-
-    def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
-        """Estimate and variance, also of one of the learners alone."""
-        ranks_of_rules = RanksOfRules(observed, self.index)
-        return ranks_of_rules.estimate, ranks_of_rules.variance
 
     @property
     def df(self) -> float:

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.data.groups import Clusters
 from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.linearised_rules import LinearisedRules
 from ucvtest.metrics.ranges import difference_range, range_of
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import MovedT
-from ucvtest.stats.linearised import variance_of_mean
 from ucvtest.stats.logit import LogitT
 
 __all__ = ["SurvivalOfRules", "no_value_in_words"]
@@ -32,20 +31,8 @@ CHANCE = 0.5
 
 
 @dataclass(frozen=True)
-class SurvivalOfRules:
-    """A survival metric of one learner, or its difference of two, from risks of rows.
-
-    `index` (T,) has the cluster of each tested row, numbered from 0; None where rows are by
-    themselves.
-    """
-
-    observed: LossDifference
-    index: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, observed: LossDifference, clusters: Clusters | None) -> "SurvivalOfRules":
-        """From losses that keep risks."""
-        return cls(observed, None if clusters is None else clusters.groups.index)
+class SurvivalOfRules(LinearisedRules):
+    """A survival metric of one learner, or its difference of two, from risks of rows."""
 
     @property
     def estimate(self) -> float:
@@ -59,22 +46,6 @@ class SurvivalOfRules:
         )
         clipped_mean = float(np.clip(self.observed.values.mean(), lower_bound, upper_bound))
         return 0.0 if abs(clipped_mean) <= LEAST else clipped_mean
-
-    @property
-    def variance(self) -> float:
-        """That of the mean of linearised values."""
-        return variance_of_mean(self.observed.values, self.index)
-
-    def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
-        """Estimate and variance, also of one of the learners alone."""
-        survival_of_rules = SurvivalOfRules(observed, self.index)
-        return survival_of_rules.estimate, survival_of_rules.variance
-
-    @property
-    def df(self) -> float:
-        """Degrees of freedom: those of rows, or clusters."""
-        size = len(self.observed.values) if self.index is None else int(self.index.max()) + 1
-        return size - 1.0
 
     def rule(self, null_value: float) -> StudentRule | None:
         """Where p-value and interval come from; None for the estimate and its standard error."""

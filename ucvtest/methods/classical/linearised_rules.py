@@ -1,0 +1,51 @@
+"""What metrics of rules as they are have in common: a mean of linearised values, and its spread."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
+from ucvtest.losses.table import LossDifference
+from ucvtest.stats.linearised import variance_of_mean
+
+__all__ = ["LinearisedRules"]
+
+
+@dataclass(frozen=True)
+class LinearisedRules(ABC):
+    """A metric of one learner, or its difference of two, from predictions of rows.
+
+    `index` (T,) has the cluster of each tested row, numbered from 0; None where rows are by
+    themselves.
+    """
+
+    observed: LossDifference
+    index: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, observed: LossDifference, clusters: Clusters | None) -> Self:
+        """From losses that keep predictions."""
+        return cls(observed, None if clusters is None else clusters.groups.index)
+
+    @property
+    @abstractmethod
+    def estimate(self) -> float:
+        """The metric, or its difference; NaN where it has no value."""
+
+    @property
+    def variance(self) -> float:
+        """That of the mean of linearised values."""
+        return variance_of_mean(self.observed.values, self.index)
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom: those of rows, or clusters."""
+        size = len(self.observed.values) if self.index is None else int(self.index.max()) + 1
+        return size - 1.0
+
+    def estimate_of(self, observed: LossDifference) -> tuple[float, float]:
+        """Estimate and variance, also of one of the learners alone."""
+        other_rules = type(self)(observed, self.index)
+        return other_rules.estimate, other_rules.variance
