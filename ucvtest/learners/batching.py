@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from ucvtest.common.padding import next_multiple, padded
+
 __all__ = [
     "CACHE_NUMBERS",
     "LEAST_ROWS",
@@ -106,14 +108,9 @@ def rows_for_cache(numbers: int, cache: int, least_rows: int) -> int:
 
 def padded_size(n_obs: int) -> int:
     """Number of observations that jitted functions see: the next multiple of `OBS_STEP`."""
-    return -(-n_obs // OBS_STEP) * OBS_STEP
+    return next_multiple(n_obs, OBS_STEP)
 
 
 def padded_rows(array: np.ndarray, axis: int = 0) -> np.ndarray:
     """The array, padded with zeros after its observations up to `padded_size`."""
-    shape = list(array.shape)
-    shape[axis] = padded_size(shape[axis])
-    # Takes a third of the time of np.pad.
-    padded = np.zeros(shape, array.dtype)
-    padded[tuple(slice(size) for size in array.shape)] = array
-    return padded
+    return padded(array, padded_size(array.shape[axis]), axis)

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.float64 import in_float64, jit
+from ucvtest.common.padding import next_multiple, padded
 
 __all__ = ["LABELINGS_PER_CALL", "count_by_neighbours", "count_by_smoother"]
 
@@ -138,10 +139,9 @@ def _in_batches(
     for first_labeling in range(0, n_labelings, LABELINGS_PER_CALL):
         batch = labelings[first_labeling : first_labeling + LABELINGS_PER_CALL]
         rows = slice(first_labeling, first_labeling + len(batch))
-        missing = ((0, 0), (0, LABELINGS_PER_CALL - len(batch)))
         # Padding is neither positive nor negative, so it is in no pair.
-        positive = np.pad(_padded(batch.T, 0), missing)
-        negative = np.pad(_padded(~batch.T, 0), missing)
+        positive = padded(_padded(batch.T, 0), LABELINGS_PER_CALL, 1)
+        negative = padded(_padded(~batch.T, 0), LABELINGS_PER_CALL, 1)
         counts = count(shared, positive, negative)
         n_wrong[rows], tied[rows] = (
             np.asarray(batch_counts)[: len(batch)] for batch_counts in counts
@@ -151,6 +151,4 @@ def _in_batches(
 
 def _padded(array: np.ndarray, *axes: int) -> np.ndarray:
     """The array, padded with zeros after its observations on some axes."""
-    n = array.shape[axes[0]]
-    missing = -n % OBS_STEP
-    return np.pad(array, [(0, missing if axis in axes else 0) for axis in range(array.ndim)])
+    return padded(array, next_multiple(array.shape[axes[0]], OBS_STEP), *axes)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.padding import padded
+from ucvtest.common.padding import padded
+from ucvtest.kernels.ustatistic.padding import padded_size
 
 __all__ = ["Dealt", "Draws", "groups_of", "number_of_groups", "one_half"]
 
@@ -61,14 +62,15 @@ class Dealt:
 
     def calls(self, groups: slice = slice(None)) -> Iterator[Call]:
         """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time; n is padded."""
-        n_sets, first_row = self.draws[0].shape[1], 0
+        _, n_sets, n_obs = self.draws[0].shape
+        size, first_row = padded_size(n_obs), 0
         large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
         while first_row < self.index.shape[1]:
             depth = large if first_row + large <= self.index.shape[1] else small
             rows = self.index[groups, first_row : first_row + depth]
             weight = self.weight[rows] * (rows >= 0)[..., None]
-            d1, d2 = (padded(differences[rows], 0) for differences in self.draws[:2])
-            l1, l2 = (padded(learning[rows], fill=True) for learning in self.draws[2:])
+            d1, d2 = (padded(differences[rows], size, -1) for differences in self.draws[:2])
+            l1, l2 = (padded(learning[rows], size, -1, fill=True) for learning in self.draws[2:])
             yield d1, d2, l1, l2, weight
             first_row += depth
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["padded", "padded_size", "without_padding"]
+from ucvtest.common.padding import next_multiple
+
+__all__ = ["padded_size", "without_padding"]
 
 STEPS = ((128, 8), (256, 16), (512, 32), (2048, 64))
 """Up to 128 observations, jitted functions see the next multiple of 8 of them, and so on: a tenth
@@ -19,19 +21,7 @@ more than there are costs less than a compilation."""
 def padded_size(n_obs: int) -> int:
     """Number of observations that jitted functions see; their own above the last of `STEPS`."""
     step = next((step for limit, step in STEPS if n_obs <= limit), 1)
-    return -(-n_obs // step) * step
-
-
-def padded(values: np.ndarray, fill: float, size: int | None = None) -> np.ndarray:
-    """Values (..., n), filled up along their last axis, to `padded_size` unless told another."""
-    n_obs = values.shape[-1]
-    size = padded_size(n_obs) if size is None else size
-    if size == n_obs:
-        return values
-    # Takes a third of the time of np.pad.
-    array = np.full((*values.shape[:-1], size), fill, values.dtype)
-    array[..., :n_obs] = values
-    return array
+    return next_multiple(n_obs, step)
 
 
 def without_padding(

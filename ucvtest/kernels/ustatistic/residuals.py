@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.float64 import in_float64, jit_sums
+from ucvtest.common.padding import padded
 from ucvtest.kernels.ustatistic.control_variate import SETS_PER_SUM, Additive, Fits
-from ucvtest.kernels.ustatistic.padding import padded, without_padding
+from ucvtest.kernels.ustatistic.padding import without_padding
 
 __all__ = ["add_up", "residual_sums", "residuals_of_rows"]
 
@@ -34,7 +35,7 @@ def residual_sums(
     """
     centre, a, d = additive
     n_obs, n_padded = a.shape[-1], d1.shape[-1]
-    fits = (centre, padded(a, 0, n_padded), padded(d, 0, n_padded))
+    fits = (centre, padded(a, n_padded, -1), padded(d, n_padded, -1))
     sums = _residual_sums(
         d1, d2, l1, l2, weight, fits, n_obs, size, n_common, pair_effects=pair_effects
     )

@@ -10,10 +10,11 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice, is_integer
 from ucvtest.common.float64 import in_float64, jit, to_device
+from ucvtest.common.padding import padded
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import Scale
-from ucvtest.learners.batching import padded_rows, rows_for_cache
+from ucvtest.learners.batching import padded_rows, padded_size, rows_for_cache
 from ucvtest.learners.jitted.padded_blocks import in_blocks
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
@@ -217,8 +218,7 @@ class Cox(JittedSurvivalLearner):
         x = features / unit
         time, event = times.time[order], times.event[order]
         # Those that fill up come last and are the earliest.
-        filled = padded_rows(time)
-        filled[len(time) :] = -1.0
+        filled = padded(time, padded_size(len(time)), 0, fill=-1.0)
         zero = np.zeros(len(unit))
         arrays = (padded_rows(x), padded_rows(products(x)), padded_rows(event.astype(float)))
         shared = Shared(

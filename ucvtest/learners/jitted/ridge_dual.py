@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from ucvtest.common.float64 import jit
+from ucvtest.common.padding import next_multiple, padded
 from ucvtest.learners.jitted.many_labelings import product
 from ucvtest.learners.solvers.linear_algebra import solve_positive_definite
 
@@ -152,15 +153,12 @@ def _solved(gram: np.ndarray, penalty: float, singular: float, right: np.ndarray
 
 def dual_size(n_obs: int) -> int:
     """Number of observations that the dual form sees."""
-    return -(-n_obs // DUAL_STEP) * DUAL_STEP
+    return next_multiple(n_obs, DUAL_STEP)
 
 
 def dual_padded(array: np.ndarray, first_axis: int = 0) -> np.ndarray:
     """The array with zeros after its observations along the axes from the first one on."""
-    shape = array.shape[:first_axis] + tuple(map(dual_size, array.shape[first_axis:]))
-    padded = np.zeros(shape, array.dtype)
-    padded[tuple(map(slice, array.shape))] = array
-    return padded
+    return padded(array, dual_size(array.shape[-1]), *range(first_axis, array.ndim))
 
 
 def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
