@@ -14,8 +14,6 @@ from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.positive_class import check_positive_of_metric, json_label, plain_label
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
-from ucvtest.data.survival_response import as_survival
-from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.estimators import CallableLearner
 from ucvtest.learners.adapters.survival import for_survival
@@ -74,7 +72,7 @@ class Problem:
         learners_by_name = named_learners(learners)
         metric: Metric
         if isinstance(loss, SurvivalMetric):
-            y, as_classes, metric = _times_for(loss, y, pos_label), False, loss
+            y, as_classes, metric = loss.times_of(y, pos_label), False, loss
             learners_by_name = {
                 name: for_survival(named_learner, loss.times)
                 for name, named_learner in learners_by_name.items()
@@ -219,21 +217,6 @@ class Problem:
         """The metric, for tests that take all of them but the AUC for a loss; None for the AUC."""
         metric: Any = self.metric
         return None if metric.ranks_pairs else metric
-
-
-def _times_for(metric: SurvivalMetric, y: Any, pos_label: Any) -> SurvivalTimes:
-    """The response of a survival metric."""
-    if pos_label is not None:
-        raise ValueError(
-            f"pos_label has no use with metric={metric.name!r:.60}, which is about survival times: "
-            "leave it out"
-        )
-    times = as_survival(y)
-    if times is None:
-        raise ValueError(
-            f"metric={metric.name!r:.60} needs survival times: pass uv.survival(time, event) as y"
-        )
-    return times
 
 
 def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_size
-from ucvtest.data.survival_response import as_survival
 from ucvtest.losses.linearised import fields_of, linearised_values
 from ucvtest.losses.predicted import as_rows, check_finite, numbers_of, quoted
 from ucvtest.metrics.survival import SurvivalMetric
@@ -19,16 +18,7 @@ def of_survival(
     y: Any, rules: Mapping[str, Any], metric: SurvivalMetric, pos_label: Any
 ) -> dict[str, Any]:
     """The fields of `Losses` of one test set."""
-    if pos_label is not None:
-        raise ValueError(
-            f"pos_label has no use with metric={metric.name!r:.60}, which is about survival times: "
-            "leave it out"
-        )
-    times = as_survival(y)
-    if times is None:
-        raise ValueError(
-            f"metric={metric.name!r:.60} needs survival times: pass uv.survival(time, event) as y"
-        )
+    times = metric.times_of(y, pos_label)
     risks = as_rows(
         {name: _risks(name, user_risks, metric) for name, user_risks in rules.items()}, len(times)
     )

@@ -22,6 +22,7 @@ import numpy as np
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import is_number
 from ucvtest.data.output import SURVIVAL_OUTPUTS
+from ucvtest.data.survival_response import as_survival
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.metrics import times_and_risks
 from ucvtest.metrics.build import SHARE, no_loss, written
@@ -97,6 +98,26 @@ class SurvivalMetric(SmoothMetric):
     def wants(self) -> tuple[Any, ...]:
         """Where order alone matters, any risk will do; probabilities are those of their times."""
         return ("risk",) if self.ranks else (self.output, *self.times)
+
+    def times_of(self, y: Any, pos_label: Any) -> SurvivalTimes:
+        """The survival times that a user passes as the response.
+
+        Raises
+        ------
+        ValueError
+            If `y` holds anything else, or a positive class is named.
+        """
+        if pos_label is not None:
+            raise ValueError(
+                f"pos_label has no use with metric={self.name!r:.60}, which is about survival "
+                "times: leave it out"
+            )
+        times = as_survival(y)
+        if times is None:
+            raise ValueError(
+                f"metric={self.name!r:.60} needs survival times: pass uv.survival(time, event) as y"
+            )
+        return times
 
     def reason(self, times: SurvivalTimes) -> str:
         """Why it has no value for these observations, in words; "" where it has one."""

@@ -80,12 +80,9 @@ class SurvivalEstimator(SurvivalLearner, SklearnLearner):
     ) -> np.ndarray:
         if output == "risk":
             with reading():
-                event_probabilities = as_numbers(PREDICTIONS, fitted_estimator.predict(features))
-            return (
-                event_probabilities
-                if getattr(fitted_estimator, "_predict_risk_score", True)
-                else -event_probabilities
-            )
+                predictions = as_numbers(PREDICTIONS, fitted_estimator.predict(features))
+            predicts_risks = getattr(fitted_estimator, "_predict_risk_score", True)
+            return predictions if predicts_risks else -predictions
         curves = fitted_estimator.predict_survival_function(features)
         event_probabilities = np.array(
             [[1 - _step(curve, time) for time in self.times] for curve in curves]

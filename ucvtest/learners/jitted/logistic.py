@@ -19,6 +19,7 @@ from ucvtest.learners.jitted.padded_blocks import decided, in_blocks
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
     as_penalty,
+    check_coefficients,
     check_scale,
     check_without_penalty,
 )
@@ -161,13 +162,8 @@ class RidgeLogistic(JittedLearner):
         n_coefficients = 1 + (
             sample.matrix.shape[1] if self.standardize else min(sample.matrix.shape)
         )
-        if n_coefficients > MOST_COEFFICIENTS:
-            remedy = "use standardize=False, " if sample.n_obs < MOST_COEFFICIENTS else ""
-            raise ValueError(
-                f"learner {self.name} has {n_coefficients} coefficients, more than "
-                f"{MOST_COEFFICIENTS}: {remedy}use fewer features, lasso, or scikit-learn's "
-                "LogisticRegression"
-            )
+        others = "lasso, or scikit-learn's LogisticRegression"
+        check_coefficients(self, n_coefficients, MOST_COEFFICIENTS, sample, others)
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""

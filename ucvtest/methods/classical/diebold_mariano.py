@@ -159,11 +159,8 @@ class DieboldMarianoTest(ResamplingTest):
             How many steps ahead the forecasts are, h: losses fewer steps apart may be correlated.
         variance : {"acf", "bartlett"}
             Weights of the autocovariances: all 1, or falling with the distance.
-        max_seconds : float, optional
-            Refuse a design that takes longer, about, before the first fit: some are timed. The
-            number of fits is that of the design and never cut short.
-        rng, n_jobs, batch_size, progress
-            See `HypothesisTest.fit`.
+        max_seconds, rng, n_jobs, batch_size, progress
+            See `CorrectedTTest.fit`.
 
         Returns
         -------
