@@ -106,6 +106,8 @@ def test_reports_of_skore():
         ({"a": [1.0, 0.5]}, {}, "pass cv= and y= here, as to cross_val_score"),
         ({"a": [1.0] * 5}, {"cv": KFold(5, shuffle=True), "n_obs": 80}, "without a seed"),
         ({"a": [1.0] * 5}, {"cv": 5}, "y must hold the response"),
+        ({"a": [1.0] * 5}, {"cv": 5, "n_obs": 80}, "y must hold the response"),
+        ({"a": [1.0] * 5}, {"cv": StratifiedKFold(5), "n_obs": 80}, "y must hold the response"),
         ({"a": Y}, {"cv": ShuffleSplit(3, random_state=0), "y": Y}, "must test each observation"),
         ({"params": [{}]}, {"cv": 2, "y": Y}, "results have no split0_test_accuracy"),
     ],

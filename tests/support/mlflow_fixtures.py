@@ -1,6 +1,7 @@
 """Stores and a real server for the tests of the MLflow plugin."""
 
 import os
+import random
 import shutil
 import signal
 import time
@@ -39,6 +40,9 @@ def client(
     """A client of a fresh store that is MLflow's current one."""
     shutil.copy(empty_store, tmp_path / "mlflow.db")
     uri = f"sqlite:///{tmp_path}/mlflow.db"
+    # MLflow draws the pauses before it inserts again, which threads make it do, from Python's
+    # global random state.
+    monkeypatch.setattr("mlflow.store.tracking.sqlalchemy_store.random", random.Random())
     # New experiments put their artifacts below the working directory.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import named_options
+from ucvtest.common.checks import is_integer, named_options
 from ucvtest.data.frames import as_pandas
 from ucvtest.data.sample import as_column, response_has_classes
 from ucvtest.designs.adapters import design_or_cv
@@ -37,6 +37,12 @@ RESPONSES = {"log": "predict_proba", "brier": "predict_proba", "auc": "decision_
 """What skore's reports are asked for, by the loss; for others it is `predict`."""
 
 
+LOOKS_AT_Y = (
+    "y must hold the response that was learnt, as {} splits it by its classes where it has some: "
+    "pass y="
+)
+
+
 @dataclass(frozen=True)
 class _Splits:
     """Which splits were scored, as far as a user says: the argument `cv` and what it needs."""
@@ -48,9 +54,12 @@ class _Splits:
 
     def design(self) -> Design:
         """The design that `cv` makes."""
-        response, n_obs = self.response, self.size
+        n_obs = self.size
+        if self.y is None and is_integer(self.cv):
+            # With classes the folds are stratified, and with numbers not.
+            raise ValueError(LOOKS_AT_Y.format(f"cv={self.cv}"))
         has_classes = self.y is not None and response_has_classes(self.y)
-        splitter = design_or_cv(None, self.cv, response, has_classes=has_classes)
+        splitter = design_or_cv(None, self.cv, self.response, has_classes=has_classes)
         shuffles = getattr(splitter, "shuffle", False) or hasattr(splitter, "test_size")
         if shuffles and getattr(splitter, "random_state", 0) is None:
             raise ValueError(
@@ -59,8 +68,16 @@ class _Splits:
             )
         if not hasattr(splitter, "split"):
             return Design.from_indices(list(splitter), n_obs)
-        labels = () if self.groups is None else (np.asarray(self.groups),)
-        return Design.from_indices(splitter.split(np.zeros((n_obs, 1)), response, *labels), n_obs)
+        # Splitters that have no use for groups warn where they are passed any.
+        labels = {} if self.groups is None else {"groups": np.asarray(self.groups)}
+        response = None if self.y is None else self.response
+        try:
+            indices = list(splitter.split(np.zeros((n_obs, 1)), response, **labels))
+        except (TypeError, ValueError) as error:
+            if self.y is not None:
+                raise
+            raise ValueError(LOOKS_AT_Y.format(f"cv={splitter!r:.80}")) from error
+        return Design.from_indices(indices, n_obs)
 
     @property
     def size(self) -> int:

@@ -194,8 +194,8 @@ class Cox(JittedSurvivalLearner):
         super().check(sample, output, learn_size)
         check_without_penalty(self, self.lam, sample, learn_size)
         n_coefficients = sample.matrix.shape[1] if self.standardize else min(sample.matrix.shape)
-        others = "or scikit-survival's CoxnetSurvivalAnalysis"
-        check_coefficients(self, n_coefficients, MOST_COEFFICIENTS, sample, others)
+        alternatives = "or scikit-survival's CoxnetSurvivalAnalysis"
+        check_coefficients(self, n_coefficients, MOST_COEFFICIENTS, sample, alternatives)
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call have room."""

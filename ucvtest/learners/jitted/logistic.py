@@ -162,8 +162,8 @@ class RidgeLogistic(JittedLearner):
         n_coefficients = 1 + (
             sample.matrix.shape[1] if self.standardize else min(sample.matrix.shape)
         )
-        others = "lasso, or scikit-learn's LogisticRegression"
-        check_coefficients(self, n_coefficients, MOST_COEFFICIENTS, sample, others)
+        alternatives = "lasso, or scikit-learn's LogisticRegression"
+        check_coefficients(self, n_coefficients, MOST_COEFFICIENTS, sample, alternatives)
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""

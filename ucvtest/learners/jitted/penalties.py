@@ -30,14 +30,14 @@ def check_without_penalty(
 
 
 def check_coefficients(
-    learner: JittedLearner, n_coefficients: int, most: int, sample: Sample, others: str
+    learner: JittedLearner, n_coefficients: int, most: int, sample: Sample, alternatives: str
 ) -> None:
-    """Refuse more coefficients than Newton's method takes; `others` are learners that take more."""
+    """Refuse more coefficients than Newton's method takes, and name learners that take more."""
     if n_coefficients > most:
         remedy = "use standardize=False, " if sample.n_obs < most else ""
         raise ValueError(
             f"learner {learner.name} has {n_coefficients} coefficients, more than {most}: {remedy}"
-            f"use fewer features, {others}"
+            f"use fewer features, {alternatives}"
         )
 
 
