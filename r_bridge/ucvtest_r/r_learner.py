@@ -70,7 +70,7 @@ class RLearner(SplitLearner):
         if not isinstance(function, str) and not _is_r_function(function):
             raise ValueError(
                 "function must be the name of an R function such as 'glmnet' or 'MASS::lda', R "
-                f"code 'function(x, y, xnew) ...', or a function of rpy2, got {function!r}"
+                f"code 'function(x, y, xnew) ...', or a function of rpy2, got {function!r:.80}"
             )
         self.function = function
         self.arguments = arguments

@@ -178,7 +178,7 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
 def _check_max_bytes(max_bytes: Any) -> None:
     """Refuse what is no positive number of bytes."""
     if not is_integer(max_bytes) or max_bytes < 1:
-        raise ValueError(f"max_bytes must be a positive integer, got {max_bytes!r}")
+        raise ValueError(f"max_bytes must be a positive integer, got {max_bytes!r:.60}")
 
 
 def _check_size(source: str, size: int, max_bytes: int) -> None:
@@ -279,7 +279,7 @@ def _array(name: str, rows: Any) -> np.ndarray:
         values = [*chain.from_iterable(values)]
     for value in values:
         if type(value) not in (int, float, NoneType) and value not in ("inf", "-inf"):
-            raise TypeError(f"{name} must hold numbers, got {value!r}")
+            raise TypeError(f"{name} must hold numbers, got {value!r:.60}")
     return np.array(rows, dtype=float)
 
 

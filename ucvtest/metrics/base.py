@@ -92,10 +92,10 @@ class Metric:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise ValueError(f"function must be callable, got {self.function!r}")
+            raise ValueError(f"function must be callable, got {self.function!r:.60}")
         check_choice("output", self.output, self.outputs)
         if self.bounds is not None and not -np.inf < self.bounds[0] < self.bounds[1] < np.inf:
-            raise ValueError(f"bounds must be two finite numbers in order, got {self.bounds!r}")
+            raise ValueError(f"bounds must be two finite numbers in order, got {self.bounds!r:.60}")
 
     @property
     def is_mean(self) -> bool:

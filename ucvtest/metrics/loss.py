@@ -146,7 +146,7 @@ def losses_where_tested(
 
 def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None:
     if not isinstance(loss, Loss):
-        raise ValueError(f"loss must be a Loss, got {loss!r}: uv.losses.as_loss makes one")
+        raise ValueError(f"loss must be a Loss, got {loss!r:.60}: uv.losses.as_loss makes one")
     n_obs = getattr(sample, "n_obs", None)
     if n_obs is None:
         raise ValueError(f"sample must be the data of a test, got {type(sample).__name__}")

@@ -52,7 +52,7 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
     """
     if not has_hat_matrix(learner):
         raise ValueError(
-            f"learner must be ridge(...) or kernel_ridge(...), got {learner!r}: others have no "
+            f"learner must be ridge(...) or kernel_ridge(...), got {learner!r:.60}: others have no "
             "fixed hat matrix"
         )
     features = as_numbers("X", X)
@@ -63,7 +63,9 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
     n_obs = len(features)
     size = n_obs if learn_size is None else learn_size
     if not is_integer(size) or not 1 <= size <= n_obs:
-        raise ValueError(f"learn_size must be an integer from 1 to n = {n_obs}, got {learn_size!r}")
+        raise ValueError(
+            f"learn_size must be an integer from 1 to n = {n_obs}, got {learn_size!r:.60}"
+        )
     refuse_pairs("hat_matrix", n_obs, pair_bytes=16)
     penalty = learner.lam * (size if learner.penalty_scale == "mean" else 1.0)
     if isinstance(learner, KernelRidge):

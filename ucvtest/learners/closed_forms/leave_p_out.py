@@ -67,7 +67,7 @@ def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
         )
     if not is_integer(learn_size) or not k <= learn_size <= n - 1:
         raise ValueError(
-            f"learn_size must be an integer from k = {k} to n - 1 = {n - 1}, got {learn_size!r}"
+            f"learn_size must be an integer from k = {k} to n - 1 = {n - 1}, got {learn_size!r:.60}"
         )
     refuse_pairs("knn_leave_p_out", n, pair_bytes=8)
     distance = squared_distances(sample.matrix)

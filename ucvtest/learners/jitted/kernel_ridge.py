@@ -103,7 +103,7 @@ class KernelRidge(JittedLearner):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lam) and self.lam > 0):
-            raise ValueError(f"lam must be a positive number, got {self.lam!r}")
+            raise ValueError(f"lam must be a positive number, got {self.lam!r:.60}")
         check_choice("kernel", self.kernel, KERNELS)
         if self.gamma is not None and not (is_number(self.gamma) and self.gamma > 0):
             raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r:.60}")

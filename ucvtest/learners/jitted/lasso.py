@@ -155,7 +155,7 @@ class PenalizedLogistic(JittedLearner):
     def __post_init__(self) -> None:
         if not (is_number(self.lam) and self.lam > 0):
             raise ValueError(
-                f"lam must be a positive number, got {self.lam!r}: "
+                f"lam must be a positive number, got {self.lam!r:.60}: "
                 "use scikit-learn's LogisticRegression for a fit without penalty"
             )
         if not (is_number(self.l1_ratio) and 0 < self.l1_ratio <= 1):
@@ -165,7 +165,8 @@ class PenalizedLogistic(JittedLearner):
             )
         if not is_integer(self.max_iter) or self.max_iter < 1:
             raise ValueError(
-                f"max_iter must be a positive integer, got {self.max_iter!r}: 200 is the default"
+                f"max_iter must be a positive integer, got {self.max_iter!r:.60}: "
+                "200 is the default"
             )
         check_scale(self.penalty_scale)
         if self.compiled and not _numba_is_installed():

@@ -138,10 +138,10 @@ class RidgeLogistic(JittedLearner):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lam) and self.lam >= 0):
-            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r}")
+            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r:.60}")
         check_scale(self.penalty_scale)
         if not is_integer(self.max_iter) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r}")
+            raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r:.60}")
 
     @property
     def name(self) -> str:

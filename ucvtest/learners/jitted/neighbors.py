@@ -95,7 +95,7 @@ class NearestNeighbors(JittedLearner):
 
     def __post_init__(self) -> None:
         if not is_integer(self.k) or self.k < 1:
-            raise ValueError(f"k must be a positive integer, got {self.k!r}")
+            raise ValueError(f"k must be a positive integer, got {self.k!r:.60}")
 
     @property
     def name(self) -> str:

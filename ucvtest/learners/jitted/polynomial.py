@@ -52,7 +52,7 @@ def polynomial(
     'polynomial:3,0.1'
     """
     if not is_integer(degree) or degree < 1:
-        raise ValueError(f"degree must be a positive integer, got {degree!r}")
+        raise ValueError(f"degree must be a positive integer, got {degree!r:.60}")
     return Polynomial(as_penalty(lam), penalize_intercept, scale, degree=int(degree))
 
 

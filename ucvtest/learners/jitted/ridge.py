@@ -167,7 +167,7 @@ class Ridge(JittedLearner):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lam) and self.lam >= 0):
-            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r}")
+            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r:.60}")
         check_scale(self.penalty_scale)
 
     @property

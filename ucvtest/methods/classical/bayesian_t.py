@@ -163,7 +163,7 @@ class BayesianTTest(ResamplingTest):
             return BayesianTOptions(ROPE, by_default=True)
         is_number = isinstance(rope, Real) and not isinstance(rope, bool)
         if not is_number or not 0 <= float(rope) < math.inf:
-            raise ValueError(f"rope must be a finite number of at least 0, got {rope!r}")
+            raise ValueError(f"rope must be a finite number of at least 0, got {rope!r:.60}")
         return BayesianTOptions(float(rope))
 
     def _analysed(self, observed: LossDifference, options: BayesianTOptions) -> TestResult:

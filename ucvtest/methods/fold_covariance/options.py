@@ -136,7 +136,7 @@ def assumed_rho(rho: Any, n_folds: int) -> float:
     lowest = -1 / (n_folds - 1)
     if not is_number(rho) or not lowest < rho < 1:
         raise ValueError(
-            f"rho must lie between -1/(n_folds - 1) = {lowest:.3g} and 1, got {rho!r}: use "
+            f"rho must lie between -1/(n_folds - 1) = {lowest:.3g} and 1, got {rho!r:.60}: use "
             "'nadeau_bengio' for 1/n_folds, or None for no assumption"
         )
     return float(rho)

@@ -65,7 +65,7 @@ class PermutationOptions:
             )
         check_is_float("delta", delta, "0.05")
         if not isinstance(delta, (int, float)) or not 0 < delta < 1:
-            raise ValueError(f"delta must lie between 0 and 1, got {delta!r}: use 0.05")
+            raise ValueError(f"delta must lie between 0 and 1, got {delta!r:.60}: use 0.05")
         number = _number(n_permutations)
         check_seconds(max_seconds)
         if max_seconds is not None and isinstance(number, str):

@@ -112,7 +112,7 @@ class UStatisticOptions:
             raise ValueError(f"max_fits must be at least 4, got {max_fits}")
         check_is_float("tol", tol, "0.05")
         if not isinstance(tol, (int, float)) or not 0 < tol < 1:
-            raise ValueError(f"tol must lie between 0 and 1, got {tol!r}: use 0.05 for 5%")
+            raise ValueError(f"tol must lie between 0 and 1, got {tol!r:.60}: use 0.05 for 5%")
         number = _n_pairs(n_pairs)
         variance_name = sizes.chosen(interval.variance(variance))
         if variance_name == "few":
