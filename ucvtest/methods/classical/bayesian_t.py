@@ -47,12 +47,12 @@ class BayesianTTest(ResamplingTest):
     r"""Correlated Bayesian t test of an expected loss, or of the difference of two.
 
     Estimand: the expected loss (difference) of the rule(s) learnt on learning sets of the
-    design's size, at new observations (unconditional). There is no null hypothesis, and no
-    p-value: the answer is the posterior distribution of the estimand, Student's t with J - 1
-    degrees of freedom around the mean over resamples with squared scale
-    :math:`s^2 (1/J + \rho/(1 - \rho))`, :math:`\rho = n_{test}/n`; and its probabilities of
-    lying below, in and above the region of practical equivalence,
-    `null_value` :math:`\pm` `rope`. ``conf_int()`` is the credible interval.
+    design's size, at new observations (unconditional). There is no null hypothesis and no
+    p-value. The answer is the posterior distribution of the estimand: Student's t with J - 1
+    degrees of freedom, centred at the mean over resamples, with squared scale
+    :math:`s^2 (1/J + \rho/(1 - \rho))`, where :math:`\rho = n_{test}/n`. The result gives the
+    probabilities that the estimand lies below, inside and above the region of practical
+    equivalence, `null_value` :math:`\pm` `rope`. ``conf_int()`` is the credible interval.
 
     Parameters
     ----------
@@ -67,10 +67,10 @@ class BayesianTTest(ResamplingTest):
     loss : str, callable, Loss or matrix, optional
         "auc" compares the mean AUC of the test sets.
     null_value : float, optional
-        The middle of the region of practical equivalence: 0 for two learners; for one there is
-        neither region nor probabilities without it (1/2 for an AUC), only the interval.
+        The middle of the region of practical equivalence: 0 for two learners, 1/2 for the AUC of
+        one. Another loss of one learner has no default: the result is then the interval alone.
     alternative : {"two-sided", "less", "greater"}
-        On which side the credible interval ends: "less" gives an upper bound.
+        Which limits the credible interval has: "less" gives an upper limit only.
     scoring, metric, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
@@ -81,11 +81,11 @@ class BayesianTTest(ResamplingTest):
 
     Notes
     -----
-    The prior is the uninformative one for mean and log standard deviation, under which the
-    credible interval is the confidence interval of `CorrectedTTest`, and with ``rope=0`` the
-    smaller probability is that test's one-sided p-value: what is said there of its heuristic
-    correlation holds here. Probabilities depend on the region, so choose it before looking, in
-    the units of the loss. Cost: J fits of each learner.
+    The prior is the uninformative one for the mean and the log standard deviation. The credible
+    interval is then the confidence interval of `CorrectedTTest`, and with ``rope=0`` the smaller
+    probability is the one-sided p-value of that test. The correlation is a heuristic here too: see
+    the notes there. The probabilities depend on the region: choose it before looking at the data,
+    in the units of the loss. Cost: J fits of each learner.
 
     References
     ----------

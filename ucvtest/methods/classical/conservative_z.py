@@ -17,10 +17,10 @@ class ConservativeZTest(ResamplingTest):
 
     Estimand: the expected loss (difference) of the rule(s) learnt on n - n_test observations, at
     new observations (unconditional). H0: it equals `null_value`. The estimate is the mean over J
-    random splits of the sample. Its variance is estimated where independent copies of such a
-    mean exist: on the two halves of M random bisections,
-    :math:`\frac{1}{2M} \sum_m (\hat\mu_m - \hat\mu_m^c)^2`, which is unbiased for a sample of
-    half the size.
+    random splits of the sample. Its variance comes from M random bisections of the sample: the two
+    halves of a bisection give independent copies of such a mean. The estimate
+    :math:`\frac{1}{2M} \sum_m (\hat\mu_m - \hat\mu_m^c)^2` is unbiased for a sample of half
+    the size.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ class ConservativeZTest(ResamplingTest):
 
     Notes
     -----
-    Reference: normal. Conservative, and with less power, because the variance of half a sample is
-    larger than that of a whole one (unless learning is so unstable that more data make it more
-    variable): intervals are about :math:`\sqrt 2` times too wide where the variance goes with
-    1/n. The estimate of the variance has an error of its own, which the normal reference leaves
-    out: bisections share observations, so more of them help less and less. Cost: J (2M + 1) fits
-    of each learner, 315 by default.
+    Reference: normal. The test is conservative and loses power, because half a sample has a larger
+    variance than the whole one (unless learning is so unstable that more data make it more
+    variable). Where the variance falls as 1/n, intervals are about :math:`\sqrt 2` times too wide.
+    The normal reference ignores the error of the estimated variance. Bisections share
+    observations, so each further bisection reduces that error less. Cost: J (2M + 1) fits of each
+    learner, 315 by default.
 
     References
     ----------

@@ -45,9 +45,10 @@ class CorrectedTTest(ResamplingTest):
 
     Estimand: the expected loss (difference) of the rule(s) learnt on learning sets of the
     design's size, at new observations (unconditional). H0: it equals `null_value`. The estimate
-    is the mean over resamples; its variance is :math:`s^2 (1/J + \rho/(1 - \rho))` with
-    :math:`\rho = n_{test}/n`, so :math:`s^2 (1/J + n_{test}/n_{train})`: what overlapping
-    learning sets have in common is taken into account, by a heuristic value of the correlation.
+    is the mean over resamples. Its variance is :math:`s^2 (1/J + \rho/(1 - \rho))` with
+    :math:`\rho = n_{test}/n`, which is :math:`s^2 (1/J + n_{test}/n_{train})`. The second term
+    allows for the overlap of the learning sets; :math:`\rho` is a heuristic value of the
+    correlation that the overlap causes.
 
     Parameters
     ----------
@@ -71,14 +72,14 @@ class CorrectedTTest(ResamplingTest):
 
     Notes
     -----
-    Reference: t with J - 1 degrees of freedom, J the number of resamples (repetitions times
-    folds); exact if the resamples' mean losses are normal and any two of them have correlation
-    rho. That is not so in general: liberal where they are more alike (learners that change much
-    with the learning set), conservative where less. Test sets larger than a tenth of the sample
-    earn a note, and so do test sets of sizes that differ by more than one observation (folds made
-    class by class): each counts the same, rho is that of their mean size, and sizes so different
-    that the mean would have a variance more than 5% larger are refused. Cost: J fits of each
-    learner.
+    Reference: t with J - 1 degrees of freedom, where J is the number of resamples (repetitions
+    times folds). The test is exact if the mean losses of the resamples are normal and any two of
+    them have correlation rho. In practice this is an approximation: the test rejects too often
+    where resamples are more alike (learners that change a lot with the learning set), and is
+    conservative where they are less alike. The result has a note if test sets hold more than a
+    tenth of the sample, or if their sizes differ by more than one observation (folds made class by
+    class). Each test set counts the same, and rho is that of their mean size. Sizes that would
+    raise the variance of the mean by more than 5% are refused. Cost: J fits of each learner.
 
     References
     ----------

@@ -28,11 +28,11 @@ VARIANCES: tuple[Variance, ...] = get_args(Variance)
 class CrossValidationWaldTest(ResamplingTest):
     r"""Wald interval and test of the test error of one K-fold cross-validation.
 
-    Estimand: the test error of this cross-validation, which is the expected loss, at new
-    observations, of the rules that its K learning sets gave, averaged over the K folds by their
-    size (conditional: the K rules are taken as they are; it is a random quantity, and neither
-    the risk of the learner at that learning-set size nor the error of the rule learnt on all
-    observations). For two learners it is the difference. H0: it equals `null_value`. The
+    Estimand: the test error of this cross-validation. This is the expected loss at new observations
+    of the K rules fitted to its learning sets, averaged over the folds in proportion to their size.
+    It is conditional on the K rules, and so a random quantity: neither the risk of the learner at
+    that learning-set size nor the error of the rule fitted to all observations. For two learners it
+    is the difference. H0: it equals `null_value`. The
     estimate is the mean loss :math:`\hat R_n` of all observations, its variance
     :math:`\hat\sigma^2/n` with one of
 
@@ -40,16 +40,17 @@ class CrossValidationWaldTest(ResamplingTest):
         \qquad \hat\sigma^2_{in} = \sum_{j=1}^K \frac{n_j}{n} \frac{1}{n_j - 1}
         \sum_{i \in B'_j} (h_{ij} - \bar h_j)^2,
 
-    "all_pairs" and "within_fold", where :math:`h_{ij}` is the loss at observation i of the rule
-    learnt without its fold j, and :math:`n_j` the size of that fold (the paper has equal ones).
+    called "all_pairs" and "within_fold". Here :math:`h_{ij}` is the loss at observation i of the
+    rule fitted without its fold j, and :math:`n_j` is the size of that fold (the paper has equal
+    folds).
 
     With a `metric` that is a function of means, such as "f1", the estimand is that function of the
-    means of these K rules, and the estimate that of all out-of-fold predictions pooled (Forman and
-    Scholz 2010), not the mean of the values of folds.
+    means of these K rules. The estimate is the metric of all out-of-fold predictions pooled (Forman
+    and Scholz 2010), not the mean over folds.
 
     With ``loss="auc"`` the estimand is the AUC of these rules, each ranking the pairs of its own
     fold. The estimate :math:`\hat A` is the share of all pairs within folds that are in the right
-    order, ties counting half; scores of different folds are never compared. Its variance comes
+    order. Ties count half; scores of different folds are never compared. Its variance comes
     from influence values (LeDell, Petersen and van der Laan): with :math:`N_i` the pairs of
     observation i in the right order, :math:`C_i` all its pairs and C those of the sample,
 
@@ -57,9 +58,9 @@ class CrossValidationWaldTest(ResamplingTest):
         \hat\sigma^2_{\hat A} = \sum_c \frac{n_c}{n_c - 1} \sum_{y_i = c}
         \frac{(l_i - \hat A)^2}{n^2},
 
-    and for two learners from the differences of their :math:`l_i`. Of repeats the mean of the
-    estimates and the mean of the variances are taken; with clusters the
-    :math:`l_i - \hat A` are summed by cluster.
+    and for two learners from the differences of their :math:`l_i`. With repeats, estimate and
+    variance are means over the repeats. With clusters, the :math:`l_i - \hat A` are summed by
+    cluster.
 
     Parameters
     ----------
@@ -83,34 +84,38 @@ class CrossValidationWaldTest(ResamplingTest):
 
     Notes
     -----
-    Reference: normal. Asymptotically exact for learners that are stable: exchanging one
-    observation of a learning set must change the loss, without its mean over new observations, by
-    less than the order of 1/sqrt(n) in root mean square. Liberal for unstable learners and small n
-    (88% of intervals of 95% cover with linear discriminant analysis of 20 features and n = 60),
-    and for the risk, around which the estimate varies more than around this estimand. The
-    difference of two learners that hardly differ can have a variance of a smaller order, and then
-    the condition fails. "all_pairs" contains the spread of the folds' means, "within_fold" does
-    not, and needs two observations in each fold. Cost: K fits of each learner.
+    Reference: normal. The test is asymptotically exact for stable learners. A learner is stable if
+    exchanging one observation of a learning set changes the loss, less its mean over new
+    observations, by less than the order of 1/sqrt(n) in root mean square. For unstable learners and
+    small n the test rejects too often (with linear discriminant analysis of 20 features and n = 60,
+    88% of the 95% intervals contain the true value). As a test of the risk it rejects too often as
+    well, because the estimate varies more around the risk than around this estimand. The difference
+    of two nearly equal learners can have a variance of a smaller order; the condition then fails.
+    "all_pairs" includes the spread of the folds' means. "within_fold" does not, and needs two
+    observations in each fold. Cost: K fits of each learner.
 
-    Of a metric the variance is that of its linearised values, rows or clusters, with the divisor
-    n - 1; the reference is t. Limits are those of rules that are fixed (see `HoldOutTest`): with
-    two right and two wrong observations added to the confusion matrix of one learner, one of each
-    for two, by the jackknife on a scale for moments. Of F1 and its like at n = 40 to 200 they held
-    92% of one learner and 94% of differences on problems that were held back, 88 and 89% in the
-    worst cells; of R2 and the root mean squared error of one learner 86 to 91%: use
+    The variance of a metric is that of its linearised values (of rows or clusters), with divisor
+    n - 1; the reference is t. Limits are computed as for fixed rules (see `HoldOutTest`): two right
+    and two wrong observations are added to the confusion matrix of one learner, one of each for a
+    difference; metrics of numbers have the jackknife's limits, each on its own scale. For F1 and
+    similar metrics at n = 40 to 200, on problems held back, 95% intervals contained the true value
+    of one learner in 92% of the samples and the true difference in 94% (worst cells 88 and 89%).
+    For R2 and the root mean squared error of one learner they contained it in 86 to 91%: use
     `UStatisticTest` for these.
 
-    The AUC refers to Student's t with Welch's degrees of freedom, or one less than there are
-    clusters; for one learner on the logit scale, for a difference on its own. The published
-    estimate is the mean of the folds' AUCs, has no factors :math:`n_c/(n_c - 1)` and refers to the
-    normal distribution: its 95% intervals covered 85.5% in the simulation in which these covered
-    94.7% (91 in the worst cell; K = 5 and 10, n = 40 to 200), differences 94.2% (83 in the worst
-    cell, n = 40 and an AUC of 0.96), and with five repeats 96.3 and 98.1%.
-    A fold with one class has no pairs and counts for nothing. Where all pairs within folds are in
-    the right order (or all in the wrong one) the variance is 0; for one learner a quarter of a
-    positive and of a negative observation is then added above all and below all, for the interval
-    and the p-value alone, and the interval ends at the estimate. Finished out-of-fold scores go in
-    by ``Losses.from_predictions(y, scores, fold=fold, loss="auc")``.
+    The AUC is compared with Student's t, with Welch's degrees of freedom or one less than there are
+    clusters; one learner on the logit scale, a difference on its own scale. The published method
+    takes the mean of the folds' AUCs, without the factors :math:`n_c/(n_c - 1)`, and the normal
+    distribution. In one simulation (K = 5 and 10, n = 40 to 200) its 95% intervals contained the
+    true value in 85.5% of the samples, and these in 94.7% (91 in the worst cell). For differences
+    these contained it in 94.2% (83 in the worst cell: n = 40 and an AUC of 0.96); with five repeats
+    in 96.3 and 98.1%.
+
+    A fold with one class has no pairs and does not count. If all pairs within folds are in the
+    right order, or all in the wrong one, the variance is 0. For one learner, a quarter of a
+    positive and of a negative observation is then added above all others and below all others, for
+    the interval and the p-value only; the interval ends at the estimate. Finished out-of-fold
+    scores are tested by ``Losses.from_predictions(y, scores, fold=fold, loss="auc")``.
 
     References
     ----------

@@ -73,12 +73,13 @@ class DieboldMarianoTest(ResamplingTest):
 
     Notes
     -----
-    Assumes that the differences of losses are stationary, and that errors further apart than h - 1
-    steps are uncorrelated, as those of good forecasts h steps ahead are. Longer dependence makes
-    the test liberal. With :math:`w_k = 1` the variance can be negative; it is then that of h = 1,
-    as in R's ``forecast::dm.test``, to which all numbers are equal (``power = 2`` for squared
-    losses, 1 for absolute ones). Splits of growing learning sets compare ways of forecasting, as
-    Giacomini and White discuss; fixed rules are compared as they are. Cost: one fit of each learner
+    The test assumes that the differences of losses are stationary, and that errors more than h - 1
+    steps apart are uncorrelated, as for good forecasts h steps ahead. With longer dependence it
+    rejects too often. With :math:`w_k = 1` the variance can be negative; the variance for h = 1 is
+    then used, as in R's ``forecast::dm.test``. All numbers equal those of that function
+    (``power = 2`` for squared losses, 1 for absolute ones). Splits with growing learning sets
+    compare ways of forecasting, as Giacomini and White discuss; fixed rules are compared as they
+    are. Cost: one fit of each learner
     for each split, or none.
 
     References

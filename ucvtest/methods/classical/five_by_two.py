@@ -67,9 +67,9 @@ class FiveByTwoTTest(_FiveByTwoTest):
     Estimand: the expected loss (difference) of the rule(s) learnt on half of the sample, at new
     observations (unconditional). H0: it equals `null_value`. With :math:`p_i^{(1)}, p_i^{(2)}` the
     means of the two folds in repetition i and :math:`s_i^2` their sample variance,
-    :math:`t = p_1^{(1)} / \sqrt{\frac15 \sum_i s_i^2}`: of the ten means only the first is in
-    the numerator, which is the estimate here and the centre of the interval.
-    ``diagnostics["mean"]`` is the mean of all ten.
+    :math:`t = p_1^{(1)} / \sqrt{\frac15 \sum_i s_i^2}`. Only the first of the ten means is in the
+    numerator; it is the estimate and the centre of the interval. ``diagnostics["mean"]`` is the
+    mean of all ten.
 
     Parameters
     ----------
@@ -93,14 +93,13 @@ class FiveByTwoTTest(_FiveByTwoTest):
 
     Notes
     -----
-    Reference: t with 5 degrees of freedom. Learning and test sets of a split do not overlap, so
-    size is close to nominal in Dietterich's simulations with 300 observations. Liberal in small
-    samples: a half that is easy to test on is also good to learn from, so the two folds of a
-    repetition are alike and the variance within repetitions is too small (the correlation is
-    about 0.4 for two LDA rules of equal worth at n = 60, and 0.1 at n = 300). Power is low,
-    the estimate depends on which half comes first, and the estimand is about half of the
-    sample, which is further from what one has than in 10-fold cross-validation. Cost: 10 fits
-    of each learner.
+    Reference: t with 5 degrees of freedom. The learning sets of a repetition do not overlap, and
+    the size is close to nominal in Dietterich's simulations with 300 observations. In small samples
+    the test rejects too often: a half that is easy to test on is also good to learn from, so the
+    two folds of a repetition are alike and the variance within repetitions is too small (the
+    correlation is about 0.4 for two equally good LDA rules at n = 60, and 0.1 at n = 300). Power is
+    low. The estimate depends on which half comes first. The estimand is about half of the sample,
+    further from the full sample than in 10-fold cross-validation. Cost: 10 fits of each learner.
 
     References
     ----------
@@ -145,8 +144,8 @@ class FiveByTwoFTest(_FiveByTwoTest):
     Estimand: the expected loss (difference) of the rule(s) learnt on half of the sample, at new
     observations (unconditional). H0: it equals `null_value`. With :math:`p_i^{(j)}` the mean of
     fold j in repetition i minus `null_value` and :math:`s_i^2` the variances within repetitions,
-    :math:`f = \sum_{i,j} (p_i^{(j)})^2 / (2 \sum_i s_i^2)`. The estimate that is shown is
-    the mean of the ten means; the test gives it no standard error and no interval.
+    :math:`f = \sum_{i,j} (p_i^{(j)})^2 / (2 \sum_i s_i^2)`. The estimate shown is the mean of the
+    ten means; the test gives neither a standard error nor an interval for it.
 
     Parameters
     ----------
@@ -174,11 +173,11 @@ class FiveByTwoFTest(_FiveByTwoTest):
 
     Notes
     -----
-    Reference: F with 10 and 5 degrees of freedom. The ten squares are not independent of each
-    other, so the reference is an approximation: conservative rather than liberal in Alpaydin's
-    simulations, liberal in small samples for the reason that `FiveByTwoTTest` gives. It has
-    more power than the t test of the same design, whose numerator is one of the ten means, and
-    does not depend on which half comes first. Cost: 10 fits of each learner.
+    Reference: F with 10 and 5 degrees of freedom. The ten squares are not independent, so the
+    reference is an approximation. It was conservative in Alpaydin's simulations; in small samples
+    it rejects too often, for the reason given at `FiveByTwoTTest`. The test has more power than the
+    t test of the same design, whose numerator is one of the ten means, and does not depend on
+    which half comes first. Cost: 10 fits of each learner.
 
     References
     ----------

@@ -31,10 +31,10 @@ class McNemarTest(ResamplingTest):
 
     Estimand: the difference of the error rates of the two rules that were learnt, on new
     observations (conditional on the sample: it is about these rules, not about the learners). With
-    K folds: its average over the K pairs of rules. H0: both rules have the same error rate, so
-    that each of the :math:`b + c` observations where just one of them errs is as likely to be an
-    error of the one as of the other. The p-value is that of :math:`b` among :math:`b + c` throws
-    of a fair coin; the estimate is :math:`(b - c)/n_{test}`.
+    K folds it is the average over the K pairs of rules. H0: both rules have the same error rate.
+    Each of the :math:`b + c` observations that just one rule gets wrong is then equally likely to
+    be an error of either. The p-value is that of :math:`b` heads in :math:`b + c` throws of a fair
+    coin; the estimate is :math:`(b - c)/n_{test}`.
 
     Parameters
     ----------
@@ -59,24 +59,26 @@ class McNemarTest(ResamplingTest):
 
     Notes
     -----
-    What is exact is the p-value of a single split, given the learning set; being discrete, it is
-    conservative. With K folds observations are tested by rules that learnt from the others, so
-    that the number of errors is no binomial one: liberal where learners are unstable. `statistic`
-    is the number of observations where only the first rule errs. The interval is that of Fay and
-    Lumbard for the difference of paired proportions: it leaves out 0 exactly when the p-value is
-    at most `alpha`, and stands even where the rules never differ. `se` is that of a mean of
-    differences and takes no part in either. Cost: one fit of each learner, or K.
+    The p-value of a single split is exact, given the learning set. It is discrete, and therefore
+    conservative. With K folds, each observation is tested by a rule that learnt from the others;
+    the number of errors is then not binomial, and the test rejects too often where learners are
+    unstable. `statistic` is the number of observations that only the first rule gets wrong. The
+    interval is that of Fay and Lumbard for a difference of paired proportions: it excludes 0
+    exactly when the p-value is at most `alpha`, and exists even where the rules never differ. `se`
+    is the standard error of a mean of differences; neither p-value nor interval uses it. Cost: one
+    fit of each learner, or K.
 
-    With groups, of which some hold several observations, b and c are no binomial counts. The test
-    is then the difference of the error rates over its cluster-robust standard error, by Student's
-    t with one degree of freedom less than there are clusters. With ``group_weight="group"`` each
-    cluster counts the same, as in Durkalski et al.; with "row" each observation does, as in Yang,
-    Sun and Hardin. Theirs is the variance under H0; here it is centred, so that the interval
-    agrees with the p-value. Where observations count alike, one right and one wrong are added to as
-    many independent ones as would tell as much, as in `HoldOutTest`: 95% intervals contained the
-    true difference in 97.4% of the samples (92.0% in the worst setting), those of the t test in
-    80.8% (13.8%; ``studies/intervals/right_or_wrong.py``). Where clusters do, the interval is too
-    short if the rules differ in few of them, and there is none where they never do.
+    If some groups hold several observations, b and c are not binomial counts. The statistic is then
+    the difference of the error rates over its cluster-robust standard error; the reference is
+    Student's t with one degree of freedom less than there are clusters. With
+    ``group_weight="group"`` each cluster counts the same, as in Durkalski et al.; with "row" each
+    observation does, as in Yang, Sun and Hardin. They use the variance under H0; here it is
+    centred, so that the interval agrees with the p-value. With "row", one right and one wrong
+    answer are added to the effective number of independent observations, as in `HoldOutTest`: 95%
+    intervals contained the true difference in 97.4% of the samples (92.0% in the worst setting),
+    those of the t test in 80.8% (13.8%; ``studies/intervals/right_or_wrong.py``). With "group" the
+    interval is too short if the rules differ in few clusters, and there is none if they never
+    differ.
 
     References
     ----------

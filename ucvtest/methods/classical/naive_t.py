@@ -1,4 +1,4 @@
-"""The t test that takes resamples for independent: here to be compared with, not to be used."""
+"""The t test that treats resamples as independent: included only for comparison."""
 
 from functools import partial
 
@@ -16,11 +16,11 @@ NOT_VALID = "not valid: resamples that share learning data are taken for indepen
 class NaiveTTest(ResamplingTest):
     r"""The t test of K folds or random splits as if they were independent: not valid.
 
-    Here to be compared with the others, because it is what many people use. Estimand: the
-    expected loss (difference) of the rule(s) learnt on learning sets of the design's size, at new
-    observations (unconditional). H0: it equals `null_value`. The estimate is the mean over
-    resamples; its variance is taken to be :math:`s^2/J`, which leaves out all that overlapping
-    learning sets have in common.
+    It is included only for comparison, because many people use it. Estimand: the expected loss
+    (difference) of the rule(s) learnt on learning sets of the design's size, at new observations
+    (unconditional). H0: it equals `null_value`. The estimate is the mean over
+    resamples; its variance is taken to be :math:`s^2/J`, which ignores that learning sets
+    overlap.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ class NaiveTTest(ResamplingTest):
 
     Notes
     -----
-    Reference: t with J - 1 degrees of freedom, J the number of resamples. Liberal: where two
-    resamples' means have correlation :math:`\rho`, the true variance is
-    :math:`1 + J\rho/(1 - \rho)` times as large as it says in the mean, and grows without bound
-    with J. With ten folds and :math:`\rho = 0.1` a nominal 5% test rejects a true null
-    hypothesis in 15.4% of samples, with a hundred repetitions in more than 80%. `CorrectedTTest`
-    takes the same design. Cost: J fits of each learner.
+    Reference: t with J - 1 degrees of freedom, where J is the number of resamples. The test rejects
+    too often. If the means of two resamples have correlation :math:`\rho`, the true variance is
+    :math:`1 + J\rho/(1 - \rho)` times the expectation of the estimated one; the factor grows
+    without bound with J. With ten folds and :math:`\rho = 0.1`, a nominal 5% test rejects a true
+    null hypothesis in 15.4% of samples; with a hundred repetitions, in more than 80%.
+    `CorrectedTTest` accepts the same designs. Cost: J fits of each learner.
 
     References
     ----------

@@ -23,19 +23,19 @@ class NestedCrossValidationTest(ResamplingTest):
 
     Estimand: the expected loss, at new observations, of the rule learnt on all n observations
     (conditional: with other samples it is another), or the difference of two. H0: it equals
-    `null_value`. Without fold j the other K - 1 folds are cross-validated, which gives
-    :math:`\bar e^{in}_j`; the rule learnt on all of them has the mean loss
+    `null_value`. For each fold j the other K - 1 folds are cross-validated, which gives
+    :math:`\bar e^{in}_j`. The rule learnt on all of them has the mean loss
     :math:`\bar e^{out}_j` on fold j. Then
 
     .. math:: \widehat{MSE} = \operatorname{mean}_j (\bar e^{in}_j - \bar e^{out}_j)^2
         - \operatorname{mean}_j s_j^2/n_j
 
-    over folds and repetitions, :math:`s_j^2` the variance of the losses on fold j, is unbiased
-    for the mean squared error of the inner cross-validation around the error of the rule learnt
-    on the same folds: what the first term has beyond that, the noise of the mean of fold j, the
-    second one takes away. The variance is :math:`\widehat{MSE} (K - 1)/K`, for n observations
-    instead of n(K - 1)/K, not below that of independent losses, :math:`s_{in}^2/n`, and not above
-    K times that.
+    with means over folds and repetitions, and :math:`s_j^2` the variance of the losses on fold j.
+    It is unbiased for the mean squared error of the inner cross-validation around the error of the
+    rule learnt on the same folds. The first term also contains the noise of the mean of fold j; the
+    second term removes it. The variance is :math:`\widehat{MSE} (K - 1)/K`, for n observations
+    instead of n(K - 1)/K. It is at least that of independent losses, :math:`s_{in}^2/n`, and at
+    most K times that.
 
     Parameters
     ----------
@@ -68,13 +68,14 @@ class NestedCrossValidationTest(ResamplingTest):
     :math:`\beta = 2`, a curve steeper than that of parametric models. The diagnostics have the
     estimate with that as well; the two differ by 0.08 (NCV - CV) at K = 10.
 
-    The repetitions only take away the chance of the folds: the Monte-Carlo errors that are
-    reported are what is left of it. What is estimated is the squared error of one repetition, so
-    that the interval of the mean over many is conservative as far as they differ. The estimate
-    of MSE is noisy for small samples, where the bounds often decide: the lower one is that of
-    naive intervals, as liberal as they are. With linear discriminant analysis of 20 features and
-    n = 60, 95.2% (0.7) of intervals of 95% cover, where those of one cross-validation cover 87%
-    (1.1). Cost: K(K + 1)/2 fits of each learner a repetition, 1100 by default.
+    Repetitions only reduce the variation that comes from drawing folds; the reported Monte-Carlo
+    errors measure the rest of it. The MSE is that of one repetition, so the interval of the mean
+    over many repetitions is conservative to the extent that they differ. The estimate of MSE is
+    noisy in small samples, where the bounds often decide. The lower bound is the naive variance,
+    with which the test rejects as often as the naive one. With linear discriminant analysis of 20
+    features and n = 60, 95.2% (0.7) of the 95% intervals contain the true value; of those from one
+    cross-validation, 87% (1.1) do. Cost: K(K + 1)/2 fits of each learner a repetition, 1100 by
+    default.
 
     References
     ----------
