@@ -54,11 +54,11 @@ class UStatisticTest(HypothesisTest):
     Estimand: the expected loss (difference) of the rule(s) learnt on a random learning set
     of `learn_size` observations, at a new observation: an unconditional error. H0: it
     equals `null_value`. The estimate is the mean over all splits into a learning set of
-    this size and a test set (leave-p-out), the unbiased estimate with the smallest
-    variance. With ``loss="auc"``: the expected AUC (difference), the probability that a new
-    positive is scored above a new negative, ties counted half; the mean is over all learning sets
-    within the classes (of `groups` with rows of several classes: over all sets of groups) and all
-    pairs that they leave to be tested.
+    this size and a test set (leave-p-out). No unbiased estimate has a smaller variance. With
+    ``loss="auc"`` the estimand is the expected AUC (difference): the probability that a new
+    positive is scored above a new negative, ties counted half. The mean is then over all learning
+    sets within the classes (of `groups` with rows of several classes: over all sets of groups) and
+    all pairs outside of them.
 
     Parameters
     ----------
@@ -96,143 +96,143 @@ class UStatisticTest(HypothesisTest):
 
     Notes
     -----
-    Assumes independent observations and deterministic learners. The delete-one jackknife J is above
-    the variance in expectation. With the effects M2 of pairs of observations, "midpoint" is
-    :math:`V = \max((J + J^2/(J + M_2))/2, M_2/2)`, half way to the value for components that fall
-    geometrically with their degree, and no less than what effects of pairs alone would give. It is
-    the default for errors (zero-one loss) where learning sets hold at most half of 12 to 2000
-    observations: its 95% intervals for differences covered 97% over 55 simulated settings, none of
-    them less than 92%, "clipped" 95%, the worst 83%, and "jackknife" 98%, the worst 91%, with
-    longer intervals. Elsewhere, and for every other loss, whose tails make all of them too small,
-    the jackknife is the default. The normal reference of the variances "unbiased" and "asymptotic"
-    is the paper's; at small n both are liberal (the paper's 95% interval covers about 80% over 60
-    simulated settings with n = 60). With more features than observations and skewed losses all of
-    them can fall below their level. Cost: two fits of each learner for each pair, and O(n^2)
-    operations.
+    Assumes independent observations (or clusters, with `groups`) and deterministic learners. Cost:
+    two fits of each learner for each pair of learning sets, and O(n^2) operations. The page on this
+    test has the formulas of each variance and interval, and where each fails.
 
-    "few" is the variance from few fits, of mean losses and their ratios. The spread of the
-    observations is known from n of them whatever the number of fits; what learning adds is told by
-    the fits, less their noise: what the means of whole pairs of learning sets vary by. Where pairs
-    whose sets differ more are worse (or better), a few observations decide which rule is learnt,
-    and that is no noise. The share of it that is explained so (Amemiya 1980) is kept, and a note
-    says so where it is half or more. The degrees of freedom hold what so few fits leave open, so
-    that 12 fits of two learners answer. With 20 fits of each learner, 95% intervals for differences
-    of error rates contained the true value in 96.3% of the samples of 77 simulated settings (n = 40
-    to 200, 300 samples each), at 0.57 times the width of the 5x2 t test's and 1.25 times that of
-    thousands of fits; with 200 fits in 96.9%, at 1.02 times. The worst setting had 80.7%, learners
-    whose rule a few rows decide (`held_spam`, n = 200); it is the worst for all tests. Differences
-    of squared and log losses had 92% (79% in the worst, skewed noise), as their tails do not show.
-    With 20 and 30 observations six settings had 97.5% in all; with fewer it has not been tried.
-    "auto" takes it where the fits end before the variance that it stands for is known to a quarter
-    of itself, from the same pairs of learning sets.
+    **Variances.** The delete-one jackknife J exceeds the variance in expectation. "midpoint" is
+    :math:`V = \max((J + J^2/(J + M_2))/2, M_2/2)` with the effects M2 of pairs of observations. It
+    is half-way to the variance of components that fall geometrically with their degree, and at
+    least what the effects of pairs alone give. It is the default for error rates if learning sets
+    hold at most half of 12 to 2000 observations. Over 55 simulated settings its 95% intervals for
+    differences contained the true value in 97% of the samples, and in at least 92% in each;
+    "clipped" in 95%, the worst 83%; "jackknife" in 98%, the worst 91%, with longer intervals.
+    Otherwise the jackknife is the default: the tails of other losses make all of the variances too
+    small. "unbiased" and "asymptotic" have the normal reference of the paper. They reject too often
+    at small n (the paper's 95% intervals contain the true value in about 80% over 60 simulated
+    settings with n = 60). With more features than observations and skewed losses, every variance
+    can be too small.
 
-    The AUC has it too, with placements of each class in the place of losses. With 20 fits of each
-    learner, 95% intervals for differences of AUCs of two classes contained the true value in 96.4%
-    of the samples of 67 simulated settings (n = 40 to 200, 203 or more samples each), at 0.58 times
-    the width of the corrected t test's and 1.22 times that of thousands of fits; with 200 fits in
-    96.1%, at 1.03 times. The worst setting had 91.7% (`spambase`, n = 40). Intervals for the AUC of
-    one learner had 95.9%, and 88.2% in the worst (`null_2`, n = 100, without signal, where
-    thousands of fits had 99%). AUCs with `groups`, whose clusters are then the observations, and
-    those of several classes have the same rule. Their coverage has not been studied.
+    **Few fits.** "few" is a variance from few fits, for mean losses, their ratios and AUCs. The n
+    observations show how losses vary between observations, however few the fits are. The fits show
+    what learning adds: how much the two fits of a pair differ, less the noise, which is how much
+    the means of whole pairs vary. If pairs whose fits differ more are also worse (or better), a few
+    observations decide which rule is learnt, and that share of the variation is not noise. It is
+    kept (Amemiya 1980); from a half on a note says so. The degrees of freedom account for what the
+    fits leave unknown, so that 12 fits of two learners are enough for an answer. "auto" takes "few"
+    if the fits end before its own variance is known to a quarter of itself, from the same pairs.
 
-    A ratio has from few fits the variance of its linear part, L1/U1 - L2/U2, round by round.
+    - Error rates: with 20 fits of each learner, 95% intervals for differences contained the true
+      value in 96.3% of the samples of 77 simulated settings (n = 40 to 200, 300 samples each), at
+      0.57 times the width of the 5x2 t test's and 1.25 times that of thousands of fits; with 200
+      fits in 96.9%, at 1.02 times. The worst setting had 80.7%: learners whose rule is decided by a
+      few rows (`held_spam`, n = 200), the worst setting of all tests. With 20 and 30 observations
+      six settings had 97.5% together; fewer observations have not been tried.
+    - Squared and log losses: differences had 92% (79% in the worst, with skewed noise), because the
+      fits do not show the tails.
+    - AUCs of two classes: with 20 fits of each learner, 95% intervals for differences contained the
+      true value in 96.4% of the samples of 67 simulated settings (n = 40 to 200, 203 or more
+      samples each), at 0.58 times the width of the corrected t test's and 1.22 times that of
+      thousands of fits; with 200 fits in 96.1%, at 1.03 times. The worst setting had 91.7%
+      (`spambase`, n = 40). Intervals for the AUC of one learner had 95.9%, and 88.2% in the worst
+      (`null_2`, n = 100, without signal, where thousands of fits had 99%).
+    - AUCs of `groups`, whose clusters are then the observations, and of several classes have the
+      same rule. Its coverage for them has not been studied.
+
     Several learners at once (``uv.compare(correction="simultaneous")``) have a variance and degrees
-    of freedom for each difference. A normal copula joins their p-values, with the correlation of
-    the observations' effects; what learning and the draws add is taken for independent between
-    learners. "auto" takes it there where the variances of most differences are not known to a
-    quarter of themselves.
+    of freedom for each difference. A normal copula joins the p-values, with the correlation of the
+    effects of the observations; the parts due to learning and drawing are treated as independent
+    between learners.
 
-    What each of two learners reaches alone, in the table "Learners", is its mean loss over the
-    fits, with the standard error of its own delete-one jackknife variance: NaN where too few
-    pairs are drawn to tell it.
+    **Each learner alone.** The table "Learners" has the mean loss of each learner over the fits,
+    and the standard error from its own delete-one jackknife: NaN with too few pairs.
 
-    The AUC (``loss="auc"``) is a two-sample U-statistic, whose default is the midpoint variance
-    too. It needs learning sets of at most half of each class; for larger ones "jackknife" is the
-    default. Intervals are U +- t se for differences, with
-    Welch's degrees of freedom; for one learner the same on the logit scale, transformed back. With
-    fewer than 8 observations of a class they are rough. Whether an AUC exceeds 1/2 is better
-    answered by permutation tests such as `LeavePairOutTest`. Cost: two fits of each learner for
-    each pair, and O(n^2) operations for each fit, which is what takes the time from some hundred
-    observations on (minutes with 1000; `max_fits` bounds it). With more than 1000 nothing is kept
-    of pairs of observations, and a fit costs a sort: the variance is the jackknife then.
-
-    Intervals of one learner are not symmetric (`fit(interval=)`):
+    **Intervals of one learner** are not symmetric (`fit(interval=)`):
 
     - "plus_four", for error rates, adds two errors and two correct predictions to the estimate and
       to its variance (Agresti and Coull 1998); Student's t with n - 1 degrees of freedom, cut to
-      [0, 1]. It answers where no loss varied too. In 40 simulated cells it covered 96% with
-      "clipped", 93% in the worst, at the width of "wald", which covered 94%, and 83% in the worst.
-    - "hall" takes the skewness of the jackknife's pseudo-values out of the studentised estimate by
-      the cubic of Hall (1992); Student's t with the degrees of freedom that their kurtosis leaves.
-      For log losses it covered 92%, "wald" 89%.
-    - "hall_floor" is the same with a skewness of at least 6 in the upper limit, for squared and
-      absolute losses without a largest value: sample skewness cannot exceed about the root of n, so
-      that a tail from which nothing was drawn cannot be estimated. The limit is no less than that
-      of "hall". Squared losses with tails, 16 cells of 300 samples, n = 40 to 200: covered 97%, 94%
-      in the worst; "hall", the narrower rule, 91 and 81%; "wald" 77 and 69%, at 0.4 of the width.
+      [0, 1]. It has an answer even if no loss varied. In 40 simulated cells, with "clipped", its
+      intervals contained the true value in 96% of the samples (93% in the worst cell); "wald", at
+      the same width, in 94% (83%).
+    - "hall" removes the skewness of the jackknife's pseudo-values from the studentised estimate by
+      the cubic of Hall (1992); Student's t with degrees of freedom from their kurtosis. For log
+      losses it contained the true value in 92%, "wald" in 89%.
+    - "hall_floor" assumes a skewness of at least 6 for the upper limit. It is for squared and
+      absolute losses without a largest value: the skewness of a sample cannot exceed about the root
+      of n, so a tail that was never drawn cannot be estimated. The limit is at least that of
+      "hall". For squared losses with tails (16 cells of 300 samples, n = 40 to 200) it contained
+      the true value in 97% (94% in the worst cell); "hall" in 91% (81%); "wald", at 0.4 of the
+      width, in 77% (69%).
 
-    With ``contrast="ratio"`` the logarithm of the ratio of the two mean losses is studentised with
-    the jackknife of its linear part, the kernel L1/U1 - L2/U2, and Student's t with the degrees of
-    freedom that the kurtosis leaves; its interval is transformed back. Over simulated squared and
-    log losses it covered 95% (85% in the worst cell, log losses with learning sets of one class),
-    differences 88 to 92%, and it has more power where noise is skewed. The Monte-Carlo error of the
-    jackknife is down to the quarter that an answer needs after 2000 to 20 000 fits up to n = 200
-    (in the median of a problem 2000 to 8000); two learners that are nearly the same, as ridge and
-    least squares, need 11 000 to 46 000 at n = 200, and 46 000 at n = 500.
+    The variance "auto" is then "jackknife". None of them exists for tests on K folds.
 
-    For error rates of one learner or of two there is also "stabilised". Where the standard error
-    moves with the estimate, symmetric intervals miss on one side. The slope of its logarithm is
-    that of the delete-one jackknives on the estimates without the same observations, from products
-    of different draws; Student's t with n - 1 degrees of freedom is taken on the scale on which
-    the standard error is constant (Tibshirani 1988). The slope is shrunk by its standard error
-    and bounded, and followed for two standard errors; from four on there is no difference to
-    "wald", whose p-values are within a factor of 10. Numbers before the slope was bounded:
-    differences of error rates, in simulated problems that were kept aside, covered 97.3%, 91.7% in
-    the worst, with the midpoint variance; "wald" 96.4 and 83.7%, at 0.94 times the width and with
-    more power (25 and 21% rejected). For one learner "plus_four" is shorter, but "stabilised" safer
-    where the learner is unstable (84.7 and 90.7% in the worst). It needs g <= n/2 and n <= 2000.
+    **Differences of error rates** have the interval "stabilised", and one error rate can have it. A
+    symmetric interval misses on one side if the standard error changes with the estimate. The
+    interval is therefore symmetric on the scale on which the standard error is constant (Tibshirani
+    1988), for t with n - 1 degrees of freedom. The slope of the log standard error comes from the
+    delete-one jackknives and the estimates without the same observation. It is shrunk by its
+    standard error, bounded, and followed for two standard errors; from four on the interval is that
+    of "wald", and p-values are within a factor of 10 of "wald"'s. Measured before the slope was
+    bounded, on problems held back: intervals for differences contained the true value in 97.3% of
+    the samples (91.7% in the worst) with the midpoint variance, "wald" in 96.4% (83.7%), at 0.94
+    times the width and with more power (25 and 21% rejected). For one learner "plus_four" is
+    shorter; "stabilised" is safer for an unstable learner (84.7 and 90.7% in the worst). It needs
+    g <= n/2 and n <= 2000.
 
-    With "hall" and "hall_floor" the variance "auto" is "jackknife". None of these is for the
-    tests on K folds: "hall" needs pseudo-values, which K folds do not have, and "plus_four" has not
-    been tried with variances that rest on K - 1 degrees of freedom.
+    **Ratios.** ``contrast="ratio"`` studentises the logarithm of the ratio of the two mean losses,
+    with the jackknife of its linear part, the kernel L1/U1 - L2/U2, and degrees of freedom from
+    their kurtosis. From few fits the variance is that of the same linear part. Over simulated
+    squared and log losses the interval contained the true ratio in 95% of the samples (85% in the
+    worst cell: log losses, learning sets of one class); intervals for differences contained theirs
+    in 88 to 92%. The ratio also has more power for skewed noise. Up to n = 200 the jackknife needs
+    2000 to 20 000 fits for an answer (the median problem 2000 to 8000). Two nearly equal learners,
+    such as ridge and least squares, need 11 000 to 46 000 at n = 200, and 46 000 at n = 500.
 
-    Of C > 2 classes the AUC is that of Hand and Till (2001): the mean over all pairs of classes c
-    and d of the probability that the score of c is higher for c, and that the score of d is higher
-    for d. With `pos_label` it is the probability that the score of this class is higher for it than
-    for another class, these in their shares of the sample. Learning sets are drawn within all
-    classes; "jackknife" is the default variance, "midpoint" exists as above; at most 1000
-    observations. With `groups` learning sets are random clusters, also where each is of one class,
-    and there is the jackknife alone; the share of a class is that of its clusters, unless
-    ``group_weight="row"``. A class that a learning set lacks has its lowest score everywhere, so
-    it ranks no row above another (functions have to see to that themselves). Learners with a score
-    for each class: "lda", "qda" and "gaussian_nb" (log-odds against all other classes),
-    "nearest_centroid" (by how much the nearest other mean is farther off), "knn" and "majority"
-    (shares), all jitted; scikit-learn classifiers by `predict_proba`, or where there is none by
-    `decision_function`; functions that return (n_test, C), columns in the order of
+    **AUC.** ``loss="auc"`` is a two-sample U-statistic. Its default is the midpoint variance as
+    well, for learning sets of at most half of each class; for larger ones it is "jackknife".
+    Intervals for differences are U +- t se with Welch's degrees of freedom; those of one learner
+    are the same on the logit scale, transformed back. They are rough with fewer than 8 observations
+    of a class. Whether an AUC exceeds 1/2 is better answered by a permutation test such as
+    `LeavePairOutTest`. A fit costs O(n^2) operations, which dominates from some hundred
+    observations on (minutes with 1000; `max_fits` bounds it). With more than 1000 observations a
+    fit costs a sort, and the variance is the jackknife.
+
+    **Several classes.** The AUC of C > 2 classes is that of Hand and Till (2001): the mean over all
+    pairs of classes c and d of the probability that the score of c is higher for c, and that the
+    score of d is higher for d. With `pos_label` it is the probability that the score of this class
+    is higher for it than for an observation of the other classes, in their shares of the sample.
+    Learning sets are drawn within all classes; "jackknife" is the default variance, and "midpoint"
+    exists as above, for at most 1000 observations. With `groups`, learning sets are random
+    clusters, and only the jackknife exists; the share of a class is that of its clusters, or of its
+    rows with ``group_weight="row"``. A class that is missing from a learning set has its lowest
+    score everywhere, so that no row ranks above another (a function has to do this itself).
+    Learners with a score for each class are "lda", "qda" and "gaussian_nb" (log-odds against all
+    other classes), "nearest_centroid" (distance to the nearest other mean, less its own), "knn" and
+    "majority" (shares), all jitted; scikit-learn classifiers by `predict_proba` or
+    `decision_function`; and functions that return (n_test, C), with columns in the order of
     ``np.unique(y)``. Others are refused.
 
-    With `metric` the parts of F1, R2 and other functions of means are pooled over all learning
-    sets and all observations that they leave to be tested. The estimand is "F1 of the expected
-    parts of rules learnt from g observations", and not the expected F1 of a rule. Values linearised
-    at the pooled parts take the place of losses in all variances, in few fits and in Monte-Carlo
-    errors; predictions are kept for that. For confusion metrics "auto" is as for error rates: the
-    midpoint variance, "stabilised" for differences, and for one learner "plus_four", two right and
-    two wrong observations added to the confusion matrix, with the variance of the values linearised
-    there. For moments of one learner it is Student's t on the scale log(1 - T) (R2, skills),
-    Fisher's z (correlations) or log (WAPE), with the jackknife; for the RMSE the roots of the
-    limits of "hall_floor" for the mean square. In the simulations of a prototype with thousands of
-    fits (ten problems, n = 40 to 200) 95% intervals of nine metrics of one learner contained the
-    true value in 95.9% of the samples, 89% in the worst problem; "stabilised" for differences of
-    accuracy, F1 and MCC in 98.6%, 96% in the worst. With this code, F1 and MCC on two problems with
-    n = 60 (200 samples each), from 20 fits and from 1000: 94.0% or more, and 94.5% or more for
-    differences. Where a metric is 0/0 the estimate is NaN, and the status says so.
+    **Metrics.** With `metric`, the parts of F1, R2 and other functions of means are pooled over all
+    learning sets and all observations outside of them. The estimand is "F1 of the expected parts of
+    rules learnt from g observations", not the expected F1 of a rule. Values linearised at the
+    pooled parts take the place of losses in all variances, in few fits and in Monte-Carlo errors.
+    All predictions are kept for this. For confusion metrics "auto" is as for error rates: the
+    midpoint variance; "stabilised" for differences; "plus_four" for one learner, with two right and
+    two wrong observations added to the confusion matrix. Moments of one learner have Student's t on
+    the scale log(1 - T) (R2, skills), Fisher's z (correlations) or log (WAPE), with the jackknife;
+    the RMSE has the roots of the limits of "hall_floor" for the mean square. In simulations of a
+    prototype with thousands of fits (ten problems, n = 40 to 200), 95% intervals of nine metrics of
+    one learner contained the true value in 95.9% of the samples (89% in the worst problem);
+    "stabilised" for differences of accuracy, F1 and MCC in 98.6% (96%). With this code, F1 and MCC
+    on two problems with n = 60 (200 samples each), from 20 fits and from 1000: 94.0% or more, and
+    94.5% or more for differences. If a metric is 0/0, the estimate is NaN and the status says so.
 
-    `from_losses` admits the loss of every observation under random splits of one size, each
-    learning set tested on all others (`uv.designs.RandomSplits`, also stratified: the estimand then
-    is that of learning sets with the classes in proportion), and under learning sets drawn in
-    disjoint pairs (`uv.designs.DisjointSets`), which "clipped" and "unbiased" need. The number of
-    splits is that of the design: nothing is added where it is too small, and the status says so; it
-    takes some thousand. There is no asymptotic variance then, which needs further fits.
+    **Given losses.** `from_losses` accepts the loss of every observation under random splits of one
+    size, each learning set tested on all other observations (`uv.designs.RandomSplits`, also
+    stratified: the estimand is then about learning sets with the classes in proportion), and under
+    learning sets drawn in disjoint pairs (`uv.designs.DisjointSets`), which "clipped" and
+    "unbiased" need. The design fixes the number of splits; some thousand are needed, and with fewer
+    the status says so. The asymptotic variance does not exist there, because it needs further fits.
 
     References
     ----------
