@@ -32,9 +32,9 @@ class FoldCovarianceTest(HypothesisTest):
 
     Estimand: the expected loss (difference) of the rule(s) learnt on n - n/K random
     observations, at a new observation. H0: it equals `null_value`. The estimate is the mean
-    over all observations, each tested by the rule learnt without its fold. Its variance has
-    no unbiased estimate; the result says what can be known of it, and gives a test under an
-    assumption about rho, the correlation of the mean losses of two folds.
+    over all observations, each tested by the rule learnt without its fold. Its variance has no
+    unbiased estimate. The result reports the parts of the variance that can be estimated, and a
+    test that assumes a value of rho, the correlation of the mean losses of two folds.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class FoldCovarianceTest(HypothesisTest):
     Notes
     -----
     Assumes independent observations and learners that do not depend on the order of rows.
-    The t reference takes fold means to be normal; neither that nor any value of rho is
-    guaranteed, so the test can be liberal or conservative: it is as good as its rho. Cost:
-    K fits of each learner for each repetition, one more for the jackknife.
+    The t reference assumes normal fold means. Neither that nor any value of rho is guaranteed: the
+    test rejects too often if rho is assumed too small, and is conservative if it is assumed too
+    large. Cost: K fits of each learner for each repetition, one more for the jackknife.
 
-    `from_losses` admits the loss of every observation under K-fold cross-validation, also
+    `from_losses` accepts the loss of every observation under K-fold cross-validation, also
     repeated, whose folds differ in size by one at most. The design decides the number of
     repetitions. The jackknife, which needs losses on learning sets, is not available.
 
@@ -208,14 +208,14 @@ class FoldCovarianceTest(HypothesisTest):
         Parameters
         ----------
         rho : float, "nadeau_bengio" or None
-            Assumed correlation of the mean losses of two folds, in (-1/(K - 1), 1), which
-            turns the estimable part of the variance into a variance. "nadeau_bengio" is 1/K,
-            the share of observations that are tested. None gives no test, only what can be
-            known without an assumption.
+            Assumed correlation of the mean losses of two folds, in (-1/(K - 1), 1). With it, the
+            estimable part of the variance gives the variance. "nadeau_bengio" is 1/K, the share
+            of observations that are tested. None gives no test, only what can be estimated
+            without an assumption.
         n_repeats : int
-            Repetitions with new random folds, whose results are averaged. Each reduces the
-            part of the variance that is due to the choice of folds, and that part alone.
-            Given losses have the repetitions of their design.
+            Repetitions with new random folds, whose results are averaged. They reduce only the part
+            of the variance that is due to the choice of folds. Given losses have the repetitions
+            of their design.
         max_seconds : float, optional
             Refuse folds that take longer, about, before the first fit: some are timed. The
             number of fits is that of folds and repetitions and never cut short.

@@ -56,10 +56,10 @@ class InfluenceFunctionTest(HypothesisTest):
         positive class (for the AUC) or labels (for the error rate).
     other : learner, optional
         The learner to compare with on the same splits; the estimate is `learner` minus
-        `other`. For the AUC a positive difference speaks for the first.
+        `other`. For the AUC a positive difference favours the first.
     n_folds : int
-        K: 1/K of each class (AUC) or of all observations (error rate) is tested at a time; of no
-        meaning to the schemes "leave_one_out" and "bootstrap".
+        K: 1/K of each class (AUC) or of all observations (error rate) is tested at a time. The
+        schemes "leave_one_out" and "bootstrap" do not use it.
     metric : {"auc", "error"}, optional
         The same as `loss`: "auc", or "error" for "zero_one".
     loss : {"auc", "zero_one"}, optional
@@ -74,62 +74,61 @@ class InfluenceFunctionTest(HypothesisTest):
 
     Notes
     -----
-    Assumes independent observations and learners that do not depend on the order of rows. The
-    reference is the normal distribution; with variance "jackknife" it is Student's t, with Welch's
-    degrees of freedom from the two classes (n - 1 for the error rate), and one AUC is tested on the
-    logit scale, where its interval stays between 0 and 1. Whether an AUC beats 1/2 is better left
-    to the permutation tests.
+    Assumes independent observations and learners that do not depend on the order of rows. Cost:
+    one fit of each learner for each learning set, and O(M n1K n0K) operations for M learning sets
+    that test n1K and n0K observations.
 
-    The influence variance is biased down for small samples, most where few training sets are
+    **Reference.** It is the normal distribution. With the variance "jackknife" it is Student's t,
+    with Welch's degrees of freedom from the two classes (n - 1 for the error rate), and one AUC is
+    tested on the logit scale, where its interval stays between 0 and 1. Whether an AUC exceeds 1/2
+    is better answered by a permutation test.
+
+    **The influence variance** is biased down in small samples, most where few training sets are
     possible: by 25% of the standard deviation on average with 10 observations in a class, 16% with
-    20, 10% with 60 (the paper's tables 1 to 3); the ad-hoc variances treat folds as independent,
-    are biased as well, and often are closer (`compare_variances` shows all). So tests are liberal:
-    at the nominal 5% level, two learners with equal AUCs were told apart in 25%, 14%, 10% and 7% of
-    simulated data sets with 5, 10, 20 and 60 observations in a class, and an AUC of 1/2 was
-    rejected in 29%, 21%, 15% and 12%; with the ad-hoc variances in up to 19%, 13%, 11% and 9%, and
-    25%, 24%, 26% and 26%
-    (studies/reproductions/influence_size.py).
+    20 and 10% with 60 (the paper's tables 1 to 3). The ad-hoc variances treat folds as independent;
+    they are biased too, but often less (`compare_variances` shows all). Tests with these variances
+    reject too often. At the nominal 5% level, two learners with equal AUCs were declared different
+    in 25%, 14%, 10% and 7% of simulated data sets with 5, 10, 20 and 60 observations in a class,
+    and an AUC of 1/2 was rejected in 29%, 21%, 15% and 12%; with the ad-hoc variances in up to 19%,
+    13%, 11% and 9%, and 25%, 24%, 26% and 26% (studies/reproductions/influence_size.py).
 
-    Variance "jackknife", the default for the AUC, repairs this. Terms II and III move the draws of
-    a learning set as if they were with replacement; what they say of the training sets is
-    1 - g_c/n_c of what it should be (1/5 with five folds, 1/25 of its variance), where g_c of n_c
-    observations are learnt from. With
-    the factor (n_c - 1)/(n_c - g_c - 1) on II - III and the divisor n_c (n_c - 1) the variance is,
-    if the repeats are all there can be, exactly that of the jackknife, which leaves out
-    observations one by one. Its expectation is not below the true variance of the estimate from
-    all learning sets. The repeats are dealt to up to 16 groups, and squares of influence values are
-    products of different groups: the Monte-Carlo noise of the values does not add to them. It is
-    too large by the effects of pairs and more of observations. By how much is seen with learning
-    sets of half of each class, where `UStatisticTest` has the midpoint variance: variance "share"
-    takes its share of the jackknife variance over, 1 at most. That it is no larger with learning
-    sets of the folds' size is no theorem; in simulations intervals held.
+    **The variance "jackknife"**, the default for the AUC, repairs this. Terms II and III treat the
+    draws of a learning set as draws with replacement. They therefore give only 1 - g_c/n_c of the
+    effect of the training sets (1/5 with five folds, 1/25 of its variance), where g_c of n_c
+    observations are learnt from. With the factor (n_c - 1)/(n_c - g_c - 1) on II - III and the
+    divisor n_c (n_c - 1), the variance from all possible repeats is exactly the delete-one
+    jackknife. Its expectation is at least the true variance of the estimate from all learning sets.
+    The repeats are dealt to up to 16 groups, and squares of influence values are products of
+    different groups, so that Monte-Carlo noise does not add to them. The jackknife exceeds the
+    variance by the effects of pairs and larger sets of observations. With learning sets of half of
+    each class, `UStatisticTest` knows by how much: the variance "share" multiplies the jackknife by
+    that share, at most 1. No theorem says that the share is no larger with learning sets of the
+    folds' size; in simulations the intervals kept their level.
 
-    Cost: one fit of each learner for each learning set, and
-    O(M n1K n0K) for M learning sets that test n1K and n0K observations.
+    **Other software.** The leave-one-out bootstrap of R's riskRegression (``Score``,
+    ``split.method = "loob"``) draws from the whole sample and otherwise has the same estimates. Its
+    standard error is that of the variance "term_1" times sqrt(n/(n - 1)), which ignores how
+    training sets vary.
 
-    The leave-one-out bootstrap of R's riskRegression (``Score``, ``split.method = "loob"``) draws
-    from the whole sample and otherwise has the same estimates; its standard error is that of
-    variance "term_1" times sqrt(n/(n - 1)): how training sets vary is not in it.
+    **K-fold and leave-one-out cross-validation** are not smooth: each observation is tested by one
+    rule only. The influence variance is then the naive one, for independent values.
 
-    K-fold and leave-one-out cross-validation are not smooth: each observation is tested by one
-    rule only, and the influence variance is the naive one, of values taken for independent.
+    **Repeated K-fold cross-validation.** The paper leaves open the derivative of the probability G
+    of a partition. Draw the training set of a pair as in Lemma 2. The rest is the fold of the
+    tested observation, and the training set is divided into the other K - 1 folds at random. The
+    score of the pair does not depend on that division, which sums out. This leaves (dG/d epsilon)/G
+    = n1K - n1 I_i of (42b), with I_i = 1 if i is in the tested fold. G must be normalised for each
+    pair, as in (11); that term is missing in (27a). The limit for many repeats is then that of
+    Monte-Carlo cross-validation, as it must be. (If the probability of the whole partition were
+    perturbed instead, ignoring the order of its folds, its derivative would be zero and only term I
+    would remain.) Tests check both statements by enumerating all orders in which the observations
+    can be drawn.
 
-    For repeated K-fold cross-validation the paper leaves the derivative of the probability G of
-    a partition open. Here: draw the training set of a pair as in Lemma 2; what remains is the
-    fold of the tested observation, and the training set is divided into the other K - 1
-    folds by chance. The score of the pair does not depend on that division, which therefore sums
-    out, and (dG/d epsilon)/G = n1K - n1 I_i of (42b) remains, with I_i = 1 where i is in the
-    tested fold. G must be normalised for each pair, as in (11): (27a) lacks that term. The
-    limit for many repeats is then that of Monte-Carlo cross-validation, as it has to be. (If
-    instead the probability of the whole partition were perturbed, the order of its folds
-    forgotten, its derivative would be zero and term I all there is.) Both statements are tested
-    by going through all orders in which the observations can be drawn.
-
-    `from_losses` admits, for the error rate, zero-one losses under K-fold cross-validation (also
-    repeated, or leave-one-out) and under random splits; for the AUC, scores (loss "auc") under
-    repeated K-fold cross-validation and random splits that keep the classes in proportion (as
-    ``StratifiedKFold`` and ``StratifiedShuffleSplit`` do), and leave-pair-out. Every observation
-    (pair of the AUC) must be tested at least once.
+    **Given losses.** `from_losses` accepts, for the error rate, zero-one losses under K-fold
+    cross-validation (also repeated, or leave-one-out) and under random splits; for the AUC, scores
+    (loss "auc") under repeated K-fold cross-validation and random splits that keep the classes in
+    proportion (as ``StratifiedKFold`` and ``StratifiedShuffleSplit`` do), and leave-pair-out. Every
+    observation (pair of the AUC) must be tested at least once.
 
     References
     ----------
@@ -254,10 +253,10 @@ class InfluenceFunctionTest(HypothesisTest):
         Parameters
         ----------
         n_repeats : int or "auto"
-            "auto": as many as 4000 fits of each learner make, 2000 where learners are not all
-            jitted, 20 at least; one for "kfold" and "leave_one_out". With "monte_carlo" and
-            "bootstrap" more are drawn if some pair (observation) has never been tested, up to so
-            many that this has a chance of one in a million.
+            "auto" makes 4000 fits of each learner, 2000 if not all learners are jitted, and at
+            least 20 repeats; "kfold" and "leave_one_out" have one. With "monte_carlo" and
+            "bootstrap" more are drawn while some pair (observation) has never been tested, until
+            the chance of that is below one in a million.
         scheme : {"monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"}, optional
             What is drawn in each repeat; by default "monte_carlo", or what the design of given
             losses is. "monte_carlo": one fold of each class is tested.
@@ -268,21 +267,23 @@ class InfluenceFunctionTest(HypothesisTest):
             class, tested on the rest (leave-pair-out bootstrap; leave-one-out for the error
             rate).
         variance : str
-            The variance estimate to studentise with; all that exist for the scheme are
-            reported. "jackknife", the paper's with the part of the
-            training sets in full (see the notes of the class), for "monte_carlo", and for
-            "repeated" where the folds of a class have one size, with two observations in a
-            fold at least; "influence", the paper's, too small in small samples; "auto",
-            "jackknife" for the AUC, and with groups, where it exists, else "influence"; "share",
-            the jackknife's times the share that is left with half of the sample, for the AUC
-            where there
-            is a jackknife variance (1200 further fits of each learner, or 10 n; reported where
-            it is asked for); "term_1", without the part of the training sets;
-            "adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle" (8a-8c, averaged over repeats, for
-            "repeated", "kfold" and "leave_one_out"; for the error rate "adhoc_1" is (6),
-            the others but the last equal it); "adhoc_monte_carlo" (10) for "monte_carlo".
+            The variance estimate to studentise with; all that exist for the scheme are reported.
+
+            - "auto" is "jackknife" for the AUC, and with groups, where it exists; otherwise
+              "influence".
+            - "jackknife" is the paper's with the full effect of the training sets (see the notes of
+              the class). It exists for "monte_carlo", and for "repeated" if the folds of a class
+              have one size and at least two observations.
+            - "influence" is the paper's, which is too small in small samples.
+            - "share" is the jackknife's times the share that is left with half of the sample, for
+              the AUC (1200 further fits of each learner, or 10 n; reported only on request).
+            - "term_1" ignores the training sets.
+            - "adhoc_1", "adhoc_2", "adhoc_3" and "adhoc_3_mle" are (8a-8c), averaged over repeats,
+              for "repeated", "kfold" and "leave_one_out". For the error rate "adhoc_1" is (6); the
+              next two equal it.
+            - "adhoc_monte_carlo" is (10), for "monte_carlo".
         max_fits : int, optional
-            Model fits that "auto" repeats come to at most.
+            Largest number of model fits for "auto" repeats.
         max_seconds : float, optional
             Seconds that they may take, about: some fits are timed, and `max_fits` becomes what
             there is time for; the same `max_fits` and `rng` repeat the result.

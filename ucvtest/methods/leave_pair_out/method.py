@@ -40,11 +40,11 @@ __all__ = ["LeavePairOutTest"]
 
 
 class LeavePairOutTest(HypothesisTest):
-    r"""Test of a leave-pair-out AUC against labels that mean nothing.
+    r"""Test of a leave-pair-out AUC against labels without meaning.
 
     Every pair of a positive and a negative observation is held out in turn, and counts as an
-    error where the rule learnt from all others scores the negative one higher. W is the number
-    of errors, ties counted one half; U = W/(n_1 n_0); AUC = 1 - U, an unbiased estimate of
+    error if the rule learnt from all others scores the negative one higher. W is the number of
+    errors, ties counted one half; U = W/(n_1 n_0); AUC = 1 - U, an unbiased estimate of
     the AUC of rules learnt from n - 2 observations. H0: the labels are independent of all that
     the learner can see (every labeling with as many positives was equally likely).
 
@@ -69,20 +69,20 @@ class LeavePairOutTest(HypothesisTest):
 
     Notes
     -----
-    Assumes that under H0 labels are exchangeable, nothing else: no distribution, no
-    independence of features. Scores that tie cost one half (for linear smoothers, differences
-    within rounding error), so that switching the two held-out labels turns W of the pair into
-    1 - W. Ridge, kernel ridge and nearest neighbours have closed forms, O(n^2) for each
-    labeling; other learners are fitted n_1 n_0 times for each.
+    Assumes only that labels are exchangeable under H0: no distribution, no independence of
+    features. Tied scores count one half (for linear smoothers, differences within rounding error),
+    so that switching the two held-out labels turns W of the pair into 1 - W. Ridge, kernel ridge
+    and nearest neighbours have closed forms, O(n^2) for each labeling; other learners are fitted
+    n_1 n_0 times for each labeling.
 
-    With groups every pair of clusters is left out, and positives of the one are compared with
-    negatives of the other. Labels are permuted between clusters where each has one label,
-    otherwise within clusters, and those of clusters with one label among clusters of the same size;
-    the null hypothesis says which. There is no other p-value then. Ridge, kernel ridge and
-    nearest neighbours have closed forms; other learners are fitted G (G - 1)/2 times for each
-    labeling.
+    With groups, every pair of clusters is left out, and positives of one are compared with
+    negatives of the other. Labels are permuted between clusters if each cluster has one label, and
+    otherwise within clusters; the labels of clusters with one label are then permuted among
+    clusters of the same size. The null hypothesis of the result says which. No other p-value exists
+    with groups. Ridge, kernel ridge and nearest neighbours have closed forms; other learners are
+    fitted G (G - 1)/2 times for each labeling.
 
-    `from_losses` admits decision scores (loss "auc") under a design that leaves every pair out
+    `from_losses` accepts decision scores (loss "auc") under a design that leaves every pair out
     once (`uv.designs.LeavePairOut`). The p-values "supremum", "wmw" and "empirical" need the
     errors alone; "permutation" needs fits on permuted labels, and so is not available.
 
@@ -282,28 +282,28 @@ class LeavePairOutTest(HypothesisTest):
         Parameters
         ----------
         pvalue : {"permutation", "supremum", "wmw", "empirical"}
-            "permutation" counts the errors again under permuted labels, and is exact for this
-            learner on these data. "supremum" is the largest probability of so few errors that
-            any algorithm can have, or an upper bound for it: valid without one more fit, and
-            conservative. "wmw" is the distribution for a fixed function, liberal or
-            conservative for a learner. "empirical" is the largest p-value over eight simulated
-            settings of ridge regression and nearest neighbours.
+            "permutation" counts the errors under permuted labels, and is exact for this learner on
+            these data. "supremum" is the largest probability that any algorithm has of making so
+            few errors, or an upper bound for it: valid without further fits, and conservative.
+            "wmw" is the distribution for a fixed function; for a learner it can reject too often or
+            be conservative. "empirical" is the largest p-value over eight simulated settings of
+            ridge regression and nearest neighbours.
         n_permutations : int or "exact"
             For "permutation": labelings drawn besides the observed one, p = (count + 1)/(P + 1);
             or all C(n, n_1) of them, p = count/C(n, n_1).
         n_simulations : int
             For "empirical": samples for each setting.
         stop_after : int, optional
-            For "permutation": stop when so many permuted labels have as few errors as the real ones
-            or fewer, ties counted: p = stop_after/l after l labelings (Besag and Clifford 1991),
-            else (count + 1)/(P + 1). It saves most of the fits where there is nothing to find (10
-            is usual), and is for learners that are fitted one by one.
+            For "permutation": stop once this number of permuted labelings have as few errors as the
+            real one or fewer, ties counted: p = stop_after/l after l labelings (Besag and Clifford
+            1991), else (count + 1)/(P + 1). This saves most of the fits if there is no signal (10
+            is a usual choice), and is for learners that are fitted one by one.
         max_seconds : float, optional
-            Seconds that the fits may take, about: some are timed, and for "permutation"
-            `n_permutations` becomes what there is time for, if that is less. No draw has a say in
-            it, so that the p-value stays valid; the settings of the result keep the number, and the
-            same number and `rng` without `max_seconds` repeat the result. The estimate needs every
-            pair: without time for it the test is refused.
+            Approximate limit on the seconds of the fits. Some fits are timed, and for "permutation"
+            `n_permutations` is reduced to the number that fits into the time. The labelings drawn
+            do not influence that number, so that the p-value stays valid. The settings of the
+            result keep it; the same number and `rng` without `max_seconds` repeat the result. The
+            estimate needs every pair: the test is refused if there is no time for it.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`; `batch_size` counts labelings.
 

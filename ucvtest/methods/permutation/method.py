@@ -54,20 +54,20 @@ class PermutationComplexityTest(HypothesisTest):
 
     Notes
     -----
-    Assumes independent observations. That the optimism is the same on the real labels is an
-    assumption: where the learner finds a strong signal, the estimate is often too large, and a
-    learner that reproduces its labels (1 nearest neighbour) is assigned the error of guessing.
-    The estimate has no standard error; what is given is its Monte-Carlo error. The p-value is
-    valid for every learner. Cost: one fit for each labeling; "analytic" needs none.
+    Assumes independent observations, and that the optimism is the same on the real labels. If the
+    learner finds a strong signal, the estimate is often too large; a learner that reproduces its
+    labels (1 nearest neighbour) is assigned the error of guessing. The estimate has no standard
+    error; the result gives its Monte-Carlo error. The p-value is valid for every learner. Cost: one
+    fit for each labeling; "analytic" needs none.
 
-    With groups labels are permuted between clusters where each has one label, otherwise within
-    clusters, and those of clusters with one label among clusters of the same size: where labels
-    depend on the size, to permute all of these alike would reject too often. The null hypothesis
-    says which. New labels of a row, which optimism is about, are those that it can get.
-    There are no bounds, and no sampling but "permutation".
+    With groups, labels are permuted between clusters if each cluster has one label, and otherwise
+    within clusters; the labels of clusters with one label are then permuted among clusters of the
+    same size. (If labels depend on the size, permuting all of them alike would reject too often.)
+    The null hypothesis of the result says which. The optimism is about the labels that a row can
+    get by these permutations. There are no bounds, and "permutation" is the only sampling.
 
-    No losses of resamples are admitted by `from_losses`: what the test compares are fits of all
-    observations to permuted labels, which no learning and test sets of one sample hold.
+    `from_losses` does not accept losses of resamples: the test compares fits of all observations to
+    permuted labels.
 
     References
     ----------
@@ -183,28 +183,29 @@ class PermutationComplexityTest(HypothesisTest):
         Parameters
         ----------
         n_permutations : int, "exact" or "analytic"
-            Labelings to draw. "exact" goes through all different ones. "analytic" is the
-            mean over all of them in closed form, for squared loss and linear smoothers: ridge,
+            Labelings to draw. "exact" goes through all different ones. "analytic" is the mean over
+            all of them in closed form. It exists for squared loss and linear smoothers (ridge,
             polynomial and kernel ridge regression, `smoother`, nearest neighbours, and every
-            regressor whose fit is a matrix times y. It gives no p-value.
+            regressor whose fit is a matrix times y), and gives no p-value.
         sampling : {"permutation", "bootstrap", "rademacher"}
             The observed labels in random order; labels drawn from them with replacement; or,
             for two classes, fair coins. Only permutations give a p-value.
         delta : float
             Probability with which the bounds may fail.
         stop_after : int, optional
-            Stop when so many permuted labels are fitted as well as the real ones, or better, ties
-            counted: p = stop_after/l after l labelings (Besag and Clifford 1991), else
-            (count + 1)/(n_permutations + 1). It saves most of the fits where there is nothing to
-            find, and none where there is much: with 10, which is usual, and 999 labelings 98% at p
-            = .5, 80% at .05, 12% at .01 and 0% at .001, by its design, as rare labelings cannot be
-            told from rarer ones without drawing them all. It is for learners that are fitted one by
-            one. The p-value is valid at every level, the estimate rough.
+            Stop once this number of permuted labelings are fitted as well as the real one, or
+            better, ties counted: p = stop_after/l after l labelings (Besag and Clifford 1991), else
+            (count + 1)/(n_permutations + 1). This saves most of the fits if there is no signal, and
+            none if there is a strong one: with 10, the usual choice, and 999 labelings it saves 98%
+            at p = .5, 80% at .05, 12% at .01 and 0% at .001, because a small p-value cannot be
+            known without drawing them all. It is for learners that are fitted one by one. The
+            p-value is valid at every level; the estimate is rough.
         max_seconds : float, optional
-            Seconds that the fits may take, about: some are timed, and `n_permutations` becomes what
-            there is time for, if that is less. No draw has a say in it, so that the p-value
-            (count + 1)/(n_permutations + 1) stays valid; the settings of the result keep the
-            number, and the same number and `rng` without `max_seconds` repeat the result.
+            Approximate limit on the seconds of the fits. Some fits are timed, and `n_permutations`
+            is reduced to the number that fits into the time. The labelings drawn do not influence
+            that number, so that the p-value (count + 1)/(n_permutations + 1) stays valid. The
+            settings of the result keep it; the same number and `rng` without `max_seconds` repeat
+            the result.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`; `batch_size` counts labelings.
 

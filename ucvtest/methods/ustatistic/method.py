@@ -410,45 +410,50 @@ class UStatisticTest(HypothesisTest):
         Parameters
         ----------
         n_pairs : int, "auto" or "exact"
-            Pairs of disjoint learning sets to draw. "auto" draws until the Monte-Carlo
-            error of the variance is below `tol` times the variance, and that of the
-            estimate below `tol` times its standard error; for the AUC at least
-            max(600, 10 n) fits of each learner. "exact" learns from all C(n, g) learning
-            sets (for the AUC, those within the classes, or of groups).
+            Pairs of disjoint learning sets to draw. "auto" draws until the Monte-Carlo error of the
+            variance is below `tol` times the variance, and that of the estimate is below `tol`
+            times its standard error; for the AUC it makes at least max(600, 10 n) fits of each
+            learner. "exact" learns from all C(n, g) learning sets (for the AUC, those within the
+            classes, or of groups).
         variance : {"auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic", "few"}
-            The variance estimate to studentise with; those that are precise are reported beside
-            it. "auto" is "midpoint" for the zero-one loss where g <= n/2 and 12 <= n <= 2000,
-            else "jackknife". "clipped", "unbiased" and "asymptotic" need n >= 2g + 2, and many
-            times the fits. Of the AUC there are all but "asymptotic", and "auto" is "midpoint"
-            where at most half of each class is learnt from and n <= 1000, else "jackknife".
-            "few" is for mean losses (and their ratios) and n >= 2g + 2, and for the AUC where at
-            most half of each class, or of the groups, is learnt from: three pairs or more suffice,
-            "auto" being 10 unless all learners are jitted, or `max_fits` or `max_seconds` allow
-            more.
+            The variance estimate to studentise with; others that are precise enough are reported
+            too.
+
+            - "auto" is "midpoint" for the zero-one loss if g <= n/2 and 12 <= n <= 2000, and for
+              the AUC if at most half of each class is learnt from and n <= 1000; otherwise
+              "jackknife".
+            - "clipped", "unbiased" and "asymptotic" need n >= 2g + 2, and many times the fits. The
+              AUC has no "asymptotic".
+            - "few" is for mean losses and their ratios if n >= 2g + 2, and for the AUC if at most
+              half of each class, or of the groups, is learnt from. Three pairs are enough. "auto"
+              pairs are then 10, unless all learners are jitted, or `max_fits` or `max_seconds`
+              allow more.
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
         max_fits : int, optional
-            Model fits after which "auto" stops in any case; fewer than an answer takes are
-            refused. "exact" and a number of pairs that take more are refused, too. By default
-            200 000 where every learner is jitted, else 20 000.
+            Model fits after which "auto" stops in any case. It is refused if it is too small for an
+            answer, or for the pairs that are asked for. By default 200 000 if every learner is
+            jitted, otherwise 20 000.
         interval : {"auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"}
-            Where interval and p-value come from; the p-value inverts the interval. "wald" is the
-            estimate plus and minus its standard error times a quantile; "stabilised", for error
-            rates, allows for a standard error that moves with the estimate. For two learners "auto"
-            is "stabilised" for error rates where n >= 40 and g <= n/2, else "wald". For one learner
-            "auto" is "plus_four" for error rates; "hall" for losses of labels and probabilities and
-            those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. With
-            `metric` it is what the Notes of the class say. Few fits tell neither skewness nor
-            slope: with them "wald" stands for "stabilised", and "hall_floor" for "hall".
+            The rule for interval and p-value; the p-value inverts the interval. "wald" is the
+            estimate plus and minus its standard error times a quantile. "stabilised", for error
+            rates, allows for a standard error that changes with the estimate. For two learners
+            "auto" is "stabilised" for error rates if n >= 40 and g <= n/2, otherwise "wald". For
+            one learner "auto" is "plus_four" for error rates; "hall" for losses of labels and
+            probabilities and for losses with bounds; "hall_floor" for other losses of numbers;
+            "logit" for the AUC. The Notes of the class have the rules with `metric`. Few fits
+            determine neither skewness nor slope: "wald" then replaces "stabilised", and
+            "hall_floor" replaces "hall".
         max_seconds : float, optional
-            Seconds that "auto" may take, about: some fits are timed, and `max_fits` becomes what
-            there is time for. The settings of the result keep that number, and the same `max_fits`
-            and `rng` without `max_seconds` repeat the result.
+            Approximate limit on the seconds of "auto". Some fits are timed, and `max_fits` becomes
+            the number that fits into the time. The settings of the result keep that number; the
+            same `max_fits` and `rng` without `max_seconds` repeat the result.
         checkpoint : path, optional
-            A file that keeps the predictions of learners that are fitted one by one, some seconds
-            of fits at a time. After an interrupt, or a crash, the same call goes on from there to
-            the result of an uninterrupted one, but for the seconds it took; with ``rng=None`` it
-            goes on with the seed of then. Fits that failed are tried again. See `compare`.
+            A file that keeps the predictions of learners that are fitted one by one, every few
+            seconds. After an interrupt or a crash, the same call continues from there, to the
+            result of an uninterrupted call (except for the seconds it took). With ``rng=None`` the
+            resumed call reuses the original seed. Fits that failed are tried again. See
+            `compare`.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -460,13 +465,14 @@ class UStatisticTest(HypothesisTest):
         ------
         ValueError
             If an argument cannot be used, there is no time for any answer, or a learner fails on a
-            split. A learner that is fitted one by one may fail on disjoint pairs of learning sets:
-            the pair is left out for both learners, with a note, unless it is the first, fewer than
-            three are left, or two pairs and more than a tenth of those so far have failed.
+            split. A learner that is fitted one by one may fail on some disjoint pairs of learning
+            sets: such a pair is left out for both learners, with a note. The first pair must not
+            fail, three pairs must remain, and a failure of two pairs and more than a tenth of those
+            so far is an error.
         KeyboardInterrupt
-            Before the third pair is done. From then on, where such learners may fail and the
-            variance is "few" or "auto", the result is that of the pairs that are done, and its
-            status says "interrupted after ... fits".
+            Before the third pair is done. Later, if such learners may fail and the variance is
+            "few" or "auto", the result is that of the finished pairs, and its status says
+            "interrupted after ... fits".
         """
         options = self.fit_options(n_pairs, variance, tol, max_fits, interval, max_seconds)
         if checkpoint is None:
@@ -581,8 +587,8 @@ class UStatisticTest(HypothesisTest):
     ) -> KappaProfile:
         """Estimate kappa_c = E[Phi_0(S) Phi_0(S')] for sets S, S' with c observations in common.
 
-        They do not depend on n, so the full profile predicts the variance at any other
-        sample size: see `KappaProfile.variance`.
+        They do not depend on n, so the full profile predicts the variance at any other sample size:
+        see `KappaProfile.variance`.
 
         Parameters
         ----------
