@@ -194,17 +194,17 @@ def advise(
 
     Notes
     -----
-    One line a question. About learners it is `UStatisticTest`, which learns from half of the
-    observations, with the fits that can be afforded: 6 fits of each learner at least. About rules
-    that exist it is one test set: `McNemarTest` for the error rates of two, `DeLongTest` for AUCs,
-    `HoldOutTest` for all else.
+    Each question has one test. A question about learners has `UStatisticTest`, which learns from
+    half of the observations, with the fits that can be afforded: at least 6 of each learner. A
+    question about fitted rules needs one test set: `McNemarTest` for two error rates, `DeLongTest`
+    for AUCs, `HoldOutTest` otherwise.
 
-    The calibration table (`studies/calibration/run.py`) says what to expect: the problems with this
-    loss (with all but zero-one losses, where these are fewer than three), at the sample sizes next
-    to `n`, with the largest budget studied that can be afforded. Cells where fewer than 90% of 95%
-    intervals contained the true value are named. Nothing is promised outside of the sample sizes
-    studied, nor where the average over problems is below 93%.
-    `python studies/calibration/run.py --check` holds the advice against problems that it is not
+    The calibration table (`studies/calibration/run.py`) shows what to expect. It is read for the
+    problems with this loss (or with all but zero-one losses, if these are fewer than three), at the
+    sample sizes next to `n`, with the largest budget studied that can be afforded. Cells in which
+    fewer than 90% of the 95% intervals contained the true value are named. Nothing is promised
+    outside of the sample sizes studied, or if the average over problems is below 93%.
+    `python studies/calibration/run.py --check` compares the advice with problems that it was not
     derived from.
 
     Examples

@@ -106,9 +106,9 @@ def compare(
     """Compare two learners by several tests, or several learners in pairs.
 
     H0 of every test and pair: the expected loss (or AUC) of both learners is the same, at
-    learning sets of the test's design. Learners are fitted once for each different design,
-    whatever the number of tests and pairs that use it; tests that draw their own learning sets
-    ("ustatistic", "influence") are fitted by themselves.
+    learning sets of the test's design. Learners are fitted once for each different design, however
+    many tests and pairs use it. Tests that draw their own learning sets ("ustatistic",
+    "influence") make their own fits.
 
     Parameters
     ----------
@@ -120,11 +120,11 @@ def compare(
         Short names such as "corrected_t", classes such as ``uv.CorrectedTTest``, or
         ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
         labels in the table. "recommended" is the one test that `advise` recommends for this number
-        of observations and this loss: for up to 10 000 fits where all learners are jitted. Where
-        one is fitted one by one it is "ustatistic" with 20 fits of each learner, whatever the
-        number of pairs. `max_fits` and `max_seconds` allow more. Scores of whole test sets take
-        "corrected_t". With "simultaneous" it is "ustatistic", with 200 fits of each learner that
-        is not jitted.
+        of observations and this loss, with up to 10 000 fits if all learners are jitted. If one of
+        them is fitted one by one, it is "ustatistic" with 20 fits of each learner, whatever the
+        number of pairs; `max_fits` and `max_seconds` allow more. Scores of whole test sets have
+        "corrected_t". With "simultaneous" it is "ustatistic", with 200 fits of each learner that is
+        not jitted.
     loss : str, callable, Loss or matrix, optional
         One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
         "ustatistic" alone.
@@ -134,61 +134,61 @@ def compare(
     correction : str or None
         How p-values are adjusted for the number of pairs within each test, as
         `statsmodels.stats.multitest.multipletests` names it; None leaves them. "simultaneous"
-        allows for the correlation of the estimates: all learners are fitted to the same learning
-        sets, p-values are adjusted step by step by the largest studentised difference, and
-        intervals hold together. "ustatistic" (which runs where no test is named), "hold_out" and
-        "delong" have it; then there are `Comparison.best_set` and `Comparison.learner_frame`. Of
-        several metrics the intervals of all of them hold together.
+        allows for the correlation of the estimates. All learners are then fitted to the same
+        learning sets, p-values are adjusted step by step by the largest studentised difference, and
+        intervals are simultaneous, over several metrics too. It exists for "ustatistic" (the
+        default), "hold_out" and "delong", and makes `Comparison.best_set` and
+        `Comparison.learner_frame` available.
     pos_label, groups, group_weight, backend : optional
         See the tests.
     rng : None, int or numpy Generator
-        Decides all draws. Every design is drawn with the same seed, so that each result is that
-        of the test by itself with this `rng`, whatever tests stand beside it.
+        Decides all draws. Every design is drawn with the same seed: each result equals that of the
+        test alone with this `rng`.
     n_jobs : int, optional
         joblib's workers, for learners that are not jitted.
     batch_size : int, optional
-        Most learning sets that a learner which is not jitted gets at once; jitted ones have bounds
-        of their own. Changes no result.
+        Largest number of learning sets passed at once to a learner that is not jitted; jitted
+        learners have their own bounds. It does not change the result.
     progress : bool, optional
         Show progress bars; by default on terminals, after three seconds.
     contrast : {"difference", "ratio"}
         "ratio" compares expected losses by their ratio, 1 under H0, for losses that are never
-        negative; "ustatistic" has it, and is run where no test is named.
+        negative. Only "ustatistic" has it, which is then the default.
     scoring : str or scorer, optional
-        scikit-learn's, in the place of `loss`: see the tests.
+        scikit-learn's, instead of `loss`: see the tests.
     missing : {"raise", "drop"}
         "drop" leaves out observations with missing values, with a note.
     cv : int, splitter or iterable, optional
-        scikit-learn's, as the design of all tests that name none themselves.
+        scikit-learn's, as the design of all tests that do not name one.
     max_seconds : float, optional
-        Seconds that the comparison may take, about: some fits are timed before. The recommended
-        test is the one that `advise` recommends for as many fits as there is time for; `settings`
-        name it with its options, which repeat the comparison. Designs of named tests are fitted
-        whole or refused, and "ustatistic" and "influence" share what is left, as their `max_fits`.
-        Seconds that do not suffice are refused, with the least number that does.
+        Approximate limit on the seconds of the comparison; some fits are timed first. The
+        recommended test is then the one that `advise` recommends for the number of fits that fit
+        into the time; `settings` name it with its options, which repeat the comparison. The designs
+        of named tests are fitted whole or refused; "ustatistic" and "influence" share the rest, as
+        their `max_fits`. A limit that is too small is refused, with the smallest that suffices.
     checkpoint : path, optional
-        A file that keeps what is finished (JSON, one object a line): the predictions of learners
-        that are fitted one by one, some seconds of fits at a time, and each result of tests with
-        draws of their own. After an interrupt, or a crash, the same call goes on from there to the
-        results of an uninterrupted one, but for the seconds they took; with ``rng=None`` it goes on
-        with the seed of then. A file of other data, learners, tests, seed or versions of packages
-        is refused, and so is one that was changed, or that another call is writing. A learner is
-        known by its parameters, by the code of its class and functions, and by the functions,
-        constants and data (dictionaries, lists, arrays, tables) of your own modules that these
-        read. Not seen are data that a function changes itself, global variables that are other
-        objects, what a function imports while it runs, files, and the environment.
+        A file that keeps finished work (JSON, one object a line): the predictions of learners that
+        are fitted one by one, every few seconds, and each result of tests with their own draws.
+        After an interrupt or a crash, the same call continues from there, to the results of an
+        uninterrupted call (except for the seconds they took). With ``rng=None`` the resumed call
+        reuses the original seed. A file of other data, learners, tests, seed or versions of
+        packages is refused, and so is one that was changed or that another call is writing. A
+        learner is identified by its parameters, by the code of its class and functions, and by the
+        functions, constants and data (dictionaries, lists, arrays, tables) of your own modules that
+        this code reads. The check does not see data that a function itself changes, global
+        variables of other types, imports while a function runs, files, or the environment.
     max_fits : int, optional
-        Model fits that the comparison may take, each learner and each learning set counted. They
-        are used as the fits that `max_seconds` has time for. Too few are refused before the first,
-        with the least number that suffices.
+        Largest number of model fits, counting each learner and each learning set. They are spent
+        like the fits that `max_seconds` has time for. A number that is too small is refused before
+        the first fit, with the smallest that suffices.
     metric : str, metric, or a list of these, optional
-        In the place of a loss what is no mean of one, such as "f1", "mcc" or "r2": see
-        `Losses.from_predictions`. Of several, such as ``["f1", "mcc", "auc"]``, there is one table,
-        whose rows are called what the metric is (behind the test, where there are several). Metrics
-        of the same kind of prediction cost the fits of one: "ustatistic" then has as many pairs of
-        learning sets as `max_fits` allows, 1000 by default where all learners are jitted
-        (`uv.designs.DisjointSets`). Metrics that need other predictions, such as "auc" beside "f1",
-        are fitted by themselves, on learning sets from the same seed.
+        A metric that is not a mean of losses, such as "f1", "mcc" or "r2": see
+        `Losses.from_predictions`. Several, such as ``["f1", "mcc", "auc"]``, give one table, with
+        rows named by the metric (and by the test, if there are several). Metrics of the same kind
+        of prediction cost the fits of one: "ustatistic" then has as many pairs of learning sets as
+        `max_fits` allows, 1000 by default if all learners are jitted (`uv.designs.DisjointSets`).
+        Metrics that need other predictions, such as "auc" together with "f1", have their own fits,
+        on learning sets from the same seed.
 
     Returns
     -------
@@ -200,16 +200,17 @@ def compare(
         If an argument cannot be used, or a test cannot answer the question; before the first
         fit. Later only if a learner fails on a split.
     KeyboardInterrupt
-        With what was finished, as `results`: a dict with keys (test, learner, other). With
-        `checkpoint` the same call goes on from there. A test that answers from the fits done so far
-        (see `UStatisticTest.fit`) is among them; if it was the last, the comparison is returned.
+        Its attribute `results` has the finished results: a dict with keys (test, learner, other).
+        With `checkpoint` the same call continues from there. They include a test that answers from
+        the fits done so far (see `UStatisticTest.fit`); if it was the last, the comparison is
+        returned.
 
     Notes
     -----
-    Different tests of the same difference are no family, and their p-values are not adjusted
-    for their number: decide before looking which one counts. Cost: for each design its
-    learning sets times the number of learners; "ustatistic" goes on until its Monte-Carlo error is
-    small, or `max_fits` are done. With "delong" the outcome also has a joint test that all AUCs are
+    p-values are not adjusted for the number of tests of the same difference: decide before looking
+    at the results which test counts. Cost: for each design, the number of learning sets times the
+    number of learners; "ustatistic" continues until its Monte-Carlo error is small, or `max_fits`
+    are done. With "delong" the outcome also has a joint test that all AUCs are
     equal: `Comparison.joint_test`.
 
     Examples

@@ -51,7 +51,7 @@ def compare_losses(
         `Losses.from_scores` and their like.
     tests : str, test class, TestSpec, a list of these, or a mapping, optional
         As for `compare`; options of the class have no use, as the losses decide them. By default
-        all valid tests that admit the losses.
+        all valid tests that accept the losses.
     metric : str, metric, or a list of these, optional
         Score the same predictions by another metric, or by several, whose names then are those of
         the rows: for losses that were made with ``metric=``, which keep predictions.
@@ -62,7 +62,7 @@ def compare_losses(
         H1: the first learner's loss (or score) differs from, is below, or is above the second's.
     correction : str or None
         How p-values are adjusted for the number of pairs within each test: see `compare`.
-        "simultaneous" is known for "ustatistic", "hold_out" and "delong".
+        "simultaneous" exists for "ustatistic", "hold_out" and "delong".
     group_weight : {"group", "row"}, optional
         How much the clusters of the losses count: see the tests. By default "row" for answers that
         are right or wrong, otherwise "group".
@@ -74,12 +74,12 @@ def compare_losses(
     Raises
     ------
     ValueError
-        If an argument cannot be used, or a test that was named does not admit the losses.
+        If an argument cannot be used, or a named test does not accept the losses.
 
     Notes
     -----
-    Different tests of the same difference are no family, and their p-values are not adjusted
-    for their number: decide before looking which one counts, and best name it in `tests`.
+    p-values are not adjusted for the number of tests of the same difference: decide before looking
+    at the results which test counts, and name it in `tests`.
 
     Examples
     --------

@@ -41,11 +41,11 @@ class Comparison(ComparisonFields):
 
     Notes
     -----
-    p-values are adjusted over the pairs of learners within each test. Several tests of the same
-    difference are no family: adjusting for their number would answer a question that nobody
-    asks, and choosing among them by their p-values is not mended by it. Decide beforehand which
-    one counts. A pair without a p-value counts in its family as p = 1. Intervals are not
-    adjusted, but after ``correction="simultaneous"``.
+    p-values are adjusted over the pairs of learners within each test. They are not adjusted for
+    the number of tests of the same difference: that would answer a question nobody asks, and would
+    not repair a choice among tests by their p-values. Decide beforehand which test counts. A pair
+    without a p-value counts as p = 1. Intervals are adjusted only after
+    ``correction="simultaneous"``.
     """
 
     def __str__(self) -> str:

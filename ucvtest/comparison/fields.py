@@ -190,11 +190,11 @@ class ComparisonFields(Saved):
     def best_set(self, alpha: float = 0.05, test: str | None = None) -> tuple[str, ...]:
         """The learners that may be the best one, after ``correction="simultaneous"``.
 
-        A learner stays unless another one is better by more than chance: its largest studentised
-        distance to another exceeds the one-sided critical value of all its distances together.
-        Each best learner is in the set with a probability of at least 1 - alpha. Distances are on
-        the scale of the intervals (stabilised for error rates), so that no learner is in the set of
-        which a simultaneous interval for all pairs says that it is worse than another.
+        A learner is excluded if another one is better by more than chance: its largest studentised
+        distance to another exceeds the one-sided critical value of all its distances together. The
+        set contains each best learner with a probability of at least 1 - alpha. Distances are on
+        the scale of the intervals (stabilised for error rates). The set therefore excludes every
+        learner that a simultaneous interval for all pairs shows to be worse than another.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class ComparisonFields(Saved):
         Returns
         -------
         tuple of str
-            Names, in the order in which they were given; one at least.
+            Names, in the order in which they were given; at least one.
 
         Raises
         ------
@@ -229,7 +229,7 @@ class ComparisonFields(Saved):
         return self._joined(test).best_set(alpha)
 
     def learner_frame(self, alpha: float = 0.05, test: str | None = None) -> pd.DataFrame:
-        """What each learner reaches alone, after ``correction="simultaneous"``: the best one first.
+        """Each learner's own estimate, after ``correction="simultaneous"``: the best one first.
 
         Parameters
         ----------
@@ -241,8 +241,8 @@ class ComparisonFields(Saved):
         Returns
         -------
         DataFrame
-            Columns learner, estimate, se, conf_low, conf_high and in_best_set. The intervals hold
-            together, so that the one in the first row allows for the choice of that learner.
+            Columns learner, estimate, se, conf_low, conf_high and in_best_set. The intervals are
+            simultaneous, so the one in the first row allows for the choice of that learner.
 
         Raises
         ------

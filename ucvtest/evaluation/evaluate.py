@@ -73,8 +73,8 @@ def evaluate(
     Parameters
     ----------
     learners : learner, list, tuple or mapping
-        One or several; of a mapping the keys are the names. Otherwise learners are called what
-        they call themselves, with a number where two call themselves the same.
+        One or several; the keys of a mapping are the names. Otherwise learners have their own
+        names, with a number if two have the same.
     X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
     design : int, uv.designs object, scikit-learn splitter, or list of splits
@@ -86,37 +86,37 @@ def evaluate(
     groups : array-like, shape (n,), optional
         The cluster of each observation, such as the patient of each row: labels of any type. Sets
         then hold whole clusters, numbers of observations in a design are numbers of clusters, and
-        tests take the losses by cluster. How much each counts is no matter here, where every row
-        keeps its loss: it is chosen in the test (``from_losses(group_weight=)``).
+        tests take the losses by cluster. Every row keeps its loss; the weight of a cluster is
+        chosen in the test (``from_losses(group_weight=)``).
     rng : None, int or numpy Generator
         Decides the design and the seeds of learners with randomness of their own; the same
         for every learner, `n_jobs` and `batch_size`.
     n_jobs : int, optional
         joblib's workers, for learners that are not jitted.
     batch_size : int, optional
-        Most learning sets that a learner which is not jitted gets at once; jitted ones have bounds
-        of their own. Changes no result.
+        Largest number of learning sets passed at once to a learner that is not jitted; jitted
+        learners have their own bounds. It does not change the result.
     progress : bool, optional
         Show a progress bar; by default on terminals, after three seconds.
     max_bytes : int
         Memory that the design and its losses may take; more is refused before the first fit.
     scoring, cv : optional
-        scikit-learn's, in the place of `loss` and `design`: see the tests. Of scores that are no
-        means over observations, such as "f1", one number is kept for each resample.
+        scikit-learn's, instead of `loss` and `design`: see the tests. Scores that are not means
+        over observations, such as "f1", keep one number for each resample.
     metric : str or metric, optional
-        In the place of a loss what is no mean of one, such as "f1": see `Losses.from_predictions`.
+        A metric that is not a mean of losses, such as "f1": see `Losses.from_predictions`.
     missing : {"raise", "drop"}
         "drop" leaves out observations with missing values; the settings have their number.
     max_seconds : float, optional
         Refuse a design that takes longer, about, before it is begun: some fits are timed. The
         number of fits is that of the design and never cut short.
     checkpoint : path, optional
-        A file that keeps what is finished (JSON, one object a line): the predictions of learners
-        that are fitted one by one, some seconds of fits at a time. After an interrupt, or a crash,
-        the same call goes on from there to the losses of an uninterrupted one; with ``rng=None``
-        it goes on with the seed of then. A file of other data, learners, design, seed or versions
-        of packages is refused, as is one that was changed, or that another call is writing. See
-        `compare` for what is known of a learner.
+        A file that keeps finished work (JSON, one object a line): the predictions of learners that
+        are fitted one by one, every few seconds. After an interrupt or a crash, the same call
+        continues from there, to the losses of an uninterrupted call. With ``rng=None`` the resumed
+        call reuses the original seed. A file of other data, learners, design, seed or versions of
+        packages is refused, as is one that was changed or that another call is writing. `compare`
+        says how a learner is identified.
 
     Returns
     -------
@@ -130,8 +130,8 @@ def evaluate(
         If an argument cannot be used, or `max_seconds` does not suffice; always before the first
         fit of the design.
     KeyboardInterrupt
-        With the losses of the learners that are done, if any, as `results`. With `checkpoint` the
-        same call goes on from there.
+        Its attribute `results` has the losses of the finished learners, if any. With `checkpoint`
+        the same call continues from there.
 
     Examples
     --------

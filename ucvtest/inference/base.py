@@ -87,16 +87,16 @@ class HypothesisTest(ABC):
         is the better one is "less" for losses, and "greater" for the AUC and with `scoring`.
     loss : str, callable, Loss or matrix, optional
         By default zero_one for classes and squared error for a real response. Whole numbers are
-        amounts where the loss scores numbers, or without a loss a learner is a regressor;
-        otherwise classes, but more than 20 of them are refused. A matrix holds
-        ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last; rows and
-        columns of a DataFrame may be named by them instead.
+        amounts if the loss scores numbers, or if there is no loss and a learner is a regressor.
+        Otherwise they are classes, of which at most 20 are accepted. A matrix holds
+        ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last; a DataFrame
+        may name its rows and columns by the classes instead.
     output : {"label", "number", "probability", "score"}, optional
-        What learners must predict where a test is about no loss, as with the AUC.
+        What learners must predict for a test without a loss, such as one of the AUC.
     pos_label : optional
         The positive class; by default the largest label. Functions as learners return scores and
         probabilities of this class: for them it must be named unless the labels are 0 and 1, False
-        and True, or -1 and 1. Scorers such as "f1" have scikit-learn's own, the class 1, unless it
+        and True, or -1 and 1. Scorers such as "f1" use scikit-learn's own, the class 1, unless it
         is named.
     groups : array-like, shape (n,), optional
         The cluster of each observation, such as the patient of each row: labels of any type.
@@ -104,20 +104,20 @@ class HypothesisTest(ABC):
         learning sets and degrees of freedom count them, and the answer is about new clusters.
     group_weight : {"group", "row"}
         "group": the loss of a cluster is the mean over its rows, so that every cluster counts the
-        same. "row": the loss is the mean over rows, a ratio of means over clusters.
+        same. "row": every row counts the same; the loss is a ratio of means over clusters.
     backend : {"auto", "jax", "sklearn"}
-        What fits scikit-learn estimators. "auto" takes the jitted learner with the same
-        predictions where there is one; "jax" insists on it; "sklearn" never takes it. Logistic
-        regression that scikit-learn stops early is fitted to the end, which a note says.
+        What fits scikit-learn estimators. "auto" uses the jitted learner with the same predictions
+        if one exists; "jax" requires it; "sklearn" never uses it. Logistic regression that
+        scikit-learn stops early is fitted to convergence, with a note.
     scoring : str or scorer, optional
-        scikit-learn's name of a score, or a scorer, in the place of `loss`. All results are in
-        the score's own units and with its sign, of which greater is better, and hypotheses are
-        about them. Scores that are means over observations ("accuracy", "neg_log_loss", ...) are
-        computed as losses, so that p-values are those with this loss. Others, such as "f1" or
-        "r2", are one number for each test set, for the tests that need no more.
+        scikit-learn's name of a score, or a scorer, instead of `loss`. All results and hypotheses
+        are in the score's own units and with its sign; greater is better. Scores that are means
+        over observations ("accuracy", "neg_log_loss", ...) are computed as losses, so that
+        p-values are those of the loss. Others, such as "f1" or "r2", give one number for each test
+        set, for the tests that need no more.
     missing : {"raise", "drop"}
-        What to do with missing values: refuse them, where the learner cannot use them, or leave
-        their observations out, with a note.
+        "raise" refuses missing values that a learner cannot use. "drop" leaves out observations
+        with missing values, with a note.
 
     Raises
     ------
@@ -267,8 +267,8 @@ class HypothesisTest(ABC):
             For example ``"tumour ~ age + log(size)"``, or ``"tumour ~ ."`` for all other columns;
             read by formulaic. Columns, numbers, arithmetic and the functions log, exp, sqrt, abs,
             C, I, Q, scale, center, poly, bs and cs are allowed, and no other code. The intercept
-            is left out, because learners have one of their own; a factor has one column
-            less than levels. The response is a column, or one numeric expression.
+            is left out, because learners have their own; a factor has one column less than it
+            has levels. The response is a column, or one numeric expression.
         data : DataFrame
         learner, other : learner
         **kwargs
@@ -282,8 +282,8 @@ class HypothesisTest(ABC):
         Raises
         ------
         ValueError
-            If the formula cannot be read, names what the data lack, holds other code, or uses
-            missing values.
+            If the formula cannot be read, names columns that do not exist, contains other code, or
+            uses missing values.
         """
         if kwargs.get("missing", "raise") != "raise":
             raise ValueError(
@@ -323,7 +323,7 @@ class HypothesisTest(ABC):
         Raises
         ------
         ValueError
-            If the design of the losses is none that the test admits, or an argument is off.
+            If the test does not accept the design of the losses, or an argument cannot be used.
         """
         difference = chosen_learners(losses, learner, other)
         return cls.about(cls.question_of_losses(difference, null_value, alternative, group_weight))
@@ -551,13 +551,14 @@ class HypothesisTest(ABC):
         Parameters
         ----------
         rng : None, int or numpy Generator
-            Decides all draws, the same for every learner, `n_jobs` and `batch_size`. The settings
-            of the result keep the seed; None draws one. A Generator has none to keep.
+            Decides all draws, which are the same for every learner, `n_jobs` and `batch_size`. The
+            settings of the result keep the seed; None draws one. A Generator has no seed to keep.
         n_jobs : int, optional
             joblib's workers, for learners that are not jitted.
         batch_size : int, optional
-            Most learning sets that a learner which is not jitted gets at once. Jitted ones, and the
-            sums of a test, have bounds of their own, some hundred MB. Changes no result.
+            Largest number of learning sets passed at once to a learner that is not jitted. Jitted
+            learners, and the sums of a test, have their own bounds, some hundred MB. It does not
+            change the result.
         progress : bool, optional
             Show a progress bar; by default on terminals, after three seconds.
 

@@ -358,7 +358,7 @@ class UStatisticTest(HypothesisTest):
         Raises
         ------
         ValueError
-            If the design of the losses is none that the test admits, or an argument is off.
+            If the test does not accept the design of the losses, or an argument cannot be used.
         """
         null_value = null_value_of(contrast, null_value)
         difference = chosen_learners(losses, learner, other)
