@@ -536,8 +536,8 @@ def test_picture_of_a_table(csv: Path, tmp_path: Path) -> None:
         (["--test", "corrected_t", "--learn-size", "12"], "--learn-size belongs to the test usta"),
         (["--tests", "corrected_t", "--tol", "0.1"], "--tol belongs to the test ustatistic"),
         (["--tests", "corrected_t", "--null-value", "0.1"], "--null-value is for one test"),
-        (["--correction", "hommel"], "--correction has no use"),
-        (["--other", "knn:3", "--baseline", "lda"], "--baseline has no use"),
+        (["--correction", "hommel"], "--correction does not apply"),
+        (["--other", "knn:3", "--baseline", "lda"], "--baseline does not apply"),
         (["--tests", "corrected_t"], "--tests compares learners: name another in --other"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -660,7 +660,7 @@ def test_a_margin_on_a_comparison(csv: Path) -> None:
     table = run(csv, "--other", "knn:3", "--tests", "corrected_t,bayesian_t", "--margin", "0.5")
     told = " ".join(table.stdout.split())
     assert "corrected_t, lda and knn:3: Noninferior" in told
-    assert "bayesian_t, lda and knn:3: noninferiority is no question for" in told
+    assert "bayesian_t, lda and knn:3: noninferiority is not a question for" in told
     refused = run(csv, "--margin", "0.1")
     assert "--margin compares with something: add --other, or --null-value" in refused.stderr
 

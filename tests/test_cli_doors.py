@@ -124,7 +124,10 @@ def test_other_separators_and_the_standard_input(tmp_path: Path) -> None:
 BAD = {
     "empty": ("", "No columns to parse from file"),
     "header": ("age,ill\n", "has a header and no rows"),
-    "binary": (b"\x89\x00\x01\x02" * 20, "is no text and no parquet file: save the table as CSV"),
+    "binary": (
+        b"\x89\x00\x01\x02" * 20,
+        "is neither a text file nor a parquet file: save the table as CSV",
+    ),
     "archive": (b"PK\x03\x04" + b"\x00" * 20, "is an archive and no Excel file"),
     "damaged gz": (gzip.compress(b"age,ill\n1,0\n" * 50)[:20], "is damaged"),
     "damaged parquet": (b"PAR1 and no more", "parquet"),
@@ -307,7 +310,7 @@ def test_designs(plain: Path) -> None:
     assert "--folds needs the name of a test: add --test" in outcome.stderr
     parts = ["compare", plain, "--target", "ill", "--learner", "lda", "--other", "knn:3", "--test"]
     outcome = run(*parts, "mcnemar", "--folds", "5")
-    assert "--folds has no use for the test mcnemar: it has --test-fraction" in outcome.stderr
+    assert "--folds does not apply to the test mcnemar: it has --test-fraction" in outcome.stderr
     outcome = run(*parts, "hold_out", "--test-fraction", "0.5", "--json", "-")
     assert json.loads(outcome.stdout)["diagnostics"]["n_tested"] == 30
     outcome = run(*parts, "fold_covariance", "--folds", "5", "--repeats", "3", "--json", "-")

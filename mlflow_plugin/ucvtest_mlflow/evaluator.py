@@ -255,7 +255,7 @@ def _without_column(
     names = list(getattr(features, "columns", ()))
     if column not in names:
         raise ValueError(
-            f"{option}={column!r} is no column of the data, which has "
+            f"{option}={column!r} is not a column of the data, which has "
             f"{', '.join(map(str, names)) or 'no names'}; {remedy}"
         )
     return features.drop(columns=column), features[column].to_numpy()

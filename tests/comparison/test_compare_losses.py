@@ -134,11 +134,11 @@ def test_hooks_are_told_of_the_comparison_as_a_whole():
         ),
         (
             lambda: uv.compare_losses(of_folds(), uv.TestSpec("naive_t", {"design": 5})),
-            "test 'naive_t': design has no use where losses are given, which decide it",
+            "test 'naive_t': design does not apply when losses are given, which decide it",
         ),
         (
             lambda: uv.compare_losses(of_folds({"a": [0.1], "b": [0.2]}, design="splits")),
-            r"no test admits these losses: test 'bayesian_t': design has one resample.*; test",
+            r"no test accepts these losses: test 'bayesian_t': design has one resample.*; test",
         ),
     ],
 )

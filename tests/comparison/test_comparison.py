@@ -424,7 +424,7 @@ def test_correction_is_what_is_asked_for(three, correction):
                     "ustatistic", {"design": uv.designs.DisjointSets(9, 20)}, {"tol": 0.1}
                 )
             },
-            "test 'ustatistic': tol=0.1 has no use where losses are given",
+            "test 'ustatistic': tol=0.1 does not apply when losses are given",
         ),
         (
             {"tests": uv.TestSpec("fold_covariance", fit={"rho": 3})},
@@ -558,7 +558,7 @@ def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
         text = comparison.summary().as_text()
         assert max(map(len, text.splitlines())) <= 78
         assert "A: 10-fold cross-validation, 10 learning sets of 43 or 44" in text
-        assert "no family" in text.replace("\n    ", " ")
+        assert "not adjusted for the number" in text.replace("\n    ", " ")
         assert "Nothing was fitted" not in text
         for test in comparison.tests:
             assert f"{test}: " in text.replace("\n    ", " ")

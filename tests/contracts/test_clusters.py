@@ -216,7 +216,7 @@ def test_the_command_line_takes_a_column(tmp_path):
     for wrong, message in (
         (["--groups", "hospital"], "--groups hospital: no such column"),
         (["--groups", "ill"], "--groups ill: that is the target"),
-        (["--group-weight", "row"], "--group-weight has no use without --groups"),
+        (["--group-weight", "row"], "--group-weight does not apply without --groups"),
     ):
         refused = CliRunner().invoke(app, [*command, *wrong])
         assert refused.exit_code == 2

@@ -420,7 +420,7 @@ def test_a_test_is_a_question_and_options_of_its_own(name):
 @each_on_losses
 def test_arguments_about_fits_are_refused_where_losses_are_given(name):
     for option, value in (("rng", 1), ("n_jobs", 2), ("batch_size", 7)):
-        with pytest.raises(ValueError, match=f"{option} has no use where losses are given"):
+        with pytest.raises(ValueError, match=f"{option} does not apply when losses are given"):
             given(name).fit(**GIVEN.get(name, {}), **{option: value})
 
 

@@ -54,8 +54,8 @@ def test_no_code_runs(data, tmp_path, monkeypatch, code, side):
         ("scale(a, _state={})", "'_state={}' is not allowed in a formula"),
         ("log(a, out=p)", "'p' in log must be a number or a string"),
         ("I(a.real)", "'a.real' is not allowed in a formula: use columns"),
-        ("I(np)", "'np' is no column of the data"),
-        ("Q('np')", "'np' is no column of the data"),
+        ("I(np)", "'np' is not a column of the data"),
+        ("Q('np')", "'np' is not a column of the data"),
         ("I(a", "Formula ended before quote context was closed"),
         ("I(a +)", r"'I(a +)' cannot be read"),
         ("a | p", "the operator '|' is not known"),
@@ -149,9 +149,9 @@ def test_what_is_no_data_frame(data):
 
 def test_names_of_columns_that_formulas_cannot_have(data):
     numbered = data.rename(columns={"p": 1})
-    with pytest.raises(ValueError, match="the column 1 has a name that is no string: use data"):
+    with pytest.raises(ValueError, match="the column 1 has a name that is not a string: use data"):
         read_formula("y ~ .", numbered)
-    with pytest.raises(ValueError, match=r"cannot be used: '1' is no column of the data"):
+    with pytest.raises(ValueError, match=r"cannot be used: '1' is not a column of the data"):
         read_formula("y ~ `1`", numbered)
     assert list(read_formula("y ~ Sepal.Length", numbered)[1]) == ["Sepal.Length"]
     for call in ("log(``)", "I(`` + 1)", "scale(``)"):

@@ -120,7 +120,7 @@ def test_a_column_that_there_is_not(asked):
     names = {"y": "ill", "groups": None} | {asked: "Ward"}
     with pytest.raises(ValueError) as error:
         uv.CorrectedTTest(TABLE, names["y"], "lda", groups=names["groups"])
-    assert str(error.value) == f"{asked}='Ward' is no column of X: did you mean 'ward'?"
+    assert str(error.value) == f"{asked}='Ward' is not a column of X: did you mean 'ward'?"
 
 
 def test_a_name_needs_a_table():

@@ -98,7 +98,7 @@ def test_repeated_folds_have_a_column_of_their_own(folder):
     expected = uv.CorrectedTTest.from_losses(losses, "p", "q").fit()
     assert json.loads(found.stdout)["pvalue"] == pytest.approx(expected.pvalue)
     other = "predictions rounds.csv --target y --scores p,q --repeat again"
-    assert "--repeat has no use without --fold" in typed(other).stderr
+    assert "--repeat does not apply without --fold" in typed(other).stderr
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_repeats_that_seconds_allow(clock):
         test.fit(max_seconds=-1)
     losses = uv.evaluate(["lda", "qda"], X, Y, uv.designs.RandomSplits(40), rng=0)
     given = uv.InfluenceFunctionTest.from_losses(losses)
-    with pytest.raises(ValueError, match="max_fits has no use where losses are given"):
+    with pytest.raises(ValueError, match="max_fits does not apply when losses are given"):
         given.fit(max_fits=400)
 
 
@@ -89,7 +89,7 @@ def test_translated_estimators_are_taken_for_quick(test):
     [
         ({"max_seconds": 0}, "max_seconds must be a finite number"),
         ({"max_seconds": "9"}, "max_seconds must be a finite number"),
-        ({"max_seconds": 9, "n_pairs": 50}, "max_seconds has no use with n_pairs=50"),
+        ({"max_seconds": 9, "n_pairs": 50}, "max_seconds does not apply with n_pairs=50"),
     ],
 )
 def test_what_seconds_cannot_be(options, said):

@@ -221,7 +221,7 @@ def test_files_that_are_no_checkpoints_are_kept_as_they_are(tmp_path):
     path = tmp_path / "mine.csv"
     for text in ("a,b\n1,2\n", "", '{"format": "ucvtest.Losses"}\n', '{"format": 3'):
         path.write_text(text)
-        with pytest.raises(ValueError, match=r"mine\.csv is no checkpoint of this ucvtest"):
+        with pytest.raises(ValueError, match=r"mine\.csv is not a checkpoint of this ucvtest"):
             uv.evaluate("lda", X, Y, 5, checkpoint=path)
         assert path.read_text() == text
     with pytest.raises(ValueError, match="is a folder: name a file"):
@@ -241,7 +241,7 @@ def test_damaged_predictions_are_refused(tmp_path):
     for change in ({"sizes": [1]}, {"values": "AAAA"}, {"sizes": [10**9] * 5}, {"fits": 7}):
         changed = json.dumps(json.loads(lines[0]) | change)
         path.write_text(f"{header}\n{changed}\n")
-        with pytest.raises(ValueError, match=r"run\.json is no checkpoint of this ucvtest"):
+        with pytest.raises(ValueError, match=r"run\.json is not a checkpoint of this ucvtest"):
             uv.evaluate(Counted(), X, Y, 5, rng=0, checkpoint=path)
 
 

@@ -171,5 +171,5 @@ def test_fixed_rules_are_told_of_before_their_loss(test, loss):
 def test_fold_covariance_tells_of_a_wrong_design_before_the_loss():
     X, y = np.random.default_rng(0).normal(size=(24, 2)), np.arange(24) % 2
     losses = uv.evaluate(["lda"], X, y, uv.designs.RandomSplits(3, 0.3), "auc", rng=0)
-    with pytest.raises(ValueError, match="the design is no K-fold cross-validation"):
+    with pytest.raises(ValueError, match="the design is not a K-fold cross-validation"):
         uv.FoldCovarianceTest.from_losses(losses)

@@ -46,7 +46,9 @@ def test_leave_pair_out_takes_the_only_score_that_it_is_about():
     expected = uv.LeavePairOutTest(X, Y, "ridge:1.0").fit(**options)
     found = uv.LeavePairOutTest(X, Y, "ridge:1.0", scoring="roc_auc").fit(**options)
     assert tuple(found) == tuple(expected)
-    with pytest.raises(ValueError, match="scoring='accuracy' is no AUC, which the test is about"):
+    with pytest.raises(
+        ValueError, match="scoring='accuracy' is not an AUC, which the test is about"
+    ):
         uv.LeavePairOutTest(X, Y, "ridge:1.0", scoring="accuracy")
 
 
@@ -90,7 +92,7 @@ def test_comparisons_are_made_on_scikit_learns_splits():
     assert tuple(again) == tuple(uv.CorrectedTTest(X, Y, *learners, cv=5).fit())
     splits = uv.compare(X, Y, learners, "corrected_t", cv=iter(list(folds.split(X, Y)))).result()
     assert tuple(splits) == pytest.approx(tuple(expected), rel=1e-12)
-    with pytest.raises(ValueError, match="cv has no use for the recommended test"):
+    with pytest.raises(ValueError, match="cv does not apply to the recommended test"):
         uv.compare(X, Y, learners, cv=5)
     with pytest.raises(ValueError, match="whose numbers the splits hold"):
         uv.compare(LACKING, Y, learners, "corrected_t", cv=list(folds.split(X, Y)), missing="drop")

@@ -71,7 +71,7 @@ def test_tables_and_files(tmp_path):
         ({}, {}, "correct is empty"),
         ([1, 0], {}, "correct must map names to columns"),
         ({"a": [[1, 0], [0, 1]]}, {}, "must have one dimension"),
-        ({"a": [1, 0]}, {"groups": "id"}, "groups='id' is no column of correct, which has 'a'"),
+        ({"a": [1, 0]}, {"groups": "id"}, "groups='id' is not a column of correct, which has 'a'"),
         ({"id": [1, 0]}, {"groups": "id"}, "correct has no column but that of groups"),
         ({"a": [1, 0]}, {"groups": [1]}, "groups must name a group for each of 2 rows"),
     ],

@@ -244,8 +244,11 @@ def test_bool_and_categorical_labels_are_labels():
         ({"rules": {"a": A * math.inf}, "loss": "squared"}, "60 values that are missing or inf"),
         ({"rules": {"a": ["x"] * 60}, "loss": "squared"}, r"predictions\['a'\] holds strings wher"),
         ({"y": None}, "y must hold what was to be predicted: only loss='score' needs none"),
-        ({"loss": "score"}, "y has no use with loss='score', which takes scores as they are"),
-        ({"y": None, "loss": "score", "pos_label": 1}, "pos_label has no use with loss='score'"),
+        ({"loss": "score"}, "y does not apply with loss='score', which takes scores as they are"),
+        (
+            {"y": None, "loss": "score", "pos_label": 1},
+            "pos_label does not apply with loss='score'",
+        ),
         ({"y": Y * 0, "loss": "auc"}, "y has one class only"),
         (
             {"y": Y * 0 + 2, "loss": "brier"},

@@ -121,7 +121,7 @@ def test_folds_in_a_column(tmp_path):
         found = uv.Losses.from_predictions("y", given, fold="part")
         assert found.learners == ("a", "b")
         np.testing.assert_array_equal(found.means, expected.means)
-    with pytest.raises(ValueError, match=r"^fold='folds' is no column of predictions"):
+    with pytest.raises(ValueError, match=r"^fold='folds' is not a column of predictions"):
         uv.Losses.from_predictions("y", table, fold="folds")
 
 

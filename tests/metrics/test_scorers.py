@@ -286,7 +286,7 @@ def test_what_is_dropped_leaves_the_rest_as_it_was():
     ordered = pd.Categorical(np.where(Y, "high", "low"), ["low", "high"], ordered=True)
     result = uv.CorrectedTTest(gaps, ordered, "lda", missing="drop").fit(rng=0)
     assert result.settings["pos_label"] == "high"
-    with pytest.raises(ValueError, match="missing='drop' has no use with a formula"):
+    with pytest.raises(ValueError, match="missing='drop' does not apply with a formula"):
         uv.CorrectedTTest.from_formula("y ~ .", pd.DataFrame({"y": Y}), "lda", missing="drop")
 
 
@@ -356,7 +356,9 @@ def test_predictions_of_three_classes_and_of_files(tmp_path):
     by_frame = uv.Losses.from_predictions("y", table, loss="brier")
     assert by_file.learners == ("p", "q")
     np.testing.assert_allclose(by_file.means, by_frame.means, rtol=1e-14)
-    with pytest.raises(ValueError, match="y='z' is no column of predictions, which has 'y', 'p'"):
+    with pytest.raises(
+        ValueError, match="y='z' is not a column of predictions, which has 'y', 'p'"
+    ):
         uv.Losses.from_predictions("z", table)
 
 

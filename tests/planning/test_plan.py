@@ -281,7 +281,7 @@ def test_differences_of_squared_losses_are_helped_by_their_mean_square():
     found = uv.plan(X, y, "ridge:0.01", "ridge:30", difference=0.1, **asked)
     assert found.n_fits == 2 * 2 * 800
     assert found.settings["mean_square"] > 0
-    assert any("beside what is usual" in note for note in found.notes)
+    assert any("shrunk towards typical" in note for note in found.notes)
     # Of one learner the mean square is mostly its mean, and tells little of the variance.
     alone = uv.plan(X, y, "ridge:30", width=0.5, **asked)
     assert "mean_square" not in alone.settings
@@ -327,13 +327,13 @@ def test_a_ratio_is_planned_on_the_log_scale():
         ((X, Y, "lda", "knn:1"), {"difference": 0.1, "power": 0.01}, "power must lie between alp"),
         ((X, Y, "lda", "knn:1"), {"difference": 0.1, "learn_size": 25}, "a pilot of 40 obser"),
         ((X, Y, "lda", "knn:1"), {"difference": 0.1, "n": 20}, "n must be at least 40 here"),
-        ((sampler, None, "lda"), {"width": 0.1, "groups": Y}, "groups has no use here"),
+        ((sampler, None, "lda"), {"width": 0.1, "groups": Y}, "groups does not apply here"),
         ((X, None, "lda", "knn:1"), {"difference": 0.1}, "y is missing"),
         ((X, Y), {"width": 0.1}, "learner is missing"),
-        ((sampler, Y, "lda", "knn:1"), {"difference": 0.1}, "y has no use here"),
+        ((sampler, Y, "lda", "knn:1"), {"difference": 0.1}, "y does not apply here"),
         ((X, Y, "lda", "knn:1"), {"difference": 5}, "difference must be below 1, got 5: it is in"),
         ((X, Y, "lda"), {"width": 1}, "width must be below 1, got 1: it is in units of the loss"),
-        ((X, Y, "lda"), {"width": 0.1, "pilot_size": -3}, "pilot_size has no use here"),
+        ((X, Y, "lda"), {"width": 0.1, "pilot_size": -3}, "pilot_size does not apply here"),
         ((X, Y, "lda"), {"width": 0.1, "curve": "maybe"}, "curve must be True or False"),
         ((sampler, None, "lda"), {"width": 0.1, "n_pilots": "x"}, "n_pilots must be an integer"),
         ((sampler, None, "lda", "knn:1"), {"ratio": 0.9, "loss": "squared"}, "a simulator plans"),

@@ -137,8 +137,8 @@ def test_without_an_answer_it_stays_undecided():
         (lambda: sample_result().equivalence(-math.inf, 0.1), "low must be a finite number"),
         (
             lambda: RATIO.equivalence(-0.5, 1.2),
-            "low stands for -0.5, which is no value that the difference of error rates can have: "
-            "use a larger one",
+            "low stands for -0.5, which is not a value that the difference of error rates can "
+            "have: use a larger one",
         ),
         (lambda: RATE.equivalence(-0.01, 0.3), r"low stands for -0.01.* use a larger one"),
         (lambda: RATE.equivalence(0.1, 1.01), r"high stands for 1.01.* use a smaller one"),
@@ -169,7 +169,7 @@ def test_without_an_answer_it_stays_undecided():
         ),
         (
             lambda: sample_result(interval_name="credible interval").equivalence(-0.1, 0.1),
-            "equivalence is no question for the U-statistic test: pass rope= to fit",
+            "equivalence is not a question for the U-statistic test: pass rope= to fit",
         ),
     ],
 )

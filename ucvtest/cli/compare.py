@@ -184,7 +184,7 @@ def compare(
     folds: Annotated[
         int | None, typer.Option(help="Folds of tests that cross-validate, named by --test.")
     ] = None,
-    repeats: Annotated[int | None, typer.Option(help="How often these are drawn anew.")] = None,
+    repeats: Annotated[int | None, typer.Option(help="How many times these are drawn.")] = None,
     splits: Annotated[
         int | None, typer.Option(help="Random splits of tests that have them.")
     ] = None,
@@ -315,7 +315,7 @@ def compare(
         if groups is not None:
             shared_arguments |= {"groups": labels, "group_weight": group_weight}
         elif group_weight != "group":
-            raise ValueError("--group-weight has no use without --groups")
+            raise ValueError("--group-weight does not apply without --groups")
         as_table = several or tests is not None or len(learners) > 2 or _are_paths(learners)
         check_together(as_table, learners, null_value, correction, baseline)
         result_or_comparison: TestResult | Comparison
@@ -364,7 +364,7 @@ def _run_alone(
     if len(learners) > 1:
         raise ValueError(f"--test {test} is about one learner: leave out --other")
     if shared_arguments["alternative"] != "two-sided":
-        raise ValueError(f"--alternative has no use for --test {test}, which has one of its own")
+        raise ValueError(f"--alternative does not apply to --test {test}, which has one of its own")
     cls: Any = TESTS[test]
     loss = shared_arguments.pop("loss")
     shared = {name: value for name, value in shared_arguments.items() if name != "alternative"}

@@ -109,7 +109,7 @@ def gate(
             data, target, names, (loss, metric), pos_label, (sep, missing), row_columns
         )
         if groups is None and group_weight is not None:
-            raise ValueError("--group-weight has no use without --groups")
+            raise ValueError("--group-weight does not apply without --groups")
         result = _run_test(losses, names, group_weight, of_folds=fold is not None)
         judged = result.noninferiority(margin, alpha=alpha)
 

@@ -181,14 +181,14 @@ ScoringOption = Annotated[
     str | None,
     typer.Option(
         help="scikit-learn's name of a score instead of --loss, such as accuracy, f1 or r2: all "
-        "numbers are then scores, of which greater is better."
+        "numbers are then scores; greater is better."
     ),
 ]
 MetricOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="In the place of --loss what is no mean of one: f1, f1_macro, 'fbeta(2)', mcc, "
+        help="A metric that is not a mean of losses: f1, f1_macro, 'fbeta(2)', mcc, "
         "balanced_accuracy, r2 and others, as in Python; with --event harrell, uno, 'auc(365)' or "
         "'brier(365)'.",
     ),
@@ -197,7 +197,7 @@ MetricsOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="In the place of --loss what is no mean of one: f1, f1_macro, 'fbeta(2)', mcc, "
+        help="A metric that is not a mean of losses: f1, f1_macro, 'fbeta(2)', mcc, "
         "balanced_accuracy, r2 and others, as in Python; repeatable, for a table of several that "
         "share the fits.",
     ),
@@ -264,7 +264,7 @@ def check_truth(target: str | None, loss: RuleLossName, metric: str | None = Non
         )
     if target is not None and marked:
         raise ValueError(
-            f"--target has no use with --loss {loss}, whose columns say how good answers are: "
+            f"--target does not apply with --loss {loss}, whose columns say how good answers are: "
             "leave it out"
         )
 
@@ -399,7 +399,7 @@ def _with_design(label: str, spec: "TestSpec", design_sizes: Mapping[str, Any]) 
                 option_name for option_name, name in DESIGN_OPTIONS.items() if name in known_names
             ]
             raise ValueError(
-                f"{option} has no use for the test {label}: it has "
+                f"{option} does not apply to the test {label}: it has "
                 f"{', '.join(has) or 'no such option'}"
             )
     sizes = {DESIGN_OPTIONS[option]: value for option, value in design_sizes.items()}
@@ -475,7 +475,7 @@ def check_together(
         )
     if not as_table and baseline is not None:
         raise ValueError(
-            "--baseline has no use: the second learner is what the first is compared with"
+            "--baseline does not apply: the second learner is what the first is compared with"
         )
     if not as_table and correction != "holm":
-        raise ValueError("--correction has no use: there is one p-value")
+        raise ValueError("--correction does not apply: there is one p-value")

@@ -220,7 +220,7 @@ def losses_of(
     repeat, first_rows = row_columns["repeat"], np.arange(len(table))
     if repeat is not None:
         if row_columns["fold"] is None:
-            raise ValueError("--repeat has no use without --fold: name the column of folds too")
+            raise ValueError("--repeat does not apply without --fold: name the column of folds too")
         columns = {"target": None if target is None else table[target], **columns}
         first_rows, rules, columns = _by_repeat(table, rules, columns, repeat)
     y = truth(table.iloc[first_rows], target, row_columns["event"])
@@ -229,7 +229,7 @@ def losses_of(
         loss_arguments = {"--weight": weight, "--fold": fold, "--pos-label": pos_label}
         for option, column_or_label in loss_arguments.items():
             if column_or_label is not None:
-                raise ValueError(f"{option} has no use with --loss correct: leave it out")
+                raise ValueError(f"{option} does not apply with --loss correct: leave it out")
         return uv.Losses.from_correct(rules, groups=groups)
     label = pos_label
     if pos_label is not None and target is not None:

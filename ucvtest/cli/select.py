@@ -49,8 +49,8 @@ def select(
     max_seconds: Annotated[
         float | None,
         typer.Option(
-            help="Seconds that the fits may take, about: fewer labelings, and observations left "
-            "out, where there is no time for all."
+            help="Approximate limit on the seconds of the fits: if there is no time for all, there "
+            "are fewer labelings, and fewer observations are left out."
         ),
     ] = None,
     groups: GroupsOption = None,
@@ -76,7 +76,7 @@ def select(
         check_options(0.05, plot, json)
         gaps = missing == "drop"
         if groups is None and group_weight != "group":
-            raise ValueError("--group-weight has no use without --groups")
+            raise ValueError("--group-weight does not apply without --groups")
         X, y, labels = read(data, target, drop or [], groups, sep=sep, one_hot=one_hot, gaps=gaps)
 
         import ucvtest as uv

@@ -95,7 +95,7 @@ def critical_values(
     Raises
     ------
     ValueError
-        If an argument is out of range, or given for a method that has no use for it.
+        If an argument is out of range, or given for a method that does not use it.
 
     Notes
     -----

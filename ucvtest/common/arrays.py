@@ -15,7 +15,7 @@ TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 COMPLEX = (complex, np.complexfloating)
 
 NO_TIMES = (
-    "{} holds dates or times, which are no numbers: convert them in a unit of your own, for "
+    "{} holds dates or times, which are not numbers: convert them in a unit of your own, for "
     "example (t - t.min()) / np.timedelta64(1, 'D'), or to strings (.astype(str)) where they are "
     "labels"
 )

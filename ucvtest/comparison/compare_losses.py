@@ -198,7 +198,7 @@ def _planned(label: str, spec: TestSpec, request: LossesToCompare) -> TestOnLoss
             check_simultaneous(spec)
         if spec.constructor:
             raise ValueError(
-                f"{', '.join(spec.constructor)} has no use where losses are given, which decide "
+                f"{', '.join(spec.constructor)} does not apply when losses are given, which decide "
                 "it: leave it out"
             )
     for pair in request.pairs:
@@ -235,7 +235,7 @@ def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
         else:
             admitting[name] = spec
     if not admitting:
-        raise ValueError(f"no test admits these losses: {'; '.join(reasons)}")
+        raise ValueError(f"no test accepts these losses: {'; '.join(reasons)}")
     return admitting
 
 

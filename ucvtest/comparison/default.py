@@ -200,7 +200,7 @@ def sets_for_several(
         raise ValueError("n_pairs='exact' is not for several metrics: call once for each")
     if left_options.pop("tol", None) is not None:
         raise ValueError(
-            "tol has no use with several metrics, which share learning sets: name "
+            "tol does not apply with several metrics, which share learning sets: name "
             "their number by max_fits"
         )
     if n_pairs == "auto":

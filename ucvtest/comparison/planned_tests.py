@@ -116,8 +116,8 @@ class ComparisonQuestion:
             return tests
         if isinstance(tests, str) and tests == RECOMMENDED:
             raise ValueError(
-                "cv has no use for the recommended test, which may draw learning sets of its own: "
-                "name tests, such as tests='corrected_t'"
+                "cv does not apply to the recommended test, which may draw learning sets of its "
+                "own: name tests, such as tests='corrected_t'"
             )
         response = as_response(self.y)
         if response.ndim != 1:

@@ -433,8 +433,8 @@ def _notes(comparison: ComparisonFields) -> list[str]:
     if len(comparison.tests) > 1 and not comparison.across:
         notes.append(
             f"The {_noun(comparison)}s look at the same learners, each for the estimand stated, "
-            "and are no family: p-values are not adjusted for their number. Decide beforehand "
-            "which counts."
+            "and p-values are not adjusted for the number of tests. Decide beforehand which "
+            "test counts."
         )
     notes.extend(_direction_note(comparison))
     if len(comparison.pairs) > 1:

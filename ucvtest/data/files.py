@@ -158,7 +158,7 @@ def _decoded(file_bytes: bytes, name: str) -> str:
     if file_bytes.startswith((b"\xff\xfe", b"\xfe\xff")):
         return file_bytes.decode("utf-16", errors="replace")
     if b"\0" in file_bytes:
-        raise ValueError(f"{name} is no text and no parquet file: save the table as CSV")
+        raise ValueError(f"{name} is neither a text file nor a parquet file: save the table as CSV")
     try:
         return file_bytes.decode("utf-8-sig")
     except UnicodeDecodeError:

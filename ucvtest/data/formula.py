@@ -139,7 +139,7 @@ def _check_names(names: list[Any]) -> None:
     for name in names:
         if not isinstance(name, str):
             raise ValueError(
-                f"the column {name!r} has a name that is no string: use data.add_prefix('x')."
+                f"the column {name!r} has a name that is not a string: use data.add_prefix('x')."
             )
         if name in INTERCEPT:
             raise ValueError(f"the column {name!r} would be taken for the intercept: rename it.")
@@ -254,4 +254,4 @@ def _check_power(node: ast.BinOp) -> None:
 
 def _check_column(name: str, columns: list[str]) -> None:
     if name not in columns:
-        raise ValueError(f"{name!r} is no column of the data.")
+        raise ValueError(f"{name!r} is not a column of the data.")

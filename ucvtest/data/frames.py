@@ -70,7 +70,9 @@ def own_columns(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
                 f"values, or a DataFrame as X"
             )
         if column not in table.columns:
-            raise ValueError(f"{argument}={column!r:.60} is no column of X{nearest(column, table)}")
+            raise ValueError(
+                f"{argument}={column!r:.60} is not a column of X{nearest(column, table)}"
+            )
         taken[argument] = table[column]
     if taken:
         table = table.drop(columns=list(dict.fromkeys(named.values())))

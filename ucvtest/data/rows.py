@@ -125,9 +125,9 @@ def _repeated_rows(columns: np.ndarray, left_out_columns: list[str]) -> list[Rem
     but_for = f", leaving out column {', '.join(left_out_columns)}" if left_out_columns else ""
     remark_text = (
         f"X has {pairs} pairs of identical rows{but_for}, where {expected:.2g} would be expected "
-        "by chance. Several rows of one unit, such as a patient, are not independent: what is "
-        "learnt is tested on copies of itself, and errors and p-values come out too small. Say "
-        "which rows are of one unit (groups=), or keep one row for each."
+        "by chance. Several rows of one unit, such as a patient, are not independent: rules are "
+        "tested on copies of the rows they learnt from, and errors and p-values come out too "
+        "small. Say which rows belong to one unit (groups=), or keep one row for each."
     )
     return [Remark(remark_text, max(map(len, values)) > MANY_VALUES)]
 

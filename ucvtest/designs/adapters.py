@@ -205,7 +205,7 @@ def _design_of(
     if not is_integer(cv):
         return cv
     if cv < 2:
-        raise ValueError(f"cv={cv} is no number of folds: use 2 or more")
+        raise ValueError(f"cv={cv} is not a number of folds: use 2 or more")
     if groups is not None:
         return KFold(int(cv), stratify=has_classes or None)
     from sklearn.model_selection import check_cv

@@ -41,7 +41,7 @@ def folds_of(design: Design) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the design is no K-fold cross-validation, or its repetitions differ in K.
+        If the design is not a K-fold cross-validation, or its repetitions differ in K.
     """
     problem = _reason_not_complements(design)
     testing = design.testing
@@ -54,7 +54,7 @@ def folds_of(design: Design) -> np.ndarray:
             if (blocks.sum(axis=1) == 1).all() and blocks.any(axis=2).all():
                 return blocks.argmax(axis=1)
             problem = "its test sets do not partition the sample in every repetition"
-    raise ValueError(f"the design is no K-fold cross-validation: {problem}")
+    raise ValueError(f"the design is not a K-fold cross-validation: {problem}")
 
 
 def n_folds_of(design: Design) -> int:
@@ -139,8 +139,8 @@ def nested_folds_of(design: Design) -> np.ndarray:
         if partition and (pairs == unions_of_pairs(single)).all() and problem is None:
             return single.argmax(axis=1)
     raise ValueError(
-        "the design is no nested K-fold cross-validation: use uv.designs.NestedKFold, whose order "
-        "of learning sets is needed"
+        "the design is not a nested K-fold cross-validation: use uv.designs.NestedKFold, whose "
+        "order of learning sets is needed"
     )
 
 
@@ -197,7 +197,7 @@ def disjoint_sets_of(design: Design) -> tuple[int, int]:
                 return n_pairs // n_sets, n_sets
     problem = problem or "one side of a draw shares observations with the other"
     raise ValueError(
-        f"the design's learning sets are no disjoint pairs of one size: {problem}; use "
+        f"the design's learning sets are not disjoint pairs of one size: {problem}; use "
         "uv.designs.DisjointSets"
     )
 

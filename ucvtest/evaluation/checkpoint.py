@@ -92,7 +92,8 @@ class Checkpoint(KnownFits):
             return cls(path, *_read(path))
         except (*UNUSABLE, zlib.error) as error:
             raise ValueError(
-                f"checkpoint {path} is no checkpoint of this ucvtest ({error}): name another file"
+                f"checkpoint {path} is not a checkpoint of this ucvtest ({error}): name another "
+                "file"
             ) from error
 
     def seed(self, rng: Any) -> Any:

@@ -15,10 +15,10 @@ MEASURED = 60
 
 
 IN_TIME = (
-    "compare(max_seconds=) takes the test that there is time for, fit(max_seconds=) ends in time, "
-    "or says at once that it cannot"
+    "compare(max_seconds=) chooses a test that fits the time, fit(max_seconds=) stops in time or "
+    "refuses at once"
 )
-ONE_BY_ONE = "n_jobs= shares the fits out, and checkpoint= keeps what is finished"
+ONE_BY_ONE = "n_jobs= distributes the fits, and checkpoint= keeps finished work"
 
 
 @dataclass

@@ -287,7 +287,7 @@ class HypothesisTest(ABC):
         """
         if kwargs.get("missing", "raise") != "raise":
             raise ValueError(
-                "missing='drop' has no use with a formula, which refuses missing values in the "
+                "missing='drop' does not apply with a formula, which refuses missing values in the "
                 "columns that it names: pass data.dropna(subset=[...])"
             )
         y, X = read_formula(formula, data)
@@ -684,6 +684,6 @@ def refuse_shared_seconds(test: str, options: Mapping[str, Any]) -> None:
     """Refuse seconds for one test of a comparison, whose fits are those of others too."""
     if options.get("max_seconds") is not None:
         raise ValueError(
-            f"max_seconds has no use for {test} in a comparison, where tests share the fits of a "
-            "design: pass it to uv.compare, which refuses designs that take longer"
+            f"max_seconds does not apply to {test} in a comparison, where tests share the fits of "
+            "a design: pass it to uv.compare, which refuses designs that take longer"
         )

@@ -455,8 +455,8 @@ class LossesQuestion(Question):
         if metric.linearised and isinstance(weight, str) and weight == "group":
             if difference.losses.groups is not None:
                 raise ValueError(
-                    f"group_weight='group' has no use with metric={metric.name!r:.60}, of which "
-                    "rows count alike: leave it out"
+                    f"group_weight='group' does not apply with metric={metric.name!r:.60}, "
+                    "of which rows count alike: leave it out"
                 )
             weight = None
         if weight is None:
@@ -683,6 +683,6 @@ def refuse_arguments(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(
-                f"{name} has no use where losses are given, as nothing is drawn or fitted: leave "
-                "it out"
+                f"{name} does not apply when losses are given, because nothing is drawn or fitted: "
+                "leave it out"
             )

@@ -162,7 +162,7 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         try:
             data = json.loads(path.read_text())
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path.name} is no JSON, or was cut short: {error}") from error
+            raise ValueError(f"{path.name} is not JSON, or was cut short: {error}") from error
         return fields_of(data, max_bytes)
     arrays = _read_arrays(path, max_bytes)
     try:
@@ -197,7 +197,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except DAMAGED as error:
         raise ValueError(
-            f"{path.name} is no .npz of plain arrays, or was cut short: {error}"
+            f"{path.name} is not an .npz file of plain arrays, or was cut short: {error}"
         ) from error
 
 

@@ -117,7 +117,7 @@ def _columns(correct: Any, groups: Any) -> tuple[dict[str, Any], Any]:
         return rules, groups
     if groups not in rules:
         raise ValueError(
-            f"groups={groups!r:.60} is no column of correct, which has {_listed(rules)}"
+            f"groups={groups!r:.60} is not a column of correct, which has {_listed(rules)}"
         )
     column = rules.pop(groups)
     if not rules:

@@ -138,7 +138,7 @@ def _of_runs(
     for run, column in [(run, y) for run in tables] + list(run_and_column.values()):
         if column not in tables[run].columns:
             raise ValueError(
-                f"{column!r:.60} is no column of {table} of run {run}, which has "
+                f"{column!r:.60} is not a column of {table} of run {run}, which has "
                 f"{', '.join(map(str, tables[run].columns))}"
             )
     first = next(iter(tables.values()))
@@ -164,7 +164,7 @@ def _column(table: Any, argument: str, column_or_values: Any) -> Any:
         return column_or_values
     if column_or_values not in table.columns:
         raise ValueError(
-            f"{argument}={column_or_values!r:.60} is no column of the table, which has "
+            f"{argument}={column_or_values!r:.60} is not a column of the table, which has "
             f"{', '.join(map(str, table.columns))}"
         )
     return table[column_or_values]
@@ -236,7 +236,7 @@ def _first_column(assessments: Any, names: Sequence[str], run: str, table: str) 
         if name in assessments.columns:
             return name
     raise ValueError(
-        f"{' and '.join(map(repr, names))} are no columns of {table} of run {run}, which has "
+        f"{' and '.join(map(repr, names))} are not columns of {table} of run {run}, which has "
         f"{', '.join(map(str, assessments.columns))}"
     )
 
@@ -287,7 +287,7 @@ def _input(question: str, name: Any) -> Any:
     inputs = json.loads(question) if question.startswith("{") else {}
     if not isinstance(name, str) or name not in inputs:
         raise ValueError(
-            f"groups={name!r:.60} is no input of the question {question!r:.60}: name one that all "
-            "questions have"
+            f"groups={name!r:.60} is not an input of the question {question!r:.60}: name one that "
+            "all questions have"
         )
     return str(inputs[name])

@@ -361,7 +361,7 @@ def _columns(
     for argument, name in column_names.items():
         if name not in predictions.columns:
             raise ValueError(
-                f"{argument}={name!r:.60} is no column of predictions, which has "
+                f"{argument}={name!r:.60} is not a column of predictions, which has "
                 f"{listed(list(predictions.columns))}"
             )
     arguments |= {argument: predictions[name] for argument, name in column_names.items()}
@@ -448,7 +448,7 @@ def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
     for name, user_value in (("y", y), ("pos_label", pos_label)):
         if user_value is not None:
             raise ValueError(
-                f"{name} has no use with loss='score', which takes scores as they are: pass "
+                f"{name} does not apply with loss='score', which takes scores as they are: pass "
                 f"{name}=None"
             )
     values = as_rows({name: numbers_of(name, user_value) for name, user_value in rules.items()})

@@ -136,7 +136,7 @@ class FromScores:
         elif n_folds is None:
             implied_design, design_words = _random_splits(n_resamples, *sizes)
         else:
-            raise ValueError("n_folds has no use with design='splits': leave it out")
+            raise ValueError("n_folds does not apply with design='splits': leave it out")
         name, in_words = (SCORE, SCORE_IN_WORDS) if greater else (LOSS, LOSS_IN_WORDS)
         if score is not None:
             name, in_words = score, f"expected {score}"
@@ -199,8 +199,9 @@ def _cross_validation(
     if n_test not in (smallest, smallest + bool(remainder)) or not smallest:
         sizes = f"{smallest} or {smallest + 1}" if remainder else str(smallest)
         raise ValueError(
-            f"n_test={n_test} of {n_obs} = n_learn + n_test observations is no fold of {n_folds}, "
-            f"which have {sizes}: correct n_learn, n_test or n_folds, or use design='splits'"
+            f"n_test={n_test} of {n_obs} = n_learn + n_test observations is not a fold of "
+            f"{n_folds}, which have {sizes}: correct n_learn, n_test or n_folds, or use "
+            "design='splits'"
         )
     folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
     testing = np.tile(folds, (n_repeats, 1))

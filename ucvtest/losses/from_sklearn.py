@@ -198,7 +198,7 @@ class FromSklearn(FromPredictions):
         for name, report in reports.items():
             if not hasattr(report, "split_indices"):
                 raise ValueError(
-                    f"results[{name!r:.60}] is no report of a cross-validation: pass skore's "
+                    f"results[{name!r:.60}] is not a report of a cross-validation: pass skore's "
                     "CrossValidationReport, or Losses.from_predictions with what it predicted"
                 )
             responses.append(as_column("y", report.y))

@@ -190,7 +190,9 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         if self.predictions is not None:
             smooth_metric = self.smooth or named_smooth_metric(self.loss)
             if smooth_metric is None:
-                raise ValueError(f"loss={self.loss!r} is no metric that predictions are kept for")
+                raise ValueError(
+                    f"loss={self.loss!r} is not a metric that predictions are kept for"
+                )
             return smooth_metric
         metric = recorded_metric(
             self.loss,
@@ -300,7 +302,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             return self._errors(as_metric(new_metric, has_classes=True))
         if not isinstance(new_metric, SmoothMetric):
             raise ValueError(
-                f"metric={metric!r:.60} is no function of means, which about() takes: make the "
+                f"metric={metric!r:.60} is not a function of means, which about() takes: make the "
                 f"losses with metric={metric!r:.60}"
             )
         if new_metric.wants != self.metric.wants:

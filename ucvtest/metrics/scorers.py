@@ -91,8 +91,8 @@ def _scorer(scoring: Any) -> Any:
         raise ValueError("scoring names several scores: pass one, and call once for each")
     if not all(hasattr(scoring, name) for name in ("_score_func", "_sign", "_kwargs")):
         raise ValueError(
-            f"scoring={scoring!r:.60} is no name of a score, and no scorer: make one of a function "
-            "(y_true, y_pred) by sklearn.metrics.make_scorer"
+            f"scoring={scoring!r:.60} is neither the name of a score nor a scorer: make one of a "
+            "function (y_true, y_pred) by sklearn.metrics.make_scorer"
         )
     requested = getattr(getattr(scoring, "_metadata_request", None), "score", None)
     weights = getattr(requested, "requests", {}).get("sample_weight")

@@ -246,8 +246,8 @@ class SmoothMetric(Metric):
         """Refuse a positive class of several, which a metric of all classes is not about."""
         if self.output == "label" and not self.of_two and n_classes > 2:
             raise ValueError(
-                f"pos_label has no use with metric={self.name!r:.60} of {n_classes} classes: leave "
-                "it out, or ask for one class, as by uv.metrics.recall(labels=[...])"
+                f"pos_label does not apply with metric={self.name!r:.60} of {n_classes} classes: "
+                "leave it out, or ask for one class, as by uv.metrics.recall(labels=[...])"
             )
 
     def refuse_labels(self, y: np.ndarray) -> None:

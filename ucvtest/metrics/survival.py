@@ -109,7 +109,7 @@ class SurvivalMetric(SmoothMetric):
         """
         if pos_label is not None:
             raise ValueError(
-                f"pos_label has no use with metric={self.name!r:.60}, which is about survival "
+                f"pos_label does not apply with metric={self.name!r:.60}, which is about survival "
                 "times: leave it out"
             )
         times = as_survival(y)

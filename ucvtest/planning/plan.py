@@ -56,15 +56,15 @@ LEARNING_SETS = (
     "learning curves)."
 )
 COMPONENTS = (
-    "The variance is put together of effects of single observations, pairs and more: the pilot's "
-    "jackknife and its effects of pairs determine them"
+    "The variance is composed of the effects of single observations, pairs and larger sets. The "
+    "pilot's jackknife and its effects of pairs determine them"
 )
 SHRUNK = (
-    COMPONENTS + ", beside what is usual where losses are as large and agree as much under "
+    COMPONENTS + ", shrunk towards typical values for losses as large that agree as much under "
     "different learning sets."
 )
 UNSHRUNK = (
-    COMPONENTS + "; effects of single observations are taken for 40% of the jackknife at least "
+    COMPONENTS + "; effects of single observations are taken to be at least 40% of the jackknife "
     "(15% for AUCs, for metrics of labels such as F1, and for errors of groups)."
 )
 PILOT_BAND = (
@@ -518,4 +518,4 @@ def _refuse_arguments(**arguments: Any) -> None:
     """Refuse arguments that mean nothing here."""
     for name, value in arguments.items():
         if value is not None:
-            raise ValueError(f"{name} has no use here: leave it out")
+            raise ValueError(f"{name} does not apply here: leave it out")

@@ -283,8 +283,8 @@ def _common(result: ResultFields, alpha: Any, question_name: str) -> dict[str, A
         raise ValueError(f"alpha must lie between 0 and 0.5, got {alpha!r:.60}: use 0.05")
     if result.interval_name == "credible interval":
         raise ValueError(
-            f"{question_name} is no question for the {result.method}: pass rope= to fit, and read "
-            "the posterior probability of that region"
+            f"{question_name} is not a question for the {result.method}: pass rope= to fit, and "
+            "read the posterior probability of that region"
         )
     interval = quiet_interval(replace(result, alternative="two-sided"), 2 * alpha)
     if math.isnan(interval[0]) and result.status == "ok":
@@ -314,7 +314,7 @@ def _pvalue(result: ResultFields, name: str, bound: float, alternative: Alternat
         # A smaller margin is nearer to the centre, whichever side the bound is on.
         too_low = name != "margin" and bound < result.estimate
         raise ValueError(
-            f"{name} stands for {bound:g}, which is no value that the {result.estimand} can "
+            f"{name} stands for {bound:g}, which is not a value that the {result.estimand} can "
             f"have: use a {'larger' if too_low else 'smaller'} one"
         )
     if result.rule is not None:

@@ -1,7 +1,7 @@
 # What all tests share: a test is described once, and its methods are made from that.
 
 # `constructor` and `fit`: arguments of the Python class and of its method fit, with defaults.
-# `without`: shared arguments that the test has no use for. `statistic`: the name of a statistic
+# `without`: shared arguments that the test does not take. `statistic`: the name of a statistic
 # that is neither t nor z. `needs_other`: whether there must be two learners. `metrics`: whether it
 # takes a metric in the place of a loss.
 test_spec <- function(class, constructor = alist(), fit = alist(), without = character(),

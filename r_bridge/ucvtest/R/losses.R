@@ -49,7 +49,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
 losses_of_times <- function(y, predictions, name, metric, groups, positive, weights, fold) {
   times <- survival_times(y)
   n_obs <- length(times$time)
-  if (!is.null(weights)) stop_user("'weights' has no use with survival times: leave it out")
+  if (!is.null(weights)) stop_user("'weights' does not apply with survival times: leave it out")
   for (column in names(predictions))
     refuse_missing(predictions[[column]], paste0("predictions$", column))
   risks <- lapply(predictions, function(each)

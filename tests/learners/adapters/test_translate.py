@@ -490,8 +490,8 @@ def test_backends_of_other_learners():
     with pytest.raises(ValueError) as error:
         uv.UStatisticTest(*data, "lda", mean_rule, backend="jax")
     assert str(error.value) == (
-        "backend='jax' has no counterpart of learner mean_rule: it is no scikit-learn estimator; "
-        "use backend='auto'"
+        "backend='jax' has no counterpart of learner mean_rule: it is not a scikit-learn "
+        "estimator; use backend='auto'"
     )
     with pytest.raises(ValueError) as error:
         uv.UStatisticTest(*data, "lda", backend="gpu")

@@ -112,7 +112,7 @@ class TestFindSmoother:
             return np.full(len(X_test), max(y_train.mean(), 0.1))
 
         sample = one_feature(20)
-        with pytest.raises(ValueError, match=r"clipped is no linear smoother: its fit to y"):
+        with pytest.raises(ValueError, match=r"clipped is not a linear smoother: its fit to y"):
             find_smoother(as_learner(clipped), sample)
-        with pytest.raises(ValueError, match=r"lda is no linear smoother: learner lda needs class"):
+        with pytest.raises(ValueError, match=r"lda is not a linear smoother: learner lda needs"):
             find_smoother(as_learner("lda"), sample)

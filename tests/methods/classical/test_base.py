@@ -119,7 +119,7 @@ def test_arguments_of_from_losses_are_checked(losses, arguments, message):
 @pytest.mark.parametrize("argument", [{"rng": 0}, {"n_jobs": 2}, {"batch_size": 3}])
 def test_arguments_about_fits_are_refused_where_there_are_none(losses, argument):
     test = uv.CorrectedTTest.from_losses(losses, 0, 1)
-    with pytest.raises(ValueError, match=f"{next(iter(argument))} has no use where losses are"):
+    with pytest.raises(ValueError, match=f"{next(iter(argument))} does not apply when losses are"):
         test.fit(**argument)
 
 

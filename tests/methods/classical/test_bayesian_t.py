@@ -177,7 +177,7 @@ def test_one_sided_credible_interval():
 
 def test_one_learner_has_an_interval_and_no_probabilities():
     test = uv.BayesianTTest(X, Y, "lda")
-    with pytest.raises(ValueError, match=r"^rope has no use: one learner without null_value"):
+    with pytest.raises(ValueError, match=r"^rope does not apply: one learner without null_value"):
         test.fit(0.01)
     result = test.fit(rng=0)
     assert all(map(math.isnan, probabilities(result)))

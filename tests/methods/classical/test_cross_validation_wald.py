@@ -150,11 +150,11 @@ class TestRefusals:
 
         cases: list[tuple[dict[str, Any], str]] = [
             ({"design": uv.designs.KFold(5, 3)}, "repeated 3 times, but every observation may"),
-            ({"design": uv.designs.RandomSplits(4)}, "the design is no K-fold cross-validation"),
-            ({"design": uv.designs.HoldOut(0.5)}, "the design is no K-fold cross-validation"),
+            ({"design": uv.designs.RandomSplits(4)}, "the design is not a K-fold cross-validation"),
+            ({"design": uv.designs.HoldOut(0.5)}, "the design is not a K-fold cross-validation"),
             (
                 {"design": ShuffleSplit(3, random_state=0)},
-                "the design is no K-fold cross-validation",
+                "the design is not a K-fold cross-validation",
             ),
             ({"design": 21}, "n_folds=21 needs at least 21 observations, got 20"),
             ({"loss": "auc", "design": 20}, "has 10 test sets without the label"),

@@ -314,7 +314,7 @@ class TestInterval:
 
     def test_what_is_refused(self):
         test = uv.DeLongTest.from_losses(scores_of(*draw(4)), 0, null_value=1.2)
-        with pytest.raises(ValueError, match=r"null_value=1.2 is no AUC.*interval='wald'"):
+        with pytest.raises(ValueError, match=r"null_value=1.2 is not an AUC.*interval='wald'"):
             test.fit()
         assert test.fit(interval="wald").pvalue < 0.05
         with pytest.raises(ValueError, match="interval='exact' is unknown"):
@@ -426,7 +426,7 @@ class TestRefusals:
         cases: list[tuple[Any, dict[str, Any], str]] = [
             (y, {"loss": "zero_one"}, "loss must be 'auc' for DeLongTest, got 'zero_one'"),
             (y, {"design": uv.designs.KFold(5, 2)}, "repeated 2 times, but every observation"),
-            (y, {"design": uv.designs.RandomSplits(4)}, "the design is no K-fold"),
+            (y, {"design": uv.designs.RandomSplits(4)}, "the design is not a K-fold"),
             (np.arange(10) % 3, {}, "loss='auc' needs two classes, y has 3"),
             (y + 0.3, {}, "y must hold class labels for this test"),
         ]

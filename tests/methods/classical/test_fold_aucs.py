@@ -219,7 +219,7 @@ class TestCases:
         with pytest.raises(ValueError, match=r"^variance='within_fold' is for means of losses"):
             uv.CrossValidationWaldTest.from_losses(losses).fit("within_fold")
         test = uv.CrossValidationWaldTest.from_losses(losses, 0, null_value=1.5)
-        with pytest.raises(ValueError, match=r"^null_value=1.5 is no AUC"):
+        with pytest.raises(ValueError, match=r"^null_value=1.5 is not an AUC"):
             test.fit()
         table = losses_of(SCORES[:, :2], FOLDS[:2])
         means = uv.Losses.from_arrays(

@@ -194,7 +194,7 @@ class TestRefusals:
             ({"loss": "auc"}, "loss must be 'zero_one' for McNemarTest, got 'auc'"),
             ({"null_value": 0.1}, "null_value must be 0, got 0.1"),
             ({"design": uv.designs.KFold(5, 2)}, "repeated 2 times, but every observation may"),
-            ({"design": uv.designs.RandomSplits(4)}, "the design is no K-fold cross-validation"),
+            ({"design": uv.designs.RandomSplits(4)}, "the design is not a K-fold cross-validation"),
             ({"design": 11}, "n_folds=11 needs at least 11 observations, got 10"),
         ]
         for options, message in cases:
@@ -205,7 +205,7 @@ class TestRefusals:
 
     def test_losses(self):
         losses = losses_of([0, 1], [1, 0])
-        with pytest.raises(ValueError, match="rng has no use where losses are given"):
+        with pytest.raises(ValueError, match="rng does not apply when losses are given"):
             uv.McNemarTest.from_losses(losses).fit(rng=0)
         with pytest.raises(ValueError, match="null_value must be 0"):
             fit(losses, null_value=0.2)

@@ -827,7 +827,7 @@ def test_losses_are_no_metrics_of_kept_predictions():
 
 def test_clusters_that_count_alike_are_refused():
     losses = losses_of(*labels(2), metric="f1", groups=GROUPS)
-    why = "group_weight='group' has no use with metric='f1', of which rows count alike"
+    why = "group_weight='group' does not apply with metric='f1', of which rows count alike"
     with pytest.raises(ValueError, match=why):
         uv.HoldOutTest.from_losses(losses, "a", group_weight="group")
     with pytest.raises(ValueError, match=why):

@@ -354,8 +354,8 @@ class TestShell:
         ("arguments", "message"),
         [
             (("--scores", "a"), "--target is missing"),
-            (("--scores", "a", "--target", "b", "--loss", "correct"), "--target has no use"),
-            (("--scores", "a", "--loss", "correct", "--weight", "id"), "--weight has no use"),
+            (("--scores", "a", "--target", "b", "--loss", "correct"), "--target does not apply"),
+            (("--scores", "a", "--loss", "correct", "--weight", "id"), "--weight does not apply"),
         ],
     )
     def test_what_is_refused(self, file, arguments, message):

@@ -183,7 +183,7 @@ BAD = {
     ),
     "a positive class": (
         lambda: uv.Losses.from_predictions(Y, RISKS, metric="harrell", pos_label=1),
-        "pos_label has no use",
+        "pos_label does not apply",
     ),
     "a learner": (
         lambda: uv.HoldOutTest(RISK[:, None], EVENT, "lda", metric="harrell"),

@@ -58,7 +58,7 @@ def test_given_losses_that_are_no_use_are_refused():
         return uv.evaluate("lda", X, y, design, loss, rng=0)
 
     take = uv.FoldCovarianceTest.from_losses
-    with pytest.raises(ValueError, match="the design is no K-fold cross-validation"):
+    with pytest.raises(ValueError, match="the design is not a K-fold cross-validation"):
         take(losses(uv.designs.RandomSplits(5)))
     with pytest.raises(ValueError, match="the design has folds of 4 to 10 observations"):
         take(losses(PredefinedSplit(np.repeat([0, 1, 2], [10, 10, 4]))))
@@ -67,7 +67,7 @@ def test_given_losses_that_are_no_use_are_refused():
     test = take(losses(uv.designs.KFold(4, 2)))
     with pytest.raises(ValueError, match="n_repeats=3, but the design of the given losses has 2"):
         test.fit(n_repeats=3)
-    with pytest.raises(ValueError, match="rng has no use where losses are given"):
+    with pytest.raises(ValueError, match="rng does not apply when losses are given"):
         test.fit(rng=1)
     with pytest.raises(ValueError, match=r"losses must be uv\.Losses, got dict"):
         take({})

@@ -1014,7 +1014,7 @@ def test_given_losses_that_are_no_use_are_refused():
         ({"n_repeats": 3}, "n_repeats=3, but the design of the given losses has 2: leave it out"),
         ({"scheme": "kfold"}, "scheme='kfold', but the design of the given losses has 'repeated'"),
         ({"variance": "adhoc_monte_carlo"}, "does not exist for scheme='repeated'"),
-        ({"rng": 0}, "rng has no use where losses are given"),
+        ({"rng": 0}, "rng does not apply when losses are given"),
     ):
         with pytest.raises(ValueError, match=message):
             test.fit(**arguments)

@@ -677,9 +677,9 @@ def test_given_scores_that_are_no_use_are_refused(scored):
     test = take(losses, 0)
     with pytest.raises(ValueError, match="pvalue='permutation' needs fits on permuted labels"):
         test.fit()
-    with pytest.raises(ValueError, match="rng has no use where losses are given"):
+    with pytest.raises(ValueError, match="rng does not apply when losses are given"):
         test.fit("wmw", rng=0)
-    with pytest.raises(ValueError, match="n_jobs has no use where losses are given"):
+    with pytest.raises(ValueError, match="n_jobs does not apply when losses are given"):
         test.fit("empirical", n_jobs=2)
     with pytest.raises(ValueError, match="forecast needs fits, and this test was made from losses"):
         test.forecast()

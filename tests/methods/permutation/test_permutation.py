@@ -519,6 +519,6 @@ def test_bad_input(make, message):
 
 def test_no_losses_are_admitted():
     losses = uv.Losses.from_arrays(np.zeros((2, 2)), np.eye(2))
-    with pytest.raises(ValueError, match="PermutationComplexityTest admits no losses: it needs"):
+    with pytest.raises(ValueError, match="PermutationComplexityTest accepts no losses: it needs"):
         uv.PermutationComplexityTest.from_losses(losses)
     assert uv.PermutationComplexityTest.admits.startswith("none")

@@ -1006,9 +1006,9 @@ def test_given_losses_that_are_no_use_are_refused():
     test = take(uv.designs.DisjointSets(5, 30))
     for arguments, message in (
         ({"n_pairs": 31}, "n_pairs=31, but the given losses are of 30 pairs: leave it out"),
-        ({"tol": 0.1}, "tol=0.1 has no use where losses are given"),
-        ({"max_fits": 100}, "max_fits has no use where losses are given"),
-        ({"rng": 0}, "rng has no use where losses are given"),
+        ({"tol": 0.1}, "tol=0.1 does not apply when losses are given"),
+        ({"max_fits": 100}, "max_fits does not apply when losses are given"),
+        ({"rng": 0}, "rng does not apply when losses are given"),
         ({"variance": "asymptotic"}, "variance='asymptotic' needs further fits"),
         ({"variance": "x"}, "variance='x' is unknown"),
     ):

@@ -164,7 +164,7 @@ def test_tables_of_assessments(evaluated: dict[str, Any]) -> None:
         {name: found.run_id for name, found in evaluated.items()}, assessment="correct"
     )
     np.testing.assert_allclose(read.means, expected.means)
-    with pytest.raises(ValueError, match="'judge/value' and 'judge' are no columns of answers"):
+    with pytest.raises(ValueError, match="'judge/value' and 'judge' are not columns of answers"):
         uv.Losses.from_mlflow(runs, assessment="judge", table="answers.json")
 
 
@@ -215,7 +215,9 @@ def test_what_is_refused(evaluated: dict[str, Any], monkeypatch: pytest.MonkeyPa
     refused("no run is named", {}, assessment="correct")
     refused("has no answers with the assessment 'other'", run, assessment="other")
     refused("is 'perhaps' for the question .* but must be True or", run, assessment="strange")
-    refused("groups='ward' is no input of the question", run, assessment="correct", groups="ward")
+    refused(
+        "groups='ward' is not an input of the question", run, assessment="correct", groups="ward"
+    )
 
     answers = pd.DataFrame({"request": ["a", "b", "b"], "value": [True, False, True]})
     tables = {"one": answers, "other": answers[:2], "graded": answers.assign(value=0.5)}

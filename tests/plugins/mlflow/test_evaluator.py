@@ -697,11 +697,11 @@ def test_errors(client: MlflowClient, data: pd.DataFrame) -> None:
         ({"baseline": "old", "los": "auc"}, {}, "has 'los', which .* did you mean 'loss'"),
         ({"baseline": None}, {}, "evaluator_config of ucvtest has no baseline"),
         (both, {}, "evaluator_config of ucvtest has baseline and baseline_model"),
-        (column, {}, "baseline='older' is no column of the data, which has a, b, old"),
+        (column, {}, "baseline='older' is not a column of the data, which has a, b, old"),
         ({"baseline_model": 3}, {}, "baseline_model must be a model URI.* got int"),
         ({"baseline": "old"}, {"predictions": None}, "there is nothing to compare"),
         ({"baseline": [0, 1]}, {}, "baseline has 2 predictions for 80 rows"),
-        ({"baseline": "old", "groups": "ward"}, {}, "groups='ward' is no column of the data"),
+        ({"baseline": "old", "groups": "ward"}, {}, "groups='ward' is not a column of the data"),
         ({"baseline": "old", "groups": [1, 2]}, {}, "groups must name a group for each of 80 rows"),
     ]
     for config, options, message in cases:

@@ -55,7 +55,7 @@ def test_one_run_and_several(client: MlflowClient) -> None:
         with pytest.raises(ValueError, match=message):
             uv.Losses.from_mlflow(*arguments, **options)
 
-    refused("'mid' is no column of eval_results_table.json", both, predictions="mid")
+    refused("'mid' is not a column of eval_results_table.json", both, predictions="mid")
     refused("predictions must be the one column", runs, predictions=["score"])
     refused("predictions must name columns", both, predictions=[1])
     other = logged(TABLE.assign(score=NEW, target=1 - TABLE["target"]))

@@ -45,7 +45,7 @@ def choose_backend(
         return learner
     try:
         if not isinstance(learner, SklearnLearner):
-            refuse("it is no scikit-learn estimator")
+            refuse("it is not a scikit-learn estimator")
         return translate(learner, sample, output, learn_size)
     except RefusedEstimator:
         raise

@@ -156,7 +156,7 @@ class BayesianTTest(ResamplingTest):
         if math.isnan(self.null_value):
             if rope is not None:
                 raise ValueError(
-                    "rope has no use: one learner without null_value is compared with nothing"
+                    "rope does not apply: one learner without null_value is compared with nothing"
                 )
             return BayesianTOptions(math.nan)
         if rope is None:

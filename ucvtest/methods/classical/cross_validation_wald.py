@@ -222,7 +222,8 @@ class CrossValidationWaldTest(ResamplingTest):
         # One learner among several is not tested: its null value is NaN.
         if not self.paired and (self.null_value < 0 or self.null_value > 1):
             raise ValueError(
-                f"null_value={self.null_value:g} is no AUC, which lies between 0 and 1: change it"
+                f"null_value={self.null_value:g} is not an AUC, which lies between 0 and 1: change "
+                "it"
             )
 
     def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:

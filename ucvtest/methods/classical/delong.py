@@ -270,7 +270,7 @@ class DeLongTest(ResamplingTest):
         outside = self.null_value < 0 or self.null_value > 1
         if interval != "wald" and not self.paired and outside:
             raise ValueError(
-                f"null_value={self.null_value:g} is no AUC, which lies between 0 and 1: change "
+                f"null_value={self.null_value:g} is not an AUC, which lies between 0 and 1: change "
                 "it, or use interval='wald'"
             )
         return interval

@@ -119,7 +119,7 @@ class DieboldMarianoTest(ResamplingTest):
     def _ask(self, question: Question, design: object = None, cv: object = None) -> None:
         if question.clusters is not None:
             raise ValueError(
-                "groups has no use for DieboldMarianoTest, which is about rows in the order of "
+                "groups does not apply to DieboldMarianoTest, which is about rows in the order of "
                 f"time: leave it out, or, {BLOCKS}"
             )
         super()._ask(question, design, cv)

@@ -10,7 +10,7 @@ from ucvtest.results.result import TestResult
 
 __all__ = ["NaiveTTest"]
 
-NOT_VALID = "not valid: resamples that share learning data are taken for independent"
+NOT_VALID = "not valid: resamples that share learning data are treated as independent"
 
 
 class NaiveTTest(ResamplingTest):
@@ -64,7 +64,7 @@ class NaiveTTest(ResamplingTest):
     >>> losses = uv.evaluate(["lda", "knn:1"], X[50:, :2], y[50:], design=10, rng=0)
     >>> naive = uv.NaiveTTest.from_losses(losses, "lda", "knn:1").fit()
     >>> naive.settings["warning"]
-    'not valid: resamples that share learning data are taken for independent'
+    'not valid: resamples that share learning data are treated as independent'
     >>> corrected = uv.CorrectedTTest.from_losses(losses, "lda", "knn:1").fit()
     >>> round(corrected.se / naive.se, 2)
     1.45

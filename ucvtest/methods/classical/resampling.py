@@ -185,7 +185,7 @@ class ResamplingTest(HypothesisTest):
         try:
             self._check_design(design)
         except ValueError as error:
-            raise ValueError(f"{error}; {type(self).__name__} admits {self.admits}") from None
+            raise ValueError(f"{error}; {type(self).__name__} accepts {self.admits}") from None
 
     @abstractmethod
     def _check_design(self, design: Design) -> None:

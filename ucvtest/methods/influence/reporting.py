@@ -238,7 +238,7 @@ def _scheme_notes(
         return [
             f"{scheme_words[0].upper()}{scheme_words[1:]} is not "
             f"smooth: every {layout.unit} is tested by one rule only, so that terms II and III are "
-            "equal and the influence variance is the naive one, of values taken for independent. "
+            "equal and the influence variance is the naive one, of values treated as independent. "
             "scheme='monte_carlo' or 'repeated' is smooth."
         ]
     _, sets_per_test = estimates.resamples.training_sets

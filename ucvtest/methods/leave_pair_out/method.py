@@ -236,7 +236,7 @@ class LeavePairOutTest(HypothesisTest):
             return
         if scoring is not None:
             raise ValueError(
-                f"scoring={scoring!r:.60} is no AUC, which the test is about: leave scoring out"
+                f"scoring={scoring!r:.60} is not an AUC, which the test is about: leave scoring out"
             )
         name = loss.name if isinstance(loss, Metric) else loss
         raise ValueError(

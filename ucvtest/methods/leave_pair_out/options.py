@@ -124,7 +124,7 @@ class LeavePairOutOptions:
         check_seconds(max_seconds)
         if max_seconds is not None and pvalue == "permutation" and n_permutations == "exact":
             raise ValueError(
-                "max_seconds has no use with n_permutations='exact', which says how many fits "
+                "max_seconds does not apply with n_permutations='exact', which says how many fits "
                 "there are: use a number of permutations"
             )
         return cls(pvalue, n_permutations, n_simulations, checked_stop, max_seconds)

@@ -205,7 +205,7 @@ _NULL_IN_WORDS: Mapping[PValue, str] = {
     ),
     "empirical": (
         "The p-value is the largest over simulated settings of ridge regression and nearest "
-        "neighbours: it holds for these, and for others by experience only."
+        "neighbours: it is valid for these; for other learners it rests on experience."
     ),
 }
 

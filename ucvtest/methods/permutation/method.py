@@ -155,7 +155,7 @@ class PermutationComplexityTest(HypothesisTest):
         if isinstance(losses, Losses) and not losses.design.learns:
             cls.refuse_fixed_rules()
         raise ValueError(
-            f"{cls.__name__} admits no losses: it needs fits to permuted labels; make the test "
+            f"{cls.__name__} accepts no losses: it needs fits to permuted labels; make the test "
             "from X and y"
         )
 

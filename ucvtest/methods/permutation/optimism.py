@@ -240,14 +240,14 @@ def find_smoother(
     try:
         learner.check(numbers, "number", n)
     except ValueError as error:
-        raise ValueError(f"learner {learner.name} is no linear smoother: {error}") from None
+        raise ValueError(f"learner {learner.name} is not a linear smoother: {error}") from None
     labels = np.vstack([np.eye(n), y, y[::-1]])
     evaluator = Evaluator(numbers, learner, "number", n_jobs=n_jobs)
     predictions = evaluator.predict_labelings(labels, np.zeros(n + 2, dtype=int)).values
     matrix = predictions[:n].T
     if not (np.abs(labels[n:] @ matrix.T - predictions[n:]) <= SAME_FIT * np.abs(y).max()).all():
         raise ValueError(
-            f"learner {learner.name} is no linear smoother: its fit to y is not a fixed matrix "
+            f"learner {learner.name} is not a linear smoother: its fit to y is not a fixed matrix "
             "times y; use a number of permutations"
         )
     return matrix, n + 2

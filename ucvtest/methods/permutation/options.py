@@ -70,14 +70,14 @@ class PermutationOptions:
         check_seconds(max_seconds)
         if max_seconds is not None and isinstance(number, str):
             raise ValueError(
-                f"max_seconds has no use with n_permutations={number!r}, which says how many fits "
-                "there are: use a number of permutations"
+                f"max_seconds does not apply with n_permutations={number!r}, which says how many "
+                "fits there are: use a number of permutations"
             )
         checked_stop = checked_stop_after(stop_after, number)
         if checked_stop is not None and sampling != "permutation":
             raise ValueError(
-                f"stop_after={checked_stop} is about p-values, which sampling={sampling!r} has "
-                "not: leave it out, or use sampling='permutation'"
+                f"stop_after={checked_stop} is about p-values, and sampling={sampling!r} has "
+                "none: leave it out, or use sampling='permutation'"
             )
         options = cls(number, sampling, float(delta), checked_stop, max_seconds)
         if options.exact:

@@ -236,8 +236,8 @@ def _notes(
         notes.append(estimates.sequence.words)
         if estimates.sequence.stopped:
             notes.append(
-                "The estimate rests on these few draws, the last of which was fitted well, so that "
-                "it is rough and there are no bounds: leave stop_after out for the estimate."
+                "The estimate is rough, because it rests on these few draws, the last of which was "
+                "fitted well. There are no bounds. For the estimate, leave stop_after out."
             )
     if bounds:
         notes.append(

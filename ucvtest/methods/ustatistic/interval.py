@@ -156,7 +156,7 @@ class Interval:
         if self.name != "wald" and (null_value < low or null_value > high):
             reported_range = self._reported(low), self._reported(high)
             raise ValueError(
-                f"null_value={self._reported(null_value):g} is no value that the estimand can "
+                f"null_value={self._reported(null_value):g} is not a value that the estimand can "
                 f"have, which lies between {min(reported_range):g} and {max(reported_range):g}: "
                 "change it, or use interval='wald'"
             )

@@ -122,8 +122,8 @@ class UStatisticOptions:
             sizes.check_enumeration(len(learners), max_fits, remedy)
         if max_seconds is not None and number != "auto":
             raise ValueError(
-                f"max_seconds has no use with n_pairs={number!r}, which says how many fits there "
-                "are: use n_pairs='auto'"
+                f"max_seconds does not apply with n_pairs={number!r}, which says how many fits "
+                "there are: use n_pairs='auto'"
             )
         option_values = (number, variance_name, variance, float(tol), int(max_fits), interval)
         return cls(*option_values, max_seconds=max_seconds)
@@ -146,7 +146,7 @@ class UStatisticOptions:
                 "leave it out"
             )
         if tol != DEFAULT_TOL:
-            raise ValueError(f"tol={tol!r} has no use where losses are given: leave it out")
+            raise ValueError(f"tol={tol!r} does not apply when losses are given: leave it out")
         variance_name = sizes.chosen(interval.variance(variance))
         if variance_name == "asymptotic":
             raise ValueError(
@@ -253,8 +253,8 @@ class ProfileOptions:
             )
         if question.clusters is not None and question.clusters.offset is not None:
             raise ValueError(
-                "kappa_profile is about a mean of losses, which group_weight='row' has not: use "
-                "'group'"
+                "kappa_profile is about a mean of losses, and group_weight='row' makes it a ratio: "
+                "use 'group'"
             )
         return cls._of_means(sizes, tuple(question.learners.values()), c_values, n_pairs)
 

@@ -111,7 +111,7 @@ def given_sets(design: Design) -> GivenPairs | GivenSplits:
 def _draws_of(design: Design) -> tuple[np.ndarray, bool]:
     """Rows of one repetition of K-fold cross-validation, or disjoint neighbours, belong together.
 
-    All others are taken for independent. Also whether rows are disjoint neighbours.
+    All others are treated as independent. Also whether rows are disjoint neighbours.
     """
     rows = np.arange(design.n_resamples)
     try:

@@ -56,9 +56,9 @@ NOTABLE = 0.05
 
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
 FLOORED = (
-    "The variance is taken for more than is likely: four times its Monte-Carlo error, or, where "
-    "the draws do not tell it at all, the jackknife with their noise. The interval is wider than "
-    "need be; raise n_pairs (or, with n_pairs='auto', max_fits)."
+    "The variance was set conservatively high: four times its Monte-Carlo error or, where the "
+    "draws do not determine it at all, the jackknife with their noise. The interval is wider than "
+    "necessary; raise n_pairs (or, with n_pairs='auto', max_fits)."
 )
 REMEDY_DRAWS = "use losses of more draws (uv.designs.DisjointSets)"
 REMEDY_SPLITS = "use losses of more splits (uv.designs.RandomSplits)"

@@ -4,7 +4,7 @@ Each difference has its own variance and degrees of freedom. Differences are joi
 copula: their p-values are those of correlated normal errors. The correlation is that of the
 observations' effects, which n observations tell whatever the number of fits. What learning and the
 draws add is told by few fits, from which correlations between learners would seem larger than they
-are: it is taken for independent between learners.
+are: it is treated as independent between learners.
 """
 
 import math
@@ -32,9 +32,9 @@ Places = tuple[int, ...]
 """Of one learner, or of two that are compared."""
 
 JOINED = (
-    "Several learners from few fits: each difference has its own degrees of freedom, and they are "
-    "joined by a normal copula with the correlation of the observations' effects; what learning "
-    "and the draws add is taken for independent between learners."
+    "Several learners from few fits: each difference has its own degrees of freedom. A normal "
+    "copula with the correlation of the observations' effects joins them; the parts due to "
+    "learning and drawing are treated as independent between learners."
 )
 
 COPULA_OF_AUCS = f"{JOINED} How often such intervals hold together has not been studied for AUCs."

@@ -123,7 +123,7 @@ test_that("scores are names or functions, and greater is better", {
 test_that("time is a limit where draws go on until they suffice", {
   skip_without_python()
   expect_match(message_of(ustat_test(type ~ ., pima, "lda", n_pairs = 100, max_seconds = 3)),
-               "max_seconds has no use with n_pairs = 100")
+               "max_seconds does not apply with n_pairs = 100")
   compared <- compare_learners(type ~ ., pima, c("lda", "knn:5"), "corrected_t", max_seconds = 600)
   expect_equal(compared$status, "ok")
   timed <- list(list("corrected_t", max_seconds = 3))
