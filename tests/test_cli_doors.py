@@ -316,7 +316,7 @@ def test_designs(plain: Path) -> None:
     outcome = run(*parts, "fold_covariance", "--folds", "5", "--repeats", "3", "--json", "-")
     assert json.loads(outcome.stdout)["n_fits"] == 30
     outcome = run(*parts, "five_by_two_t", "--folds", "5")
-    assert "admits 5 repetitions of 2-fold cross-validation" in outcome.stderr
+    assert "accepts 5 repetitions of 2-fold cross-validation" in outcome.stderr
 
 
 def test_all_sixteen_tests_are_known(plain: Path) -> None:

@@ -198,6 +198,6 @@ class ResamplingContract:
         design = self.other_design.draw(80, np.random.default_rng(0))
         with pytest.raises(ValueError, match=self.refusal) as refused:
             self.fit(random_losses(design))
-        assert str(refused.value).endswith(f"{self.cls.__name__} admits {self.cls.admits}")
+        assert str(refused.value).endswith(f"{self.cls.__name__} accepts {self.cls.admits}")
         with pytest.raises(ValueError, match=self.refusal):
             self.cls(X, Y, "lda", "knn:3", design=self.other_design)

@@ -136,7 +136,7 @@ def test_what_a_test_was_asked_is_what_it_says():
     known = {name: result.settings[name] for name in ("loss", "null_value", "alternative")}
     assert known == {"loss": "accuracy", "null_value": 0.7, "alternative": "greater"}
     assert result.statistic == round(result.estimate * result.diagnostics["n_tested"])
-    with pytest.raises(ValueError, match=r"null_value=1\.2 is no value .* between 0 and 1"):
+    with pytest.raises(ValueError, match=r"null_value=1\.2 is not a value .* between 0 and 1"):
         uv.UStatisticTest(X, Y, SINGLE, scoring="accuracy", null_value=1.2).fit(n_pairs=30)
 
 

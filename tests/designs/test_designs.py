@@ -238,7 +238,7 @@ def test_k_fold_is_recognised_among_all_small_designs():
             if (testing.sum(axis=0) == 1).all():
                 assert designs.folds_of(design).shape == (1, 3)
             else:
-                with pytest.raises(ValueError, match="no K-fold cross-validation"):
+                with pytest.raises(ValueError, match="not a K-fold cross-validation"):
                     designs.folds_of(design)
 
 

@@ -127,14 +127,14 @@ def test_archives_in_unusual_forms_are_refused(tmp_path):
         b"x" * 99,
     ):
         repacked(path, **{"means.npy": content})
-        with pytest.raises(ValueError, match=r"a\.npz is no \.npz of plain arrays"):
+        with pytest.raises(ValueError, match=r"a\.npz is not an \.npz file of plain arrays"):
             uv.Losses.load(path)
     repacked(path)
     whole = bytearray(path.read_bytes())
     # The bit of the directory that says that a member is encrypted.
     whole[whole.index(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(whole)
-    with pytest.raises(ValueError, match=r"a\.npz is no \.npz of plain arrays"):
+    with pytest.raises(ValueError, match=r"a\.npz is not an \.npz file of plain arrays"):
         uv.Losses.load(path)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as file:
         file.writestr("means.npy", npy(np.zeros((1, 2))))

@@ -187,7 +187,7 @@ def test_repeats_may_differ_in_their_folds_where_a_test_takes_splits():
     folds = np.array([np.arange(N) % 4, np.arange(N) % 5])
     losses = uv.Losses.from_predictions(Y, {"a": LABELS["a"][:2]}, fold=folds)
     assert losses.settings["design"] == "4- to 5-fold cross-validation, 2 times"
-    with pytest.raises(ValueError, match="no K-fold cross-validation"):
+    with pytest.raises(ValueError, match="not a K-fold cross-validation"):
         uv.CrossValidationWaldTest.from_losses(losses)
 
 

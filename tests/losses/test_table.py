@@ -609,7 +609,7 @@ def test_files_that_were_cut_short_are_refused(tmp_path, suffix, cancer):
     whole = path.read_bytes()
     for size in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
-        with pytest.raises(ValueError, match=r"losses\.(json|npz) is no"):
+        with pytest.raises(ValueError, match=r"losses\.(json|npz) is not"):
             uv.Losses.load(path)
 
 
@@ -624,7 +624,7 @@ def test_pickled_arrays_are_never_read(tmp_path):
     with np.load(path) as file:
         arrays = dict(file)
     np.savez(path, **(arrays | {"values": np.array([Evil()], dtype=object)}))
-    with pytest.raises(ValueError, match=r"losses\.npz is no \.npz of plain arrays"):
+    with pytest.raises(ValueError, match=r"losses\.npz is not an \.npz file of plain arrays"):
         uv.Losses.load(path)
 
 
@@ -635,7 +635,7 @@ def test_archives_of_other_things_are_refused(tmp_path):
         uv.Losses.load(path)
     np.save(tmp_path / "a.npy", np.zeros(3))
     (tmp_path / "a.npy").rename(path)
-    with pytest.raises(ValueError, match=r"losses\.npz is no \.npz"):
+    with pytest.raises(ValueError, match=r"losses\.npz is not an \.npz file"):
         uv.Losses.load(path)
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("words", "x")

@@ -144,11 +144,11 @@ def test_without_an_answer_it_stays_undecided():
         (lambda: RATE.equivalence(0.1, 1.01), r"high stands for 1.01.* use a smaller one"),
         (
             lambda: sample_result(bounds=(-1.0, 1.0)).equivalence(-5, 5),
-            "low stands for -5, which is no value",
+            "low stands for -5, which is not a value",
         ),
         (
             lambda: sample_result(bounds=(-1.0, 1.0)).noninferiority(3),
-            "margin stands for 3, which is no value",
+            "margin stands for 3, which is not a value",
         ),
         (lambda: RATE.noninferiority(0.9), r"margin stands for 1.1.* use a smaller one"),
         (
