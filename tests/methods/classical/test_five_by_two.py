@@ -30,12 +30,12 @@ BOTH = pytest.mark.parametrize("cls", [uv.FiveByTwoTTest, uv.FiveByTwoFTest])
 
 class TestContractOfT(ResamplingContract):
     cls = uv.FiveByTwoTTest
-    refusal = "no K-fold cross-validation"
+    refusal = "not a K-fold cross-validation"
 
 
 class TestContractOfF(ResamplingContract):
     cls = uv.FiveByTwoFTest
-    refusal = "no K-fold cross-validation"
+    refusal = "not a K-fold cross-validation"
     one_sided = False
     has_interval = False
 
