@@ -1,4 +1,4 @@
-"""What the page of each method shows: the facts, and what the calibration study found."""
+"""Parts of each method's page: the facts, and the results of the calibration study."""
 
 import inspect
 import math
@@ -22,7 +22,7 @@ TARGETS = {
 
 HEAD = (
     "form",
-    "95% intervals that cover",
+    "coverage of 95% intervals",
     "in the worst problem",
     "true nulls rejected at 5%",
     "width",
@@ -31,16 +31,16 @@ HEAD = (
 )
 
 HOW_TO_READ = (
-    "One point is one problem, all sample sizes together; the diamond is their mean; in "
-    "the shaded part coverage is below 93%. Brackets hold exact binomial 95% limits; the width is "
-    "relative to the corrected t test. The tables are from `ucvtest/advice/calibration.csv`, which "
-    "`python studies/calibration/run.py` writes; [Calibration](#calibration-study) says how it "
-    "came about."
+    "Each point is one problem, with all sample sizes together. The diamond is their mean, and in "
+    "the shaded part coverage is below 93%. Brackets contain exact binomial 95% limits. The width "
+    "is relative to the corrected t test. The tables come from `ucvtest/advice/calibration.csv`, "
+    "which `python studies/calibration/run.py` writes. [Calibration](#calibration-study) describes "
+    "the study and [its problems](#the-problems)."
 )
 
 OF_NULLS = (
-    "One point is one problem at one sample size, the line through it its exact binomial 95% "
-    "limits; the test should reject 5% or fewer."
+    "Each point is one problem at one sample size, and the line shows its exact binomial 95% "
+    "limits. The test should reject 5% or fewer."
 )
 
 
@@ -70,7 +70,7 @@ def _overview() -> str:
         ]
         for name, cls in TESTS.items()
     ]
-    return markdown_table(["method", "what it is", "in Python, in R"], rows)
+    return markdown_table(["method", "in one line", "in Python, in R"], rows)
 
 
 def _first(cls: type) -> str:
@@ -179,8 +179,8 @@ def _nulls(table: pd.DataFrame, cls: type[HypothesisTest]) -> str:
         return ""
     problems = ", ".join(f"`{each}`" for each in dict.fromkeys(rows["problem"]))
     return (
-        f"In the calibration study it rejected {_percent(rejected / tested)} of {tested} true null "
-        f"hypotheses at the 5% level (problems: {problems}). The table is "
+        f"In the calibration study this test rejected {_percent(rejected / tested)} of {tested} "
+        f"true null hypotheses at the 5% level (problems: {problems}). The table is in "
         "`ucvtest/advice/calibration.csv`, which `python studies/calibration/run.py` writes."
     )
 
