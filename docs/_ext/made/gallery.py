@@ -24,10 +24,11 @@ old = np.clip(0.35 + 0.2 * ill + rng.normal(0, 0.2, 120), 0, 1)
 
 
 class Picture(NamedTuple):
+    """A question, the call whose picture answers it, and the page that has more."""
+
     title: str
     call: str
     page: str
-    """Where more is to be read."""
 
 
 PICTURES = (
