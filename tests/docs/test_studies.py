@@ -161,7 +161,8 @@ def test_the_page_on_metrics_has_the_numbers_of_several_classes() -> None:
     told = f"of the rarest class among them, {len(ours)} cells of ten populations"
     assert told in text
     worst = 100 * plain["covered"].min()
-    assert f"worst of these cells had {worst:.1f}%; intervals are {wider:.2f} times" in text
+    told = f"worst of these cells had {worst:.1f}%. The intervals used here are {wider:.2f} times"
+    assert told in text
 
 
 def test_the_page_on_folds_has_the_numbers_of_metrics() -> None:
