@@ -32,7 +32,7 @@ def text_of(page: str) -> str:
 
 @pytest.fixture(scope="module")
 def section() -> str:
-    text = (DOCS / "validation" / "calibration.md").read_text(encoding="utf-8")
+    text = (DOCS / "validation" / "calibration-tables.md").read_text(encoding="utf-8")
     return text.partition(START)[2].partition(END)[0]
 
 

@@ -30,12 +30,18 @@ HEAD = (
     "no answer",
 )
 
+IN_SHORT = (
+    *("naive_t", "corrected_t", "nested", "conservative_z", "five_by_two_t"),
+    *("ustatistic_few_20", "ustatistic_few_200", "ustatistic", "ustatistic_third"),
+)
+"""Tests on the first page about the study, by the names in its table."""
+
 HOW_TO_READ = (
     "Each point is one problem, with all sample sizes together. The diamond is their mean, and in "
     "the shaded part coverage is below 93%. Brackets contain exact binomial 95% limits. The width "
     "is relative to the corrected t test. The tables come from `ucvtest/advice/calibration.csv`, "
     "which `python studies/calibration/run.py` writes. [Calibration](#calibration-study) describes "
-    "the study and [its problems](#the-problems)."
+    "the study, and [this list](#the-problems) its problems."
 )
 
 OF_NULLS = (
@@ -51,6 +57,10 @@ def write(parts: Folder) -> None:
     table = table[~about_auc(table) | table["sd"].notna()]
     parts.text("methods.md", _overview())
     parts.text("admits.md", _admits())
+    in_short = [(PROCEDURES[name], "difference") for name in IN_SHORT]
+    rows = _rows(table, in_short, "difference")
+    parts.text("calibration_in_short.md", markdown_table(HEAD, rows))
+    parts.figure("calibration_in_short.png", _picture(table, in_short))
     for name, cls in TESTS.items():
         parts.text(f"facts_{name}.md", _facts(name, cls))
         found = _studied(table, cls)
