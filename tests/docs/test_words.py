@@ -79,6 +79,20 @@ def test_pages_are_written_in_plain_words(page: Path) -> None:
     assert found_in(prose(page.read_text(encoding="utf-8"))) == []
 
 
+PROBLEM = re.compile(r"`(?:held_\w+|bates_\w+|strips|spikes|spambase|null_2)`")
+EXPLAINED = ("#problem-held-spam", "#the-problems", "(the-problems)=", "(problems.md)")
+
+
+def test_pages_that_name_a_problem_lead_to_its_description() -> None:
+    texts = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    lost = [
+        str(page.relative_to(ROOT))
+        for page, text in texts.items()
+        if PROBLEM.search(text) and not any(target in text for target in EXPLAINED)
+    ]
+    assert lost == []
+
+
 PACKAGE = ROOT / "ucvtest"
 
 NOT_YET = {
