@@ -102,16 +102,17 @@ def write(parts: Folder) -> None:
         name = f"gallery_{number}.png"
         parts.figure(name, _drawn(call))
         cards += [
-            f":::{{grid-item-card}} {title}",
+            f"::::{{grid-item-card}} {title}",
             f"![{title}](_generated/{name})",
             "",
             f"```python\n{call}\n```",
-            "+++",
+            ":::{card-footer}",
             f"[More]({page}.md)",
             ":::",
+            "::::",
             "",
         ]
-    grid = ["::::{grid} 1 1 2 2", ":gutter: 3", "", *cards, "::::", ""]
+    grid = [":::::{grid} 1 1 2 2", ":gutter: 3", "", *cards, ":::::", ""]
     dropdown = [":::{dropdown} The data of these pictures", f"```python\n{DATA}```", ":::", ""]
     parts.text("gallery.md", "\n".join([*grid, *dropdown]))
 
