@@ -60,7 +60,8 @@ def write(parts: Folder) -> None:
     in_short = [(PROCEDURES[name], "difference") for name in IN_SHORT]
     rows = _rows(table, in_short, "difference")
     parts.text("calibration_in_short.md", markdown_table(HEAD, rows))
-    parts.figure("calibration_in_short.png", _picture(table, in_short))
+    # Narrow, and without a second line of labels, so that it can be read on a telephone.
+    parts.figure("calibration_in_short.png", _picture(table, in_short, 4.4, list(IN_SHORT)))
     for name, cls in TESTS.items():
         parts.text(f"facts_{name}.md", _facts(name, cls))
         found = _studied(table, cls)
@@ -203,9 +204,14 @@ def _limits(limits: tuple[float, float]) -> str:
     return f"[{100 * limits[0]:.1f}, {100 * limits[1]:.1f}]"
 
 
-def _picture(table: pd.DataFrame, found: list[tuple[Procedure, str]]) -> Figure:
+def _picture(
+    table: pd.DataFrame,
+    found: list[tuple[Procedure, str]],
+    width: float = 7.2,
+    labels: list[str] | None = None,
+) -> Figure:
     """Coverage of every problem, one row for each form of the test."""
-    figure = Figure(figsize=(7.2, 0.9 + 0.42 * len(found)))
+    figure = Figure(figsize=(width, 0.9 + 0.42 * len(found)))
     axes = figure.subplots()
     for place, (procedure, target) in enumerate(reversed(found)):
         cells = table[(table["procedure"] == procedure.name) & (table["target"] == target)]
@@ -214,8 +220,8 @@ def _picture(table: pd.DataFrame, found: list[tuple[Procedure, str]]) -> Figure:
         coverage = 100 * sums["covered"] / sums["answered"]
         axes.plot(coverage, [place] * len(coverage), "o", color="#3b528b", alpha=0.45, ms=6, mew=0)
         axes.plot(coverage.mean(), place, "D", color="#d1495b", ms=7)
-    labels = [f"{each.name}\n{TARGETS[about]}" for each, about in reversed(found)]
-    axes.set_yticks(range(len(found)), labels, fontsize=8)
+    labels = labels or [f"{each.name}\n{TARGETS[about]}" for each, about in found]
+    axes.set_yticks(range(len(found)), labels[::-1], fontsize=8 if width > 5 else 9)
     low = min(axes.get_xlim()[0], 90)
     axes.axvspan(low, 93, color="#8884", lw=0)
     axes.axvline(95, color="#555", lw=1)
