@@ -56,9 +56,9 @@ def fits(quick: bool) -> str:
     rows = [learners.measure(case, n_sets, n_loop, repeats)[:7] for case in cases]
     columns = ("learner", "n", "p", "microseconds", "scikit-learn", "ratio", "of processor time")
     return (
-        "One fit and the prediction of all n observations it has not learnt from, in microseconds, "
-        f"{n_sets} learning sets at a time, beside scikit-learn in one thread in the same run "
-        "(`studies/benchmarks/learners.py`):\n\n" + table(columns, rows)
+        "One fit and the prediction of all n observations that it has not learnt from, in "
+        f"microseconds, with {n_sets} learning sets at a time, compared with scikit-learn in one "
+        "thread in the same run (`studies/benchmarks/learners.py`):\n\n" + table(columns, rows)
     )
 
 
@@ -82,8 +82,8 @@ def whole(quick: bool) -> str:
     rows = [row for name, *row in whole_test.measure(quick) if name == "lda"]
     return (
         "A whole `UStatisticTest` (LDA, n = 120, four features, learning sets of 58; draws, "
-        "losses, variances and their Monte-Carlo errors included) beside scikit-learn's fits and "
-        "predictions alone (`studies/benchmarks/whole_test.py`):\n\n"
+        "losses, variances and their Monte-Carlo errors included), compared with scikit-learn's "
+        "fits and predictions alone (`studies/benchmarks/whole_test.py`):\n\n"
         + table(tuple(WHOLE_COLUMNS.values()), rows)
     )
 
@@ -104,8 +104,8 @@ def first(quick: bool) -> str:
     rows = [first_call.measure(name, 1 if quick else 3) for name in names]
     return (
         "The first test of a Python process, which imports and compiles, with nothing in JAX's "
-        "cache (60 observations; `studies/benchmarks/first_call.py`); beside it a process that "
-        "imports JAX, SciPy's statistics and scikit-learn and does nothing:\n\n"
+        "cache (60 observations; `studies/benchmarks/first_call.py`). For comparison, a process "
+        "that imports JAX, SciPy's statistics and scikit-learn and does nothing:\n\n"
         + table(first_call.COLUMNS, rows)
     )
 
@@ -132,10 +132,11 @@ def splits(quick: bool) -> str:
     else:
         rows = [(*row[:3], *row[-2:]) for row in designs.measure(quick)]
     return (
-        "Learning sets drawn from each half of a random split: how many times the fits, and the "
-        "seconds, one set from each half needs for the same Monte-Carlo error of the unbiased "
-        "variance (`studies/benchmarks/designs.py`). The default is 8 where learning sets are no "
-        "larger than n/3, else 4:\n\n" + table(("n", "g", "sets", "fits", "seconds"), rows)
+        "Several learning sets can be drawn from each half of a random split. The table shows how "
+        "many times as many fits and seconds a single set from each half needs, for the same "
+        "Monte-Carlo error of the unbiased variance (`studies/benchmarks/designs.py`). The "
+        "default is 8 if learning sets are at most n/3, otherwise 4:\n\n"
+        + table(("n", "g", "sets", "fits", "seconds"), rows)
     )
 
 

@@ -128,13 +128,13 @@ def missed_cells(table: pd.DataFrame, target: str) -> list[tuple[str, int, str, 
 
 
 def page_section(table: pd.DataFrame) -> str:
-    """What the page on calibration says, from the table alone."""
+    """The section of the page on calibration, from the table alone."""
     advice = (_advice_words(widely_studied(table), kind) for kind in KINDS)
     return "\n".join(part for part in (*tables(table), *advice) if part)
 
 
 def tables(table: pd.DataFrame) -> list[str]:
-    """All of it but what is said of the advice."""
+    """All of the section except the words on the advice."""
     table = widely_studied(table)
     auc = about_auc(table)
     losses, areas = table[~auc], table[auc & table["sd"].notna()]
@@ -207,15 +207,14 @@ def _auc_words(areas: pd.DataFrame) -> str:
     held_out = [name for name in names if known[name].get("held_out")]
     cells = areas[(areas["procedure"] == "ustatistic_auc") & (areas["target"] == "difference")]
     return (
-        f"AUCs: {len(names)} problems, of which {', '.join(held_out) or 'none'} were written down "
-        "before the first run and used for no choice; samples with as many of each class as the "
-        f"population, {cells['samples'].min()} to {cells['samples'].max()} of each problem and "
-        "size for `ustatistic_auc` and the corrected t test, a third or a quarter as many for the "
-        "others. "
-        "The width is relative to the corrected t test, and to the ideal, 2 x 1.96 standard "
-        "deviations of the estimate; intervals miss the true value because they are too low or too "
-        "high; power is the share rejected where the learners differ. Nested cross-validation has "
-        "no AUC.\n"
+        f"The AUC was studied on {len(names)} problems. These were written down before the first "
+        f"run and used for no choice: {', '.join(held_out) or 'none'}. Samples have the class "
+        f"proportions of the population. There are {cells['samples'].min()} to "
+        f"{cells['samples'].max()} of each problem and size for `ustatistic_auc` and the corrected "
+        "t test, and a third or a quarter as many for the others. Widths are relative to the "
+        "corrected t test, and to the ideal, 2 x 1.96 standard deviations of the estimate. An "
+        "interval misses the true value because it is too low or too high. Power is the share "
+        "of rejections where the learners differ. Nested cross-validation has no AUC.\n"
     )
 
 
@@ -226,9 +225,9 @@ def _sample_words(table: pd.DataFrame) -> str:
     costly = cells[cells["procedure"] == "ustatistic"].groupby("n_obs")["samples"].median()
     words = ", ".join(f"{int(cheap[n])} ({int(costly.get(n, 0))}) at n = {n}" for n in cheap.index)
     return (
-        f"{table['problem'].nunique()} problems; samples of each, in the median over problems, for "
-        f"tests that share fits (and for `ustatistic`): {words}. Other tests with many fits of "
-        "their own have a third to a sixth as many.\n"
+        f"There are {table['problem'].nunique()} problems. The median number of samples of each, "
+        f"for tests that share fits (and for `ustatistic`), is {words}. Other tests that need many "
+        "fits have a third to a sixth as many.\n"
     )
 
 
@@ -254,9 +253,8 @@ def _tests_without_interval(table: pd.DataFrame) -> str:
     if not lines:
         return ""
     return (
-        "p-values that belong to no interval, percent of true nulls rejected at the 5% level: "
-        + "; ".join(lines)
-        + ".\n"
+        "Some p-values come without an interval. They reject at the 5% level, in percent of true "
+        "null hypotheses: " + "; ".join(lines) + ".\n"
     )
 
 
@@ -269,9 +267,11 @@ def _missed(table: pd.DataFrame) -> str:
                 f"{problem} n = {n} (best: `{best}`, {coverage:.1%})"
                 for problem, n, best, coverage in missed
             )
-            parts.append(f"No test about {words} covers 93% in: {cells}.\n")
+            parts.append(f"In these cells no test about {words} has a coverage of 93%: {cells}.\n")
         else:
-            parts.append(f"For {words} some test covers 93% in every problem at every size.\n")
+            parts.append(
+                f"For {words}, some test has a coverage of 93% in every problem at every size.\n"
+            )
     return "\n".join(parts)
 
 
@@ -282,13 +282,15 @@ def _advice_words(table: pd.DataFrame, kind: str) -> str:
     found = verdict(half)
     where = f" ({', '.join(found['below_in'])})" if found["below"] else ""
     return (
-        f"`uv.advise` about {KINDS[kind]}, {BUDGETS[0]} to {BUDGETS[-1]} fits, followed on the "
-        f"half of the problems that its evidence is not from: the intervals cover "
-        f"{found['mean']:.1%} on average over {found['cells']} cells (problem, size, target and "
-        f"fits), {found['worst']:.1%} in the worst ({found['worst_problem']}), and reject "
-        f"{found['size']} of true nulls; {found['below']} cells{where} are below {LOWEST:.0%} less "
-        f"{BINOMIAL_ERRORS:g} binomial standard errors. It promises in {found['promised']:.0%} of "
-        f"the cells, which are covered {found['mean_promised']:.1%} on average.\n"
+        f"The advice of `uv.advise` about {KINDS[kind]}, with {BUDGETS[0]} to {BUDGETS[-1]} fits, "
+        "was followed on the half of the problems that its evidence does not come from. The "
+        f"coverage is {found['mean']:.1%} on average over {found['cells']} cells (problem, size, "
+        f"target and fits) and {found['worst']:.1%} in the worst ({found['worst_problem']}). "
+        f"{found['size']} percent of true null hypotheses are rejected. "
+        f"{found['below']} cells{where} are more than {BINOMIAL_ERRORS:g} binomial standard errors "
+        f"below {LOWEST:.0%}. The advice "
+        f"makes a promise in {found['promised']:.0%} of the cells, and their coverage is "
+        f"{found['mean_promised']:.1%} on average.\n"
     )
 
 

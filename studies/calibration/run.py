@@ -3,9 +3,9 @@
 For every problem and sample size many samples are drawn, every test is run on each, and its 95%
 interval is held against the true value of what that test estimates. Without arguments the whole
 study is run, the AUCs among it, and the table in the package, the picture and the section of
-docs/validation/calibration.md are written anew. What is done is kept in the folder of `--work`, so
-that a run that was stopped goes on where it was; `--report` makes the table of what is there, and
-says what is not.
+docs/validation/calibration-tables.md are written again. Finished parts are kept in the folder of
+`--work`, so that a run that was stopped goes on where it was; `--report` makes the table of these
+parts, and lists the missing ones.
 Rows of a run whose samples were not kept may lie in the folder too (`earlier.csv`); they give way
 to as many samples or more. `--check` holds the packaged table against what is promised of it.
 
@@ -58,7 +58,7 @@ def report(folder: Path, *, renew: bool) -> None:
     forget_table()
     table = calibration_table()
     draw_picture(table, Path(__file__).with_name("calibration.png"))
-    update_page(ROOT / "docs" / "validation" / "calibration.md", page_section(table))
+    update_page(ROOT / "docs" / "validation" / "calibration-tables.md", page_section(table))
 
 
 def quick() -> None:

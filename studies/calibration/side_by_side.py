@@ -90,7 +90,7 @@ def tails_table(table: pd.DataFrame) -> str:
         line += [_with_width(each.loc[key], wald.loc[key]) for each in (default, hall)]
         lines.append([*line, percent(wald.loc[key, "covered"] / wald.loc[key, "answered"])])
     return _markdown(
-        "Squared loss with tails, one learner: coverage (width over the symmetric interval's)",
+        "Heavy-tailed squared loss, one learner: coverage (width over the symmetric interval's)",
         ["cell", "samples", '"hall_floor", the default', '"hall"', '"wald"'],
         lines,
     )
@@ -111,8 +111,8 @@ def unstable_table(table: pd.DataFrame) -> str:
         if all(len(part) for part in parts):
             lines.append([f"`{problem}`", *map(_with_lowest, parts)])
     return _markdown(
-        "Pairs chosen because one learner is unstable: differences of error rates covered, all "
-        "sample sizes together (and at the size where fewest are)",
+        "Pairs chosen because one learner is unstable: coverage of differences of error rates, all "
+        "sample sizes together (and at the size with the lowest)",
         ["problem", *(f"`{name}`" for name in OF_UNSTABLE)],
         lines,
     )

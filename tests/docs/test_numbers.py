@@ -32,11 +32,11 @@ def text_of(page: str) -> str:
 
 @pytest.fixture(scope="module")
 def section() -> str:
-    text = (DOCS / "validation" / "calibration.md").read_text(encoding="utf-8")
+    text = (DOCS / "validation" / "calibration-tables.md").read_text(encoding="utf-8")
     return text.partition(START)[2].partition(END)[0]
 
 
-def test_readme_shows_what_the_demo_says() -> None:
+def test_readme_and_front_page_show_the_verdict_of_the_demo() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     drawn = np.random.default_rng(0).choice(len(y), demo.N_PATIENTS, replace=False)
     test = uv.UStatisticTest(
@@ -44,8 +44,10 @@ def test_readme_shows_what_the_demo_says() -> None:
         learn_size=demo.LEARN_SIZE,
         pos_label=demo.MALIGNANT,
     )
-    shown = re.findall(r"^```text\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
-    assert words(shown[0]) == f"Verdict: {test.fit(rng=0).verdict}"
+    verdict = f"Verdict: {test.fit(rng=0).verdict}"
+    for page in (ROOT / "README.md", DOCS / "index.md"):
+        shown = re.findall(r"^```text\n(.*?)^```$", page.read_text(), re.M | re.S)
+        assert words(shown[0]) == verdict
 
 
 def test_the_page_on_calibration_is_that_of_the_table(section: str) -> None:

@@ -101,13 +101,15 @@ def test_the_page_on_folds_has_the_numbers_of_aucs_near_one() -> None:
 
     assert whole("answered", "a", 1) == whole("answered", "a", 5) == [0, 0]
     assert set(whole("of_these_rules", "a", 1) + whole("of_these_rules", "a", 5)) <= {99, 100}
-    assert "intervals covered 99% for one AUC" in page
+    assert "intervals contained the true value in 99% for one AUC" in page
     once, repeated = whole("answered", "a - b", 1), whole("answered", "a - b", 5)
     assert f"in {once[0]}% of the samples with 5 folds and in {once[1]}% with 10" in page
-    assert "covered {} and {}% in the others".format(*whole("of_these_rules", "a - b", 1)) in page
-    assert f"With five repeats it had none in {repeated[0]} and {repeated[1]}%" in page
+    others = "contained the true value in {} and {}% of the others"
+    assert others.format(*whole("of_these_rules", "a - b", 1)) in page
+    told = f"With five repeats there was no answer in {repeated[0]} and {repeated[1]}%"
+    assert told in page
     assert whole("of_these_rules", "a - b", 5) == [98, 98]
-    assert "and covered 98%" in page
+    assert "the true value was contained in 98%" in page
 
 
 def test_intervals_of_out_of_fold_aucs_hold_where_there_are_answers() -> None:
@@ -161,7 +163,8 @@ def test_the_page_on_metrics_has_the_numbers_of_several_classes() -> None:
     told = f"of the rarest class among them, {len(ours)} cells of ten populations"
     assert told in text
     worst = 100 * plain["covered"].min()
-    assert f"worst of these cells had {worst:.1f}%; intervals are {wider:.2f} times" in text
+    told = f"worst of these cells had {worst:.1f}%. The intervals used here are {wider:.2f} times"
+    assert told in text
 
 
 def test_the_page_on_folds_has_the_numbers_of_metrics() -> None:

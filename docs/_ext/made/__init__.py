@@ -29,6 +29,7 @@ def write_all(docs: Path) -> None:
         advice,
         architecture,
         designs,
+        gallery,
         literature,
         llms,
         methods,
@@ -42,6 +43,7 @@ def write_all(docs: Path) -> None:
     methods.write(parts)
     advice.write(parts)
     designs.write(parts)
+    gallery.write(parts)
     studies.write(parts, ROOT)
     architecture.write(parts, ROOT)
     reference.write(parts, Folder(docs / "reference" / "names"))

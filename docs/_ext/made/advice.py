@@ -1,4 +1,4 @@
-"""Which test: what the adviser says at each size and budget, asked when the pages are built."""
+"""Which test: the adviser's answer at each size and budget, asked when the pages are built."""
 
 import math
 from typing import Any
@@ -39,7 +39,7 @@ def _tree(question: str, arguments: dict[str, Any]) -> list[str]:
     """The question, and the test."""
     asked = (_asked(n, fits, arguments) for n in SIZES for fits in BUDGETS)
     tests = {advice.test for advice in asked if advice is not None}
-    links = (link(class_named(test).method_name, "") for test in sorted(tests))
+    links = (f"{link(class_named(test).method_name, '')} (`uv.{test}`)" for test in sorted(tests))
     return [f"- **{question}** {' or '.join(links)}"]
 
 
@@ -51,7 +51,7 @@ def _grid(arguments: dict[str, Any]) -> str:
     keywords = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
     heads = [f"{fits} fits of each" for fits in BUDGETS]
     table = markdown_table(["observations", *heads], rows)
-    return f"{table}\nWhat `uv.advise(n, n_fits, {keywords})` says.\n"
+    return f"{table}\nThe answers of `uv.advise(n, n_fits, {keywords})`.\n"
 
 
 def _asked(n: int, fits: int, arguments: dict[str, Any]) -> Advice | None:
@@ -69,7 +69,7 @@ def _cell(advice: Advice | None) -> str:
     promise = "" if advice.promises else " (no promise)"
     width = f", width {evidence.width:.2f}" if math.isfinite(evidence.width) else ""
     return (
-        f"{link(cls.method_name, evidence.procedure)}{promise}<br>"
-        f"<small>covered {evidence.coverage:.0%}, {evidence.lowest_coverage:.0%} in the worst "
+        f"{link(cls.method_name, f'uv.{cls.__name__}')}{promise}<br>"
+        f"<small>coverage {evidence.coverage:.0%}, {evidence.lowest_coverage:.0%} in the worst "
         f"problem{width}</small>"
     )

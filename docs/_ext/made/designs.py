@@ -68,5 +68,5 @@ def _admitting(losses: uv.Losses) -> str:
             cls.from_losses(losses, "a", *(["b"] if cls.compares else []))
         except ValueError:
             continue
-        found.append(link(name, ""))
+        found.append(link(name))
     return ", ".join(found) or "-"

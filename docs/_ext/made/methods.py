@@ -1,4 +1,4 @@
-"""What the page of each method shows: the facts, and what the calibration study found."""
+"""Parts of each method's page: the facts, and the results of the calibration study."""
 
 import inspect
 import math
@@ -22,7 +22,7 @@ TARGETS = {
 
 HEAD = (
     "form",
-    "95% intervals that cover",
+    "coverage of 95% intervals",
     "in the worst problem",
     "true nulls rejected at 5%",
     "width",
@@ -30,17 +30,23 @@ HEAD = (
     "no answer",
 )
 
+IN_SHORT = (
+    *("naive_t", "corrected_t", "nested", "conservative_z", "five_by_two_t"),
+    *("ustatistic_few_20", "ustatistic_few_200", "ustatistic", "ustatistic_third"),
+)
+"""Tests on the first page about the study, by the names in its table."""
+
 HOW_TO_READ = (
-    "One point is one problem, all sample sizes together; the diamond is their mean; in "
-    "the shaded part coverage is below 93%. Brackets hold exact binomial 95% limits; the width is "
-    "relative to the corrected t test. The tables are from `ucvtest/advice/calibration.csv`, which "
-    "`python studies/calibration/run.py` writes; [Calibration](#calibration-study) says how it "
-    "came about."
+    "Each point is one problem, with all sample sizes together. The diamond is their mean, and in "
+    "the shaded part coverage is below 93%. Brackets contain exact binomial 95% limits. The width "
+    "is relative to the corrected t test. The tables come from `ucvtest/advice/calibration.csv`, "
+    "which `python studies/calibration/run.py` writes. [Calibration](#calibration-study) describes "
+    "the study, and [this list](#the-problems) its problems."
 )
 
 OF_NULLS = (
-    "One point is one problem at one sample size, the line through it its exact binomial 95% "
-    "limits; the test should reject 5% or fewer."
+    "Each point is one problem at one sample size, and the line shows its exact binomial 95% "
+    "limits. The test should reject 5% or fewer."
 )
 
 
@@ -51,6 +57,11 @@ def write(parts: Folder) -> None:
     table = table[~about_auc(table) | table["sd"].notna()]
     parts.text("methods.md", _overview())
     parts.text("admits.md", _admits())
+    in_short = [(PROCEDURES[name], "difference") for name in IN_SHORT]
+    rows = _rows(table, in_short, "difference")
+    parts.text("calibration_in_short.md", markdown_table(HEAD, rows))
+    # Narrow, and without a second line of labels, so that it can be read on a telephone.
+    parts.figure("calibration_in_short.png", _picture(table, in_short, 4.4, list(IN_SHORT)))
     for name, cls in TESTS.items():
         parts.text(f"facts_{name}.md", _facts(name, cls))
         found = _studied(table, cls)
@@ -70,7 +81,7 @@ def _overview() -> str:
         ]
         for name, cls in TESTS.items()
     ]
-    return markdown_table(["method", "what it is", "in Python, in R"], rows)
+    return markdown_table(["method", "in one line", "in Python, in R"], rows)
 
 
 def _first(cls: type) -> str:
@@ -179,8 +190,8 @@ def _nulls(table: pd.DataFrame, cls: type[HypothesisTest]) -> str:
         return ""
     problems = ", ".join(f"`{each}`" for each in dict.fromkeys(rows["problem"]))
     return (
-        f"In the calibration study it rejected {_percent(rejected / tested)} of {tested} true null "
-        f"hypotheses at the 5% level (problems: {problems}). The table is "
+        f"In the calibration study this test rejected {_percent(rejected / tested)} of {tested} "
+        f"true null hypotheses at the 5% level (problems: {problems}). The table is in "
         "`ucvtest/advice/calibration.csv`, which `python studies/calibration/run.py` writes."
     )
 
@@ -193,9 +204,14 @@ def _limits(limits: tuple[float, float]) -> str:
     return f"[{100 * limits[0]:.1f}, {100 * limits[1]:.1f}]"
 
 
-def _picture(table: pd.DataFrame, found: list[tuple[Procedure, str]]) -> Figure:
+def _picture(
+    table: pd.DataFrame,
+    found: list[tuple[Procedure, str]],
+    width: float = 7.2,
+    labels: list[str] | None = None,
+) -> Figure:
     """Coverage of every problem, one row for each form of the test."""
-    figure = Figure(figsize=(7.2, 0.9 + 0.42 * len(found)))
+    figure = Figure(figsize=(width, 0.9 + 0.42 * len(found)))
     axes = figure.subplots()
     for place, (procedure, target) in enumerate(reversed(found)):
         cells = table[(table["procedure"] == procedure.name) & (table["target"] == target)]
@@ -204,8 +220,8 @@ def _picture(table: pd.DataFrame, found: list[tuple[Procedure, str]]) -> Figure:
         coverage = 100 * sums["covered"] / sums["answered"]
         axes.plot(coverage, [place] * len(coverage), "o", color="#3b528b", alpha=0.45, ms=6, mew=0)
         axes.plot(coverage.mean(), place, "D", color="#d1495b", ms=7)
-    labels = [f"{each.name}\n{TARGETS[about]}" for each, about in reversed(found)]
-    axes.set_yticks(range(len(found)), labels, fontsize=8)
+    labels = labels or [f"{each.name}\n{TARGETS[about]}" for each, about in found]
+    axes.set_yticks(range(len(found)), labels[::-1], fontsize=8 if width > 5 else 9)
     low = min(axes.get_xlim()[0], 90)
     axes.axvspan(low, 93, color="#8884", lw=0)
     axes.axvline(95, color="#555", lw=1)

@@ -105,7 +105,7 @@ def _problems() -> str:
         [f"`{name}`", each["words"], str(each["loss"]), str(each["population"])]
         for name, each in calibration_settings()["problems"].items()
     ]
-    return markdown_table(["problem", "what it is", "loss", "population"], rows)
+    return markdown_table(["problem", "description", "loss", "population"], rows)
 
 
 def _learners() -> str:
@@ -114,7 +114,7 @@ def _learners() -> str:
         factory = getattr(uv.learners, name)
         doc = (inspect.getdoc(factory) or "").splitlines()[0]
         rows.append([f"`{name}`", f"{{py:func}}`~ucvtest.learners.{name}`", doc])
-    return markdown_table(["short string", "Python", "what it is"], rows)
+    return markdown_table(["short string", "Python", "description"], rows)
 
 
 def _losses() -> str:
