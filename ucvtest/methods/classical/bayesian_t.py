@@ -109,6 +109,7 @@ class BayesianTTest(ResamplingTest):
     method_name = "bayesian_t"
     in_short = "10 folds, probabilities instead of a p-value"
     without_interval = "gives a posterior probability"
+    takes_weights = True
     admits = SPLITS
     default_design = KFold(10)
 

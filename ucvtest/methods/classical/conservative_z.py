@@ -70,6 +70,7 @@ class ConservativeZTest(ResamplingTest):
 
     method_name = "conservative_z"
     in_short = "random splits of the sample and of its halves"
+    takes_weights = True
     admits = "random splits of the sample and of the halves of bisections (uv.designs.SplitHalves)"
     default_design = SplitHalves()
 

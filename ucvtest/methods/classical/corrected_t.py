@@ -99,6 +99,7 @@ class CorrectedTTest(ResamplingTest):
 
     method_name = "corrected_t"
     in_short = "10 folds, t test that allows for their overlap"
+    takes_weights = True
     admits = SPLITS
     default_design = KFold(10)
 

@@ -135,6 +135,7 @@ class CrossValidationWaldTest(ResamplingTest):
 
     method_name = "cross_validation_wald"
     in_short = "10 folds: their own error, not that of the learner"
+    takes_weights = True
     admits = "K-fold cross-validation done once, leave-one-out included; for the AUC also repeated"
     default_design = KFold(10)
     needs_values = True

@@ -30,6 +30,7 @@ ASSUMPTION = (
 class _FiveByTwoTest(ResamplingTest):
     """What both tests share: the design, and the means in pairs."""
 
+    takes_weights = True
     admits = "5 repetitions of 2-fold cross-validation"
     default_design = KFold(2, n_repeats=N_REPEATS)
 

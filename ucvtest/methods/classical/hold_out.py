@@ -136,6 +136,7 @@ class HoldOutTest(ResamplingTest):
 
     method_name = "hold_out"
     in_short = "one split, paired t test"
+    takes_weights = True
     admits = "one split into a learning and a test set"
     of_fixed_rules = True
     default_design = HoldOut()
@@ -235,7 +236,9 @@ class HoldOutTest(ResamplingTest):
             if not observed.paired:
                 tables = table_of_errors(observed.values, rule, hypothesis)
         else:
-            rule = rule_of_weighted_errors(observed, null)
+            # The effective number of clusters is another one.
+            independent = self.question.clusters is None
+            rule = rule_of_weighted_errors(observed, null) if independent else None
         exact = isinstance(rule, (BinomialCounts, PairedCounts))
         score = isinstance(rule, WilsonScore)
         return self._result(

@@ -73,6 +73,7 @@ class NaiveTTest(ResamplingTest):
     method_name = "naive_t"
     in_short = "10 folds treated as independent: not valid"
     valid = False
+    takes_weights = True
     admits = SPLITS
     default_design = KFold(10)
 

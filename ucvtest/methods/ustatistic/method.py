@@ -274,6 +274,7 @@ class UStatisticTest(HypothesisTest):
     takes_auc = True
     takes_metrics = True
     takes_groups = True
+    takes_weights = True
     contrasts = CONTRASTS
     admits = (
         "random splits with learning sets of one size (RandomSplits, DisjointSets), with the loss "
@@ -305,6 +306,7 @@ class UStatisticTest(HypothesisTest):
         scoring: Any = None,
         metric: Any = None,
         missing: Missing = "raise",
+        weights: Any = None,
     ) -> None:
         loss = chosen_loss(loss, scoring, metric)
         question = self.question_of(
@@ -317,6 +319,7 @@ class UStatisticTest(HypothesisTest):
             group_weight=group_weight,
             backend=backend,
             missing=missing,
+            weights=weights,
         )
         self._ask(question, learn_size, contrast)
 
@@ -500,6 +503,7 @@ class UStatisticTest(HypothesisTest):
             "loss": problem.metric.reported_name,
             "contrast": self.contrast,
             "learn_size": self.learn_size,
+            **problem.weights_asked,
         }
 
     def fit_options(
