@@ -238,7 +238,7 @@ def compare(
     saved = None if checkpoint is None else Checkpoint.open(checkpoint)
     generator, seed = make_generator(rng if saved is None else saved.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
-    families = families_of(loss, scoring, metric)
+    families = families_of(loss, scoring, metric, weights)
     _check_apart(families, max_seconds=max_seconds, max_fits=max_fits, checkpoint=checkpoint)
     X, y, groups, weights, n_dropped = complete_weighted_rows(X, y, groups, weights, missing)
     base = (alternative, pos_label, groups, group_weight, backend, contrast)

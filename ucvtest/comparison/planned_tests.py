@@ -7,7 +7,7 @@ import copy
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Self
 
@@ -85,8 +85,8 @@ class ComparisonQuestion:
     """Metrics beside `loss`, scored from the same predictions."""
     several: bool = False
     """Whether there are several metrics, so that results are named by these."""
-    weights: Mapping[str, Any] = field(default_factory=dict)
-    """Weights of rows by "fit" and "loss"; nothing where they count alike."""
+    weights: Mapping[str, Any] | None = None
+    """Weights of rows by "fit" and "loss"; None where they count alike."""
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

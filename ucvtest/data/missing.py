@@ -29,13 +29,13 @@ def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, A
 
 def complete_weighted_rows(
     X: Any, y: Any, groups: Any, weights: Any, missing: Missing
-) -> tuple[Any, Any, Any, dict[str, Any], int]:
-    """The same with weights: parts by "fit" and "loss"."""
+) -> tuple[Any, Any, Any, dict[str, Any] | None, int]:
+    """The same with weights, by "fit" and "loss"; None stays None."""
     parts = parts_of_weights(weights)
     named = {weights_called(place, weights): part for place, part in parts.items()}
     X, columns, n_dropped = _complete(X, {"y": y, "groups": groups, **named}, missing)
     parts = {place: columns[weights_called(place, weights)] for place in parts}
-    return X, columns["y"], columns["groups"], parts, n_dropped
+    return X, columns["y"], columns["groups"], parts or None, n_dropped
 
 
 def _complete(

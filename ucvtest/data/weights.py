@@ -41,7 +41,7 @@ class RowWeights:
     in_loss: np.ndarray | None = None
 
     @classmethod
-    def of(cls, parts: Mapping[str, Any], X: Any, y: Any, n_obs: int) -> Self | None:
+    def of(cls, parts: Mapping[str, Any] | None, X: Any, y: Any, n_obs: int) -> Self | None:
         """From what `parts_of_weights` returns; None where nothing is weighted."""
         if not parts:
             return None

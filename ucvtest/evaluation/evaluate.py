@@ -150,7 +150,7 @@ def evaluate(
     array([0.31, 0.33])
     """
     X, y, groups, weights, n_dropped = complete_weighted_rows(X, y, groups, weights, missing)
-    metric_or_loss = chosen_loss(loss, scoring, metric)
+    metric_or_loss = chosen_loss(loss, scoring, metric, weights)
     problem = Problem.of_loss_or_auc(
         X,
         y,
@@ -159,7 +159,7 @@ def evaluate(
         pos_label=pos_label,
         groups=groups,
         # How much clusters count is chosen in the test, but for weighted rows.
-        group_weight="row" if "loss" in weights and groups is not None else "group",
+        group_weight="row" if weights and "loss" in weights and groups is not None else "group",
         backend=backend,
         weights=weights,
     )

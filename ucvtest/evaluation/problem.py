@@ -113,7 +113,7 @@ class Problem:
             weight = "group" if sample.groups is None else "row"
         if isinstance(metric, SetScore):
             check_positive_of(metric, sample)
-        row_weights = RowWeights.of(weights or {}, features, y, sample.n_obs)
+        row_weights = RowWeights.of(weights, features, y, sample.n_obs)
         if row_weights is not None:
             sample = replace(sample, fit_weights=row_weights.in_fit)
             if row_weights.in_loss is not None:

@@ -250,10 +250,11 @@ class HypothesisTest(ABC):
         scoring: Any = None,
         metric: Any = None,
         groups: Any = None,
+        weights: Any = None,
         **data: Any,
     ) -> DataQuestion:
         """Validate what is common to all tests: the arguments of the class, but for its own."""
-        loss = chosen_loss(loss, scoring, metric)
+        loss = chosen_loss(loss, scoring, metric, weights)
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
         cls.check_loss(loss, paired=paired, scoring=scoring)
@@ -261,7 +262,12 @@ class HypothesisTest(ABC):
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
         return DataQuestion.of(
-            X, y, learners, hypothesis=hypothesis, loss=loss, groups=groups, **data
+            *(X, y, learners),
+            hypothesis=hypothesis,
+            loss=loss,
+            groups=groups,
+            weights=weights,
+            **data,
         )
 
     @classmethod

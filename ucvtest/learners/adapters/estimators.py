@@ -286,11 +286,11 @@ class CallableLearner(SplitLearner):
     def check_weights(self) -> None:
         """Refuse functions without an argument `sample_weight`."""
         try:
-            parameters = inspect.signature(self.function).parameters
+            names = [*inspect.signature(self.function).parameters]
         except (TypeError, ValueError):
             # Of some functions in C nobody knows.
-            parameters = {}
-        if SAMPLE_WEIGHT not in parameters:
+            names = []
+        if SAMPLE_WEIGHT not in names:
             raise ValueError(
                 f"learner {self.name} has no argument sample_weight: write it as a function "
                 "(X_train, y_train, X_test, sample_weight) -> predictions, or pass "

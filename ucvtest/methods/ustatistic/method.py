@@ -308,7 +308,7 @@ class UStatisticTest(HypothesisTest):
         missing: Missing = "raise",
         weights: Any = None,
     ) -> None:
-        loss = chosen_loss(loss, scoring, metric)
+        loss = chosen_loss(loss, scoring, metric, weights)
         question = self.question_of(
             *(X, y, learner, other),
             null_value=null_value_of(contrast, null_value),
