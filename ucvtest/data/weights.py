@@ -47,8 +47,8 @@ class RowWeights:
             return None
         arrays = {}
         for place, part in parts.items():
-            both = len(parts) == len(PLACES) and parts["fit"] is parts["loss"]
-            argument = "weights" if both else f"weights[{place!r}]"
+            is_shared = len(parts) == len(PLACES) and parts["fit"] is parts["loss"]
+            argument = "weights" if is_shared else f"weights[{place!r}]"
             for name, rows in (("X", X), ("y", y)):
                 difference = difference_of_indices(rows, part)
                 if difference:
@@ -67,8 +67,8 @@ class RowWeights:
     @property
     def parts(self) -> dict[str, np.ndarray]:
         """The weights by where they are."""
-        given = zip(PLACES, (self.in_fit, self.in_loss), strict=True)
-        return {place: part for place, part in given if part is not None}
+        by_place = zip(PLACES, (self.in_fit, self.in_loss), strict=True)
+        return {place: part for place, part in by_place if part is not None}
 
     @property
     def shares(self) -> np.ndarray:

@@ -122,7 +122,9 @@ class HypothesisTest(ABC):
         How much each row counts, in fitting and in the loss; a string names a column of X. A
         mapping of "fit", "loss" or both weights these alone. In fitting they are scikit-learn's
         `sample_weight`, which jitted learners do not take. In the loss the estimate is the
-        weighted mean, a ratio, and the variance that of its linearised values.
+        weighted mean, a ratio, and the variance that of its linearised values. For
+        `UStatisticTest`, `CrossValidationWaldTest`, `HoldOutTest` and the t tests of folds; other
+        tests refuse it.
 
     Raises
     ------

@@ -71,7 +71,7 @@ class BayesianTTest(ResamplingTest):
         neither region nor probabilities without it (1/2 for an AUC), only the interval.
     alternative : {"two-sided", "less", "greater"}
         On which side the credible interval ends: "less" gives an upper bound.
-    scoring, metric, pos_label, missing, groups, group_weight, backend
+    scoring, metric, pos_label, missing, groups, group_weight, backend, weights
         See `HypothesisTest`.
 
     Raises

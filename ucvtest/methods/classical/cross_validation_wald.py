@@ -73,7 +73,9 @@ class CrossValidationWaldTest(ResamplingTest):
         AUC it may be repeated.
     loss : str, callable, Loss or matrix, optional
         "auc" is the area under the ROC curve within folds.
-    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, weights
+        See `HypothesisTest`.
+    groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

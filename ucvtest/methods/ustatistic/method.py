@@ -84,6 +84,8 @@ class UStatisticTest(HypothesisTest):
         `variance` are those of the logarithm.
     metric : str or metric, optional
         In the place of a loss what is no mean of one, such as "f1", "mcc" or "r2": see Notes.
+    weights : array-like, shape (n,), str or mapping, optional
+        See `HypothesisTest`.
     null_value, alternative, loss, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`. ``loss="auc"`` needs learners with scores: of more than two classes
         one for each, and the AUC is Hand and Till's, or that of `pos_label` against the rest. The
