@@ -44,7 +44,7 @@ from ucvtest.losses.linearised import (
     linearised_values,
     response_where_tested,
 )
-from ucvtest.losses.out_of_fold import OutOfFold
+from ucvtest.losses.out_of_fold import OutOfFold, Repetitions
 from ucvtest.losses.predicted import (
     as_rows,
     check_finite,
@@ -113,6 +113,7 @@ class FromPredictions:
         pos_label: Any = None,
         sample_weight: Any = None,
         fold: Any = None,
+        repeat: Any = None,
     ) -> Self:
         """What rules predicted for observations from which they have not learnt.
 
@@ -169,6 +170,10 @@ class FromPredictions:
             the rule learnt from all rows outside of this fold. For R repeats of the
             cross-validation there is a row of folds for each, and in `predictions` a row of
             predictions, (R, n). Folds must not divide groups.
+        repeat : array-like, shape (n,), or str, optional
+            The repetition of each row, where repeats of the cross-validation are in one long table:
+            all other columns then have a row for each observation of each repetition, in the same
+            order.
 
         Raises
         ------
@@ -213,6 +218,7 @@ class FromPredictions:
             pos_label=pos_label,
             sample_weight=sample_weight,
             fold=fold,
+            repeat=repeat,
         )
         return cls(**fields)
 
@@ -237,12 +243,16 @@ def _of_predictions(
     pos_label: Any,
     sample_weight: Any,
     fold: Any,
+    repeat: Any,
 ) -> dict[str, Any]:
     """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
-    y, predictions, groups, sample_weight, fold = _columns(
-        y, predictions, groups, sample_weight, fold
-    )
+    columns = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
+    columns, predictions = _columns(columns | {"repeat": repeat}, predictions)
     rules = by_name("predictions", predictions)
+    repeat = columns.pop("repeat")
+    if repeat is not None:
+        columns, rules = _unfolded(columns, rules, repeat)
+    y, groups, sample_weight, fold = columns.values()
     metric = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
     ranks = isinstance(metric, Metric) and metric.ranks_pairs
     other_columns = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
@@ -331,36 +341,47 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
     return _losses(y, rules, metric, pos_label)
 
 
-def _columns(
-    y: Any, predictions: Any, groups: Any, sample_weight: Any, fold: Any
-) -> tuple[Any, Any, Any, Any, Any]:
+def _unfolded(
+    columns: Mapping[str, Any], rules: Mapping[str, Any], repeat: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Columns of a long table as those of observations, folds and predictions by repetition."""
+    if columns["fold"] is None:
+        raise ValueError("repeat= has no use without fold=: name the column of folds too")
+    rules_by_argument = {quoted(name): column for name, column in rules.items()}
+    other_columns = {name: column for name, column in columns.items() if name != "y"}
+    _check_rows(columns["y"], other_columns | rules_by_argument | {"repeat": repeat})
+    repetitions = Repetitions.of(repeat)
+    of_observations = {
+        argument: (repetitions.stacked if argument == "fold" else repetitions.once)(
+            argument, column
+        )
+        for argument, column in columns.items()
+    }
+    return of_observations, {
+        name: repetitions.stacked(quoted(name), column) for name, column in rules.items()
+    }
+
+
+def _columns(arguments: dict[str, Any], predictions: Any) -> tuple[dict[str, Any], Any]:
     """What is named by the columns of a table, which may be in a file, as such."""
     if isinstance(predictions, (str, Path)):
         predictions = read_table(predictions)
     if hasattr(predictions, "columns") and hasattr(predictions, "items"):
         predictions = without_row_numbers(predictions)
-    arguments = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
     column_names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     if column_names:
         predictions = as_pandas("predictions", predictions)
     if not column_names or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
         # Tables of other packages are refused where their columns are asked for.
-        return y, predictions, groups, sample_weight, fold
+        return arguments, predictions
     for argument, name in column_names.items():
         if name not in predictions.columns:
             raise ValueError(
                 f"{argument}={name!r:.60} is no column of predictions, which has "
                 f"{listed(list(predictions.columns))}"
             )
-    arguments |= {argument: predictions[name] for argument, name in column_names.items()}
-    rule_columns = predictions.drop(columns=list(column_names.values()))
-    return (
-        arguments["y"],
-        rule_columns,
-        arguments["groups"],
-        arguments["sample_weight"],
-        arguments["fold"],
-    )
+    named_columns = {argument: predictions[name] for argument, name in column_names.items()}
+    return arguments | named_columns, predictions.drop(columns=list(column_names.values()))
 
 
 def _weighted(
