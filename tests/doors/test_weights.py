@@ -208,7 +208,7 @@ def test_a_column_of_the_table_holds_the_weights():
     of_polars = pl.DataFrame({name: column.tolist() for name, column in table[1:].items()})
     found = uv.CorrectedTTest(of_polars, "ill", "ridge", NB, weights="w").fit(rng=0)
     assert found.estimate == expected.estimate
-    with pytest.raises(ValueError, match="did you mean 'w'"):
+    with pytest.raises(ValueError, match="weights='W' is no column of X, which has a, b"):
         uv.CorrectedTTest(table, "ill", NB, weights="W")
 
 
