@@ -3,7 +3,7 @@
 Rows are sampled more often where the first feature is low, and weights undo that: the estimand is
 about the population. The true value is that of many learning sets and of 20 000 new rows.
 
-    python studies/intervals/weighted_rows.py            # three minutes
+    python studies/intervals/weighted_rows.py            # ten minutes
     python studies/intervals/weighted_rows.py --quick
 """
 
