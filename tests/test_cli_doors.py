@@ -235,7 +235,7 @@ def test_folds_of_rows(tmp_path: Path) -> None:
     for arguments, message in (
         (["no"], "--fold no: no such column"),
         (["ill"], "--fold ill: that is what was to be predicted"),
-        (["part", "--weight", "age"], "--weight and --fold exclude each other"),
+        (["part", "--weight", "age"], "--weight is for means over observations"),
         (["part", "--test", "permutation"], "is none for out-of-fold predictions: use one of"),
     ):
         assert message in run("predictions", path, *rules, *arguments).stderr
@@ -259,8 +259,8 @@ def test_weights_of_rows(example: Path) -> None:
         "--weight no: no such column"
         in run("predictions", example, *rules, "--weight", "no").stderr
     )
-    refused = run("predictions", example, *rules, "--weight", "age", "--groups", "age")
-    assert "--weight and --groups exclude each other: pass one of them" in refused.stderr
+    grouped = run("predictions", example, *rules, "--weight", "age", "--groups", "age", "-q")
+    assert grouped.exit_code == 0
     errors = ["--target", "ill", "--scores", "ill2,ill3", "--test", "mcnemar", "--weight", "age"]
     table = written(
         example.with_name("ill.csv"),

@@ -159,7 +159,7 @@ def test_numbers_of_a_type_that_nothing_computes_with(name, call, number):
 OPTIONS: dict[str, tuple[Callable[[], Any], str]] = {
     "sample_weight": (
         lambda: uv.CorrectedTTest(X, Y, "lda", sample_weight=1),
-        r"CorrectedTTest\(\) has no option 'sample_weight': rows are weighted in",
+        r"CorrectedTTest\(\) has no option 'sample_weight': rows are weighted by",
     ),
     "random_state": (
         lambda: uv.UStatisticTest(X, Y, "lda", random_state=1),

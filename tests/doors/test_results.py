@@ -1,6 +1,7 @@
 """Results that people have already: scikit-learn's, skore's, tables of folds."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
@@ -123,3 +124,48 @@ def test_repeated_cross_validation_of_skore():
     report = skore.CrossValidationReport(GaussianNB(), X, Y, splitter=repeated)
     found = uv.Losses.from_sklearn(report, score="accuracy")
     assert found.means == pytest.approx(uv.evaluate(GaussianNB(), X, Y, repeated).means)
+
+
+REPEATED = RepeatedKFold(n_splits=4, n_repeats=2, random_state=0)
+
+
+def long_table():
+    """Out-of-fold predictions of repeats, below each other."""
+    rounds = [pd.DataFrame({"y": Y}) for _ in range(2)]
+    for number, (learn, test) in enumerate(REPEATED.split(X)):
+        table = rounds[number // 4]
+        table.loc[test, ["fold", "again"]] = number % 4, ["first", "second"][number // 4]
+        for name, model in MODELS.items():
+            table.loc[test, name] = model.fit(X[learn], Y[learn]).predict(X[test])
+    return pd.concat(rounds, ignore_index=True)
+
+
+def test_repeats_below_each_other_have_a_column_of_their_own():
+    table = long_table()
+    expected = uv.evaluate(MODELS, X, Y, REPEATED)
+    named = uv.Losses.from_predictions("y", table, fold="fold", repeat="again")
+    separate = uv.Losses.from_predictions(
+        table["y"], table[[*MODELS]], fold=table["fold"], repeat=table["again"].tolist()
+    )
+    for losses in (named, separate):
+        assert losses.means == pytest.approx(expected.means)
+        assert losses.settings["design"] == "4-fold cross-validation, 2 times"
+        assert t_test(losses).pvalue == pytest.approx(t_test(expected).pvalue)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda table: table, {"fold": None}, "repeat= does not apply without fold="),
+        (lambda table: table[:-1], {}, "repetitions of 79 and 80 rows"),
+        (lambda table: table.assign(again=[None, *table["again"][1:]]), {}, "1 missing values"),
+        (lambda table: table.assign(y=[1, *table["y"][1:]]), {}, "y differs between repetitions"),
+        (lambda table: table, {"repeat": [1, 2]}, "y has 160 rows, and repeat 2"),
+        (lambda table: table, {"repeat": "agian"}, "repeat='agian' is not a column of predictions"),
+    ],
+)
+def test_repetitions_that_do_not_fit(change, options, message):
+    with pytest.raises(ValueError, match=message):
+        uv.Losses.from_predictions(
+            "y", change(long_table()), **({"fold": "fold", "repeat": "again"} | options)
+        )

@@ -170,7 +170,6 @@ FIRST = {name: row[0] for name, row in LABELS.items()}
         (FIRST, {"fold": FOLDS}, r"^predictions\['a'\] has shape \(20,\), where fold has 3 rep"),
         (LABELS, {"fold": FOLD}, r"^predictions\['a'\] has shape \(3, 20\), and fold is that of"),
         (FIRST, {"fold": pd.DataFrame(FOLDS.T)}, "^fold is a DataFrame: pass one column"),
-        (FIRST, {"fold": FOLD, "sample_weight": np.ones(N)}, "^sample_weight and fold exclude"),
         (
             {name: pd.Series(row) for name, row in FIRST.items()},
             {"fold": pd.Series(FOLD, index=np.arange(N)[::-1])},

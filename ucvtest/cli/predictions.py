@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from ucvtest.cli.errors import one_line_errors
@@ -37,8 +36,6 @@ from ucvtest.cli.options import (
 from ucvtest.cli.report import show
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ucvtest.losses.table import Losses
 
 
@@ -212,22 +209,16 @@ def losses_of(
     import ucvtest as uv
 
     columns = {
-        option: None if name is None else table[name]
-        for option, name in row_columns.items()
-        if option != "repeat"
+        option: None if name is None else table[name] for option, name in row_columns.items()
     }
     rules: dict[str, Any] = {name: table[name] for name in names}
-    repeat, first_rows = row_columns["repeat"], np.arange(len(table))
-    if repeat is not None:
-        if row_columns["fold"] is None:
-            raise ValueError("--repeat does not apply without --fold: name the column of folds too")
-        columns = {"target": None if target is None else table[target], **columns}
-        first_rows, rules, columns = _by_repeat(table, rules, columns, repeat)
-    y = truth(table.iloc[first_rows], target, row_columns["event"])
+    y = truth(table, target, row_columns["event"])
     groups, weight, fold = (columns.get(option) for option in ("groups", "weight", "fold"))
+    repeat = columns.get("repeat")
     if loss == "correct":
-        loss_arguments = {"--weight": weight, "--fold": fold, "--pos-label": pos_label}
-        for option, column_or_label in loss_arguments.items():
+        unused = ("weight", "fold", "repeat")
+        loss_arguments = {f"--{option}": row_columns.get(option) for option in unused}
+        for option, column_or_label in (loss_arguments | {"--pos-label": pos_label}).items():
             if column_or_label is not None:
                 raise ValueError(f"{option} does not apply with --loss correct: leave it out")
         return uv.Losses.from_correct(rules, groups=groups)
@@ -242,44 +233,5 @@ def losses_of(
         pos_label=label,
         sample_weight=weight,
         fold=fold,
-    )
-
-
-def _by_repeat(
-    table: "pd.DataFrame",
-    rules: dict[str, Any],
-    columns: dict[str, Any],
-    repeat: str,
-) -> tuple[np.ndarray, dict[str, Any], dict[str, Any]]:
-    """The rows of the first repetition, and what all predicted, with a row for each of them."""
-    numbers = table[repeat].to_numpy()
-    repetitions = [np.flatnonzero(numbers == number) for number in dict.fromkeys(numbers.tolist())]
-    first_rows = repetitions[0]
-    columns = {
-        option: None if column is None else column.to_numpy() for option, column in columns.items()
-    }
-    for rows in repetitions:
-        if len(rows) != len(first_rows):
-            raise ValueError(
-                f"--repeat {repeat}: repetitions have {len(first_rows)} and {len(rows)} rows, and "
-                "each must have the same observations"
-            )
-        for option in ("target", "event", "groups"):
-            column = columns.get(option)
-            if column is not None and not np.array_equal(column[rows], column[first_rows]):
-                raise ValueError(
-                    f"--repeat {repeat}: --{option} differs between repetitions, whose rows must "
-                    "be the same observations in the same order: sort the table"
-                )
-
-    def by_repetition(column: np.ndarray) -> np.ndarray:
-        return np.stack([column[rows] for rows in repetitions])
-
-    once = {
-        option: None if column is None else column[first_rows] for option, column in columns.items()
-    }
-    return (
-        first_rows,
-        {name: by_repetition(column.to_numpy()) for name, column in rules.items()},
-        once | {"fold": by_repetition(columns["fold"])},
+        repeat=repeat,
     )

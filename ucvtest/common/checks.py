@@ -167,7 +167,7 @@ def check_options(user_callable: Any, called: str, user_options: Iterable[str]) 
 ELSEWHERE = {
     "random_state": "randomness is decided by rng=, of tests in fit(rng=)",
     "seed": "randomness is decided by rng=, of tests in fit(rng=)",
-    "sample_weight": "rows are weighted in Losses.from_predictions(sample_weight=) alone",
+    "sample_weight": "rows are weighted by weights=, in Losses.from_predictions by sample_weight=",
 }
 """Options of other packages, and where their like is here."""
 

@@ -48,7 +48,7 @@ from ucvtest.comparison.several_metrics import (
 from ucvtest.comparison.specs import as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
-from ucvtest.data.missing import Missing, complete_rows, dropped_note
+from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluate import evaluate_problem
@@ -102,6 +102,7 @@ def compare(
     checkpoint: str | PathLike[str] | None = None,
     max_fits: int | None = None,
     metric: Any = None,
+    weights: Any = None,
 ) -> Comparison:
     """Compare two learners by several tests, or several learners in pairs.
 
@@ -189,6 +190,8 @@ def compare(
         `max_fits` allows, 1000 by default if all learners are jitted (`uv.designs.DisjointSets`).
         Metrics that need other predictions, such as "auc" together with "f1", have their own fits,
         on learning sets from the same seed.
+    weights : array-like, shape (n,), str or mapping, optional
+        How much each row counts, in fitting and in the loss: see the tests.
 
     Returns
     -------
@@ -236,9 +239,9 @@ def compare(
     saved = None if checkpoint is None else Checkpoint.open(checkpoint)
     generator, seed = make_generator(rng if saved is None else saved.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
-    families = families_of(loss, scoring, metric)
+    families = families_of(loss, scoring, metric, weights)
     _check_apart(families, max_seconds=max_seconds, max_fits=max_fits, checkpoint=checkpoint)
-    X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
+    X, y, groups, weights, n_dropped = complete_weighted_rows(X, y, groups, weights, missing)
     base = (alternative, pos_label, groups, group_weight, backend, contrast)
     questions = [
         ComparisonQuestion(
@@ -247,6 +250,7 @@ def compare(
             simultaneous=correction == "simultaneous",
             other_metrics=family.other_metrics,
             several=is_several(metric),
+            weights=weights,
         )
         for family in families
     ]
@@ -405,6 +409,7 @@ def _checkpoint_question(
         "max_seconds": None if max_seconds is None else f"{max_seconds:g}",
         **({} if max_fits is None else {"max_fits": max_fits}),
         **({"others": question.other_metrics} if question.other_metrics else {}),
+        **({"weights": question.weights} if question.weights else {}),
     }
 
 
@@ -432,6 +437,7 @@ def _settings(plan: Plan, correction: str | None, metrics: tuple[str, ...] = ())
         "pos_label": plan.first.first.positive,
         "backend": request.backend,
         **({} if question.clusters is None else {"group_weight": request.group_weight}),
+        **({"weights": question.weighted} if question.weighted else {}),
         **({} if request.contrast == "difference" else {"contrast": request.contrast}),
         **({} if request.baseline is None else {"baseline": request.baseline}),
         "rng": plan.seed,

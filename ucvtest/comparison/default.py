@@ -11,13 +11,13 @@ from ucvtest.comparison.specs import TestSpec
 from ucvtest.designs.schemes import DisjointSets, KFold, NamedDesign
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
-from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
 from ucvtest.methods.ustatistic.options import FEW_PAIRS
 from ucvtest.metrics.base import Metric, plural
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.set_scores import SetScore
+from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 
@@ -152,7 +152,7 @@ def recommended(
     n_fits = min(budget, FITS_OF_JITTED)
     advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=of_pair)
     loss_in_words = "the AUC" if auc else "several metrics" if several else metric.plural
-    if metric.linearised:
+    if metric.linearised or metric.name.startswith(WEIGHTED):
         loss_in_words = f"{loss_in_words} (taken for {plural(LOSSES[_known(metric)].in_words)})"
     spec = _spec(advice, budget if affordable is not None else None)
     return Recommended(spec, advice, loss_in_words, first, shared)
@@ -165,7 +165,8 @@ def _known(metric: Metric) -> str:
     """
     if metric.of_cells:
         return "zero_one"
-    return metric.name if metric.ranks_pairs or metric.name in LOSSES else "squared"
+    name = metric.name.removeprefix(WEIGHTED)
+    return name if metric.ranks_pairs or name in LOSSES else "squared"
 
 
 def _spec(advice: Advice, budget: int | None) -> TestSpec:
@@ -237,9 +238,6 @@ def _one_by_one(problem: Problem) -> bool:
     half_size = problem.sample.n_obs // 2
     # What was translated costs what its jitted learner costs.
     return any(
-        isinstance(
-            choose_backend(learner, problem.backend, problem.sample, problem.output, half_size),
-            SplitLearner,
-        )
+        isinstance(problem.fitted_by(learner, half_size), SplitLearner)
         for learner in problem.learners.values()
     )

@@ -42,6 +42,7 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.names import wants_every_class
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
+from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
 
@@ -84,6 +85,8 @@ class ComparisonQuestion:
     """Metrics beside `loss`, scored from the same predictions."""
     several: bool = False
     """Whether there are several metrics, so that results are named by these."""
+    weights: Mapping[str, Any] | None = None
+    """Weights of rows by "fit" and "loss"; None where they count alike."""
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -108,6 +111,7 @@ class ComparisonQuestion:
             groups=self.groups,
             group_weight=self.group_weight,
             backend=self.backend,
+            weights=self.weights,
         )
 
     def on_splits(self, tests: Any, cv: Any, n_dropped: int) -> Any:
@@ -147,7 +151,8 @@ class Questions:
         """The question about a loss as a user names it, or the usual one."""
         name = loss if isinstance(loss, str) else None
         for question in self._known:
-            if loss is None or name == question.metric.reported_name or loss is question.metric:
+            known_name = question.metric.reported_name.removeprefix(WEIGHTED)
+            if loss is None or name == known_name or loss is question.metric:
                 return question
         self._known.append(self._request.validated(loss))
         return self._known[-1]
@@ -172,6 +177,7 @@ class Questions:
                 groups=request.groups,
                 group_weight=request.group_weight,
                 backend=request.backend,
+                weights=request.weights,
                 **of_rows,
             )
         else:

@@ -44,7 +44,7 @@ def is_several(metric: Any) -> bool:
     return isinstance(metric, (list, tuple))
 
 
-def families_of(loss: Any, scoring: Any, metric: Any) -> tuple[Family, ...]:
+def families_of(loss: Any, scoring: Any, metric: Any, weights: Any = None) -> tuple[Family, ...]:
     """What is compared, by the predictions that it needs; one unless `metric` is a list.
 
     Raises
@@ -53,7 +53,7 @@ def families_of(loss: Any, scoring: Any, metric: Any) -> tuple[Family, ...]:
         If several of the arguments are given, a metric is unknown, or one is named twice.
     """
     if not is_several(metric):
-        return (Family(chosen_loss(loss, scoring, metric)),)
+        return (Family(chosen_loss(loss, scoring, metric, weights)),)
     all_chosen = [chosen_loss(loss, scoring, metric_choice) for metric_choice in metric]
     names = [
         metric_choice if isinstance(metric_choice, str) else metric_choice.name

@@ -1,5 +1,6 @@
 """Tables of polars, pyarrow and other packages as tables of pandas, and columns by their names."""
 
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -48,8 +49,8 @@ def as_pandas(argument: str, value: Any) -> Any:
     return _values(narwhals_frame) if isinstance(narwhals_frame, nw.Series) else value
 
 
-def own_columns(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
-    """Features, response and groups, of which the last two may be named columns of the first.
+def own_columns(X: Any, columns: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Features, and response, groups or weights by argument, which may be named columns of X.
 
     Raises
     ------
@@ -58,9 +59,7 @@ def own_columns(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
     """
     table = as_pandas("X", X)
     named = {
-        name: column_name
-        for name, column_name in (("y", y), ("groups", groups))
-        if isinstance(column_name, str)
+        name: column_name for name, column_name in columns.items() if isinstance(column_name, str)
     }
     taken: dict[str, Any] = {}
     for argument, column in named.items():
@@ -76,10 +75,8 @@ def own_columns(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
         taken[argument] = table[column]
     if taken:
         table = table.drop(columns=list(dict.fromkeys(named.values())))
-    y, groups = taken.get("y", _plain("y", y)), taken.get("groups", _plain("groups", groups))
-    if table is not X:
-        table = _with_row_names(table, y, groups)
-    return table, y, groups
+    own = {name: taken[name] if name in taken else _plain(name, x) for name, x in columns.items()}
+    return (table if table is X else _with_row_names(table, own.values())), own
 
 
 def nearest(name: str, table: Any) -> str:
@@ -124,7 +121,7 @@ def _values(series: Any) -> Any:
     return pd.Series(series.to_numpy())
 
 
-def _with_row_names(table: Any, y: Any, groups: Any) -> Any:
+def _with_row_names(table: Any, columns: Iterable[Any]) -> Any:
     """A table whose rows had no names, with those of a response of pandas beside it."""
-    index = next((column.index for column in (y, groups) if _is_of_pandas(column)), None)
+    index = next((column.index for column in columns if _is_of_pandas(column)), None)
     return table if index is None or len(index) != len(table) else table.set_axis(index, axis=0)

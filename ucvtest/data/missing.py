@@ -1,5 +1,6 @@
 """Observations with missing values, left out where the user says so."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -8,8 +9,9 @@ from ucvtest.common.arrays import check_whole
 from ucvtest.common.checks import check_choice
 from ucvtest.data.frames import own_columns
 from ucvtest.data.survival_times import SurvivalTimes
+from ucvtest.data.weights import parts_of_weights, weights_called
 
-__all__ = ["Missing", "complete_rows", "dropped_note"]
+__all__ = ["Missing", "complete_rows", "complete_weighted_rows", "dropped_note"]
 
 Missing = Literal["raise", "drop"]
 MISSING: tuple[Missing, ...] = ("raise", "drop")
@@ -21,11 +23,29 @@ def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, A
     Tables of other packages become those of pandas, and columns of X that `y` and `groups` name are
     taken out of it. With "raise" all rows stay; what cannot be used is refused later.
     """
+    X, columns, n_dropped = _complete(X, {"y": y, "groups": groups}, missing)
+    return X, columns["y"], columns["groups"], n_dropped
+
+
+def complete_weighted_rows(
+    X: Any, y: Any, groups: Any, weights: Any, missing: Missing
+) -> tuple[Any, Any, Any, dict[str, Any] | None, int]:
+    """The same with weights, by "fit" and "loss"; None stays None."""
+    parts = parts_of_weights(weights)
+    named = {weights_called(place, weights): part for place, part in parts.items()}
+    X, columns, n_dropped = _complete(X, {"y": y, "groups": groups, **named}, missing)
+    parts = {place: columns[weights_called(place, weights)] for place in parts}
+    return X, columns["y"], columns["groups"], parts or None, n_dropped
+
+
+def _complete(
+    X: Any, columns: Mapping[str, Any], missing: Missing
+) -> tuple[Any, dict[str, Any], int]:
     check_choice("missing", missing, MISSING)
-    X, y, groups = own_columns(X, y, groups)
+    X, columns = own_columns(X, columns)
     if missing == "raise":
-        return X, y, groups, 0
-    arguments = {"X": X, "y": y, "groups": groups}
+        return X, columns, 0
+    arguments = {"X": X, **columns}
     tables = [table for table in arguments.values() if table is not None]
     for name, table in arguments.items():
         needs_no_check = (
@@ -37,15 +57,17 @@ def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, A
     gaps = [_gaps(table) for table in tables]
     if len({len(has_gap) for has_gap in gaps}) > 1:
         # Lengths that do not match are refused later, with both of them.
-        return X, y, groups, 0
+        return X, columns, 0
     complete = ~np.any(gaps, axis=0)
     n_dropped = int((~complete).sum())
     if n_dropped == len(complete):
         raise ValueError("every observation has a missing value: impute them, or drop columns")
     if not n_dropped:
-        return X, y, groups, 0
-    X, y, groups = (None if table is None else _rows(table, complete) for table in (X, y, groups))
-    return X, y, groups, n_dropped
+        return X, columns, 0
+    whole = {
+        name: None if table is None else _rows(table, complete) for name, table in arguments.items()
+    }
+    return whole.pop("X"), whole, n_dropped
 
 
 def dropped_note(n_dropped: int) -> list[str]:

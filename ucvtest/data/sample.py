@@ -60,6 +60,8 @@ class Sample:
         The labels in the order of the categories, where the response was a categorical of pandas.
     survival_times : SurvivalTimes, optional
         The response, where that is what it is.
+    fit_weights : ndarray of float, shape (n,), optional
+        How much observations count in fitting; by default alike.
     """
 
     features: Any
@@ -70,6 +72,7 @@ class Sample:
     positive_named: bool = False
     declared: tuple[Any, ...] = ()
     survival_times: SurvivalTimes | None = None
+    fit_weights: np.ndarray | None = None
 
     @property
     def n_obs(self) -> int:

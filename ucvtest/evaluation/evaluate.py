@@ -15,9 +15,10 @@ from ucvtest.common.checks import as_integer, check_seconds, is_integer, named_o
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.execution import Execution, Progress, progress_bar, row_batches
 from ucvtest.data.class_order import COST_ORDER, order_setting
-from ucvtest.data.missing import Missing, complete_rows
+from ucvtest.data.missing import Missing, complete_weighted_rows
 from ucvtest.data.positive_class import json_label, positive_setting
 from ucvtest.data.sample import Sample
+from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign, StratifiedDesign
@@ -67,6 +68,7 @@ def evaluate(
     missing: Missing = "raise",
     max_seconds: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    weights: Any = None,
 ) -> Losses:
     """Fit learners on the learning sets of one design, and keep every loss on the test sets.
 
@@ -117,6 +119,9 @@ def evaluate(
         call reuses the original seed. A file of other data, learners, design, seed or versions of
         packages is refused, as is one that was changed or that another call is writing. `compare`
         says how a learner is identified.
+    weights : array-like, shape (n,), str or mapping, optional
+        How much rows count: see the tests. With weights in the loss, values are linearised: their
+        mean is the weighted mean.
 
     Returns
     -------
@@ -144,8 +149,8 @@ def evaluate(
     >>> losses.means.mean(axis=1).round(2)
     array([0.31, 0.33])
     """
-    X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
-    metric_or_loss = chosen_loss(loss, scoring, metric)
+    X, y, groups, weights, n_dropped = complete_weighted_rows(X, y, groups, weights, missing)
+    metric_or_loss = chosen_loss(loss, scoring, metric, weights)
     problem = Problem.of_loss_or_auc(
         X,
         y,
@@ -153,7 +158,10 @@ def evaluate(
         metric_or_loss,
         pos_label=pos_label,
         groups=groups,
+        # How much clusters count is chosen in the test, but for weighted rows.
+        group_weight="row" if weights and "loss" in weights and groups is not None else "group",
         backend=backend,
+        weights=weights,
     )
     sample = problem.sample
     user_design = None if cv is not None and is_integer(design) and design == FOLDS else design
@@ -192,6 +200,7 @@ def evaluate(
                 "y": y,
                 "loss": metric_or_loss,
                 "groups": groups,
+                **problem.weights_asked,
             }
             metric_or_loss |= {
                 "pos_label": pos_label,
@@ -321,6 +330,12 @@ def _losses(
         # In place: a second table would double the memory.
         learner_values *= metric.units.slope
         learner_values += metric.units.intercept
+    if problem.weights is not None:
+        settings[WEIGHTS] = problem.weights.where
+    if problem.loss_weights is not None:
+        learner_values = problem.loss_weights.linearised(learner_values, design.testing)
+        means = resample_values(learner_values, design, metric, sample.target)
+        settings[EFFECTIVE_SIZE] = problem.loss_weights.effective_size(design.testing)
     learner_values.flags.writeable = False
     return Losses(
         design=design,
@@ -358,6 +373,8 @@ def _of_predictions(
     learner_predictions.flags.writeable = False
     labels = None if sample.classes is None else [*map(json_label, sample.classes)]
     settings = {**settings, **kept_classes(labels)}
+    if problem.weights is not None:
+        settings[WEIGHTS] = problem.weights.where
     backends = {name: learner.backend for name, learner in problem.learners.items()}
     return Losses.of_predictions(
         metric,

@@ -96,7 +96,10 @@ class FittedLosses(LossSource):
     def __init__(self, problem: Problem, execution: Execution) -> None:
         self._problem = problem
         self._clusters = problem.clusters if problem.metric.is_mean else None
-        if self._clusters is not None:
+        self._weights = problem.loss_weights
+        if self._weights is not None:
+            self.offset = self._weights.offset(self._clusters)
+        elif self._clusters is not None:
             self.offset = self._clusters.offset
         self._evaluators = [
             Evaluator.run_by(execution, problem.sample, learner, problem.output)
@@ -157,6 +160,8 @@ class FittedLosses(LossSource):
             blank = not self._problem.metric.is_mean
             self.identical = _agree(learner_values[0], learner_values[1], testing, blank=blank)
         learner_values = self._as_losses(learner_values, testing, failed)
+        if self._weights is not None:
+            learner_values = [values * self._weights.shares for values in learner_values]
         return (
             learner_values
             if clusters is None

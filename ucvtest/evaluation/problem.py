@@ -14,6 +14,7 @@ from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.positive_class import check_positive_of_metric, json_label, plain_label
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
+from ucvtest.data.weights import WEIGHTS, RowWeights
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.estimators import CallableLearner
 from ucvtest.learners.adapters.survival import for_survival
@@ -29,6 +30,7 @@ from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.set_scores import SetScore, check_positive_of
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.weighted import weighted_loss
 
 __all__ = ["Problem", "check_two_classes", "named_learners", "warn_of_learners"]
 
@@ -47,6 +49,8 @@ class Problem:
     group_weight: GroupWeight = "group"
     given_groups: Groups | None = None
     """The groups as they were passed, for splitters: also where each has one row."""
+    weights: RowWeights | None = None
+    """Where rows count more than others; None where they count alike."""
 
     @classmethod
     def of(
@@ -61,6 +65,7 @@ class Problem:
         groups: Any = None,
         group_weight: Any = "group",
         backend: Backend = "auto",
+        weights: Mapping[str, Any] | None = None,
     ) -> Self:
         """Validate what a user passes; the output "score" means the AUC, in the place of a loss.
 
@@ -108,9 +113,15 @@ class Problem:
             weight = "group" if sample.groups is None else "row"
         if isinstance(metric, SetScore):
             check_positive_of(metric, sample)
+        row_weights = RowWeights.of(weights, features, y, sample.n_obs)
+        if row_weights is not None:
+            sample = replace(sample, fit_weights=row_weights.in_fit)
+            if row_weights.in_loss is not None:
+                metric = weighted_loss(metric)
+                _check_weight_of_groups(sample, weight)
         if features is X:
             warn_of(sample)
-        problem = cls(sample, {}, metric, backend, weight, clusters)
+        problem = cls(sample, {}, metric, backend, weight, clusters, row_weights)
         return problem.with_learners(learners_by_name)
 
     @classmethod
@@ -156,7 +167,31 @@ class Problem:
     def ready(self, learner: Learner, learn_size: int) -> Learner:
         """A learner as it is fitted: checked, a jitted one in the place of an estimator."""
         learner.check(self.sample, self.output, learn_size)
+        if self.sample.fit_weights is not None:
+            learner.check_weights()
+            if self.backend == "jax":
+                raise ValueError(
+                    "backend='jax' fits without weights: use backend='auto', or "
+                    "weights={'loss': ...}"
+                )
+        return self.fitted_by(learner, learn_size)
+
+    def fitted_by(self, learner: Learner, learn_size: int) -> Learner:
+        """What does the fits of a learner: a jitted one in the place of an estimator."""
+        if self.sample.fit_weights is not None:
+            # Jitted ones take none.
+            return learner
         return choose_backend(learner, self.backend, self.sample, self.output, learn_size)
+
+    @property
+    def weights_asked(self) -> dict[str, Any]:
+        """The weights as a checkpoint keeps them; nothing where rows count alike."""
+        return {} if self.weights is None else {WEIGHTS: self.weights.parts}
+
+    @property
+    def loss_weights(self) -> RowWeights | None:
+        """The weights, where they are in the loss."""
+        return None if self.weights is None or self.weights.in_loss is None else self.weights
 
     @property
     def clusters(self) -> Clusters | None:
@@ -235,6 +270,15 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
             "name an average, such as 'f1_macro'"
         )
     check_positive_of_metric(classes, metric.name, is_named=sample.positive_named)
+
+
+def _check_weight_of_groups(sample: Sample, weight: GroupWeight) -> None:
+    """Refuse groups that count alike, whatever the weights of their rows."""
+    if sample.groups is not None and weight != "row":
+        raise ValueError(
+            "weights in the loss count rows, and group_weight='group' counts every group the same: "
+            "pass group_weight='row', or weights={'fit': ...}"
+        )
 
 
 def _check_classes_of_groups(sample: Sample) -> None:

@@ -24,7 +24,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign
-from ucvtest.inference.notes import about_clusters
+from ucvtest.inference.notes import about_clusters, about_weights
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import (
     DataQuestion,
@@ -39,11 +39,11 @@ from ucvtest.learners.base import Learner
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.names import as_metric
-from ucvtest.metrics.recorded import WEIGHTED
 from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
+from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
@@ -118,6 +118,13 @@ class HypothesisTest(ABC):
     missing : {"raise", "drop"}
         "raise" refuses missing values that a learner cannot use. "drop" leaves out observations
         with missing values, with a note.
+    weights : array-like, shape (n,), str or mapping, optional
+        How much each row counts, in fitting and in the loss; a string names a column of X. A
+        mapping of "fit", "loss" or both weights these alone. In fitting they are scikit-learn's
+        `sample_weight`, which jitted learners do not take. In the loss the estimate is the
+        weighted mean, a ratio, and the variance that of its linearised values. For
+        `UStatisticTest`, `CrossValidationWaldTest`, `HoldOutTest` and the t tests of folds; other
+        tests refuse it.
 
     Raises
     ------
@@ -166,6 +173,8 @@ class HypothesisTest(ABC):
     """Whether observations may come in clusters."""
     default_auc: ClassVar[float] = 0.5
     """What the AUC of one learner is tested against by default; NaN for nothing."""
+    takes_weights: ClassVar[bool] = False
+    """Whether rows may count more than others."""
     of_fixed_rules: ClassVar[bool] = False
     """Whether it takes losses of rules that are fixed, which are about no learning."""
     judges_several: ClassVar[bool] = False
@@ -211,6 +220,7 @@ class HypothesisTest(ABC):
         backend: Backend = "auto",
         scoring: Any = None,
         missing: Missing = "raise",
+        weights: Any = None,
     ) -> None:
         question = self.question_of(
             *(X, y, learner, other),
@@ -224,6 +234,7 @@ class HypothesisTest(ABC):
             backend=backend,
             scoring=scoring,
             missing=missing,
+            weights=weights,
         )
         self._ask(question)
 
@@ -241,10 +252,11 @@ class HypothesisTest(ABC):
         scoring: Any = None,
         metric: Any = None,
         groups: Any = None,
+        weights: Any = None,
         **data: Any,
     ) -> DataQuestion:
         """Validate what is common to all tests: the arguments of the class, but for its own."""
-        loss = chosen_loss(loss, scoring, metric)
+        loss = chosen_loss(loss, scoring, metric, weights)
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
         cls.check_loss(loss, paired=paired, scoring=scoring)
@@ -252,7 +264,12 @@ class HypothesisTest(ABC):
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
         return DataQuestion.of(
-            X, y, learners, hypothesis=hypothesis, loss=loss, groups=groups, **data
+            *(X, y, learners),
+            hypothesis=hypothesis,
+            loss=loss,
+            groups=groups,
+            weights=weights,
+            **data,
         )
 
     @classmethod
@@ -371,6 +388,11 @@ class HypothesisTest(ABC):
         cls.check_loss(question.metric, paired=question.paired)
         if not cls.takes_groups and question.clusters is not None:
             refuse_groups(question.clusters)
+        if not cls.takes_weights and question.weighted:
+            raise ValueError(
+                f"{cls.__name__} counts rows alike: use UStatisticTest, CorrectedTTest, "
+                "CrossValidationWaldTest or HoldOutTest with weights=, or leave it out"
+            )
         self.question = question
 
     def __repr__(self) -> str:
@@ -606,6 +628,8 @@ class HypothesisTest(ABC):
         )
         if question.positive_class is not None:
             result = about_positive(result, question)
+        if question.weighted:
+            result = about_weights(result, question.weighted, question.effective_size)
         return result if question.clusters is None else about_clusters(result, question.clusters)
 
     @abstractmethod

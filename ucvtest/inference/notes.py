@@ -6,11 +6,13 @@ from typing import Any
 
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
+from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
 from ucvtest.results.result import TestResult
 
 __all__ = [
     "INDEPENDENCE",
     "about_clusters",
+    "about_weights",
     "bias_notes",
     "budget_notes",
     "few_clusters",
@@ -108,6 +110,25 @@ def few_clusters(n_tested: int) -> str:
     if n_tested > 1:
         return "ok"
     return "no variance estimate: a single group was tested; test two at least, better twenty"
+
+
+def about_weights(result: TestResult, where: str, effective_size: float | None) -> TestResult:
+    """A result about rows that do not count alike, and says so."""
+    estimand, notes = result.estimand, [*result.notes]
+    if "fit" in where:
+        estimand = f"{estimand} (rules learnt with weights)"
+    if effective_size is not None:
+        notes.append(
+            f"The estimate is a weighted mean over rows; the weights of {result.n_obs} rows are "
+            f"worth {effective_size:.4g} equal ones (Kish)."
+        )
+    size = {} if effective_size is None else {EFFECTIVE_SIZE: effective_size}
+    return replace(
+        result,
+        estimand=estimand,
+        notes=tuple(notes),
+        settings={**result.settings, WEIGHTS: where, **size},
+    )
 
 
 def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:

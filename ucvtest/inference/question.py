@@ -23,9 +23,10 @@ from ucvtest.data.groups import (
     check_group_weight,
     clusters_of,
 )
-from ucvtest.data.missing import Missing, complete_rows, dropped_note
+from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
+from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
 from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
@@ -132,6 +133,16 @@ class Question(ABC):
     @property
     def positive(self) -> Any:
         """The positive class, as JSON knows it; None where there is none, or losses are given."""
+        return None
+
+    @property
+    def weighted(self) -> str:
+        """Where rows count more than others, as settings keep it; "" where they count alike."""
+        return ""
+
+    @property
+    def effective_size(self) -> float | None:
+        """Observations with equal weights that those in the loss are worth; None without any."""
         return None
 
     @property
@@ -267,11 +278,12 @@ class DataQuestion(Question):
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
         missing: Missing = "raise",
+        weights: Any = None,
     ) -> Self:
         """Validate data and learners: see `HypothesisTest` for the arguments."""
         if groups is not None:
             refuse_set_score(loss, "a test that allows for groups")
-        X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
+        X, y, groups, weights, n_dropped = complete_weighted_rows(X, y, groups, weights, missing)
         problem = Problem.of(
             X,
             y,
@@ -282,6 +294,7 @@ class DataQuestion(Question):
             groups=groups,
             group_weight=group_weight,
             backend=backend,
+            weights=weights,
         )
         paired, metric = len(problem.learners) > 1, problem.metric
         if metric.units is not None:
@@ -323,6 +336,17 @@ class DataQuestion(Question):
     def positive(self) -> Any:
         """See `Question`."""
         return self.problem.positive
+
+    @property
+    def weighted(self) -> str:
+        """See `Question`."""
+        return "" if self.problem.weights is None else self.problem.weights.where
+
+    @property
+    def effective_size(self) -> float | None:
+        """See `Question`."""
+        weights = self.problem.loss_weights
+        return None if weights is None else weights.effective_size(np.ones((1, self.n_obs), bool))
 
     def ready(self, learn_size: int) -> Self:
         """The question with learners that can learn from so few rows, jitted where they can be."""
@@ -452,11 +476,13 @@ class LossesQuestion(Question):
         """
         metric = difference.losses.metric
         # Of a function of means rows count alike, as in the value that others compute.
-        if metric.linearised and isinstance(weight, str) and weight == "group":
+        by_row = metric.linearised or difference.losses.weighted
+        if by_row and isinstance(weight, str) and weight == "group":
             if difference.losses.groups is not None:
+                counted = "by their weights" if difference.losses.weighted else "alike"
                 raise ValueError(
-                    f"group_weight='group' does not apply with metric={metric.name!r:.60}, "
-                    "of which rows count alike: leave it out"
+                    f"group_weight='group' does not apply with metric={metric.name!r:.60}, of "
+                    f"which rows count {counted}: leave it out"
                 )
             weight = None
         if weight is None:
@@ -511,6 +537,18 @@ class LossesQuestion(Question):
             return []
         places = [index for index in (difference.learner, difference.other) if index is not None]
         return [difference.losses.learners[learner_index] for learner_index in places]
+
+    @property
+    def weighted(self) -> str:
+        """See `Question`."""
+        difference = self.observed
+        return "" if difference is None else str(difference.losses.settings.get(WEIGHTS, ""))
+
+    @property
+    def effective_size(self) -> float | None:
+        """See `Question`."""
+        difference = self.observed
+        return None if difference is None else difference.losses.settings.get(EFFECTIVE_SIZE)
 
     @property
     def known(self) -> LossDifference:

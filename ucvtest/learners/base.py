@@ -99,6 +99,18 @@ class Learner(ABC):
         ValueError
         """
 
+    def check_weights(self) -> None:
+        """Refuse to learn from rows with weights, unless the learner can.
+
+        Raises
+        ------
+        ValueError
+        """
+        raise ValueError(
+            f"learner {self.name} cannot weight rows in fitting: pass weights={{'loss': ...}}, or "
+            "a scikit-learn estimator whose fit takes sample_weight"
+        )
+
 
 class SplitLearner(Learner):
     """A learner that is fitted to one learning set at a time, by joblib's workers."""

@@ -25,7 +25,6 @@ from ucvtest.data.positive_class import (
 )
 from ucvtest.data.sample import (
     Sample,
-    as_column,
     as_response,
     code_labels,
     count_missing,
@@ -34,6 +33,7 @@ from ucvtest.data.sample import (
     has_index,
     taken_for_classes,
 )
+from ucvtest.data.weights import EFFECTIVE_SIZE, RowWeights, read_weights
 from ucvtest.designs.design import Design
 from ucvtest.losses.from_survival import of_survival
 from ucvtest.losses.linearised import (
@@ -44,7 +44,7 @@ from ucvtest.losses.linearised import (
     linearised_values,
     response_where_tested,
 )
-from ucvtest.losses.out_of_fold import OutOfFold
+from ucvtest.losses.out_of_fold import OutOfFold, Repetitions
 from ucvtest.losses.predicted import (
     as_rows,
     check_finite,
@@ -66,19 +66,16 @@ from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
 from ucvtest.metrics.means import LOSSES, for_classes
 from ucvtest.metrics.names import ALIASES, as_loss, metric_or_loss, output_of
 from ucvtest.metrics.ranks import AUC
-from ucvtest.metrics.recorded import COST_OF_ERRORS, WEIGHTED, recorded_metric
+from ucvtest.metrics.recorded import COST_OF_ERRORS, recorded_metric
 from ucvtest.metrics.refusals import refuse_of_folds
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.weighted import WEIGHTED
 
-__all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
+__all__ = ["SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
 WEIGHTED_ERRORS = "weighted_zero_one"
 """What the loss of weighted errors is called."""
-
-EFFECTIVE_SIZE = "effective_size"
-"""The setting with the number of observations that equal weights would need for the precision of
-these, were the losses not related to them."""
 
 SCORE, SCORE_IN_WORDS = "score", "expected score"
 """In the place of a loss: numbers in units of their own, of which higher ones are better."""
@@ -116,6 +113,7 @@ class FromPredictions:
         pos_label: Any = None,
         sample_weight: Any = None,
         fold: Any = None,
+        repeat: Any = None,
     ) -> Self:
         """What rules predicted for observations from which they have not learnt.
 
@@ -164,13 +162,18 @@ class FromPredictions:
             DataFrames name their columns.
         sample_weight : array-like, shape (n,), or str, optional
             What each observation counts, for means: `HoldOutTest` then is about the weighted mean,
-            a ratio, whose standard error is that of weighted least squares (HC1). Not for the AUC
-            and McNemar's counts, nor with groups.
+            a ratio, whose standard error is that of weighted least squares (HC1). With `fold` the
+            tests on folds are about the weighted mean of all out-of-fold losses. Rows of `groups`
+            count by their weights (``group_weight="row"``). Not for the AUC and McNemar's counts.
         fold : array-like, shape (n,) or (R, n), or str, optional
             The fold in which each observation was tested, labels of any type: it was predicted by
             the rule learnt from all rows outside of this fold. For R repeats of the
             cross-validation there is a row of folds for each, and in `predictions` a row of
             predictions, (R, n). Folds must not divide groups.
+        repeat : array-like, shape (n,), or str, optional
+            The repetition of each row, where repeats of the cross-validation are in one long table:
+            all other columns then have a row for each observation of each repetition, in the same
+            order.
 
         Raises
         ------
@@ -215,6 +218,7 @@ class FromPredictions:
             pos_label=pos_label,
             sample_weight=sample_weight,
             fold=fold,
+            repeat=repeat,
         )
         return cls(**fields)
 
@@ -239,12 +243,16 @@ def _of_predictions(
     pos_label: Any,
     sample_weight: Any,
     fold: Any,
+    repeat: Any,
 ) -> dict[str, Any]:
     """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
-    y, predictions, groups, sample_weight, fold = _columns(
-        y, predictions, groups, sample_weight, fold
-    )
+    columns = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
+    columns, predictions = _columns(columns | {"repeat": repeat}, predictions)
     rules = by_name("predictions", predictions)
+    repeat = columns.pop("repeat")
+    if repeat is not None:
+        columns, rules = _unfolded(columns, rules, repeat)
+    y, groups, sample_weight, fold = columns.values()
     metric = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
     ranks = isinstance(metric, Metric) and metric.ranks_pairs
     other_columns = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
@@ -270,8 +278,10 @@ def _of_predictions(
             metric_of_means, tested, loss_fields["predictions"], folds_where_tested(folds.design)
         )
     if sample_weight is not None:
-        _check_takes_weights(loss_fields, ranks=ranks, groups=groups, fold=fold)
-        loss_fields |= _weighted(loss_fields, sample_weight)
+        _check_takes_weights(loss_fields, ranks=ranks)
+        loss_fields |= _weighted(
+            loss_fields, sample_weight, None if folds is None else folds.design
+        )
     values = loss_fields["values"]
     if folds is None:
         design, settings = Design.of_fixed_rules(values.shape[1]), {"source": "predictions"}
@@ -293,20 +303,8 @@ def _of_predictions(
     }
 
 
-def _check_takes_weights(
-    loss_fields: Mapping[str, Any], *, ranks: bool, groups: Any, fold: Any
-) -> None:
-    """Refuse weights of anything but a mean over independent observations."""
-    if fold is not None:
-        raise ValueError(
-            "sample_weight and fold exclude each other: pass one of them, as tests on folds "
-            "count rows alike"
-        )
-    if groups is not None:
-        raise ValueError(
-            "sample_weight and groups exclude each other: pass one of them, as it is not said "
-            "what rows of different weights make of their cluster"
-        )
+def _check_takes_weights(loss_fields: Mapping[str, Any], *, ranks: bool) -> None:
+    """Refuse weights of anything but a mean over observations."""
     if ranks:
         raise ValueError(
             "sample_weight is for means over observations, and an AUC is none: leave it out"
@@ -343,61 +341,65 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
     return _losses(y, rules, metric, pos_label)
 
 
-def _columns(
-    y: Any, predictions: Any, groups: Any, sample_weight: Any, fold: Any
-) -> tuple[Any, Any, Any, Any, Any]:
+def _unfolded(
+    columns: Mapping[str, Any], rules: Mapping[str, Any], repeat: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Columns of a long table as those of observations, folds and predictions by repetition."""
+    if columns["fold"] is None:
+        raise ValueError("repeat= does not apply without fold=: name the column of folds too")
+    rules_by_argument = {quoted(name): column for name, column in rules.items()}
+    other_columns = {name: column for name, column in columns.items() if name != "y"}
+    _check_rows(columns["y"], other_columns | rules_by_argument | {"repeat": repeat})
+    repetitions = Repetitions.of(repeat)
+    of_observations = {
+        argument: (repetitions.stacked if argument == "fold" else repetitions.once)(
+            argument, column
+        )
+        for argument, column in columns.items()
+    }
+    return of_observations, {
+        name: repetitions.stacked(quoted(name), column) for name, column in rules.items()
+    }
+
+
+def _columns(arguments: dict[str, Any], predictions: Any) -> tuple[dict[str, Any], Any]:
     """What is named by the columns of a table, which may be in a file, as such."""
     if isinstance(predictions, (str, Path)):
         predictions = read_table(predictions)
     if hasattr(predictions, "columns") and hasattr(predictions, "items"):
         predictions = without_row_numbers(predictions)
-    arguments = {"y": y, "groups": groups, "sample_weight": sample_weight, "fold": fold}
     column_names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     if column_names:
         predictions = as_pandas("predictions", predictions)
     if not column_names or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
         # Tables of other packages are refused where their columns are asked for.
-        return y, predictions, groups, sample_weight, fold
+        return arguments, predictions
     for argument, name in column_names.items():
         if name not in predictions.columns:
             raise ValueError(
                 f"{argument}={name!r:.60} is not a column of predictions, which has "
                 f"{listed(list(predictions.columns))}"
             )
-    arguments |= {argument: predictions[name] for argument, name in column_names.items()}
-    rule_columns = predictions.drop(columns=list(column_names.values()))
-    return (
-        arguments["y"],
-        rule_columns,
-        arguments["groups"],
-        arguments["sample_weight"],
-        arguments["fold"],
-    )
+    named_columns = {argument: predictions[name] for argument, name in column_names.items()}
+    return arguments | named_columns, predictions.drop(columns=list(column_names.values()))
 
 
-def _weighted(loss_fields: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
+def _weighted(
+    loss_fields: Mapping[str, Any], sample_weight: Any, design: Design | None
+) -> dict[str, Any]:
     """Values whose means are weighted ones, and whose spread is that of the ratio estimator.
 
     Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
-    own, so that nothing counts them as errors. The effective size is Kish's.
+    own, so that nothing counts them as errors.
     """
-    weights = check_vector(
-        "sample_weight", as_numbers("sample_weight", as_column("sample_weight", sample_weight))
-    )
     values = loss_fields["values"]
-    if weights.shape != values.shape[1:]:
-        raise ValueError(
-            f"sample_weight has {len(weights)} values for {values.shape[1]} observations"
-        )
-    if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
-        raise ValueError("sample_weight must hold finite numbers, none negative and not all 0")
-    theta = values @ weights[:, None] / weights.sum()
+    testing = np.ones((1, values.shape[1]), dtype=bool) if design is None else design.testing
+    weights = RowWeights(None, read_weights("sample_weight", sample_weight, testing.shape[1]))
     return {
         "loss": f"{WEIGHTED}{loss_fields['loss']}",
-        "values": theta + (values - theta) * (weights / weights.mean()),
+        "values": weights.linearised(values, testing),
         "in_words": f"weighted {loss_fields['in_words']}",
-        "settings": loss_fields["settings"]
-        | {EFFECTIVE_SIZE: float(weights.sum() ** 2 / (weights @ weights))},
+        "settings": loss_fields["settings"] | {EFFECTIVE_SIZE: weights.effective_size(testing)},
     }
 
 

@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.data.sample import count_missing
+from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design, folds_in_words
 
-__all__ = ["OutOfFold"]
+__all__ = ["OutOfFold", "Repetitions"]
 
 MAX_BYTES = 2**32
 """Most memory of learning and test sets: a column of numbers is easily taken for one of folds."""
@@ -139,3 +140,77 @@ def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:
         distinct.sort()
     fold_number = {name: number for number, name in enumerate(distinct)}
     return np.array([fold_number[name] for name in names])
+
+
+@dataclass(frozen=True, eq=False)
+class Repetitions:
+    """The rows of each repetition of a cross-validation in one long table, (R, n).
+
+    Each has the same observations in the same order.
+    """
+
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, repeat: Any) -> Self:
+        """From the label of the repetition of each row, (R n,)."""
+        labels = as_array("repeat", repeat)
+        if labels.ndim != 1 or not labels.size:
+            raise ValueError(
+                f"repeat must name the repetition of each row, shape (n,), got {labels.shape}"
+            )
+        n_missing = count_missing(labels)
+        if n_missing:
+            raise ValueError(f"repeat has {n_missing} missing values: drop these rows")
+        listed = np.array(labels.tolist(), dtype=object)
+        rows = [np.flatnonzero(listed == label) for label in dict.fromkeys(listed.tolist())]
+        sizes = sorted({len(places) for places in rows})
+        if len(sizes) > 1:
+            raise ValueError(
+                f"repeat names repetitions of {sizes[0]} and {sizes[-1]} rows, and each must have "
+                "the same observations: pass whole repetitions"
+            )
+        return cls(np.stack(rows))
+
+    def once(self, argument: str, column: Any) -> Any:
+        """A column of the observations, which all repetitions have in common; None stays None."""
+        if column is None:
+            return None
+        self._check_length(argument, column)
+        first, *others = [_taken(column, rows) for rows in self.rows]
+        for other in others:
+            if not _same(first, other):
+                raise ValueError(
+                    f"{argument} differs between repetitions, whose rows must be the same "
+                    "observations in the same order: sort the table"
+                )
+        return first
+
+    def stacked(self, argument: str, column: Any) -> Any:
+        """A column with a row for each repetition."""
+        self._check_length(argument, column)
+        of_each = [_taken(column, rows) for rows in self.rows]
+        return of_each if hasattr(column, "columns") else np.stack([*map(np.asarray, of_each)])
+
+    def _check_length(self, argument: str, column: Any) -> None:
+        n_rows = len(column) if np.ndim(column) or isinstance(column, SurvivalTimes) else 0
+        if n_rows != self.rows.size:
+            raise ValueError(
+                f"{argument} has {n_rows} rows, and repeat {self.rows.size}: pass one for each row "
+                "of each repetition"
+            )
+
+
+def _taken(column: Any, rows: np.ndarray) -> Any:
+    """Some rows, without names of their own."""
+    if isinstance(column, SurvivalTimes):
+        return column.take(rows)
+    if hasattr(column, "iloc"):
+        return column.iloc[rows].reset_index(drop=True)
+    return np.asarray(column)[rows]
+
+
+def _same(first: Any, other: Any) -> bool:
+    if isinstance(first, SurvivalTimes):
+        return np.array_equal(first.records, other.records)
+    return list(np.asarray(first)) == list(np.asarray(other))

@@ -46,6 +46,7 @@ from ucvtest.metrics.recorded import (
     recorded_metric,
 )
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
+from ucvtest.metrics.weighted import WEIGHTED
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
@@ -227,7 +228,13 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         Of answers that are right or wrong, and of functions of means, rows count alike, as in the
         values that people report; otherwise clusters do.
         """
-        return "row" if self.metric.linearised or self.right_or_wrong else "group"
+        by_row = self.metric.linearised or self.right_or_wrong or self.weighted
+        return "row" if by_row else "group"
+
+    @property
+    def weighted(self) -> bool:
+        """Whether values are linearised ones of a weighted mean."""
+        return self.loss.startswith(WEIGHTED)
 
     @classmethod
     def of_predictions(

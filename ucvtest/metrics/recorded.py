@@ -10,10 +10,10 @@ from ucvtest.metrics.base import Metric, Units
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC, AUC_NAME
+from ucvtest.metrics.weighted import WEIGHTED, weighted_metric
 
 __all__ = [
     "COST_OF_ERRORS",
-    "WEIGHTED",
     "RecordedMetric",
     "errors_behind",
     "known_metric",
@@ -22,9 +22,6 @@ __all__ = [
 
 COST_OF_ERRORS = "cost_of_errors"
 """The setting with what each error costs, where all cost the same."""
-
-WEIGHTED = "weighted_"
-"""What names of losses begin with whose rows have weights."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +75,19 @@ def recorded_metric(
     of_test_sets: bool,
 ) -> Metric:
     """The metric that ucvtest knows by this name, unless what is recorded of it differs."""
+    if name.startswith(WEIGHTED):
+        unweighted = recorded_metric(
+            name.removeprefix(WEIGHTED),
+            in_words=in_words.removeprefix("weighted "),
+            bounds=bounds,
+            greater_is_better=greater_is_better,
+            of_test_sets=of_test_sets,
+        )
+        metric = weighted_metric(unweighted)
+        if unweighted.of_loss is None:
+            return metric
+        assert isinstance(metric, RecordedMetric)
+        return replace(metric, of_loss=weighted_metric(unweighted.of_loss))
     metric_of_name = KNOWN.get(name)
     if metric_of_name is not None and (
         metric_of_name.ranks_pairs

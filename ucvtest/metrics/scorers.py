@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.output import Output
+from ucvtest.data.weights import parts_of_weights
 from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.names import canonical, metric_or_loss
@@ -38,10 +39,11 @@ MEANS: dict[str, Loss | str] = {**SCORES_OF_LOSSES, "roc_auc": AUC_NAME}
 """scikit-learn's scores that are means over observations, by the losses behind them, or the AUC."""
 
 
-def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None) -> Any:
+def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None, weights: Any = None) -> Any:
     """What a user names by `loss`, also by an alias, by scikit-learn's `scoring`, or by `metric`.
 
-    A score that is a constant less a mean loss is that loss, which remembers the score.
+    A score that is a constant less a mean loss is that loss, which remembers the score. A scorer
+    may ask for weights where the loss has some.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None) -> Any:
         return MEANS[scoring]
     if is_scorer_function(scoring):
         return score_by_function(scoring)
-    scorer = _scorer(scoring)
+    scorer = _scorer(scoring, "loss" in parts_of_weights(weights))
     name = scoring if isinstance(scoring, str) else _name_of(scorer)
     return MEANS[name] if name in MEANS else _set_score(name, scorer)
 
@@ -75,7 +77,7 @@ def _metrics() -> Any:
     return importlib.import_module("sklearn.metrics")
 
 
-def _scorer(scoring: Any) -> Any:
+def _scorer(scoring: Any, weighted: bool) -> Any:
     """The scorer object of scikit-learn that is meant."""
     metrics = _metrics()
 
@@ -95,11 +97,11 @@ def _scorer(scoring: Any) -> Any:
             "function (y_true, y_pred) by sklearn.metrics.make_scorer"
         )
     requested = getattr(getattr(scoring, "_metadata_request", None), "score", None)
-    weights = getattr(requested, "requests", {}).get("sample_weight")
-    if weights or "sample_weight" in scoring._kwargs:
+    asks = getattr(requested, "requests", {}).get("sample_weight")
+    if (asks and not weighted) or "sample_weight" in scoring._kwargs:
         raise ValueError(
-            "scoring asks for sample_weight, and no design weights observations: leave the weights "
-            "out, or pass predictions to uv.Losses.from_predictions(sample_weight=)"
+            "scoring asks for sample_weight, and rows count alike: pass weights= to the test, or "
+            "sample_weight= to uv.Losses.from_predictions"
         )
     return scoring
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
-from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
+from ucvtest.data.weights import EFFECTIVE_SIZE
+from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.function_of_means import MetricOfRules
 from ucvtest.methods.classical.survival_of_rules import SurvivalOfRules, no_value_in_words

@@ -269,7 +269,9 @@ def test_odd_arguments_are_refused_before_the_first_fit():
     test = uv.UStatisticTest(X, y, never, null_value=1.5)
     with pytest.raises(ValueError, match="interval='waldo' is unknown: use one of auto, wald"):
         test.fit(interval="waldo")
-    with pytest.raises(ValueError, match=r"null_value=1.5 is not a value .* between 0 and 1: change"):
+    with pytest.raises(
+        ValueError, match=r"null_value=1.5 is not a value .* between 0 and 1: change"
+    ):
         test.fit()
     with pytest.raises(ValueError, match=r"null_value=-1 is not a value .* between 0 and inf"):
         uv.UStatisticTest(X, y * 1.0, never, loss="squared", null_value=-1).fit()

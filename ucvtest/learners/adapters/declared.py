@@ -1,10 +1,11 @@
 """What a scikit-learn estimator declares of itself: its kind, and what its parameters may be."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["estimator_kind", "validate_parameters"]
+__all__ = ["estimator_kind", "validate_parameters", "weight_argument"]
 
 GRIDS = ("param_grid", "param_distributions")
 """Parameters of searches that name those which they set."""
@@ -30,6 +31,38 @@ def estimator_kind(estimator: Any) -> str:
         return str(declared)
     bases = {base_class.__name__ for base_class in type(estimator).__mro__}
     return next((kind for mixin, kind in MIXINS.items() if mixin in bases), "")
+
+
+def weight_argument(estimator: Any) -> str | None:
+    """What `fit` calls the weights of rows; None where it takes none.
+
+    They go to the last step of a pipeline, and to what a search fits. With scikit-learn's metadata
+    routing they go to those steps that ask for them by ``set_fit_request``.
+    """
+    import sklearn
+
+    parameters = inspect.signature(estimator.fit).parameters
+    if "sample_weight" in parameters:
+        return "sample_weight"
+    if sklearn.get_config().get("enable_metadata_routing"):
+        return "sample_weight" if _is_asked_for(estimator) else None
+    if steps := getattr(estimator, "steps", None):
+        inner = weight_argument(steps[-1][1]) if hasattr(steps[-1][1], "fit") else None
+        return None if inner is None else f"{steps[-1][0]}__{inner}"
+    if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return None
+    for name in ("estimator", "regressor"):
+        if hasattr(getattr(estimator, name, None), "fit"):
+            return weight_argument(getattr(estimator, name))
+    return "sample_weight"
+
+
+def _is_asked_for(estimator: Any) -> bool:
+    """Whether some part of a pipeline or a search asks for weights."""
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
+    routing = get_routing_for_object(estimator)
+    return "sample_weight" in routing.consumes("fit", ["sample_weight"])
 
 
 def validate_parameters(estimator: Any) -> None:

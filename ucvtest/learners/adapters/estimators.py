@@ -1,6 +1,7 @@
 """Learners that are fitted to one learning set at a time: estimators and callables."""
 
 import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,11 @@ from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.class_order import by_class, check_order, names_classes
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, difference_of_indices
-from ucvtest.learners.adapters.declared import estimator_kind, validate_parameters
+from ucvtest.learners.adapters.declared import (
+    estimator_kind,
+    validate_parameters,
+    weight_argument,
+)
 from ucvtest.learners.base import SplitLearner, no_class_scores, reading
 
 __all__ = [
@@ -25,6 +30,8 @@ __all__ = [
 
 NAME_LENGTH = 200
 """Longest name of an estimator, in characters."""
+
+SAMPLE_WEIGHT = "sample_weight"
 
 PREDICTIONS = "what it predicts"
 """How errors call predictions, after the name of the learner."""
@@ -143,8 +150,22 @@ class SklearnLearner(SplitLearner):
         if self._unseeded:
             fitted_estimator.set_params(**dict.fromkeys(self._unseeded, int(seed) % 2**32))
         response = self._response(sample)
-        fitted_estimator.fit(sample.rows(learning), response[learning])
+        fitted_estimator.fit(
+            sample.rows(learning), response[learning], **self._weights(sample, learning)
+        )
         return self._predict(fitted_estimator, sample, sample.rows(testing), output)
+
+    def check_weights(self) -> None:
+        """Refuse estimators whose fit takes no weights."""
+        if weight_argument(self.estimator) is None:
+            super().check_weights()
+
+    def _weights(self, sample: Sample, learning: np.ndarray) -> dict[str, np.ndarray]:
+        """The weights of a learning set as `fit` takes them; nothing where rows count alike."""
+        argument = None if sample.fit_weights is None else weight_argument(self.estimator)
+        if argument is None or sample.fit_weights is None:
+            return {}
+        return {argument: sample.fit_weights[learning]}
 
     def fit_all(self, sample: Sample, **parameters: Any) -> None:
         """Fit a copy, in which some parameters are others, to all observations."""
@@ -255,8 +276,26 @@ class CallableLearner(SplitLearner):
     ) -> np.ndarray:
         """Call the function and number the labels that it returns."""
         response = sample.target if output == "number" else sample.response
-        returned = self.function(sample.rows(learning), response[learning], sample.rows(testing))
+        weights = sample.fit_weights
+        returned = self.function(
+            *(sample.rows(learning), response[learning], sample.rows(testing)),
+            **({} if weights is None else {SAMPLE_WEIGHT: weights[learning]}),
+        )
         return self._read(returned, sample, testing, output)
+
+    def check_weights(self) -> None:
+        """Refuse functions without an argument `sample_weight`."""
+        try:
+            names = [*inspect.signature(self.function).parameters]
+        except (TypeError, ValueError):
+            # Of some functions in C nobody knows.
+            names = []
+        if SAMPLE_WEIGHT not in names:
+            raise ValueError(
+                f"learner {self.name} has no argument sample_weight: write it as a function "
+                "(X_train, y_train, X_test, sample_weight) -> predictions, or pass "
+                "weights={'loss': ...}"
+            )
 
     @reading()
     def _read(

@@ -71,7 +71,7 @@ class BayesianTTest(ResamplingTest):
         one. Another loss of one learner has no default: the result is then the interval alone.
     alternative : {"two-sided", "less", "greater"}
         Which limits the credible interval has: "less" gives an upper limit only.
-    scoring, metric, pos_label, missing, groups, group_weight, backend
+    scoring, metric, pos_label, missing, groups, group_weight, backend, weights
         See `HypothesisTest`.
 
     Raises
@@ -109,6 +109,7 @@ class BayesianTTest(ResamplingTest):
     method_name = "bayesian_t"
     in_short = "10 folds, probabilities instead of a p-value"
     without_interval = "gives a posterior probability"
+    takes_weights = True
     admits = SPLITS
     default_design = KFold(10)
 

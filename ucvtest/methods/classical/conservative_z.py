@@ -34,7 +34,9 @@ class ConservativeZTest(ResamplingTest):
         By default J = 15 splits that test a tenth of the sample, and M = 10 bisections.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the mean AUC of the test sets.
-    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, weights
+        See `HypothesisTest`.
+    groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -70,6 +72,7 @@ class ConservativeZTest(ResamplingTest):
 
     method_name = "conservative_z"
     in_short = "random splits of the sample and of its halves"
+    takes_weights = True
     admits = "random splits of the sample and of the halves of bisections (uv.designs.SplitHalves)"
     default_design = SplitHalves()
 

@@ -62,7 +62,9 @@ class CorrectedTTest(ResamplingTest):
         K-fold cross-validation, also repeated, or random splits; by default 10 folds.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the mean AUC of the test sets.
-    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, weights
+        See `HypothesisTest`.
+    groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -100,6 +102,7 @@ class CorrectedTTest(ResamplingTest):
 
     method_name = "corrected_t"
     in_short = "10 folds, t test that allows for their overlap"
+    takes_weights = True
     admits = SPLITS
     default_design = KFold(10)
 

@@ -74,7 +74,9 @@ class CrossValidationWaldTest(ResamplingTest):
         AUC it may be repeated.
     loss : str, callable, Loss or matrix, optional
         "auc" is the area under the ROC curve within folds.
-    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, weights
+        See `HypothesisTest`.
+    groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -140,6 +142,7 @@ class CrossValidationWaldTest(ResamplingTest):
 
     method_name = "cross_validation_wald"
     in_short = "10 folds: their own error, not that of the learner"
+    takes_weights = True
     admits = "K-fold cross-validation done once, leave-one-out included; for the AUC also repeated"
     default_design = KFold(10)
     needs_values = True

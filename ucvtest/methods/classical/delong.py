@@ -75,6 +75,8 @@ class DeLongTest(ResamplingTest):
         By default 0 for two learners, 1/2 for one.
     alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
+    weights
+        Not for this test, which counts rows alike; None.
 
     Raises
     ------

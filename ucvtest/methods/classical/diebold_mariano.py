@@ -62,7 +62,7 @@ class DieboldMarianoTest(ResamplingTest):
         TimeSeriesSplit; by default the last third of the rows is tested.
     null_value, alternative, scoring, loss, pos_label, missing, backend
         See `HypothesisTest`.
-    groups, group_weight, metric
+    groups, group_weight, metric, weights
         Refused: the test is about a mean of losses in time.
 
     Raises

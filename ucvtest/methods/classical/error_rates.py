@@ -8,9 +8,10 @@ import numpy as np
 from scipy import stats
 
 from ucvtest.data.groups import Clusters
+from ucvtest.data.weights import EFFECTIVE_SIZE
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import TABLE_ALPHA, Hypothesis
-from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
+from ucvtest.losses.from_predictions import WEIGHTED_ERRORS
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import mean_with_variance
 from ucvtest.stats.exact import BinomialCounts, PairedCounts

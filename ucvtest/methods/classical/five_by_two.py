@@ -30,6 +30,7 @@ ASSUMPTION = (
 class _FiveByTwoTest(ResamplingTest):
     """What both tests share: the design, and the means in pairs."""
 
+    takes_weights = True
     admits = "5 repetitions of 2-fold cross-validation"
     default_design = KFold(2, n_repeats=N_REPEATS)
 
@@ -83,7 +84,9 @@ class FiveByTwoTTest(_FiveByTwoTest):
         2-fold cross-validation, 5 times, which is also the default.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the AUCs of the test sets.
-    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, weights
+        See `HypothesisTest`.
+    groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -163,7 +166,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
         The statistic is a sum of squares, which have no sign.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the AUCs of the test sets.
-    scoring, metric, pos_label, missing, groups, group_weight, backend
+    scoring, metric, pos_label, missing, groups, group_weight, backend, weights
         See `HypothesisTest`.
 
     Raises

@@ -66,7 +66,9 @@ class HoldOutTest(ResamplingTest):
         One split; by default a random third of the sample is tested.
     loss : str, callable, Loss or matrix, optional
         Not "auc", which is no mean of losses.
-    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, weights
+        See `HypothesisTest`.
+    groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -137,6 +139,7 @@ class HoldOutTest(ResamplingTest):
 
     method_name = "hold_out"
     in_short = "one split, paired t test"
+    takes_weights = True
     admits = "one split into a learning and a test set"
     of_fixed_rules = True
     default_design = HoldOut()
@@ -236,7 +239,9 @@ class HoldOutTest(ResamplingTest):
             if not observed.paired:
                 tables = table_of_errors(observed.values, rule, hypothesis)
         else:
-            rule = rule_of_weighted_errors(observed, null)
+            # The effective number of clusters is another one.
+            independent = self.question.clusters is None
+            rule = rule_of_weighted_errors(observed, null) if independent else None
         exact = isinstance(rule, (BinomialCounts, PairedCounts))
         score = isinstance(rule, WilsonScore)
         return self._result(

@@ -51,6 +51,8 @@ class McNemarTest(ResamplingTest):
         0; there is no other for this test.
     alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
+    weights
+        Not for this test, which counts rows alike; None.
 
     Raises
     ------

@@ -34,7 +34,9 @@ class NaiveTTest(ResamplingTest):
         K-fold cross-validation, also repeated, or random splits; by default 10 folds.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the mean AUC of the test sets.
-    null_value, alternative, scoring, metric, pos_label, missing, groups, group_weight, backend
+    null_value, alternative, scoring, metric, pos_label, missing, weights
+        See `HypothesisTest`.
+    groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -73,6 +75,7 @@ class NaiveTTest(ResamplingTest):
     method_name = "naive_t"
     in_short = "10 folds treated as independent: not valid"
     valid = False
+    takes_weights = True
     admits = SPLITS
     default_design = KFold(10)
 

@@ -50,6 +50,8 @@ class NestedCrossValidationTest(ResamplingTest):
     loss : str, callable, Loss or matrix, optional
     null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
+    weights
+        Not for this test, which counts rows alike; None.
 
     Raises
     ------

@@ -107,6 +107,7 @@ class ResamplingTest(HypothesisTest):
         metric: Any = None,
         missing: Missing = "raise",
         cv: Any = None,
+        weights: Any = None,
     ) -> None:
         question = self.question_of(
             *(X, y, learner, other),
@@ -120,6 +121,7 @@ class ResamplingTest(HypothesisTest):
             scoring=scoring,
             metric=metric,
             missing=missing,
+            weights=weights,
         )
         self._ask(question, design, cv)
 

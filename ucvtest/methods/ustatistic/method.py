@@ -84,6 +84,8 @@ class UStatisticTest(HypothesisTest):
         `variance` are those of the logarithm.
     metric : str or metric, optional
         In the place of a loss what is no mean of one, such as "f1", "mcc" or "r2": see Notes.
+    weights : array-like, shape (n,), str or mapping, optional
+        See `HypothesisTest`.
     null_value, alternative, loss, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`. ``loss="auc"`` needs learners with scores: of more than two classes
         one for each, and the AUC is Hand and Till's, or that of `pos_label` against the rest. The
@@ -274,6 +276,7 @@ class UStatisticTest(HypothesisTest):
     takes_auc = True
     takes_metrics = True
     takes_groups = True
+    takes_weights = True
     contrasts = CONTRASTS
     admits = (
         "random splits with learning sets of one size (RandomSplits, DisjointSets), with the loss "
@@ -305,8 +308,9 @@ class UStatisticTest(HypothesisTest):
         scoring: Any = None,
         metric: Any = None,
         missing: Missing = "raise",
+        weights: Any = None,
     ) -> None:
-        loss = chosen_loss(loss, scoring, metric)
+        loss = chosen_loss(loss, scoring, metric, weights)
         question = self.question_of(
             *(X, y, learner, other),
             null_value=null_value_of(contrast, null_value),
@@ -317,6 +321,7 @@ class UStatisticTest(HypothesisTest):
             group_weight=group_weight,
             backend=backend,
             missing=missing,
+            weights=weights,
         )
         self._ask(question, learn_size, contrast)
 
@@ -506,6 +511,7 @@ class UStatisticTest(HypothesisTest):
             "loss": problem.metric.reported_name,
             "contrast": self.contrast,
             "learn_size": self.learn_size,
+            **problem.weights_asked,
         }
 
     def fit_options(

@@ -256,6 +256,11 @@ class ProfileOptions:
                 "kappa_profile is about a mean of losses, and group_weight='row' makes it a ratio: "
                 "use 'group'"
             )
+        if question.effective_size is not None:
+            raise ValueError(
+                "kappa_profile is about a mean of losses over rows that count alike: leave "
+                "weights out, or pass weights={'fit': ...}"
+            )
         return cls._of_means(sizes, tuple(question.learners.values()), c_values, n_pairs)
 
     @classmethod

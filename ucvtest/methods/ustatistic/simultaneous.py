@@ -133,6 +133,11 @@ class JointRun:
             raise ValueError(
                 "correction='simultaneous' is not for group_weight='row': use 'group', or 'holm'"
             )
+        if first_test.question.effective_size is not None:
+            raise ValueError(
+                "correction='simultaneous' is not for weights in the loss: use weights={'fit': "
+                "...}, or correction='holm'"
+            )
         places = {name: learner_index for learner_index, name in enumerate(names)}
         joined = {
             key: JoinedTest(

@@ -1,0 +1,131 @@
+"""Rows that count more than others: in fitting, in the loss, or in both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.data.groups import Clusters
+from ucvtest.data.sample import as_column, difference_of_indices
+
+__all__ = [
+    "EFFECTIVE_SIZE",
+    "WEIGHTS",
+    "RowWeights",
+    "parts_of_weights",
+    "read_weights",
+    "weights_called",
+]
+
+EFFECTIVE_SIZE = "effective_size"
+"""The setting with the number of observations that equal weights would need for the precision of
+these, were the losses not related to them."""
+
+WEIGHTS = "weights"
+"""The setting with where rows are weighted."""
+
+PLACES = ("fit", "loss")
+
+
+@dataclass(frozen=True, eq=False)
+class RowWeights:
+    """Weights (n,) in fitting and in the loss; None where rows count alike.
+
+    The estimate is a weighted mean of losses, a ratio of two means. Tests compute with its
+    linearised values, theta + w (loss - theta)/mean(w), with theta the estimate.
+    """
+
+    in_fit: np.ndarray | None = None
+    in_loss: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, parts: Mapping[str, Any] | None, X: Any, y: Any, n_obs: int) -> Self | None:
+        """From what `parts_of_weights` returns; None where nothing is weighted."""
+        if not parts:
+            return None
+        arrays = {}
+        for place, part in parts.items():
+            is_shared = len(parts) == len(PLACES) and parts["fit"] is parts["loss"]
+            argument = "weights" if is_shared else f"weights[{place!r}]"
+            for name, rows in (("X", X), ("y", y)):
+                difference = difference_of_indices(rows, part)
+                if difference:
+                    raise ValueError(
+                        f"{name} and {argument} have {difference}, but rows are matched by place: "
+                        f"pass a Series with the index of {name}, or an array"
+                    )
+            arrays[place] = read_weights(argument, part, n_obs)
+        return cls(arrays.get("fit"), arrays.get("loss"))
+
+    @property
+    def where(self) -> str:
+        """Where rows are weighted, as settings keep it."""
+        return " and ".join(self.parts)
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """The weights by where they are."""
+        by_place = zip(PLACES, (self.in_fit, self.in_loss), strict=True)
+        return {place: part for place, part in by_place if part is not None}
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Weights in the loss with mean 1, (n,)."""
+        assert self.in_loss is not None
+        return self.in_loss / self.in_loss.mean()
+
+    def offset(self, clusters: Clusters | None) -> np.ndarray:
+        """What the kernel has beside weighted losses, as a multiple of theta: 1 - w/mean(w)."""
+        shares = self.shares
+        return 1 - (shares if clusters is None else clusters.sums(shares))
+
+    def linearised(self, values: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        """Values (L, T) of all tested rows, whose mean is the weighted mean of these."""
+        assert self.in_loss is not None
+        tested = np.broadcast_to(self.in_loss, testing.shape)[testing]
+        if not tested.any():
+            raise ValueError("all tested observations have weight 0: test others")
+        theta = values @ tested[:, None] / tested.sum()
+        return np.asarray(theta + (values - theta) * (tested / tested.mean()))
+
+    def effective_size(self, testing: np.ndarray) -> float:
+        """Observations with equal weights that these are worth, by Kish."""
+        assert self.in_loss is not None
+        tested = self.in_loss[testing.any(axis=0)]
+        return float(tested.sum() ** 2 / (tested @ tested))
+
+
+def parts_of_weights(weights: Any) -> dict[str, Any]:
+    """What is weighted by what: "fit" and "loss"; an array weights both."""
+    if weights is None:
+        return {}
+    if not isinstance(weights, Mapping):
+        return dict.fromkeys(PLACES, weights)
+    unknown = [place for place in weights if place not in PLACES]
+    if unknown or not weights:
+        raise ValueError(
+            f"weights has the keys {list(weights)!r:.60}: use 'fit', 'loss' or both, or pass an "
+            "array, which weights both"
+        )
+    return {place: weights[place] for place in PLACES if weights.get(place) is not None}
+
+
+def read_weights(argument: str, weights: Any, n_obs: int) -> np.ndarray:
+    """Weights as numbers, one for each observation, none negative and not all 0."""
+    numbers = as_numbers(argument, as_column(argument, weights))
+    if numbers.ndim != 1:
+        raise ValueError(
+            f"{argument} must hold a number for each observation, got shape {numbers.shape}"
+        )
+    if len(numbers) != n_obs:
+        raise ValueError(f"{argument} has {len(numbers)} values for {n_obs} observations")
+    if not np.isfinite(numbers).all() or numbers.min() < 0 or not numbers.any():
+        raise ValueError(f"{argument} must hold finite numbers, none negative and not all 0")
+    return numbers
+
+
+def weights_called(place: str, weights: Any) -> str:
+    """What messages call the weights of one place."""
+    return f"weights[{place!r}]" if isinstance(weights, Mapping) else "weights"
