@@ -177,8 +177,8 @@ class Repetitions:
         if column is None:
             return None
         self._check_length(argument, column)
-        first, *others = [_taken(column, rows) for rows in self.rows]
-        for other in others:
+        first, *repetitions = [_taken(column, rows) for rows in self.rows]
+        for other in repetitions:
             if not _same(first, other):
                 raise ValueError(
                     f"{argument} differs between repetitions, whose rows must be the same "
