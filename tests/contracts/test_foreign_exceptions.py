@@ -161,6 +161,10 @@ OPTIONS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: uv.CorrectedTTest(X, Y, "lda", sample_weight=1),
         r"CorrectedTTest\(\) has no option 'sample_weight': rows are weighted by",
     ),
+    "fit_params": (
+        lambda: uv.CorrectedTTest(X, Y, "lda", fit_params={}),
+        r"CorrectedTTest\(\) has no option 'fit_params': rows are weighted by weights=",
+    ),
     "random_state": (
         lambda: uv.UStatisticTest(X, Y, "lda", random_state=1),
         r"UStatisticTest\(\) has no option 'random_state': .* rng=",

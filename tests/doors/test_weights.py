@@ -212,6 +212,15 @@ def test_a_column_of_the_table_holds_the_weights():
         uv.CorrectedTTest(table, "ill", NB, weights="W")
 
 
+def test_a_formula_names_features_and_options_name_columns():
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(ill=Y, w=WEIGHTS)
+    found = uv.CorrectedTTest.from_formula("ill ~ .", table, NB, weights="w").fit(rng=0)
+    expected = uv.CorrectedTTest(table[["a", "b", "c"]], Y, NB, weights=WEIGHTS).fit(rng=0)
+    assert found.estimate == expected.estimate
+    with pytest.raises(ValueError, match="'weigth' is no column of the data: did you mean 'weight"):
+        uv.CorrectedTTest.from_formula("ill ~ weigth", table.assign(weight=1.0), NB)
+
+
 def test_a_comparison_with_weights_can_be_interrupted(tmp_path):
     path = tmp_path / "kept.jsonl"
     models = {"ridge": Ridge(), "nb": NB}

@@ -7,6 +7,8 @@ the functions listed below pass.
 
 import ast
 import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_formula"]
+__all__ = ["columns_named", "read_formula"]
 
 FUNCTIONS = ("log", "exp", "sqrt", "abs", "C", "I", "Q", "scale", "center", "poly", "bs", "cs")
 """What a formula may call; the first four also as np.log and so on."""
@@ -36,11 +38,22 @@ ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.USub, ast.UAdd)
 OPERATORS = {":": "@", "^": "**", "in": "/"}
 
 
-def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.DataFrame]":
+def columns_named(options: Mapping[str, Any], data: "pd.DataFrame") -> dict[str, str]:
+    """The columns of the data that `groups` and `weights` name, by argument."""
+    return {
+        name: options[name]
+        for name in ("groups", "weights")
+        if isinstance(options.get(name), str) and options[name] in getattr(data, "columns", ())
+    }
+
+
+def read_formula(
+    formula: str, data: "pd.DataFrame", no_features: Iterable[str] = ()
+) -> "tuple[np.ndarray, pd.DataFrame]":
     """Response and features that a formula names.
 
     A response that is a plain column is taken from the data as it is, so that labels of any
-    type stay labels.
+    type stay labels. A dot stands for all other columns, but for those that are `no_features`.
 
     Raises
     ------
@@ -54,8 +67,8 @@ def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.Da
     if not separator or not response:
         raise ValueError(f"formula={formula!r} has no left-hand side: write 'response ~ terms'")
     column = response.strip("`")
-    # A dot stands for all other columns, so the response must not be among them.
-    other_columns = data.drop(columns=column, errors="ignore") if "." in right_side else data
+    apart = [column, *no_features]
+    other_columns = data.drop(columns=apart, errors="ignore") if "." in right_side else data
     # With the intercept, so that factors lose their reference level; only then without it.
     features = _model_matrix(right_side, other_columns, formula).drop(
         columns="Intercept", errors="ignore"
@@ -254,4 +267,6 @@ def _check_power(node: ast.BinOp) -> None:
 
 def _check_column(name: str, columns: list[str]) -> None:
     if name not in columns:
-        raise ValueError(f"{name!r} is not a column of the data.")
+        near = get_close_matches(name, columns, n=1)
+        meant = f": did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"{name!r} is not a column of the data{meant}")

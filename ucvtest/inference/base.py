@@ -17,7 +17,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number, named_options
 from ucvtest.common.execution import Execution
-from ucvtest.data.formula import read_formula
+from ucvtest.data.formula import columns_named, read_formula
 from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
 from ucvtest.data.missing import Missing
 from ucvtest.data.output import Output
@@ -289,7 +289,7 @@ class HypothesisTest(ABC):
         data : DataFrame
         learner, other : learner
         **kwargs
-            The keyword arguments of the class.
+            The keyword arguments of the class; `groups` and `weights` may name columns of `data`.
 
         Returns
         -------
@@ -307,7 +307,9 @@ class HypothesisTest(ABC):
                 "missing='drop' does not apply with a formula, which refuses missing values in the "
                 "columns that it names: pass data.dropna(subset=[...])"
             )
-        y, X = read_formula(formula, data)
+        named = columns_named(kwargs, data)
+        y, X = read_formula(formula, data, named.values())
+        kwargs |= {name: data[column] for name, column in named.items()}
         # Some tests know one learner only.
         return cls(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
 
