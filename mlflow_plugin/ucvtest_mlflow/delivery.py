@@ -45,6 +45,8 @@ RECORD_TAG = f"{FOLDER}.record"
 WAIT_SECONDS = 7.0
 # A request takes 1000 values, parameters and tags among them.
 MOST_NUMBERS = 500
+# A store reads all parameters of a run to add one: what these cost is a sixth of a result.
+MOST_PARAMS = 200
 
 _T = TypeVar("_T")
 
@@ -439,6 +441,9 @@ def _log(
     for start in range(MOST_NUMBERS, len(numbers), MOST_NUMBERS):
         client.log_batch(run_id, metrics=numbers[start : start + MOST_NUMBERS])
     params = content.params(result, prefix)
+    if run.n_params + len(params) > MOST_PARAMS:
+        tags, params = [*(RunTag(each.key, each.value) for each in params), *tags], []
+    run.n_params += len(params)
     client.log_batch(run_id, metrics=numbers[:MOST_NUMBERS], params=params, tags=tags)
     run.tables = None
     # A local store says itself what it has not taken; of servers, what stands between may have

@@ -5,6 +5,8 @@
 logs one result 300 times into one run each of a file store, a SQLite store and a local server. It
 prints what the first ten and the last ten cost: the median in seconds by the clock, the mean in
 seconds of the processor, those of the server among them, and how often the server was asked.
+The first ten are those of another run, by turns with the last ten: so a machine that is busy is
+as busy for both.
 """
 
 import argparse
@@ -19,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import mlflow
@@ -86,30 +88,52 @@ def processor_seconds() -> float:
     return time.process_time() + sum(each.user + each.system for each in times)
 
 
+class Cost(NamedTuple):
+    """What logging one result takes."""
+
+    seconds: float
+    processor: float
+    requests: Counter[str]
+
+
+def cost_of_one(run_id: str, result: uv.TestResult) -> Cost:
+    """Log a result into a run, and look at clocks meanwhile."""
+    with mlflow.start_run(run_id=run_id), counted_requests() as requested:
+        start, used = time.perf_counter(), processor_seconds()
+        uv.hooks.announce(None, result)
+        end, used_by_then = time.perf_counter(), processor_seconds()
+        # Not what ends the run.
+        counts = requested.copy()
+    return Cost(end - start, used_by_then - used, counts)
+
+
 def log_into(uri: str, n_tests: int, result: uv.TestResult, *, plots: bool) -> None:
     """Log into one run, and print what the ends cost."""
     mlflow.set_tracking_uri(uri)
     # Of the store itself, so that a server takes the artifacts too.
     mlflow.set_experiment("growth")
     ucvtest_mlflow.autolog(silent=True, log_plots=plots)
-    seconds, processor, requested = [], [], []
-    with mlflow.start_run(run_name="growth"):
-        for _ in range(n_tests):
-            start, used = time.perf_counter(), processor_seconds()
-            with counted_requests() as counts:
-                uv.hooks.announce(None, result)
-            seconds.append(time.perf_counter() - start)
-            processor.append(processor_seconds() - used)
-            requested.append(counts)
+    new, full = (mlflow.start_run(run_name=name, nested=True).info.run_id for name in "ab")
+    for _ in range(2):
+        mlflow.end_run()
+    # The first one of a process looks at the run.
+    cost_of_one(new, result)
+    with mlflow.start_run(run_id=full):
+        for _ in range(n_tests - N_ENDS):
+            uv.hooks.announce(None, result)
+    pairs = [(cost_of_one(new, result), cost_of_one(full, result)) for _ in range(N_ENDS)]
     ucvtest_mlflow.autolog(disable=True)
+    first, last = (list(costs) for costs in zip(*pairs, strict=True))
     print(f"{uri.partition(':')[0]}:")
+    clock = [median(cost.seconds for cost in costs) for costs in (first, last)]
     # The processor's seconds of others come in hundredths, so that their mean says more.
-    for unit, costs, center in (("s", seconds, median), ("s of the processor", processor, fmean)):
-        # The first one looks at the run.
-        first, last = center(costs[1 : N_ENDS + 1]), center(costs[-N_ENDS:])
-        print(f"    {first:.3f} {unit} at first, {last:.3f} at last, ratio {last / first:.2f}")
-    print(f"    {requested[1].total()} requests at first, {requested[-1].total()} at last")
-    for name, times in requested[-1].items():
+    processor = [fmean(cost.processor for cost in costs) for costs in (first, last)]
+    for unit, (at_first, at_last) in (("s", clock), ("s of the processor", processor)):
+        ratio = at_last / at_first
+        print(f"    {at_first:.3f} {unit} at first, {at_last:.3f} at last, ratio {ratio:.2f}")
+    n_first, n_last = (costs[-1].requests.total() for costs in (first, last))
+    print(f"    {n_first} requests at first, {n_last} at last")
+    for name, times in last[-1].requests.items():
         print(f"        {times} {name}", flush=True)
 
 

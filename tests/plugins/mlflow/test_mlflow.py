@@ -10,6 +10,7 @@ import platform
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -64,6 +65,7 @@ from ucvtest_mlflow.spool import Spool, default_spool_dir
 from studies.benchmarks.mlflow_growth import counted_requests
 from tests.support.mlflow_runs import (
     KEY,
+    PATIENT,
     RESULT,
     TEST,
     VARIANCES,
@@ -74,7 +76,6 @@ from tests.support.mlflow_runs import (
     files,
     finish,
     forwarding,
-    free_port,
     hanging_server,
     interrupt,
     keep,
@@ -1102,7 +1103,6 @@ def server_that_hangs_after_the_probe(
 def test_server_that_hangs_after_the_probe(
     client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert delivery.WAIT_SECONDS < 10
     monkeypatch.setattr(delivery, "WAIT_SECONDS", 1.0)
     drawn_by, write_files = [], content.write_files
 
@@ -1297,8 +1297,7 @@ def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: P
     run_id = server.create_run(experiment, run_name="shared").info.run_id
     (tmp_path / "result.json").write_text(RESULT.to_json())
     code = (
-        "import json, sys, ucvtest, ucvtest_mlflow as um; from ucvtest_mlflow import delivery; "
-        "delivery.WAIT_SECONDS = 600; "
+        f"import json, sys, ucvtest, ucvtest_mlflow as um; {PATIENT}; "
         "result = ucvtest.TestResult.from_dict(json.load(open('result.json'))); "
         "[um.log_result(result, sys.argv[1]) for _ in range(4)]"
     )
@@ -1318,14 +1317,15 @@ def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: P
 def test_server_that_comes_back(
     server: MlflowClient, experiment: str, running_server: int, spool: Path
 ) -> None:
-    port = free_port()
-    mlflow.set_tracking_uri(f"http://127.0.0.1:{port}")
+    own = socket.socket()
+    own.bind(("127.0.0.1", 0))  # and does not listen
+    mlflow.set_tracking_uri(f"http://127.0.0.1:{own.getsockname()[1]}")
     um.autolog(spool_dir=spool)
     with pytest.warns(UcvtestWarning, match="it is kept in") as caught:
         result = real_test().fit(n_pairs=20, rng=0)
     # The warning points at the user's line, not into the package.
     assert {item.filename for item in caught if item.category is UcvtestWarning} == {__file__}
-    with forwarding(port, to=running_server):
+    with own, forwarding(own, to=running_server):
         outcome = CliRunner().invoke(cli.app, ["mlflow", "flush", "--spool-dir", str(spool)])
         assert outcome.exit_code == 0, outcome.output
         (run,) = server.search_runs([experiment])
@@ -1414,10 +1414,10 @@ def test_two_first_fits_at_once(
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(fit)
-        assert first_is_in.wait(10)
+        assert first_is_in.wait(LIMIT)
         second = pool.submit(fit)
         for done in (first, second):
-            done.result(60)
+            done.result(LIMIT)
     assert len(calls) == 1
     assert hidden == [True, True]
     assert len(runs(client)) == 2
@@ -1614,6 +1614,26 @@ def test_more_numbers_than_a_request_takes(
     assert len(client.get_run(um.log_result(found).run_id).data.metrics) == 3 * (5 + 2)
 
 
+def test_more_parameters_than_a_store_reads_quickly(
+    client: MlflowClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store reads all of a run to add one, so that those of later results are tags."""
+    n_params = len(content.params(RESULT, f"ucvtest.{KEY}"))
+    monkeypatch.setattr(delivery, "MOST_PARAMS", 2 * n_params)
+    with new_run() as run:
+        mlflow.log_param("theirs", 1)
+        results = [um.log_result(RESULT).key for _ in range(3)]
+        # Another process counts what is there.
+        monkeypatch.setattr(keys, "_runs", {})
+        results.append(um.log_result(RESULT).key)
+    data = client.get_run(run.info.run_id).data
+    chosen = ("learner", "other", "learn_size", "alpha")
+    for key in results:
+        values = data.params if key in results[:2] else data.tags
+        assert [values[f"ucvtest.{key}.{name}"] for name in chosen] == ["lda", "knn:3", "9", "0.05"]
+    assert len(data.params) == 1 + 2 * n_params
+
+
 def test_plans_are_logged_by_themselves(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool, log_plots=False)
     rules = uv.Losses.from_predictions(Y, {"rule": ["no"] * 20})
@@ -1684,12 +1704,13 @@ def test_a_comparison_comes_back_as_it_was(client: MlflowClient) -> None:
 
 def test_a_comparison_waits_for_its_server(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool, silent=True)
-    mlflow.set_tracking_uri("http://127.0.0.1:9")
-    with pytest.warns(UcvtestWarning, match="the result is not in MLflow") as caught:
-        found = two_tests()
+    with closed_port() as uri:
+        mlflow.set_tracking_uri(uri)
+        with pytest.warns(UcvtestWarning, match="the result is not in MLflow") as caught:
+            found = two_tests()
     assert caught[0].filename == __file__
     (kept,) = spool.iterdir()
-    text = kept.read_text().replace("http://127.0.0.1:9", client.tracking_uri)
+    text = kept.read_text().replace(uri, client.tracking_uri)
     kept.write_text(text)
     (logged,) = um.flush_spool(spool)
     mlflow.set_tracking_uri(client.tracking_uri)

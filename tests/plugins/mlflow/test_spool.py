@@ -301,11 +301,12 @@ def test_a_process_that_is_killed_while_it_writes(client: MlflowClient, tmp_path
 def test_labels_that_json_lacks(client: MlflowClient, spool: Path, labels: tuple[Any, Any]) -> None:
     um.autolog(spool_dir=spool, log_plots=False)
     y = np.array(labels * 10, dtype=object)
-    mlflow.set_tracking_uri("http://127.0.0.1:9")
-    with pytest.warns(UcvtestWarning, match="it is kept in"):
-        result = uv.InfluenceFunctionTest(X, y, "lda", pos_label=labels[0]).fit(rng=0)
+    with closed_port() as uri:
+        mlflow.set_tracking_uri(uri)
+        with pytest.warns(UcvtestWarning, match="it is kept in"):
+            result = uv.InfluenceFunctionTest(X, y, "lda", pos_label=labels[0]).fit(rng=0)
     (path,) = spool.iterdir()
-    path.write_text(path.read_text().replace("http://127.0.0.1:9", client.tracking_uri))
+    path.write_text(path.read_text().replace(uri, client.tracking_uri))
     (logged,) = um.flush_spool(spool)
     mlflow.set_tracking_uri(client.tracking_uri)
     found = um.load_result(*logged)
