@@ -8,9 +8,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import chdir
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import mlflow
+import mlflow.store.db.utils
 import pytest
 import requests
 import ucvtest_mlflow as um
@@ -18,8 +21,9 @@ from mlflow import MlflowClient
 from ucvtest_mlflow import delivery, servers
 
 from tests.support.made_once import made_once
-from tests.support.mlflow_runs import free_port, start_server
+from tests.support.mlflow_runs import RESULT, free_port, start_server
 from tests.support.processes import LIMIT
+from ucvtest import TestResult
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +36,23 @@ def make_store(folder: Path) -> None:
     """Let MLflow make a store, whose artifacts it puts below the working directory."""
     with chdir(folder):
         MlflowClient(tracking_uri=f"sqlite:///{folder}/mlflow.db").search_experiments()
+
+
+latest_schema = cache(mlflow.store.db.utils._get_latest_schema_revision)
+save_plot = TestResult.save_plot
+PICTURES: dict[tuple[str, str], bytes] = {}
+
+
+def draw_once(result: TestResult, path: Path, **options: Any) -> None:
+    """Draw the sample result, which most tests log, a single time."""
+    if result is not RESULT:
+        save_plot(result, path, **options)
+        return
+    place = path.suffix, repr(options)
+    if place not in PICTURES:
+        save_plot(result, path, **options)
+        PICTURES[place] = path.read_bytes()
+    path.write_bytes(PICTURES[place])
 
 
 @pytest.fixture
@@ -53,6 +74,9 @@ def client(
         (delivery, "WAIT_SECONDS"),
     ):
         monkeypatch.setattr(module, name, LIMIT)
+    # One and the same for all stores, and read from seventy files.
+    monkeypatch.setattr("mlflow.store.db.utils._get_latest_schema_revision", latest_schema)
+    monkeypatch.setattr(TestResult, "save_plot", draw_once)
     # New experiments put their artifacts below the working directory.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

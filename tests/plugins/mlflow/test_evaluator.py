@@ -165,16 +165,20 @@ def test_models_that_err_alike(labels: Rows) -> None:
     assert "the 0 observations where one rule errs" in result.notes[0]
 
 
-def test_mcnemar_keeps_its_level() -> None:
-    rng = np.random.default_rng(0)
-    y = np.zeros(40, dtype=int)
-    y[:20] = 1
-    rejections = 0
-    for _ in range(400):
-        both = np.where(rng.random((2, 40)) < 0.7, y, 1 - y)
-        rejections += compare_predictions(Rows(y, both[0], both[1])).pvalue <= 0.05
-    # Exact, so at most 5%: 400 draws exceed 35 with probability 0.0005.
-    assert rejections <= 35
+@pytest.mark.parametrize("n_telling", [5, 6, 17])
+def test_mcnemar_keeps_its_level(n_telling: int) -> None:
+    """Of rows that one rule alone gets right, each is as likely to be one's as the other's."""
+    y = np.zeros(n_telling + 3, dtype=int)
+    level = 0.0
+    for n_first in range(n_telling + 1):
+        first = (np.arange(len(y)) < n_first).astype(int)
+        second = ((np.arange(len(y)) >= n_first) & (np.arange(len(y)) < n_telling)).astype(int)
+        pvalue = compare_predictions(Rows(y, first, second)).pvalue
+        level += (pvalue <= 0.05) * math.comb(n_telling, n_first) / 2**n_telling
+    # The most that a two-sided binomial test reaches, which is nothing with five rows.
+    expected = {5: 0.0, 6: 2 / 2**6, 17: 2 * stats.binom.cdf(4, 17, 0.5)}
+    assert level == pytest.approx(expected[n_telling])
+    assert level <= 0.05
 
 
 # -------------------------------------------------------------------------------- DeLong
