@@ -573,21 +573,23 @@ def scores_of(logged: dict[str, Any], name: str, label: str) -> np.ndarray:
 # MLflow itself names the labels to scikit-learn in an order that this does not like.
 @pytest.mark.filterwarnings("ignore:Labels passed were:UserWarning")
 @pytest.mark.parametrize("label", ["no", "yes"])
-@pytest.mark.parametrize(("loss", "metric"), [("log", log_loss), ("auc", roc_auc_score)])
-def test_models_are_asked_for_probabilities(
-    logged: dict[str, Any], loss: str, metric: Any, label: str
-) -> None:
+def test_models_are_asked_for_probabilities(logged: dict[str, Any], label: str) -> None:
     """The function that MLflow calls gives labels: their log loss was 5.754 for 0.389."""
-    config = {"baseline_model": logged["old"], "loss": loss, "pos_label": label}
-    options = {"model": logged["new"], "evaluators": ["default", "ucvtest"]}
-    quiet = {"pos_label": label, "log_model_explainability": False}
-    found = evaluate(logged["rows"], {"default": quiet, "ucvtest": config}, **options)
-    table = um.load_result(found.run_id).tables["Learners"]
     positive = (logged["rows"].y == label).to_numpy().astype(int)
-    expected = [metric(positive, scores_of(logged, name, label)) for name in ("new", "old")]
-    assert table["estimate"] == pytest.approx(expected, rel=1e-6)
-    theirs = found.metrics["log_loss" if loss == "log" else "roc_auc"]
-    assert table["estimate"][0] == pytest.approx(theirs, rel=1e-6)
+    theirs: dict[str, float] = {}
+    for loss, name, metric in (("log", "log_loss", log_loss), ("auc", "roc_auc", roc_auc_score)):
+        config: dict[str, Any] = {
+            "ucvtest": {"baseline_model": logged["old"], "loss": loss, "pos_label": label}
+        }
+        if not theirs:
+            # MLflow's own evaluator, which draws for seconds, gives both numbers at once.
+            config["default"] = {"pos_label": label, "log_model_explainability": False}
+        found = evaluate(logged["rows"], config, model=logged["new"], evaluators=list(config))
+        theirs = theirs or found.metrics
+        table = um.load_result(found.run_id).tables["Learners"]
+        expected = [metric(positive, scores_of(logged, model, label)) for model in ("new", "old")]
+        assert table["estimate"] == pytest.approx(expected, rel=1e-6)
+        assert table["estimate"][0] == pytest.approx(theirs[name], rel=1e-6)
 
 
 def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
