@@ -32,7 +32,6 @@ from ucvtest_mlflow.spool import SpooledRecord
 
 __all__ = [
     "Logged",
-    "deliver",
     "destination",
     "load_result",
     "log_compared",
@@ -46,6 +45,8 @@ RECORD_TAG = f"{FOLDER}.record"
 WAIT_SECONDS = 7.0
 # A request takes 1000 values, parameters and tags among them.
 MOST_NUMBERS = 500
+# A store reads all parameters of a run to add one: what these cost is a sixth of a result.
+MOST_PARAMS = 200
 
 _T = TypeVar("_T")
 
@@ -213,25 +214,16 @@ def destination(record: Record, *, nested: bool) -> Record:
     )
 
 
-def send(record: Record, data: Data | None = None) -> Logged:
-    """Log a record that is kept nowhere.
-
-    Raises
-    ------
-    Unreachable
-        As `deliver` does.
-    """
-    return _with_files(record, lambda written: _send(record, written, data=data))
-
-
-def deliver(kept: SpooledRecord, data: Data | None = None) -> Logged:
-    """Log a record unless its run holds it already, and forget it then.
+def send(record: Record, data: Data | None = None, kept: SpooledRecord | None = None) -> Logged:
+    """Log a record, unless its run holds it already, and forget where it is kept then.
 
     Parameters
     ----------
-    kept : SpooledRecord
+    record : Record
     data : pair of arrays, optional
         Features and response, to see whether the user has logged them.
+    kept : SpooledRecord, optional
+        The record on disk.
 
     Raises
     ------
@@ -241,12 +233,12 @@ def deliver(kept: SpooledRecord, data: Data | None = None) -> Logged:
     """
 
     def work(written: Written) -> Logged:
-        sent_before = kept.sent_before
-        logged = _send(kept.record, written, kept.renew, sent_before=sent_before, data=data)
-        kept.remove()
+        logged = _send(record, written, kept, data)
+        if kept is not None:
+            kept.remove()
         return logged
 
-    return _with_files(kept.record, work, kept)
+    return _with_files(record, work, kept)
 
 
 def _with_files(
@@ -256,8 +248,7 @@ def _with_files(
 ) -> Logged:
     """What `work` makes of the files; that they take long to draw is not the server's fault."""
     with ExitStack() as stack:
-        if kept is not None:
-            stack.enter_context(kept)
+        stack.enter_context(kept or nullcontext())
         written = stack.enter_context(_written(record))
         # Left to `work`, which may go on when nobody waits for it any more.
         until_done = stack.pop_all()
@@ -305,32 +296,20 @@ def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
 
 
 def _send(
-    record: Record,
-    written: Written,
-    keep: Callable[[Record], None] = lambda record: None,
-    *,
-    sent_before: bool = False,
-    data: Data | None = None,
+    record: Record, written: Written, kept: SpooledRecord | None = None, data: Data | None = None
 ) -> Logged:
-    """Log a record; `keep` is told of the run that is created for it, and of its key."""
     require_server(record.tracking_uri)
     client = _client(record.tracking_uri)
-    if record.run_id is None:
-        record = replace(
-            record, run_id=_own_run(client, record, sent_before=sent_before), own_run=True
-        )
-        # A second attempt must find this run.
-        keep(record)
-    assert record.run_id is not None
+    if record.run_id is not None:
+        return _log(client, record.run_id, record, written, kept, data)
+    run_id = _own_run(client, record, sent_before=kept is not None and kept.sent_before)
     try:
-        logged = _log(client, record, written, keep, sent_before=sent_before, data=data)
+        logged = _log(client, run_id, record, written, kept, data, own=True)
     except Exception:
-        if record.own_run:
-            with suppress(Exception), quiet():
-                client.set_terminated(record.run_id, "FAILED")
+        with suppress(Exception), quiet():
+            client.set_terminated(run_id, "FAILED")
         raise
-    if record.own_run:
-        _end(client, record.run_id, record.created)
+    _end(client, run_id, record.created)
     return logged
 
 
@@ -414,30 +393,32 @@ def _experiment_id(client: MlflowClient, record: Record) -> str:
 
 def _log(
     client: MlflowClient,
+    run_id: str,
     record: Record,
     written: Written,
-    keep: Callable[[Record], None],
-    *,
-    sent_before: bool,
+    kept: SpooledRecord | None,
     data: Data | None,
+    *,
+    own: bool = False,
 ) -> Logged:
-    assert record.run_id is not None
-    run_id, result = record.run_id, record.result
-    run = known_run(client, run_id, own=record.own_run)
-    if sent_before:
+    """Log into a run, which is its own or somebody's."""
+    result = record.result
+    run = known_run(client, run_id, own=own)
+    # In a run of its own nothing takes a key, unless an earlier attempt at the same result.
+    key = content.key(result) if own else record.key
+    if kept is not None and kept.sent_before:
         found = read_run(client, run_id)
-        owners = {key: found.data.tags[owner_tag(key)] for key in keys_of(found)}
+        owners = {name: found.data.tags[owner_tag(name)] for name in keys_of(found)}
         # The disk may have refused to keep the key.
-        mine = [key for key, owner in owners.items() if owner == record.id]
+        mine = [name for name, owner in owners.items() if owner == record.id]
         if mine and _has_files(client, run, mine[0]):
             return Logged(run_id, mine[0])
-        if mine or record.key in owners:
-            record = replace(record, key=mine[0] if mine else None)
-    if record.key is None:
-        record = replace(record, key=run.take_key(content.key(result)))
-        # A second attempt must not go to another key.
-        keep(record)
-    key = str(record.key)
+        if mine or key in owners:
+            key = mine[0] if mine else None
+    if key is None:
+        key = run.take_key(content.key(result))
+        if kept is not None:
+            kept.note_key(key)
     run.taken.add(key)
     root = written.folder.parent
     (root / FOLDER).mkdir()
@@ -460,6 +441,9 @@ def _log(
     for start in range(MOST_NUMBERS, len(numbers), MOST_NUMBERS):
         client.log_batch(run_id, metrics=numbers[start : start + MOST_NUMBERS])
     params = content.params(result, prefix)
+    if run.n_params + len(params) > MOST_PARAMS:
+        tags, params = [*(RunTag(each.key, each.value) for each in params), *tags], []
+    run.n_params += len(params)
     client.log_batch(run_id, metrics=numbers[:MOST_NUMBERS], params=params, tags=tags)
     run.tables = None
     # A local store says itself what it has not taken; of servers, what stands between may have

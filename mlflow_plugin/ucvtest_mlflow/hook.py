@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import mlflow
 
 from ucvtest import TestResult, hooks
-from ucvtest_mlflow.content import Data, data_of, describe_data
-from ucvtest_mlflow.delivery import Logged, deliver, destination, send
+from ucvtest_mlflow.content import data_of, describe_data
+from ucvtest_mlflow.delivery import Logged, destination, send
 from ucvtest_mlflow.pause import autologging_paused, is_not_logged
 from ucvtest_mlflow.records import Outcome, Record
 from ucvtest_mlflow.servers import (
@@ -22,7 +22,7 @@ from ucvtest_mlflow.servers import (
     hide_passwords,
     require_same_server,
 )
-from ucvtest_mlflow.spool import Spool, SpooledRecord, default_spool_dir
+from ucvtest_mlflow.spool import Spool, default_spool_dir
 
 if TYPE_CHECKING:
     from ucvtest import Comparison, ModelSelection, SamplePlan
@@ -76,42 +76,32 @@ class AutologHook:
             ),
             nested=self.nested,
         )
-        # Whatever happens from here on, an interruption included, the result is on disk.
+        kept, disk = None, ""
+        # Whatever happens from here on, an interruption included, the result is on disk. One
+        # that takes nothing is no reason to lose what the server would take.
         try:
             kept = self.spool.keep(record)
         except Exception as error:
-            self._send_unspooled(record, data_of(test), error)
-        else:
-            self._send_spooled(kept, data_of(test))
-
-    def _send_spooled(self, kept: SpooledRecord, data: Data | None) -> None:
-        try:
-            with self.retry_policy.request(kept.record.tracking_uri):
-                logged = deliver(kept, data)
-        except Exception as error:
-            if isinstance(error, Paused):
-                kept.close()
-            hooks.warn_caller(_kept_message(error, kept.path))
-        else:
-            self._report_logged(logged, kept.record)
-
-    def _send_unspooled(self, record: Record, data: Data | None, disk: Exception) -> None:
-        """A disk that takes nothing is no reason to lose what the server would take."""
+            disk = _error_text(error)
         try:
             with self.retry_policy.request(record.tracking_uri):
-                logged = send(record, data)
+                logged = send(record, data_of(test), kept)
         except Exception as error:
+            if kept is not None:
+                if isinstance(error, Paused):
+                    kept.close()
+                hooks.warn_caller(_kept_message(error, kept.path))
+            else:
+                hooks.warn_caller(
+                    f"the result is neither in MLflow ({_error_text(error)}) nor on disk ({disk}): "
+                    "ucvtest_mlflow.log_result(result) logs it; name another folder in spool_dir"
+                )
+            return
+        self._report_logged(logged, record)
+        if kept is None:
             hooks.warn_caller(
-                f"the result is neither in MLflow ({_error_text(error)}) nor on disk "
-                f"({_error_text(disk)}): ucvtest_mlflow.log_result(result) logs it; name another "
-                "folder in spool_dir"
-            )
-        else:
-            self._report_logged(logged, record)
-            hooks.warn_caller(
-                f"the result is in MLflow, but it could not be kept on disk before "
-                f"({_error_text(disk)}): had the server failed, it would be lost; name another "
-                "folder in spool_dir"
+                f"the result is in MLflow, but it could not be kept on disk before ({disk}): had "
+                "the server failed, it would be lost; name another folder in spool_dir"
             )
 
     def _report_logged(self, logged: Logged, record: Record) -> None:
@@ -212,7 +202,7 @@ def _resend(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
         except ValueError:
             kept.close()
             raise
-        return deliver(kept)
+        return send(kept.record, kept=kept)
     except Exception as error:
         if isinstance(error, Unreachable) and tracking_uri is not None:
             dead.add(tracking_uri)

@@ -54,6 +54,8 @@ class KnownRun:
 
     Everybody who logs a table rewrites it, so that it is written right after it was read.
     """
+    n_params: int
+    """How many parameters of results it has."""
     digests: dict[str, str] = field(default_factory=dict)
     """Of each data set that was tested on, and the one under which the run has it."""
 
@@ -131,6 +133,7 @@ def _known(run: Run, name: str | None = None) -> KnownRun:
         suffix=f".{str(name).removeprefix(WRITER)}" if marked else "",
         datasets=[item.dataset for item in run.inputs.dataset_inputs] if run.inputs else [],
         tables=tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "[]"),
+        n_params=sum(each.startswith(f"{FOLDER}.") for each in run.data.params),
     )
 
 

@@ -11,57 +11,47 @@ try:
 except ImportError:  # Windows has no such locks: two flushes at once may send a result twice.
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["alone_in", "is_at", "open_file", "take", "wait_for"]
+__all__ = ["alone_in", "new", "take"]
 
 # A link could lead out of the folder. Windows knows nothing of it.
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-def open_file(path: Path, flags: int = 0) -> TextIO:
-    """Open a file to read and write, which is its user's alone if this creates it."""
-    return os.fdopen(os.open(path, os.O_RDWR | NO_LINK | flags, 0o600), "r+", encoding="utf-8")
+def new(path: Path) -> TextIO:
+    """A file that is made, its user's alone, open and locked."""
+    file = _open(path, os.O_CREAT | os.O_EXCL)
+    # Who comes in between looks at an empty file, and leaves it.
+    _lock(file, wait=True)
+    return file
 
 
-def take(path: Path, *, where_there_are_none: bool = True) -> TextIO | None:
-    """The file, open and locked for this process alone; None if it has gone, or another has it.
-
-    Some systems, and some file systems, have no locks.
-    """
+def take(path: Path) -> TextIO | None:
+    """The file, open and locked for this process alone; None if it has gone, or another has it."""
     try:
-        file = open_file(path)
+        file = _open(path)
     except FileNotFoundError:
         return None
-    if _lock(file, where_there_are_none=where_there_are_none) and is_at(path, file):
+    # Whoever had it may have removed it meanwhile.
+    if _lock(file, wait=False) and os.fstat(file.fileno()).st_nlink:
         return file
     file.close()
     return None
 
 
-def _lock(file: TextIO, *, where_there_are_none: bool) -> bool:
-    if fcntl is None:
-        return where_there_are_none
+def _open(path: Path, flags: int = 0) -> TextIO:
+    return os.fdopen(os.open(path, os.O_RDWR | NO_LINK | flags, 0o600), "r+", encoding="utf-8")
+
+
+def _lock(file: TextIO, *, wait: bool) -> bool:
+    """Whether nobody else has the file; some systems, and some file systems, have no locks."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     except OSError:
-        return where_there_are_none
+        pass
     return True
-
-
-def wait_for(file: TextIO) -> None:
-    """Lock an open file, once nobody else has it."""
-    if fcntl is not None:
-        with suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX)
-
-
-def is_at(path: Path, file: TextIO) -> bool:
-    """Whether an open file was neither removed nor replaced before it was locked."""
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager

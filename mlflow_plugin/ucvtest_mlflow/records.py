@@ -4,6 +4,7 @@ import json
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -49,11 +50,9 @@ class Record:
     tracking_uri : str
         The server or store that was current when the test ended.
     run_id : str, optional
-        Run to log into; None asks for a new one.
+        Run to log into; None asks for a new one, which is found again by `id`.
     key : str, optional
-        What the result is called in the run; None until that is chosen.
-    own_run : bool
-        Whether `run_id` was created for this result, and must be ended after it.
+        What the result is called in that run; None until it is chosen.
     parent_run_id, experiment_id, experiment_name : str, optional
         Where a new run belongs.
     dataset : mapping, optional
@@ -72,7 +71,6 @@ class Record:
     tracking_uri: str
     run_id: str | None = None
     key: str | None = None
-    own_run: bool = False
     parent_run_id: str | None = None
     experiment_id: str | None = None
     experiment_name: str | None = None
@@ -84,22 +82,32 @@ class Record:
     created: int = field(default_factory=lambda: int(time.time() * 1000))
 
     def to_json(self) -> str:
-        """The record as strict JSON."""
+        """The record as strict JSON in one line."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         values["result"] = self.result.to_dict()
         document = {"format": FORMAT, "version": FORMAT_VERSION, **values}
-        return json.dumps(document, allow_nan=False, indent=1)
+        return json.dumps(document, allow_nan=False)
+
+    @staticmethod
+    def noted(key: str) -> str:
+        """A further line for `from_json`: the key that has been chosen."""
+        return f"\n{json.dumps({'key': key})}"
 
     @classmethod
     def from_json(cls, text: str) -> "Record":
-        """The record that `to_json` was called on.
+        """The record that `to_json` was called on, with what was noted of it since.
 
         Raises
         ------
         ValueError
-            If the text was not written by `to_json`, or in another version of its format.
+            If the text was not written by `to_json`, not to its end, or in another version of its
+            format.
         """
-        data = json.loads(text)
+        first, *notes = text.splitlines() or [""]
+        try:
+            data = json.loads(first)
+        except ValueError:
+            raise ValueError("the file ends too early: its writer was killed, delete it") from None
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ValueError("the file was not written by ucvtest's MLflow logging")
         version = data.pop("version", None)
@@ -108,4 +116,7 @@ class Record:
                 f"the file has format version {version}, this ucvtest reads version "
                 f"{FORMAT_VERSION}: upgrade ucvtest"
             )
+        for note in notes:
+            with suppress(ValueError):  # of a disk that was full
+                data |= json.loads(note)
         return cls(**{**data, "result": restored(data["result"])})

@@ -1,6 +1,5 @@
 """A private folder that keeps records until they have arrived; each is sent by one at a time."""
 
-import json
 import os
 import stat
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -13,7 +12,7 @@ from ucvtest_mlflow.records import Record
 
 __all__ = ["Spool", "SpooledRecord", "default_spool_dir"]
 
-WHOLE, UNFINISHED = ".json", ".part"
+SUFFIX = ".json"
 
 
 class SpooledRecord(AbstractContextManager["SpooledRecord"]):
@@ -36,17 +35,16 @@ class SpooledRecord(AbstractContextManager["SpooledRecord"]):
 
     def close(self) -> None:
         """Leave the record to whoever sends it next."""
-        self._file.close()
+        with suppress(OSError):  # of a full disk, which has refused the key before
+            self._file.close()
 
-    def renew(self, record: Record) -> None:
-        """Keep the record in this form from now on, or in the old one where the disk refuses."""
-        try:
-            file = _write_locked(self.path, record)
-        except OSError:
-            # What is on its way must not stop for that; its run can be found without the record.
-            return
-        self.close()
-        self.record, self._file = record, file
+    def note_key(self, key: str) -> None:
+        """Add the key that the record goes to, which a second attempt must not change.
+
+        What is on its way does not stop where the disk refuses.
+        """
+        with suppress(OSError):
+            _write(self._file, Record.noted(key))
 
     def remove(self) -> None:
         """Forget the record, which has arrived; if it stays, that is seen before it is sent."""
@@ -79,16 +77,18 @@ class Spool:
             raise ValueError(
                 f"spool_dir {self.folder} cannot be written to: name another folder in spool_dir"
             )
-        # Finish or remove what writers left that were killed.
-        for path in self.folder.glob(f"*{UNFINISHED}"):
-            with suppress(OSError):
-                _finish(path)
 
     def keep(self, record: Record) -> SpooledRecord:
         """Write a record that the caller is about to send."""
         self.open()
-        path = self.folder / f"{record.id}{WHOLE}"
-        return SpooledRecord(record, path, _write_locked(path, record))
+        path = self.folder / f"{record.id}{SUFFIX}"
+        with ExitStack() as stack:
+            file = stack.enter_context(locks.new(path))
+            stack.callback(path.unlink)
+            _write(file, record.to_json())
+            _sync(self.folder)
+            stack.pop_all()
+        return SpooledRecord(record, path, file)
 
     def claim(self, path: Path) -> SpooledRecord | None:
         """Take a file in order to send it; None if it has gone, or if another is sending it.
@@ -119,7 +119,7 @@ class Spool:
         """
         if self.folder.is_dir():
             self.open()
-        return sorted(self.folder.glob(f"*{WHOLE}"), key=lambda path: (_written_at(path), path))
+        return sorted(self.folder.glob(f"*{SUFFIX}"), key=lambda path: (_written_at(path), path))
 
     def _make_private(self) -> None:
         found = self.folder.stat()
@@ -130,7 +130,7 @@ class Spool:
             )
         if os.name != "posix" or not found.st_mode & 0o077:
             return
-        if all(path.suffix in (WHOLE, UNFINISHED) for path in self.folder.iterdir()):
+        if all(path.suffix == SUFFIX for path in self.folder.iterdir()):
             self.folder.chmod(0o700)
             found = self.folder.stat()
         if found.st_mode & 0o077:
@@ -152,55 +152,10 @@ def _written_at(path: Path) -> float:
         return 0.0
 
 
-def _write_locked(path: Path, record: Record) -> TextIO:
-    """Write a record; the open file that is returned holds the lock on it."""
-    text = record.to_json()
-    unfinished = path.with_suffix(UNFINISHED)
-    with ExitStack() as stack:
-        file = stack.enter_context(_open_locked(unfinished))
-        stack.callback(unfinished.unlink, missing_ok=True)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-        # A reader sees the old file or the new one, never half of one and never an unlocked one.
-        unfinished.replace(path)
-        stack.pop_all()
-    _sync(path.parent)
-    return file
-
-
-def _open_locked(path: Path) -> TextIO:
-    """Open a file to write in which nobody tidies."""
-    while True:
-        file = locks.open_file(path, os.O_CREAT)
-        locks.wait_for(file)
-        if locks.is_at(path, file):
-            file.truncate()
-            return file
-        file.close()
-
-
-def _finish(path: Path) -> None:
-    """Keep a file as a record where it is a whole one that is not kept yet; else remove it."""
-    # Without locks nobody can tell whether its writer lives.
-    file = locks.take(path, where_there_are_none=False)
-    if file is None:
-        return
-    with file:
-        whole = path.with_suffix(WHOLE)
-        if _is_whole(file) and not whole.exists():
-            path.replace(whole)
-        else:
-            path.unlink()
-
-
-def _is_whole(file: TextIO) -> bool:
-    """Whether a file was written to its end; what it holds is for `claim` to say."""
-    try:
-        json.load(file)
-    except ValueError:
-        return False
-    return True
+def _write(file: TextIO, text: str) -> None:
+    file.write(text)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _sync(folder: Path) -> None:

@@ -217,7 +217,9 @@ def test_a_formula_names_features_and_options_name_columns():
     found = uv.CorrectedTTest.from_formula("ill ~ .", table, NB, weights="w").fit(rng=0)
     expected = uv.CorrectedTTest(table[["a", "b", "c"]], Y, NB, weights=WEIGHTS).fit(rng=0)
     assert found.estimate == expected.estimate
-    with pytest.raises(ValueError, match="'weigth' is no column of the data: did you mean 'weight"):
+    with pytest.raises(
+        ValueError, match="'weigth' is not a column of the data: did you mean 'weight"
+    ):
         uv.CorrectedTTest.from_formula("ill ~ weigth", table.assign(weight=1.0), NB)
 
 

@@ -19,6 +19,7 @@ from mlflow import MlflowClient
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool
 
+from tests.support.processes import LIMIT
 from tests.support.results import sample_result
 from ucvtest import TestResult, hooks
 
@@ -44,6 +45,11 @@ RESULT = sample_result(
 KEY = "lda_vs_knn_3.ustatistic"
 """What it is called in a run."""
 VARIANCES = f"ucvtest/{KEY}/variances.json"
+PATIENT = (
+    "from ucvtest_mlflow import delivery, servers; "
+    f"servers.REACH_SECONDS = delivery.WAIT_SECONDS = {LIMIT}"
+)
+"""Code for other processes, which wait for servers that are slow."""
 X = np.random.default_rng(0).normal(size=(20, 3))
 
 
@@ -105,7 +111,10 @@ def hanging_server() -> Iterator[str]:
 
 @contextmanager
 def closed_port() -> Iterator[str]:
-    yield f"http://127.0.0.1:{free_port()}"
+    """An address where nobody listens: what is bound to it meanwhile does not."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def start_server(folder: Path, port: int) -> subprocess.Popen[bytes]:
@@ -122,8 +131,8 @@ def start_server(folder: Path, port: int) -> subprocess.Popen[bytes]:
 
 
 @contextmanager
-def forwarding(port: int, to: int) -> Iterator[None]:
-    """What listens on one port is, from now on, what listens on another."""
+def forwarding(listener: socket.socket, to: int) -> Iterator[None]:
+    """What listens on a port is, from now on, what listens at the address of a socket."""
 
     def copy(source: socket.socket, sink: socket.socket) -> None:
         # Ends with whichever end closes first.
@@ -144,9 +153,9 @@ def forwarding(port: int, to: int) -> Iterator[None]:
                 threading.Thread(target=copy, args=pair, daemon=True).start()
 
     ends: list[socket.socket] = []
-    with socket.create_server(("127.0.0.1", port)) as listener:
-        threading.Thread(target=serve, daemon=True).start()
-        yield
-        listener.shutdown(socket.SHUT_RDWR)
+    listener.listen()
+    threading.Thread(target=serve, daemon=True).start()
+    yield
+    listener.shutdown(socket.SHUT_RDWR)
     for end in ends:
         end.close()

@@ -26,7 +26,7 @@ from ucvtest_mlflow.keys import keys_of
 from ucvtest_mlflow.records import Record
 
 from tests.support.mlflow_faults import FAULTS, PLACES, Proxy, proxied
-from tests.support.mlflow_runs import RESULT, WARNINGS, finish, keep, new_run, same
+from tests.support.mlflow_runs import PATIENT, RESULT, WARNINGS, finish, keep, new_run, same
 from tests.support.processes import LIMIT
 
 pytestmark = WARNINGS
@@ -45,7 +45,7 @@ def proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Proxy]:
     """A stand-in that is MLflow's current server; MLflow repeats requests once, and at once."""
-    for name, value in (("MAX_RETRIES", "1"), ("BACKOFF_FACTOR", "0"), ("BACKOFF_JITTER", "0")):
+    for name, value in (("MAX_RETRIES", "1"), ("BACKOFF_FACTOR", "0")):
         monkeypatch.setenv(f"MLFLOW_HTTP_REQUEST_{name}", value)
     with proxied(running_server) as proxy:
         mlflow.set_tracking_uri(proxy.uri)
@@ -207,7 +207,7 @@ def test_a_full_disk_beside_a_healthy_server(
 
 
 def flushing(spool: Path, proxy: Proxy) -> subprocess.Popen[bytes]:
-    code = "import sys, ucvtest_mlflow; ucvtest_mlflow.flush_spool(sys.argv[1])"
+    code = f"import sys, ucvtest_mlflow; {PATIENT}; ucvtest_mlflow.flush_spool(sys.argv[1])"
     environment = {**os.environ, "MLFLOW_TRACKING_URI": proxy.uri, "PYTHONWARNINGS": "ignore"}
     return subprocess.Popen([sys.executable, "-c", code, str(spool)], env=environment)
 
@@ -221,7 +221,7 @@ KILLED_AT = [
     pytest.param("hangs in the body", "numbers"),
     pytest.param("hangs before the headers", "numbers", marks=pytest.mark.slow),
     pytest.param("hangs in the body", "files", marks=pytest.mark.slow),
-    pytest.param("hangs in the body", "writer", marks=pytest.mark.slow),
+    pytest.param("hangs in the body", "run", marks=pytest.mark.slow),
     pytest.param("hangs in the body", "end of the run", marks=pytest.mark.slow),
 ]
 
@@ -279,8 +279,6 @@ def test_what_a_hanging_server_costs(
     monkeypatch.setattr(servers, "REACH_SECONDS", 0.3)
     monkeypatch.setattr(delivery, "WAIT_SECONDS", 0.5)
     monkeypatch.setattr(servers, "LONG_SECONDS", 0.2)
-    # MLflow draws its pauses from Python's global random state.
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_BACKOFF_JITTER", "0")
     with proxied(running_server) as proxy:
         mlflow.set_tracking_uri(proxy.uri)
         um.autolog(spool_dir=spool)

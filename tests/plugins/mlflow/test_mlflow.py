@@ -10,6 +10,7 @@ import platform
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -61,8 +62,10 @@ from ucvtest_mlflow.keys import keys_of
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool, default_spool_dir
 
+from studies.benchmarks.mlflow_growth import counted_requests
 from tests.support.mlflow_runs import (
     KEY,
+    PATIENT,
     RESULT,
     TEST,
     VARIANCES,
@@ -73,7 +76,6 @@ from tests.support.mlflow_runs import (
     files,
     finish,
     forwarding,
-    free_port,
     hanging_server,
     interrupt,
     keep,
@@ -1004,6 +1006,7 @@ def test_flush_asks_a_dead_server_once_and_goes_on(client: MlflowClient, spool: 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        ("", "ValueError: the file ends too early: its writer was killed, delete it"),
         ("[]", "ValueError: the file was not written by ucvtest's MLflow logging"),
         (
             '{"format": "ucvtest_mlflow.Record", "version": 99}',
@@ -1043,8 +1046,7 @@ def test_what_another_is_sending_is_left_to_it(
         assert [str(item.message) for item in caught] == [
             f"{kept.path} is being sent already, and is left to that attempt"
         ]
-        # The lock goes with the file when it is written anew, before and after.
-        kept.renew(replace(record, run_id="somewhere"))
+        kept.note_key("chosen")
         assert Spool(spool).claim(kept.path) is None
         if attempt == "gone":
             kept.remove()
@@ -1053,7 +1055,7 @@ def test_what_another_is_sending_is_left_to_it(
         claimed = Spool(spool).claim(kept.path)
         assert claimed is not None
         with claimed:
-            assert claimed.record.run_id == "somewhere"
+            assert claimed.record == replace(record, key="chosen")
 
 
 def test_two_flushes_at_once_send_everything_once(client: MlflowClient, spool: Path) -> None:
@@ -1101,7 +1103,6 @@ def server_that_hangs_after_the_probe(
 def test_server_that_hangs_after_the_probe(
     client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert delivery.WAIT_SECONDS < 10
     monkeypatch.setattr(delivery, "WAIT_SECONDS", 1.0)
     drawn_by, write_files = [], content.write_files
 
@@ -1203,24 +1204,16 @@ def test_every_class_in_one_run_and_some_twice(
 
 
 def test_a_test_costs_a_server_one_batch_and_its_files(
-    server: MlflowClient, experiment: str, spool: Path, monkeypatch: pytest.MonkeyPatch
+    server: MlflowClient, experiment: str, spool: Path
 ) -> None:
     """Whatever is in the run already: nothing is asked that grows with it."""
     um.autolog(spool_dir=spool, silent=True)
-    asked: list[str] = []
-    send = requests.Session.send
-
-    def count(session: Any, request: Any, **options: Any) -> Any:
-        asked.append(f"{request.method} {request.path_url.partition('?')[0]}")
-        return send(session, request, **options)
-
-    monkeypatch.setattr(requests.Session, "send", count)
     costs = []
     with new_run():
         for _ in range(4):
-            asked.clear()
-            finish()
-            costs.append(Counter(each.partition("/artifacts/")[0] for each in asked))
+            with counted_requests() as counts:
+                finish()
+            costs.append(counts)
     api = "/api/2.0"
     once = {
         "GET /health": 1,
@@ -1304,8 +1297,7 @@ def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: P
     run_id = server.create_run(experiment, run_name="shared").info.run_id
     (tmp_path / "result.json").write_text(RESULT.to_json())
     code = (
-        "import json, sys, ucvtest, ucvtest_mlflow as um; from ucvtest_mlflow import delivery; "
-        "delivery.WAIT_SECONDS = 600; "
+        f"import json, sys, ucvtest, ucvtest_mlflow as um; {PATIENT}; "
         "result = ucvtest.TestResult.from_dict(json.load(open('result.json'))); "
         "[um.log_result(result, sys.argv[1]) for _ in range(4)]"
     )
@@ -1325,14 +1317,15 @@ def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: P
 def test_server_that_comes_back(
     server: MlflowClient, experiment: str, running_server: int, spool: Path
 ) -> None:
-    port = free_port()
-    mlflow.set_tracking_uri(f"http://127.0.0.1:{port}")
+    own = socket.socket()
+    own.bind(("127.0.0.1", 0))  # and does not listen
+    mlflow.set_tracking_uri(f"http://127.0.0.1:{own.getsockname()[1]}")
     um.autolog(spool_dir=spool)
     with pytest.warns(UcvtestWarning, match="it is kept in") as caught:
         result = real_test().fit(n_pairs=20, rng=0)
     # The warning points at the user's line, not into the package.
     assert {item.filename for item in caught if item.category is UcvtestWarning} == {__file__}
-    with forwarding(port, to=running_server):
+    with own, forwarding(own, to=running_server):
         outcome = CliRunner().invoke(cli.app, ["mlflow", "flush", "--spool-dir", str(spool)])
         assert outcome.exit_code == 0, outcome.output
         (run,) = server.search_runs([experiment])
@@ -1421,10 +1414,10 @@ def test_two_first_fits_at_once(
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(fit)
-        assert first_is_in.wait(10)
+        assert first_is_in.wait(LIMIT)
         second = pool.submit(fit)
         for done in (first, second):
-            done.result(60)
+            done.result(LIMIT)
     assert len(calls) == 1
     assert hidden == [True, True]
     assert len(runs(client)) == 2
@@ -1621,6 +1614,26 @@ def test_more_numbers_than_a_request_takes(
     assert len(client.get_run(um.log_result(found).run_id).data.metrics) == 3 * (5 + 2)
 
 
+def test_more_parameters_than_a_store_reads_quickly(
+    client: MlflowClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store reads all of a run to add one, so that those of later results are tags."""
+    n_params = len(content.params(RESULT, f"ucvtest.{KEY}"))
+    monkeypatch.setattr(delivery, "MOST_PARAMS", 2 * n_params)
+    with new_run() as run:
+        mlflow.log_param("theirs", 1)
+        results = [um.log_result(RESULT).key for _ in range(3)]
+        # Another process counts what is there.
+        monkeypatch.setattr(keys, "_runs", {})
+        results.append(um.log_result(RESULT).key)
+    data = client.get_run(run.info.run_id).data
+    chosen = ("learner", "other", "learn_size", "alpha")
+    for key in results:
+        values = data.params if key in results[:2] else data.tags
+        assert [values[f"ucvtest.{key}.{name}"] for name in chosen] == ["lda", "knn:3", "9", "0.05"]
+    assert len(data.params) == 1 + 2 * n_params
+
+
 def test_plans_are_logged_by_themselves(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool, log_plots=False)
     rules = uv.Losses.from_predictions(Y, {"rule": ["no"] * 20})
@@ -1691,12 +1704,13 @@ def test_a_comparison_comes_back_as_it_was(client: MlflowClient) -> None:
 
 def test_a_comparison_waits_for_its_server(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool, silent=True)
-    mlflow.set_tracking_uri("http://127.0.0.1:9")
-    with pytest.warns(UcvtestWarning, match="the result is not in MLflow") as caught:
-        found = two_tests()
+    with closed_port() as uri:
+        mlflow.set_tracking_uri(uri)
+        with pytest.warns(UcvtestWarning, match="the result is not in MLflow") as caught:
+            found = two_tests()
     assert caught[0].filename == __file__
     (kept,) = spool.iterdir()
-    text = kept.read_text().replace("http://127.0.0.1:9", client.tracking_uri)
+    text = kept.read_text().replace(uri, client.tracking_uri)
     kept.write_text(text)
     (logged,) = um.flush_spool(spool)
     mlflow.set_tracking_uri(client.tracking_uri)

@@ -6,11 +6,12 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool
 
 from tests.support.mlflow_runs import (
+    KEY,
     RESULT,
     WARNINGS,
     X,
@@ -37,6 +39,7 @@ from tests.support.mlflow_runs import (
     finish,
     interrupt,
     keep,
+    new_run,
     runs,
     same,
 )
@@ -63,7 +66,7 @@ def fill_the_disk(monkeypatch: pytest.MonkeyPatch, after: int = 0) -> None:
     written = []
 
     def refuse(handle: int) -> None:
-        if Path(os.readlink(f"/proc/self/fd/{handle}")).suffix == spooling.UNFINISHED:
+        if Path(os.readlink(f"/proc/self/fd/{handle}")).suffix == spooling.SUFFIX:
             written.append(handle)
             if len(written) > after:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -91,12 +94,11 @@ def test_a_full_disk_beside_a_healthy_server(
 def test_a_disk_that_fills_up_meanwhile(
     client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The record is on disk, but that it has a run by now can no longer be written."""
+    """The record is on disk, but that it has a key by now can no longer be written."""
     um.autolog(spool_dir=spool)
     fill_the_disk(monkeypatch, after=1)
-    finish()
-    (run,) = runs(client)
-    assert run.info.status == "FINISHED"
+    with new_run() as run:
+        finish()
     assert same(um.load_result(run.info.run_id), RESULT)
     assert list(spool.iterdir()) == []
 
@@ -105,7 +107,6 @@ def test_a_full_disk_and_an_interruption_make_no_second_run(
     client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     um.autolog(spool_dir=spool)
-
     with monkeypatch.context() as patch:
         fill_the_disk(patch, after=1)
         patch.setattr(MlflowClient, "log_batch", interrupt)
@@ -177,7 +178,7 @@ def test_a_record_that_has_arrived_and_cannot_be_removed(
 # ------------------------------------------------------------------- never half a record
 
 
-def test_a_record_is_on_the_disk_before_it_has_its_name(
+def test_a_record_is_on_the_disk_before_it_is_sent(
     spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = []
@@ -189,7 +190,7 @@ def test_a_record_is_on_the_disk_before_it_has_its_name(
 
     monkeypatch.setattr(os, "fsync", sync)
     keep(spool, record())
-    assert order == [("file", [".part"]), ("folder", [".json"])]
+    assert order == [("file", [".json"]), ("folder", [".json"])]
 
 
 def test_a_folder_that_cannot_be_synced(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,60 +203,61 @@ def test_a_folder_that_cannot_be_synced(spool: Path, monkeypatch: pytest.MonkeyP
     assert len(list(Spool(spool).files())) == 1
 
 
-@pytest.mark.parametrize("opening", ["autolog", "flush", "keep"])
-def test_what_killed_writers_leave(client: MlflowClient, spool: Path, opening: str) -> None:
-    whole, renewed = record(), record()
-    keep(spool, renewed)
-    (spool / f"{whole.id}.part").write_text(whole.to_json())
-    (spool / f"{renewed.id}.part").write_text(renewed.to_json())
-    (spool / "half.part").write_text(whole.to_json()[:1000])
-    if opening == "autolog":
-        um.autolog(spool_dir=spool)
-    elif opening == "keep":
-        keep(spool, record())
-    sent = um.flush_spool(spool)
-    assert len(sent) == (3 if opening == "keep" else 2)
-    assert list(spool.iterdir()) == []
-    assert len(runs(client)) == len(sent)
+def test_what_killed_writers_leave(client: MlflowClient, spool: Path) -> None:
+    """What was kept is sent, with the key that was chosen; what was cut off stays."""
+    run_id = client.create_run("0", run_name="mine").info.run_id
+    whole, noted, cut = (replace(record(), run_id=run_id) for _ in range(3))
+    keep(spool, whole, noted, cut)
+    for each, note in ((noted, Record.noted("chosen")), (cut, Record.noted("chosen")[:9])):
+        with (spool / f"{each.id}.json").open("a") as file:
+            file.write(note)
+    half = spool / "half.json"
+    half.write_text(whole.to_json()[:1000])
+    with pytest.warns(UcvtestWarning, match="the file ends too early: its writer was killed"):
+        sent = um.flush_spool(spool)
+    assert sorted(logged.key for logged in sent) == sorted([KEY, "chosen", f"{KEY}.2"])
+    assert list(spool.iterdir()) == [half]
 
 
 def test_a_writer_that_lives_is_let_write(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = record()
 
     def sync(handle: int) -> None:
-        Spool(spool).open()
+        assert Spool(spool).claim(spool / f"{written.id}.json") is None
 
     monkeypatch.setattr(os, "fsync", sync)
     keep(spool, written)
     assert [path.stem for path in spool.iterdir()] == [written.id]
 
 
-def test_a_writer_whose_empty_file_was_tidied_away(
+def test_a_writer_whose_empty_file_was_looked_at(
     spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between its creation and its lock somebody else may take it for a dead writer's."""
-    real, times = locks.wait_for, []
+    lock, written = locks._lock, record()
+    path = spool / f"{written.id}.json"
 
-    def wait(handle: int) -> None:
-        times.append(handle)
-        if len(times) == 1:
-            Spool(spool).open()
-        real(handle)
+    def come_in_between(file: TextIO, *, wait: bool) -> bool:
+        if wait:
+            with pytest.raises(ValueError, match="ends too early"):
+                Spool(spool).claim(path)
+        return lock(file, wait=wait)
 
-    monkeypatch.setattr(locks, "wait_for", wait)
-    keep(spool, record())
-    assert len(times) == 2
-    assert [path.suffix for path in spool.iterdir()] == [".json"]
+    monkeypatch.setattr(locks, "_lock", come_in_between)
+    keep(spool, written)
+    taken = Spool(spool).claim(path)
+    assert taken is not None
+    with taken:
+        assert same(taken.record.result, RESULT)
 
 
-def test_without_locks_unfinished_files_are_left_alone(
-    spool: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_locks_records_are_kept_and_sent(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep(spool, record())
-    (spool / "half.part").touch()
     monkeypatch.setattr(locks, "fcntl", None)
-    assert len(list(Spool(spool).files())) == 1
-    assert (spool / "half.part").exists()
+    keep(spool, record())
+    assert len(um.flush_spool(spool)) == 1
+    assert list(spool.iterdir()) == []
 
 
 KILLED = """
@@ -276,7 +278,7 @@ def test_a_process_that_is_killed_while_it_writes(client: MlflowClient, tmp_path
     spool = tmp_path / "spool"
     arguments = [sys.executable, "-c", KILLED, str(spool), str(tmp_path / "record")]
     assert subprocess.run(arguments, check=False).returncode == -9
-    assert [path.suffix for path in spool.iterdir()] == [".part"]
+    assert len(list(spool.iterdir())) == 1
     (logged,) = um.flush_spool(spool)
     assert same(um.load_result(logged.run_id), RESULT)
     assert list(spool.iterdir()) == []
@@ -299,11 +301,12 @@ def test_a_process_that_is_killed_while_it_writes(client: MlflowClient, tmp_path
 def test_labels_that_json_lacks(client: MlflowClient, spool: Path, labels: tuple[Any, Any]) -> None:
     um.autolog(spool_dir=spool, log_plots=False)
     y = np.array(labels * 10, dtype=object)
-    mlflow.set_tracking_uri("http://127.0.0.1:9")
-    with pytest.warns(UcvtestWarning, match="it is kept in"):
-        result = uv.InfluenceFunctionTest(X, y, "lda", pos_label=labels[0]).fit(rng=0)
+    with closed_port() as uri:
+        mlflow.set_tracking_uri(uri)
+        with pytest.warns(UcvtestWarning, match="it is kept in"):
+            result = uv.InfluenceFunctionTest(X, y, "lda", pos_label=labels[0]).fit(rng=0)
     (path,) = spool.iterdir()
-    path.write_text(path.read_text().replace("http://127.0.0.1:9", client.tracking_uri))
+    path.write_text(path.read_text().replace(uri, client.tracking_uri))
     (logged,) = um.flush_spool(spool)
     mlflow.set_tracking_uri(client.tracking_uri)
     found = um.load_result(*logged)
@@ -318,8 +321,8 @@ def test_labels_that_json_lacks(client: MlflowClient, spool: Path, labels: tuple
 def test_a_folder_of_records_is_made_private(
     client: MlflowClient, spool: Path, action: Callable[[Path], object]
 ) -> None:
-    spool.mkdir(mode=0o755)
-    (spool / "x.part").touch()
+    keep(spool, record())
+    spool.chmod(0o755)
     action(spool)
     assert mode(spool) == 0o700
 
