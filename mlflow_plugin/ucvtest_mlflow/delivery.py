@@ -415,6 +415,8 @@ def _log(
             return Logged(run_id, mine[0])
         if mine or key in owners:
             key = mine[0] if mine else None
+        if run.tables is not None:
+            run.tables = found.data.tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "[]")
     if key is None:
         key = run.take_key(content.key(result))
         if kept is not None:
@@ -443,9 +445,7 @@ def _log(
     params = content.params(result, prefix)
     if run.n_params + len(params) > MOST_PARAMS:
         tags, params = [*(RunTag(each.key, each.value) for each in params), *tags], []
-    run.n_params += len(params)
     client.log_batch(run_id, metrics=numbers[:MOST_NUMBERS], params=params, tags=tags)
-    run.tables = None
     # A local store says itself what it has not taken; of servers, what stands between may have
     # kept a part. Neither look reads the run.
     if not is_local(client.tracking_uri):
@@ -454,6 +454,8 @@ def _log(
             raise Unreachable(
                 f"{displayed_address(client.tracking_uri)} has not stored all that it was sent"
             )
+    run.n_params += len(params)
+    run.tables = None
     return Logged(run_id, key)
 
 

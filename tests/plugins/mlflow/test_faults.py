@@ -134,6 +134,7 @@ QUICK = [
     # Taken for done by MLflow, and not done.
     ("wrong JSON", "files"),
     ("wrong JSON", "writer"),
+    ("wrong JSON", "numbers"),
     ("wrong JSON", "end of the run"),
 ]
 
