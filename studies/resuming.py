@@ -4,6 +4,7 @@ import csv
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,8 +15,8 @@ def add_rows(
     path: Path,
     columns: Sequence[str],
     keys: Sequence[str],
-    cells: Iterable[tuple],
-    rows_of: Callable[..., Iterable[tuple]],
+    cells: Iterable[tuple[Any, ...]],
+    rows_of: Callable[..., Iterable[tuple[Any, ...]]],
     seconds: float,
 ) -> None:
     """Add the rows of every cell that the file lacks, until all are there or the time is up.
