@@ -79,7 +79,7 @@ def evaluate_learners(*, x: Any, y: Any, learners: Any, names: Any, arguments: A
     response = response_of(y)
     given = learners_of(learners, names, response)
     found = uv.evaluate(given, matrix(x), response, **arguments_of(arguments), n_jobs=1)
-    return _losses(_with_remarks(found, remark_of_loss(arguments)))
+    return _losses(_with_remarks(found, remark_of_loss(arguments), _why_without_value(found)))
 
 
 def prediction_losses(*, y: Any, predictions: Any, arguments: Any, remarks: Any) -> Any:
@@ -95,7 +95,8 @@ def prediction_losses(*, y: Any, predictions: Any, arguments: Any, remarks: Any)
         What results say of where these come from.
     """
     made = _of_predictions(y, predictions, arguments_of(arguments))
-    return _losses(_with_remarks(made, scalar("remarks", remarks), remark_of_loss(arguments)))
+    said = scalar("remarks", remarks), remark_of_loss(arguments), _why_without_value(made)
+    return _losses(_with_remarks(made, *said))
 
 
 def correct_losses(*, correct: Any, arguments: Any) -> Any:
@@ -151,7 +152,8 @@ def resampled_losses(
     # What `from_predictions` knows of the positive class, arrays of losses do not tell.
     named = {name: each.settings[name] for name in ("pos_label",) if name in each.settings}
     made = replace(made, settings={**made.settings, **named})
-    return _losses(_with_remarks(made, scalar("remarks", remarks), remark_of_loss(arguments)))
+    said = scalar("remarks", remarks), remark_of_loss(arguments), _why_without_value(made)
+    return _losses(_with_remarks(made, *said))
 
 
 def _of_metric(each: uv.Losses, made: uv.Losses, y: np.ndarray) -> uv.Losses:
@@ -182,6 +184,12 @@ REMARK = "remark"
 def _with_remarks(losses: uv.Losses, *remarks: str | None) -> uv.Losses:
     text = " ".join(filter(None, remarks))
     return replace(losses, settings={**losses.settings, REMARK: text}) if text else losses
+
+
+def _why_without_value(losses: uv.Losses) -> str:
+    """A sentence where a survival metric has no value; "" where it has one."""
+    reason = losses.without_value
+    return f"{reason[0].upper()}{reason[1:]}." if reason else ""
 
 
 def _noted(result: uv.TestResult, remark: str | None) -> uv.TestResult:

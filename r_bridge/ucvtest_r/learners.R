@@ -20,11 +20,12 @@ guarded <- function(f) {
 
 # `learn` is function(x, y, xnew, output); y is replaced where a test permutes the response.
 split_predictor <- function(learn, x, y) {
-  guarded(function(learning, testing, output, seed, response) {
+  guarded(function(learning, testing, output, seed, response, times = NULL) {
     if (!is.null(response))
       y <- if (is.factor(y)) factor(levels(y)[response], levels = levels(y)) else response
     value <- with_seed(seed, learn(x[learning, , drop = FALSE], y[learning],
-                                   x[testing, , drop = FALSE], output))
+                                   x[testing, , drop = FALSE], structure(output, times = times)))
+    if (length(times) > 1L && is.matrix(value)) return(value)
     if (is.factor(value) || is.logical(value) && !anyNA(value)) value <- as.character(value)
     # Numbers travel faster than text.
     codes <- if (is.character(value) && is.factor(y)) match(value, levels(y))
@@ -40,6 +41,8 @@ as_features <- function(values, names, frame) {
 }
 
 as_labels <- function(codes, levels) factor(levels[codes], levels = levels)
+
+as_survival <- guarded(function(time, event) survival::Surv(time, event))
 
 # What Python's name for a learner means: function(x, y, xnew, output).
 find_learner <- guarded(function(name, arguments) recipe_of(name, arguments))

@@ -1,14 +1,17 @@
 """Learners of R for tests in Python."""
 
 import sys
+from collections.abc import Sequence
+from copy import copy
 from importlib.resources import files
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
 from ucvtest.hooks import warn_caller
 from ucvtest.learners import SplitLearner
+from ucvtest.learners.survival import SurvivalLearner
 from ucvtest_r.__main__ import package_source
 from ucvtest_r.conditions import RConditionError, RWarning
 from ucvtest_r.conversion import matrix, to_r
@@ -22,13 +25,14 @@ CLASSIFIERS = ("MASS::lda",)
 """Known functions that predict classes and nothing else."""
 
 
-class RLearner(SplitLearner):
+class RLearner(SplitLearner, SurvivalLearner):
     """A learner of R, for any test.
 
     Parameters
     ----------
     function : str or rpy2 function
-        "glmnet", "ranger", "randomForest", "e1071::svm" or "MASS::lda"; any other
+        "glmnet", "ranger", "randomForest", "e1071::svm", "MASS::lda" or, of survival times,
+        "survival::coxph" and "randomForestSRC::rfsrc"; any other
         "package::function" (or a function of the global environment) that is called as
         ``f(x, y, ...)`` and has a method of ``predict``; or the code of an R function,
         ``"function(x, y, xnew) ..."``, or one that rpy2 holds, which returns the predictions.
@@ -51,8 +55,10 @@ class RLearner(SplitLearner):
     variables for "glmnet", "MASS::lda", "MASS::qda" and "e1071::svm"), and the labels as a factor
     whose last level is the positive class. A function of your own returns labels for the loss
     zero_one, numbers, the probability of the positive class for the loss log, or scores that rise
-    with it. Random numbers of R follow from the seed of the test. Warnings of R arrive as
-    `RWarning`, errors with R's message.
+    with it. Survival times arrive as ``survival::Surv``: a function of your own returns risks,
+    which are higher where events are earlier, or for a metric at a time the probability of an event
+    by then, a column for each of several times. Random numbers of R follow from the seed of the
+    test. Warnings of R arrive as `RWarning`, errors with R's message.
 
     Examples
     --------
@@ -74,6 +80,12 @@ class RLearner(SplitLearner):
             )
         self.function = function
         self.arguments = arguments
+
+    def predicting_at(self, times: Sequence[float]) -> Self:
+        """The same learner, whose probabilities are about events by these times."""
+        timed = copy(self)
+        object.__setattr__(timed, "times", tuple(map(float, times)))
+        return timed
 
     @property
     def name(self) -> str:
@@ -122,7 +134,9 @@ class RLearner(SplitLearner):
 
         def task() -> tuple[np.ndarray, list[str]]:
             predict, response = _predictor(self, sample, output)
-            outcome = call_guarded(predict, learning + 1, testing + 1, output, seed, response)
+            times = np.array(self.times) if self.times else None
+            fit = learning + 1, testing + 1, output, seed, response, times
+            outcome = call_guarded(predict, *fit)
             predictions = _read(outcome[1], len(testing), output, sample.classes)
             return np.array(predictions), list(outcome[2])
 
@@ -158,7 +172,17 @@ def _predictor(learner: RLearner, sample: Any, output: str) -> tuple[Any, Any]:
     """
     as_factor = sample.classes is not None and not (output == "number" and learner.is_function)
     response = sample.class_index + 1 if as_factor else sample.target
+    times = sample.survival_times
+    if times is not None:
+        # No test exchanges survival times: another response is that of another sample.
+        response = np.column_stack([times.time, times.event])
     key = (id(learner), id(sample.features), as_factor)
+    if (
+        times is not None
+        and key in _predictors
+        and not np.array_equal(response, _predictors[key][1])
+    ):
+        del _predictors[key]
     if key not in _predictors:
         if len(_predictors) == MAX_PREDICTORS:
             del _predictors[next(iter(_predictors))]
@@ -166,6 +190,8 @@ def _predictor(learner: RLearner, sample: Any, output: str) -> tuple[Any, Any]:
         y = to_r(response)
         if as_factor:
             y = code["as_labels"](y, to_r(_as_levels(sample.classes)))
+        elif times is not None:
+            y = call_r(code["as_survival"], times.time, times.event)
         predict = code["split_predictor"](_find(learner), _features(sample.features), y)
         # What the key identifies is kept, so that nothing else gets its number.
         _predictors[key] = (predict, response, learner, sample.features)

@@ -128,7 +128,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\ba callable\b", "a function"),
     (
         r"\ban estimator of scikit-survival or lifelines, or a function \(.*\) -> risks",
-        'coxph, "glmnet", "ranger" or a function(x, y, xnew) that returns risks',
+        'coxph, "glmnet", "ranger", "rfsrc" or a function(x, y, xnew) that returns risks',
     ),
     (
         r"^(.*\blearner '\w+' is unknown: .*)$",

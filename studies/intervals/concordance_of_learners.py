@@ -1,18 +1,16 @@
 """Do intervals of the concordance of Cox models contain the true value, and of a difference?
 
 Four problems, of which "held_ties" and "held_bend" were not looked at before everything was fixed;
-light and heavy censoring; n = 60 and 200. Learners are "cox:2.0" and the first feature as it is.
-Out of fold the true value is that of the rules learnt here, of the U-statistic test that of rules
-learnt from n/2 - 1 observations, by large new samples. Rows are kept as they come, and the script
-goes on where it was stopped.
+light and heavy censoring; n = 60, 100 and 200. Learners are "cox:2.0" and the first feature as it
+is. Out of fold the true value is that of the rules learnt here, of the U-statistic test that of
+rules learnt from n/2 - 1 observations, by large new samples. Rows are kept as they come, and the
+script goes on where it was stopped.
 
-    python studies/intervals/concordance_of_learners.py --seconds 900
+    python studies/intervals/concordance_of_learners.py --seconds 1200
     python studies/intervals/concordance_of_learners.py --quick
 """
 
 import argparse
-import csv
-import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,16 +23,18 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from studies.resuming import add_rows
 
 METRIC, LEARNER = "harrell", "cox:2.0"
 N_FEATURES, FOLDS = 4, 5
-SIZES, CENSORING = (60, 200), ("light", "heavy")
+SIZES, CENSORING = (60, 100, 200), ("light", "heavy")
 PAIRS = {"few": 10, "many": 300}
 """Pairs of learning sets; of each learner there are twice as many fits."""
-N_RULES, N_NEW = 200, 4000
+N_RULES, N_NEW, N_REPEATS = 80, 4000, 100
 COLUMNS = ("problem", "censoring", "n", "number", "test", "target")
 VALUES = ("truth", "estimate", "low", "high")
 TABLE = Path(__file__).with_suffix(".csv")
+IN_SHORT = TABLE.with_stem("concordance_of_learners_in_short")
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,25 @@ def rules_of(losses: uv.Losses, x: np.ndarray) -> np.ndarray:
     return np.stack([np.linalg.lstsq(x[~np.isnan(r)], r[~np.isnan(r)])[0] for r in risks])
 
 
+@cache
+def value_of_first(name: str, censoring: str) -> float:
+    """The concordance of the first feature, from many new samples."""
+    rng, values = np.random.default_rng(3), []
+    for _ in range(N_REPEATS):
+        x, y = PROBLEMS[name].sample(rng, N_NEW, censoring)
+        values.append(concordance(y, x[:, 0]))
+    return float(np.mean(values))
+
+
 def truths(name: str, censoring: str, rules: np.ndarray) -> tuple[float, float]:
-    """The mean of rules, and its difference to the first feature."""
+    """The mean of rules, and its difference to the first feature.
+
+    The difference on one new sample is known better than the mean, by which it is found.
+    """
     x, y = new_sample(name, censoring)
     learnt = float(np.mean([concordance(y, x @ each) for each in rules]))
-    return learnt, learnt - concordance(y, x[:, 0])
+    difference = learnt - concordance(y, x[:, 0])
+    return value_of_first(name, censoring) + difference, difference
 
 
 @cache
@@ -139,47 +153,55 @@ def rows_of(name: str, censoring: str, n: int, number: int) -> Iterator[tuple]:
 
 def simulate(path: Path, n_samples: int, seconds: float) -> None:
     """Rows, a sample of each cell at a time, until there are enough or time is up."""
-    done = set()
-    if path.exists():
-        kept = pd.read_csv(path)
-        done = set(kept[list(COLUMNS[:4])].itertuples(index=False, name=None))
-    start = time.process_time()
-    with path.open("a", newline="") as file, warnings.catch_warnings():
+    samples = ((*cell, number) for number, cell in product(range(n_samples), CELLS))
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", uv.UcvtestWarning)
-        writer = csv.writer(file)
-        if not done:
-            writer.writerow((*COLUMNS, *VALUES))
-        for number, cell in product(range(n_samples), CELLS):
-            if (*cell, number) in done:
-                continue
-            if time.process_time() - start > seconds:
-                return
-            writer.writerows(list(rows_of(*cell, number)))
-            file.flush()
+        add_rows(path, (*COLUMNS, *VALUES), COLUMNS[:4], samples, rows_of, seconds)
 
 
 def table_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Coverage and width over all problems, of those that were answered, with Monte-Carlo errors.
-
-    `held` is the coverage of the problems that were not looked at before.
-    """
+    """How many samples of each cell were answered, how many intervals hold, error and width."""
     rows = rows.assign(
         answered=rows["low"].notna(),
         covered=(rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"]),
-        held=rows["problem"].str.startswith("held"),
         width=rows["high"] - rows["low"],
         error=rows["estimate"] - rows["truth"],
     )
-    rows["covered_held"] = rows["covered"] & rows["held"]
-    rows["answered_held"] = rows["answered"] & rows["held"]
-    groups = rows.groupby(["test", "target", "n"])
-    table = groups.agg(samples=("number", "size"), answered=("answered", "sum"))
-    table["bias"], table["sd"] = groups["error"].mean(), groups["error"].std()
-    table["covered"] = groups["covered"].sum() / table["answered"]
-    table["mc_se"] = np.sqrt(table["covered"] * (1 - table["covered"]) / table["answered"])
-    table["held"] = groups["covered_held"].sum() / groups["answered_held"].sum()
-    table["width"] = groups["width"].mean()
-    return table.reset_index()
+    cells = rows.groupby(["test", "target", "n", "censoring", "problem"], sort=False)
+    table = cells.agg(
+        samples=("number", "size"), answered=("answered", "sum"), covered=("covered", "sum")
+    )
+    return table.assign(
+        bias=cells["error"].mean(), sd=cells["error"].std(), width=cells["width"].mean()
+    ).reset_index()
+
+
+def in_short(table: pd.DataFrame) -> pd.DataFrame:
+    """Coverage over all problems, with its Monte-Carlo error, of those kept aside, and at worst."""
+    short = []
+    for (test, target, n, censoring), cells in table.groupby(
+        ["test", "target", "n", "censoring"], sort=False
+    ):
+        share = cells["covered"].sum() / cells["answered"].sum()
+        of_each = cells.set_index("problem")["covered"] / cells.set_index("problem")["answered"]
+        held = cells[cells["problem"].str.startswith("held")]
+        short.append(
+            {
+                "test": test,
+                "target": target,
+                "n": n,
+                "censoring": censoring,
+                "samples": cells["samples"].sum(),
+                "answered": cells["answered"].sum(),
+                "coverage": 100 * share,
+                "mc_se": 100 * np.sqrt(share * (1 - share) / cells["answered"].sum()),
+                "held": 100 * held["covered"].sum() / held["answered"].sum(),
+                "worst": 100 * of_each.min(),
+                "worst_problem": of_each.idxmin(),
+                "width": cells["width"].mean(),
+            }
+        )
+    return pd.DataFrame(short).round({"coverage": 1, "mc_se": 1, "held": 1, "worst": 1, "width": 3})
 
 
 def main() -> None:
@@ -191,16 +213,17 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one sample of one cell")
     arguments = parser.parse_args()
     if arguments.quick:
-        global N_RULES
-        N_RULES = 3
+        global N_RULES, N_REPEATS
+        N_RULES = N_REPEATS = 3
         found = pd.DataFrame(list(rows_of(*CELLS[0], 0)), columns=[*COLUMNS, *VALUES])
         print(found.to_string(index=False))
         return
-    arguments.rows.parent.mkdir(parents=True, exist_ok=True)
     simulate(arguments.rows, arguments.samples, arguments.seconds)
     table = table_of(pd.read_csv(arguments.rows))
     table.to_csv(TABLE, index=False, float_format="%.3g")
-    print(table.round(3).to_string(index=False))
+    short = in_short(table)
+    short.to_csv(IN_SHORT, index=False)
+    print(short.to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ median of the smallest margin within which a 90% interval says that learners are
 """
 
 import argparse
-import csv
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +19,9 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
-from studies.calibration.problems import Problem, problems
+from studies.calibration.problems import problems
 from studies.calibration.simulation import SampleRun
+from studies.resuming import add_rows
 from ucvtest.advice.calibration import calibration_table
 
 CELLS = {
@@ -43,8 +42,9 @@ LEAST_DIFFERENCE = 0.01
 """A true difference that is smaller is no margin."""
 
 
-def rows_of(problem: Problem, n_obs: int, sets: str, number: int) -> Iterator[tuple]:
-    """What every number of pairs says of a sample."""
+def rows_of(name: str, n_obs: int, sets: str, number: int) -> Iterator[tuple]:
+    """What every number of pairs says of a sample of a problem."""
+    problem = problems()[name]
     run = SampleRun(problem, n_obs, number)
     if len(np.unique(run.y)) == 1:
         return
@@ -53,14 +53,13 @@ def rows_of(problem: Problem, n_obs: int, sets: str, number: int) -> Iterator[tu
     for pairs in PAIRS:
         found = test.fit(pairs, "few", rng=run.seed(f"few fits, {sets}"))
         numbers = found.estimate, *found.conf_int(), found.pvalue, *found.conf_int(0.1)
-        yield problem.name, n_obs, sets, pairs, number, *(f"{x:.6g}" for x in numbers)
+        yield name, n_obs, sets, pairs, number, *(f"{x:.6g}" for x in numbers)
 
 
-def cells() -> Iterator[tuple[Problem, int, str]]:
+def cells() -> Iterator[tuple[str, int, str]]:
     """Problem, number of observations, and the size of learning sets in words."""
-    known = problems()
     for names, sizes, several in CELLS.values():
-        yield from ((known[name], n, sets) for name in names for n in sizes for sets in several)
+        yield from ((name, n, sets) for name in names for n in sizes for sets in several)
 
 
 def truth(problem: str, n_obs: int, sets: str) -> float:
@@ -125,23 +124,11 @@ def in_short(table: pd.DataFrame) -> pd.DataFrame:
 
 def simulate(path: Path, seconds: float) -> None:
     """A sample of every cell at a time, until there are enough or time is up."""
-    done = set()
-    if path.exists():
-        kept = pd.read_csv(path)
-        done = {*zip(kept["problem"], kept["n_obs"], kept["sets"], kept["number"], strict=True)}
-    start = time.monotonic()
-    with path.open("a", newline="") as file, warnings.catch_warnings():
+    samples = ((*cell, number) for number in range(SAMPLES) for cell in cells())
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", uv.UcvtestWarning)
-        writer = csv.writer(file)
-        if not path.stat().st_size:
-            writer.writerow(COLUMNS)
-        for number in range(SAMPLES):
-            for problem, n_obs, sets in cells():
-                if time.monotonic() - start > seconds:
-                    return
-                if (problem.name, n_obs, sets, number) not in done:
-                    writer.writerows(list(rows_of(problem, n_obs, sets, number)))
-                    file.flush()
+        keys = ("problem", "n_obs", "sets", "number")
+        add_rows(path, COLUMNS, keys, samples, rows_of, seconds)
 
 
 def main() -> None:
@@ -152,9 +139,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one sample, nothing kept")
     arguments = parser.parse_args()
     if arguments.quick:
-        print(pd.DataFrame(rows_of(problems()["weak_2"], 30, "half", 0), columns=list(COLUMNS)))
+        print(pd.DataFrame(rows_of("weak_2", 30, "half", 0), columns=list(COLUMNS)))
         return
-    arguments.rows.parent.mkdir(parents=True, exist_ok=True)
     if not arguments.table:
         simulate(arguments.rows, arguments.seconds)
     table = table_of(pd.read_csv(arguments.rows))

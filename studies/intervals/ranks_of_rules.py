@@ -10,8 +10,6 @@ observations. Batches of samples are kept as they come, and the script goes on w
 """
 
 import argparse
-import csv
-import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from studies.resuming import add_rows
 
 BATCH, BATCHES, SIZES, MANY = 100, 10, (40, 80, 200), 2 * 10**6
 TABLE = Path(__file__).with_suffix(".csv")
@@ -122,24 +121,10 @@ def in_short(rows: pd.DataFrame) -> pd.DataFrame:
 
 def collect(path: Path, seconds: float) -> None:
     """Add batches until all are there, or the time is up."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
-    kept = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
-    done = set(zip(kept["problem"], kept["n"], kept["batch"], strict=True))
-    wanted = [
+    batches = (
         (problem, n, batch) for batch in range(BATCHES) for problem in PROBLEMS for n in SIZES
-    ]
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not path.stat().st_size:
-            writer.writerow(COLUMNS)
-        for cell in wanted:
-            if cell in done:
-                continue
-            if time.monotonic() - start > seconds:
-                return
-            writer.writerows(batch_rows(*cell))
-            file.flush()
+    )
+    add_rows(path, COLUMNS, COLUMNS[:3], batches, batch_rows, seconds)
 
 
 def main() -> None:

@@ -10,10 +10,8 @@ the script goes on where it was stopped.
 """
 
 import argparse
-import csv
-import time
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from studies.resuming import add_rows
 
 SAMPLES, SIZES, MANY, AT = 300, (40, 80, 200), 50_000, 4.0
 TABLE = Path(__file__).with_suffix(".csv")
@@ -126,21 +125,8 @@ def in_short(rows: pd.DataFrame) -> pd.DataFrame:
 
 def collect(path: Path, seconds: float, samples: int = SAMPLES) -> None:
     """Add cells until all are there, or the time is up."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
-    kept = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
-    done = set(zip(kept["problem"], kept["n"], strict=True))
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not path.stat().st_size:
-            writer.writerow(COLUMNS)
-        for cell in [(name, n) for n in SIZES for name in PROBLEMS]:
-            if cell in done:
-                continue
-            if time.monotonic() - start > seconds:
-                return
-            writer.writerows(cell_rows(*cell, samples))
-            file.flush()
+    cells = ((name, n) for n in SIZES for name in PROBLEMS)
+    add_rows(path, COLUMNS, COLUMNS[:2], cells, partial(cell_rows, samples=samples), seconds)
 
 
 def main() -> None:

@@ -65,7 +65,7 @@ def of_the_class(cls: type[HypothesisTest]) -> Iterator[str]:
 def of_the_pages(cls: type[HypothesisTest]) -> Iterator[str]:
     """What readers need: the paper, the page, the line in README."""
     short = cls.method_name
-    if not any(each["test"] == short for paper in all_papers() for each in paper.behind):
+    if not any(each.get("test") == short for paper in all_papers() for each in paper.behind):
         yield (
             "ucvtest/results/papers.toml: add the paper, or a table [[paper.behind]] with "
             f'test = "{short}"'

@@ -46,20 +46,26 @@ def test_metrics_in_the_ustatistic_test_are_covered_as_pages_say() -> None:
 
 
 def test_concordances_of_learners_are_covered_as_the_page_says() -> None:
-    found = table("intervals/concordance_of_learners")
+    found = table("intervals/concordance_of_learners_in_short")
     page = (ROOT / "docs" / "validation" / "studies.md").read_text(encoding="utf-8")
     text = " ".join(page.split())
-    assert (
-        f"of {found.groupby(['test', 'target'])['samples'].sum().unique().item()} samples" in text
-    )
-    right = (found["covered"] * found["answered"]).groupby(found["target"]).sum()
-    mean = right / found.groupby("target")["answered"].sum()
+    numbers = found.groupby(["test", "target"])["samples"].sum()
+    assert f"Over all {numbers.unique().item()} samples" in text
+    cells = table("intervals/concordance_of_learners")
+
+    def share(*keys: str) -> pd.Series:
+        sums = cells.groupby([*keys])[["covered", "answered"]].sum()
+        return sums["covered"] / sums["answered"]
+
+    mean, by_test = share("target"), share("test", "target")
     assert (mean >= 0.93).all()
     words = f"{mean['one']:.1%} of the intervals of one learner and {mean['difference']:.1%}"
     assert words in text
-    weak = found.loc[found["covered"].idxmin()]
+    for test, shares in by_test.unstack().iterrows():
+        assert f"| `{test}` | {shares['one']:.1%} | {shares['difference']:.1%} |" in text
+    weak = found.loc[found["coverage"].idxmin()]
     assert (weak["test"], weak["target"], weak["n"]) == ("folds", "one", 60)
-    assert f"n = 60, {weak['covered']:.1%} ({100 * weak['mc_se']:.1f})" in text
+    assert f"n = 60 and light censoring has {weak['coverage']}% ({weak['mc_se']})" in text
 
 
 def test_every_problem_that_misses_has_its_reason() -> None:

@@ -32,7 +32,7 @@ def ustatistic(data):
 
 
 def test_every_test_has_a_paper_and_every_paper_a_test():
-    behind = [each["test"] for paper in all_papers() for each in paper.behind]
+    behind = [each["test"] for paper in all_papers() for each in paper.behind if "test" in each]
     assert set(behind) == set(TESTS)
 
 
@@ -68,6 +68,36 @@ def test_clusters_and_sequential_pvalues_are_cited(data):
     assert "durkalski2003" not in cite(by_row).keys
     stopped = uv.PermutationComplexityTest(*data, "lda").fit(99, stop_after=3, rng=0)
     assert "besag1991" in cite(stopped).keys
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("harrell", "harrell1982"),
+        (uv.metrics.harrell(20), "harrell1982"),
+        ("uno", "uno2011"),
+        (uv.metrics.auc(9), "blanche2013"),
+        (uv.metrics.brier(9), "graf1999"),
+        (uv.metrics.integrated_brier([5, 9]), "graf1999"),
+    ],
+)
+def test_metrics_of_survival_are_cited(metric, expected):
+    times, rows = uv.survival(np.arange(30) % 13 + 1, Y), np.arange(30)
+    columns = np.column_stack([rows % 3, rows % 4]) / 4
+    several = not isinstance(metric, str) and len(metric.times) > 1
+    rules = {"a": columns if several else columns[:, 0]}
+    losses = uv.Losses.from_predictions(times, rules, metric=metric, fold=rows % 2)
+    assert expected in cite(uv.CrossValidationWaldTest.from_losses(losses).fit()).keys
+    fixed = uv.Losses.from_predictions(times, rules, metric=metric)
+    assert expected in cite(uv.HoldOutTest.from_losses(fixed).fit()).keys
+
+
+def test_metrics_of_labels_are_not_those_of_survival():
+    risks = {"a": np.arange(30) / 30}
+    for metric, test in (("auc", uv.DeLongTest), ("brier", uv.HoldOutTest)):
+        losses = uv.Losses.from_predictions(Y, risks, metric=metric)
+        found = cite(test.from_losses(losses).fit()).keys
+        assert not {"graf1999", "blanche2013"} & set(found)
 
 
 def test_comparison_cites_the_papers_of_all_its_results():

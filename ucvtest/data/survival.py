@@ -58,7 +58,8 @@ def refuse_survival(array: np.ndarray) -> None:
         raise ValueError(
             "y holds durations as texts, such as "
             f"{str(first)!r:.40}: convert them to numbers, for example by pandas.to_timedelta(y)."
-            "dt.total_seconds(), where they are amounts; censored ones no test here can use"
+            "dt.total_seconds(), where they are amounts, and make survival times of them by "
+            "uv.survival(time, event), where some are censored"
         )
 
 

@@ -34,6 +34,7 @@ from ucvtest.metrics.recorded import COST_OF_ERRORS
 from ucvtest.metrics.refusals import refuse_name_of_auc
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.smooth import SmoothMetric
+from ucvtest.metrics.survival import SurvivalMetric
 
 __all__ = ["draw_design", "evaluate", "evaluate_problem", "refuse_seconds"]
 
@@ -164,6 +165,7 @@ def evaluate(
         weights=weights,
     )
     sample = problem.sample
+    _refuse_without_value(problem)
     user_design = None if cv is not None and is_integer(design) and design == FOLDS else design
     design_or_scheme = design_or_cv(
         user_design,
@@ -214,6 +216,19 @@ def evaluate(
             return evaluate_problem(
                 fitting_problem, drawn_design, execution, settings, say_names=True
             )
+
+
+def _refuse_without_value(problem: Problem) -> None:
+    """Refuse a survival metric that has no value for these times, whatever is predicted."""
+    metric, times = problem.metric, problem.sample.survival_times
+    if not isinstance(metric, SurvivalMetric) or times is None:
+        return
+    reason = metric.reason(times)
+    if reason:
+        raise ValueError(
+            f"metric={metric.name!r:.60} has no value for these survival times, as {reason}: take "
+            "another metric, or another time, or more observations"
+        )
 
 
 def refuse_seconds(problem: Problem, design: Design, execution: Execution) -> None:

@@ -23,6 +23,7 @@ from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import MetricOfSets, SumsOfSets
 from ucvtest.metrics.working_point import (
+    PooledParts,
     WorkingPoint,
     directions_of_parts,
     pool_of,
@@ -132,8 +133,8 @@ class KeptPredictions(FittedLosses):
         self._last_testing = testing
         if not self._points:
             self._points = [
-                self._first_point(learner_predictions, testing)
-                for learner_predictions in brief_predictions
+                self._first_point(pooled, learner_predictions, testing)
+                for pooled, learner_predictions in zip(self._pooled, brief_predictions, strict=True)
             ]
         return _linearised(
             self._points, self._target, brief_predictions, testing, row_by_row=self.one_by_one
@@ -146,11 +147,14 @@ class KeptPredictions(FittedLosses):
         brief = predictions.astype(np.int8)
         return brief if (brief == predictions).all() else predictions
 
-    def _first_point(self, predictions: np.ndarray, testing: np.ndarray) -> WorkingPoint:
-        # How many fits come at a time depends on how long they take: the first pair does not.
-        rows = slice(0, 2 if self.one_by_one else None)
-        first = pool_of(self.function, self._target)
-        first.add(predictions[rows], testing[rows], row_by_row=self.one_by_one)
+    def _first_point(
+        self, first: PooledParts | SumsOfSets, predictions: np.ndarray, testing: np.ndarray
+    ) -> WorkingPoint:
+        """At what the first rows have made of a pool."""
+        if self.one_by_one:
+            # How many fits come at a time depends on how long they take: the first pair does not.
+            first = pool_of(self.function, self._target)
+            first.add(predictions[:2], testing[:2], row_by_row=True)
         if isinstance(self.function, Cells):
             n_obs = len(self._target)
             return WorkingPoint.with_rows_added(self.function, first.means, n_obs)

@@ -21,6 +21,8 @@ def page_of(losses: Any) -> str:
         ("Better", "higher" if losses.greater_is_better else "lower"),
         ("Known", "means" if losses.values is None else "every observation"),
     ]
+    if losses.without_value:
+        fact_rows.append(("No value", losses.without_value))
     reduced = (
         {"mean": np.mean} if is_single else {"mean": np.mean, "least": np.min, "greatest": np.max}
     )

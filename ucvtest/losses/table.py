@@ -46,6 +46,7 @@ from ucvtest.metrics.recorded import (
     recorded_metric,
 )
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
+from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.weighted import WEIGHTED
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
@@ -270,6 +271,23 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         times = response_where_tested(self.design, self.target, self.event)
         assert isinstance(times, SurvivalTimes)
         return times
+
+    @cached_property
+    def without_value(self) -> str:
+        """Why a survival metric has no value for what was tested; "" where it has one.
+
+        The values of all learners are NaN then.
+        """
+        metric = self.metric
+        if not isinstance(metric, SurvivalMetric) or self.values is None:
+            return ""
+        if not np.isnan(self.values).all():
+            return ""
+        reason = (
+            metric.reason(self.tested_times)
+            or "no two that are comparable were tested by the same rule"
+        )
+        return f"{metric.in_words} has no value here, as {reason}"
 
     @property
     def tested_target(self) -> np.ndarray:

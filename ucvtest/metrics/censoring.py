@@ -74,3 +74,8 @@ class Censoring:
         contributions: np.ndarray = -drift[np.searchsorted(self.places, time, side="right")]
         contributions[censored] += jumps[np.searchsorted(self.places, time[censored])]
         return contributions
+
+    def contribution_at(self, errors: np.ndarray, at: float) -> np.ndarray:
+        """The same of errors at a time, weighted by G(at) of those who are followed beyond it."""
+        followed_until = np.where(self.times.time > at, np.inf, self.times.time)
+        return self.contribution(followed_until, errors, at)

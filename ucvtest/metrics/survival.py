@@ -251,7 +251,7 @@ def auc(at: float) -> SurvivalMetric:
     def in_sets(times: SurvivalTimes) -> MetricOfSets:
         censoring = Censoring.of(times)
         pairs = times_and_risks.area_pairs(times, censoring, at=time)
-        return PairsOfSets.of(times, *pairs, censoring, time)
+        return PairsOfSets(times, *pairs, censoring, time)
 
     return _metric(
         f"auc({written(time)})",
@@ -369,7 +369,7 @@ def _concordance(
 
     def in_sets(times: SurvivalTimes) -> MetricOfSets:
         pair_weights = times_and_risks.concordance_pairs(times, weighted=weighted, tau=end_time)
-        return PairsOfSets.of(times, *pair_weights)
+        return PairsOfSets(times, *pair_weights)
 
     concordance = partial(times_and_risks.concordance, weighted=weighted, tau=end_time)
     return _metric(

@@ -13,18 +13,16 @@ these values for losses, that of the kernel of g and two tested, exactly.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.metrics.censoring import Censoring
+from ucvtest.metrics.pairs_in_sets import pairs_in_sets
+from ucvtest.metrics.times_and_risks import brier_weights
 
 __all__ = ["BrierOfSets", "MetricOfSets", "PairsOfSets", "SumsOfSets"]
-
-SOME = 2**20
-"""Pairs of observations that are compared at a time."""
 
 
 class MetricOfSets(ABC):
@@ -62,30 +60,21 @@ class PairsOfSets(MetricOfSets):
 
     Attributes
     ----------
-    weights : ndarray, shape (n, n)
-        Of the pair whose first is i and whose second is j; 0 where the two are not compared.
+    time_rank : ndarray, shape (n,)
+        Of two that are compared the first has the lower one.
+    first, second : ndarray, shape (n,)
+        Weights of an observation as the first of a pair and as the second; those of a pair are
+        multiplied.
     censoring : Censoring, optional
         The distribution whose own error moves the values, up to the time `at`.
     """
 
-    weights: np.ndarray
     times: SurvivalTimes
+    time_rank: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
     censoring: Censoring | None = None
     at: float = np.inf
-
-    @classmethod
-    def of(
-        cls,
-        times: SurvivalTimes,
-        time_rank: np.ndarray,
-        first: np.ndarray,
-        second: np.ndarray,
-        censoring: Censoring | None = None,
-        at: float = np.inf,
-    ) -> "PairsOfSets":
-        """Where the first of a pair has the lower place; the weight is that of both, multiplied."""
-        weights = (time_rank[:, None] < time_rank) * np.outer(first, second)
-        return cls(weights, times, censoring, at)
 
     def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """Of each observation as the first of its pairs: in the right order, and all."""
@@ -119,34 +108,21 @@ class PairsOfSets(MetricOfSets):
 
         Of each observation as the first of its pairs, and as the second.
         """
-        tested = testing.astype(float)
-        weight_matrices = self.weights.T, self.weights
-        pairs = np.stack([(tested @ pair_weights) * tested for pair_weights in weight_matrices])
-        # Right less wrong: half of that and of all pairs is what is right, ties half.
-        excess = np.zeros(pairs.shape)
-        for rows, places in _by_size(testing):
-            risks = np.take_along_axis(predictions[rows], places, axis=1)
-            higher = risks[:, :, None] > risks[:, None, :]
-            lower = risks[:, :, None] < risks[:, None, :]
-            order = np.subtract(higher, lower, dtype=np.int8)
-            weighted = self.weights[places[:, :, None], places[:, None, :]] * order
-            for side_number in range(2):
-                row_excess = np.zeros((len(rows), testing.shape[1]))
-                np.put_along_axis(row_excess, places, weighted.sum(axis=2 - side_number), axis=1)
-                excess[side_number, rows] = row_excess
-        return (pairs + excess) / 2, pairs
-
-
-def _by_size(testing: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Some test sets of one size at a time, and the places of what they test."""
-    sizes = testing.sum(axis=1)
-    for size in np.unique(sizes[sizes > 1]):
-        every = np.flatnonzero(sizes == size)
-        step = max(1, SOME // int(size) ** 2)
-        for first_row in range(0, len(every), step):
-            rows = every[first_row : first_row + step]
-            places = np.nonzero(testing[rows])[1].reshape(len(rows), size)
-            yield rows, places
+        sizes = testing.sum(axis=1)
+        pair_weights = np.zeros((2, 2, *testing.shape))
+        for size in np.unique(sizes[sizes > 1]):
+            rows = np.flatnonzero(sizes == size)
+            tested = testing[rows]
+            places = np.nonzero(tested)[1].reshape(len(rows), size)
+            some_weights = np.zeros((2, 2, *tested.shape))
+            some_weights[:, :, tested] = pairs_in_sets(
+                self.time_rank[places],
+                predictions[rows][tested].reshape(places.shape),
+                self.first[places],
+                self.second[places],
+            ).reshape(2, 2, -1)
+            pair_weights[:, :, rows] = some_weights
+        return pair_weights[:, 0], pair_weights[:, 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,20 +150,14 @@ class BrierOfSets(MetricOfSets):
     def of(cls, times: SurvivalTimes, at: tuple[float, ...]) -> "BrierOfSets":
         """At these times, with the weights of the sample's censoring."""
         censoring = Censoring.of(times)
-        events = np.array([times.event & (times.time <= time) for time in at])
-        beyond = np.array([times.time > time for time in at])
-        weights = np.zeros(events.shape)
-        with np.errstate(divide="ignore"):
-            for time_index, time in enumerate(at):
-                weights[time_index, beyond[time_index]] = 1 / np.float64(censoring.at(time))
-            before = 1 / censoring.before(times.time)
-        weights = np.where(events, before, weights)
+        at_times = [brier_weights(times, censoring, at=time) for time in at]
+        targets, weights = map(np.array, zip(*at_times, strict=True))
         steps = np.diff(at)
         shares = np.ones(1)
         if len(at) > 1:
             trapezoid_steps = np.concatenate([[0.0], steps]) + np.concatenate([steps, [0.0]])
             shares = trapezoid_steps / (2 * (at[-1] - at[0]))
-        return cls(times, censoring, at, events * 1.0, weights, shares)
+        return cls(times, censoring, at, targets, weights, shares)
 
     def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         """Errors at each of the times, and how often an observation is tested."""
@@ -205,8 +175,7 @@ class BrierOfSets(MetricOfSets):
         means = sums[:-1] / np.maximum(sums[-1], np.finfo(float).tiny)
         added = np.zeros(len(self.times))
         for time_share, time, mean in zip(self.shares, self.at, means, strict=True):
-            followed_until = np.where(self.times.time > time, np.inf, self.times.time)
-            added += time_share * self.censoring.contribution(followed_until, mean, time)
+            added += time_share * self.censoring.contribution_at(mean, time)
         errors = np.einsum("k,rkn->rn", self.shares, self._errors(predictions))
         return np.asarray(errors + added)
 

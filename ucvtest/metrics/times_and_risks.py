@@ -13,18 +13,17 @@ import numpy as np
 
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.metrics.censoring import Censoring
+from ucvtest.metrics.pairs_in_sets import pairs_in_sets
 
 __all__ = [
     "area_at",
     "area_pairs",
     "brier_at",
+    "brier_weights",
     "concordance",
     "concordance_pairs",
     "integrated_brier",
 ]
-
-CHUNK = 256
-"""Rows that are compared one by one with each other; with those before them by counts of ranks."""
 
 
 def concordance(
@@ -116,17 +115,28 @@ def brier_at(
     at: float,
 ) -> np.ndarray:
     """The squared error of the probability of an event by then, weighted by 1/G."""
-    events, beyond = times.event & (times.time <= at), times.time > at
     known_censoring = Censoring.of(times) if censoring is None else censoring
     if not known_censoring.at(at) > 0:
         return np.full(times.n_obs, np.nan)
-    errors = np.zeros(times.n_obs)
-    errors[beyond] = risks[beyond] ** 2 / known_censoring.at(at)
-    errors[events] = (1 - risks[events]) ** 2 / known_censoring.before(times.time[events])
+    events, weights = brier_weights(times, known_censoring, at=at)
+    errors = weights * (events - risks) ** 2
     if censoring is not None:
         return errors
-    followed_until = np.where(beyond, np.inf, times.time)
-    return np.asarray(errors + known_censoring.contribution(followed_until, errors, at))
+    return errors + known_censoring.contribution_at(errors, at)
+
+
+def brier_weights(
+    times: SurvivalTimes, censoring: Censoring, *, at: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Who had the event by then, 1 or 0 (n,), and weights of squared errors (n,).
+
+    1/G(t-) of these, 1/G(at) of those who are followed beyond, and 0 of those censored before.
+    """
+    events, beyond = times.event & (times.time <= at), times.time > at
+    weights = np.zeros(times.n_obs)
+    weights[events] = 1 / censoring.before(times.time[events])
+    weights[beyond] = 1 / censoring.at(at) if beyond.any() else 0.0
+    return events * 1.0, weights
 
 
 def integrated_brier(
@@ -158,52 +168,19 @@ def _pairs(
     pair weighs the `first` of the one times the `second` of the other.
     """
     pair_weights = np.zeros((2, 2, len(time_rank)))
-    for rows in _by_fold(folds, len(time_rank)):
-        p, x, a, b = time_rank[rows], risks[rows], first[rows], second[rows]
-        pair_weights[0][:, rows] = a * _before(-p, -x, b)
-        pair_weights[1][:, rows] = b * _before(p, x, a)
+    for rows in _by_size(folds, len(time_rank)):
+        pair_weights[:, :, rows] = pairs_in_sets(
+            time_rank[rows], risks[rows], first[rows], second[rows]
+        )
     return pair_weights
 
 
-def _by_fold(folds: np.ndarray | None, n: int) -> Iterator[np.ndarray]:
-    """The rows of each fold; all of them where there is none."""
+def _by_size(folds: np.ndarray | None, n: int) -> Iterator[np.ndarray]:
+    """The rows (R, m) of all R folds that have m of them; all rows where there are no folds."""
     if folds is None:
-        yield np.arange(n)
+        yield np.arange(n)[None]
         return
-    for fold in np.unique(folds):
-        yield np.flatnonzero(folds == fold)
-
-
-def _before(time_rank: np.ndarray, risks: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of each row the weights of rows of a lower place, (2, n): of higher risk, ties half; of all.
-
-    Chunk by chunk in the order of the places, which takes time and memory of n^1.5 and n.
-    """
-    n, order = len(time_rank), np.argsort(time_rank, kind="stable")
-    p, w = time_rank[order], weights[order]
-    different, ranks = np.unique(risks[order], return_inverse=True)
-    starts = np.searchsorted(p, p, side="left")
-    above, seen = np.zeros(n), np.zeros(len(different))
-    for begin, chunk_end in _chunks(p, starts):
-        rows = slice(begin, chunk_end)
-        r = ranks[rows]
-        if begin:
-            more = np.concatenate([np.cumsum(seen[::-1])[::-1], [0.0]])
-            above[rows] = more[r + 1] + seen[r] / 2
-        if p[begin] < p[chunk_end - 1]:
-            higher = (r[:, None] > r) + 0.5 * (r[:, None] == r)
-            above[rows] += w[rows] @ (higher * (p[rows][:, None] < p[rows]))
-        seen += np.bincount(r, w[rows], len(different))
-    weights_before = np.empty((2, n))
-    weights_before[0, order] = above
-    weights_before[1, order] = np.concatenate([[0.0], np.cumsum(w)])[starts]
-    return weights_before
-
-
-def _chunks(places: np.ndarray, starts: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Where chunks of sorted places begin and end, which divide no place: large ones are alone."""
-    n = len(places)
-    some = np.arange(0, n, CHUNK)
-    rank_ends = np.searchsorted(places, places[some], side="right")
-    bounds = np.unique(np.concatenate([starts[some], rank_ends[rank_ends - starts[some] > 1], [n]]))
-    yield from zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+    order = np.argsort(folds, kind="stable")
+    _, starts, sizes = np.unique(folds[order], return_index=True, return_counts=True)
+    for size in np.unique(sizes):
+        yield order[starts[sizes == size][:, None] + np.arange(size)]

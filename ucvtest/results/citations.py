@@ -191,7 +191,7 @@ def _results_of(comparison: Any) -> list[ResultFields]:
 
 def _conditions_hold(conditions: Mapping[str, str], result: ResultFields) -> bool:
     """Whether a result is one of those that a table [[paper.behind]] describes."""
-    if result.settings.get("test") != conditions["test"]:
+    if result.settings.get("test") != conditions.get("test", result.settings.get("test")):
         return False
     return all(
         re.search(pattern, _text_of(result, name)) is not None

@@ -14,7 +14,7 @@ def write(parts: Folder) -> None:
             f"- {{footcite:t}}`{paper.key}`: {each['where']}."
             for paper in papers
             for each in paper.behind
-            if each["test"] == test
+            if each.get("test") == test
         ]
         parts.text(
             f"references_{test}.md", "\n".join([*lines, "", "```{footbibliography}", "```", ""])

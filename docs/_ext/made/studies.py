@@ -18,7 +18,7 @@ STUDIES = (
     "clusters/permuted_labels",
     "designs/strata",
     "intervals/bounded_slopes",
-    "intervals/concordance_of_learners",
+    "intervals/concordance_of_learners_in_short",
     "intervals/few_fits_auc_in_short",
     "intervals/few_fits_in_short",
     "intervals/few_fits_sizes_in_short",

@@ -104,11 +104,8 @@ learn_function <- function(f, arguments, argument, sample) {
   structure(learn, plain = TRUE)
 }
 
-takes_formula <- function(names)
-  all(c("formula", "data") %in% names) && names[1L] == "formula"
-
 # Functions of a formula that are known without their package.
-packages_of_formulas <- c(coxph = "survival")
+packages_of_formulas <- c(coxph = "survival", rfsrc = "randomForestSRC")
 
 # The function of a name such as "rpart::rpart", if a formula is all that it takes.
 formula_function <- function(name) {
@@ -176,6 +173,7 @@ by_formula <- function(f, arguments, sample) {
   predict_type <- arguments$predict_type
   arguments$predict_type <- NULL
   with_data(sample, predicted = predictor(predict_type), fit = function(formula, data) {
+    if (is_rfsrc(f)) list2env(with_time_and_status(formula, data), environment())
     call <- as.call(c(list(f, quote(formula), data = quote(data)), arguments,
                       if (!is.null(sample$weights)) list(weights = quote(.weights))))
     # Functions such as glm() look for the weights where the formula does, others are given them.

@@ -158,11 +158,40 @@ fit_train <- function(fit, x, y, xnew, output, trControl = NULL, tuneGrid = NULL
   else second(predict(fitted, xnew, type = "prob"), y)
 }
 
-# Any other function that is called as f(x, y, ...) and has a predict() method.
+# Any other function that is called as f(x, y, ...) or f(formula, data, ...) and has a predict()
+# method.
 any_fit <- function(fit, x, y, xnew, output, predict_type = NULL,
-                    .predictor = predictor(predict_type), ...)
-  .predictor(fit(x, y, ...), xnew, if (is.factor(y)) levels(y), output,
-             learnt = list(x = x, y = y))
+                    .predictor = predictor(predict_type), ...) {
+  classes <- if (is.factor(y)) levels(y)
+  if (!takes_formula(names(formals(args(fit)))))
+    return(.predictor(fit(x, y, ...), xnew, classes, output, learnt = list(x = x, y = y)))
+  data <- as.data.frame(x)
+  data$.response <- y
+  # In this environment, where coxph() looks again for what it learnt from.
+  formula <- .response ~ .
+  if (is_rfsrc(fit)) list2env(with_time_and_status(formula, data), environment())
+  fitted <- fit(formula, data = data, ...)
+  .predictor(fitted, as.data.frame(xnew), classes, output, learnt = list(x = data, y = y))
+}
+
+takes_formula <- function(names)
+  all(c("formula", "data") %in% names) && names[1L] == "formula"
+
+is_rfsrc <- function(fit)
+  "randomForestSRC" %in% loadedNamespaces() &&
+    identical(fit, getExportedValue("randomForestSRC", "rfsrc"))
+
+# rfsrc() has the time and the status as two columns, which its formula names.
+with_time_and_status <- function(formula, data) {
+  response <- as.character(formula[[2L]])
+  times <- data[[response]]
+  if (!inherits(times, "Surv")) return(list(formula = formula, data = data))
+  data[[response]] <- NULL
+  data$.time <- times[, "time"]
+  data$.status <- times[, "status"]
+  formula[[2L]] <- quote(Surv(.time, .status))
+  list(formula = formula, data = data)
+}
 
 # `numbers` says that the function takes a matrix, or makes integer codes of factors itself.
 recipes <- list(
@@ -247,7 +276,8 @@ predicted_numbers <- function(fitted, data, output, learnt, predict_type) {
 # event by each time, a column for each. `predict_type` is the type of predict() that is of risks.
 predicted_survival <- function(fitted, data, output, learnt = NULL, predict_type = NULL, ...) {
   times <- attr(output, "times")
-  kind <- intersect(c("coxph", "coxnet", "cv.glmnet", "ranger", "survreg"), class(fitted))[1L]
+  kinds <- c("coxph", "coxnet", "cv.glmnet", "ranger", "rfsrc", "survreg")
+  kind <- intersect(kinds, class(fitted))[1L]
   if (output == "risk") {
     if (!is.null(predict_type)) return(one_column(predict(fitted, data, type = predict_type, ...)))
     if (is.na(kind))
@@ -258,6 +288,7 @@ predicted_survival <- function(fitted, data, output, learnt = NULL, predict_type
       coxph = predict(fitted, data, type = "lp", reference = "sample"),
       survreg = -predict(fitted, data, type = "lp"),
       ranger = rowSums(rows_of(predict(fitted, data, ...)$chf, data)),
+      rfsrc = as.vector(predict(fitted, data, ...)$predicted),
       predict(fitted, data, type = "link", ...)[, 1L]))
   }
   if (is.na(kind) || kind == "survreg")
@@ -271,10 +302,11 @@ predicted_survival <- function(fitted, data, output, learnt = NULL, predict_type
     })
     return(do.call(cbind, by_then))
   }
-  if (kind == "ranger") {
+  if (kind %in% c("ranger", "rfsrc")) {
     predicted <- predict(fitted, data, ...)
+    known <- if (kind == "rfsrc") predicted$time.interest else predicted$unique.death.times
     steps <- cbind(1, rows_of(predicted$survival, data))
-    return(1 - steps[, 1L + findInterval(times, predicted$unique.death.times), drop = FALSE])
+    return(1 - steps[, 1L + findInterval(times, known), drop = FALSE])
   }
   curves <- survival::survfit(fitted, x = learnt$x, y = learnt$y, newx = data, ...)
   1 - t(matrix(summary(curves, times = times, extend = TRUE)$surv, length(times)))

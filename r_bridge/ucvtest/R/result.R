@@ -115,6 +115,8 @@ print_estimates <- function(x, digits) {
   of <- if (!told) paste0(" (", names(x$estimate), ")")
   cat(strwrap(paste0("sample estimates", of, ":")), sep = "\n")
   print(values, digits = max(3L, digits - 3L))
+  unknown <- grepl("standard error of a learner's own value", x$notes, fixed = TRUE)
+  if (anyNA(values[, ncol(values)])) cat(strwrap(x$notes[unknown]), sep = "\n")
   cat("\n")
 }
 

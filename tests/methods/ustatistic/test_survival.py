@@ -6,6 +6,7 @@ import pytest
 import ucvtest as uv
 from tests.oracles.survival_of_sets import concordance, jackknife
 from tests.support.samples import patients
+from ucvtest.methods.ustatistic import reporting
 
 SMALL = patients(9)
 X, Y = SMALL.matrix, SMALL.survival_times
@@ -126,6 +127,20 @@ def test_without_a_comparable_pair_the_status_says_so():
     y = uv.survival(np.r_[1.0:10.0], np.arange(9) == 0)
     late = uv.UStatisticTest(X, y, chance, metric=uv.metrics.brier(20), learn_size=3)
     assert "nobody is followed up to 20" in late.fit(n_pairs="exact").status
+
+
+def test_few_fits_stand_in_where_the_jackknife_of_one_learner_is_open(monkeypatch):
+    test = uv.UStatisticTest(MANY.matrix, MANY.survival_times, "cox:1.0", first, metric="harrell")
+    known = test.fit(n_pairs=600, rng=0)
+    assert (known.status, known.diagnostics["variance"]) == ("ok", "jackknife")
+    monkeypatch.setattr(reporting, "_own_variance", lambda learner_mean: np.nan)
+    found = test.fit(n_pairs=600, rng=0)
+    assert found.conf_int() == known.conf_int()
+    own, expected = found.tables["Learners"], known.tables["Learners"]
+    assert own["estimate"] == expected["estimate"]
+    assert own["se"] == pytest.approx(expected["se"], rel=0.3)
+    assert own["se"] != expected["se"]
+    assert any("The one that is shown is that of few fits" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

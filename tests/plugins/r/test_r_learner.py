@@ -27,6 +27,7 @@ from ucvtest_r.thread import on_r_thread
 
 import ucvtest as uv
 from tests.support.processes import LIMIT, finished
+from tests.support.samples import patients
 from ucvtest.methods.ustatistic import one_by_one
 
 RNG = np.random.default_rng(11)
@@ -41,6 +42,37 @@ def estimate(learner: object, other: object = None, *, y: object = LABELS, **kwa
     fit = {name: kwargs.pop(name) for name in ("n_jobs", "rng") if name in kwargs}
     test = uv.UStatisticTest(X, y, learner, other, **kwargs)
     return test.fit(n_pairs=20, **({"rng": 0} | fit))
+
+
+def test_learners_of_r_learn_survival_times() -> None:
+    pytest.importorskip("rpy2")
+    sample = patients(60)
+    x, y = sample.matrix, sample.survival_times
+    halves = [(np.flatnonzero(side), np.flatnonzero(~side)) for side in (X[:, 0] > 0, X[:, 1] > 0)]
+
+    def values(learner: object, metric: object, response: object = y) -> np.ndarray:
+        return uv.evaluate(learner, x, response, halves, metric=metric, rng=0).predictions
+
+    by_hand = RLearner(
+        "function(x, y, xnew) predict(survival::coxph(y ~ x[, 1] + x[, 2] + x[, 3]), "
+        "list(x = xnew))"
+    )
+    learnt = values(RLearner("survival::coxph"), "harrell")
+    expected = values("cox", "harrell")
+    assert values(by_hand, "harrell").shape == learnt.shape
+    sizes = np.cumsum([len(testing) for _, testing in halves])[:-1]
+    for found, known in zip(
+        *(np.split(each[0], sizes) for each in (learnt, expected)), strict=True
+    ):
+        np.testing.assert_allclose(found - found.mean(), known - known.mean(), atol=1e-7)
+    for metric in (uv.metrics.brier(10), uv.metrics.integrated_brier([5, 10])):
+        found = values(RLearner("survival::coxph"), metric)
+        np.testing.assert_allclose(found, values("cox", metric), atol=1e-7)
+    # Another response of the same features is learnt anew.
+    turned = uv.survival(y.time[::-1], y.event[::-1])
+    assert not np.allclose(values(RLearner("survival::coxph"), "harrell", turned), learnt)
+    result = uv.UStatisticTest(x, y, RLearner("survival::coxph"), "cox", metric="uno")
+    assert abs(result.fit(max_fits=24, variance="few", rng=0).estimate) < 1e-9
 
 
 # glmnet warns of classes with fewer than 8 observations, which some learning sets have.

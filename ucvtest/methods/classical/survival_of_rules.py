@@ -133,7 +133,4 @@ class SurvivalOfRules(LinearisedRules):
 
 def no_value_in_words(observed: LossDifference) -> str:
     """The status where a survival metric has no value for these observations."""
-    metric, times = observed.losses.metric, observed.losses.tested_times
-    assert isinstance(metric, SurvivalMetric)
-    reason = metric.reason(times) or "no two that are comparable were tested by the same rule"
-    return f"no estimate: {metric.in_words} has no value here, as {reason}; test more observations"
+    return f"no estimate: {observed.losses.without_value}; test more observations"

@@ -19,7 +19,7 @@ from ucvtest.designs.draws import (
 )
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
-from ucvtest.kernels.ustatistic.few_fits import RoundSums
+from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
@@ -79,7 +79,8 @@ class UStatisticEstimates:
     """The estimates of a mean loss, and how their run went.
 
     `variance` is the one to studentise with, `floored` if it was raised to four times its
-    Monte-Carlo error, or to the jackknife with all its noise; `own` each of two learners alone.
+    Monte-Carlo error, or to the jackknife with all its noise; `per_learner` each of two learners
+    alone, and `few_per_learner` that from few fits, where the jackknife of one is not known.
     """
 
     estimates: MonteCarloEstimates
@@ -88,6 +89,7 @@ class UStatisticEstimates:
     converged: bool = True
     per_learner: tuple[FirstOrderEstimate, ...] = ()
     floored: bool = False
+    few_per_learner: tuple[FewFits, ...] = ()
 
     @property
     def shape(self) -> Shape:

@@ -14,6 +14,7 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
+from ucvtest.kernels.ustatistic.few_fits import FewFits
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import (
     MIN_PAIRS,
@@ -35,6 +36,7 @@ __all__ = [
     "ORDER",
     "REMEDY_PAIRS",
     "max_fits_notes",
+    "own_value_is_open",
     "own_values",
     "remedy_for",
     "result_fields",
@@ -73,7 +75,7 @@ def result_fields(
 ) -> dict[str, Any]:
     """What a `TestResult` says of a mean loss, but for the question and the fits."""
     tested = _studentised(question, options, estimates, source)
-    per_learner = own_values(estimates.per_learner, settings)
+    per_learner = own_values(estimates.per_learner, settings, estimates.few_per_learner)
     with_interval, shape = tested[estimates.variance], estimates.shape
     return {
         **vars(with_interval),
@@ -165,13 +167,25 @@ def _diagnostics(
 
 
 def own_values(
-    learner_means: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]
+    learner_means: Sequence[FirstOrderEstimate],
+    settings: Mapping[str, Any],
+    from_few_fits: Sequence[FewFits] = (),
 ) -> PerLearnerEstimates:
-    """The mean losses of two learners, with the jackknife's standard errors."""
+    """The mean losses of two learners, with standard errors by the jackknife, or by few fits."""
     if not learner_means:
         return PerLearnerEstimates()
-    values = [(learner_mean.mean, _own_variance(learner_mean)) for learner_mean in learner_means]
+    values = []
+    for place, learner_mean in enumerate(learner_means):
+        variance = _own_variance(learner_mean)
+        if math.isnan(variance) and from_few_fits:
+            variance = from_few_fits[place].se ** 2
+        values.append((learner_mean.mean, variance))
     return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
+
+
+def own_value_is_open(learner_means: Sequence[FirstOrderEstimate]) -> bool:
+    """Whether resamples are too few for the jackknife of a learner's own value."""
+    return any(math.isnan(_own_variance(learner_mean)) for learner_mean in learner_means)
 
 
 def _own_variance(learner_mean: FirstOrderEstimate) -> float:
@@ -329,10 +343,15 @@ def _own_notes(estimates: UStatisticEstimates) -> Iterator[str]:
     """Why the two learners' own values do not differ by the estimate."""
     if not estimates.per_learner:
         return
-    if any(math.isnan(_own_variance(learner_mean)) for learner_mean in estimates.per_learner):
+    if own_value_is_open(estimates.per_learner):
         yield (
             "There are too few resamples for the standard error of a learner's own value: the "
             "Monte-Carlo error of its square is above a quarter of it."
+            + (
+                " The one that is shown is that of few fits, from the same pairs of learning sets."
+                if estimates.few_per_learner
+                else ""
+            )
         )
     first, other = estimates.per_learner
     values = estimates.estimates.values

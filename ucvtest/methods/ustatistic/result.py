@@ -208,7 +208,12 @@ def _estimated(
         return estimates
     if as_few is None:
         as_few = few.unanswered(options, estimates, source)
-    return few.from_rounds(rounds, source) if as_few else estimates
+    if as_few:
+        return few.from_rounds(rounds, source)
+    if reporting.own_value_is_open(estimates.per_learner):
+        of_few_fits = few.from_rounds(rounds, source).per_learner
+        return replace(estimates, few_per_learner=of_few_fits)
+    return estimates
 
 
 def result_from(

@@ -73,6 +73,37 @@ test_that("glmnet and ranger learn survival times by name", {
   }, "brier(400)"))
 })
 
+test_that("rfsrc of randomForestSRC learns survival times, by its name and as it is", {
+  skip_if_not_installed("randomForestSRC")
+  skip_without_python()
+  # Without random numbers.
+  settings <- list(ntree = 3, bootstrap = "none", mtry = 4, nsplit = 0)
+  predicted <- function(known, new) {
+    as_events <- function(data) transform(data, status = as.integer(status == 2))
+    formula <- stats::as.formula("Surv(time, status) ~ .")
+    fit <- do.call(randomForestSRC::rfsrc, c(list(formula, as_events(known)), settings))
+    predict(fit, as_events(new))
+  }
+  forests <- list(named = do.call(r_learner, c("rfsrc", settings)),
+                  itself = do.call(r_learner, c(randomForestSRC::rfsrc, settings)))
+  expect_equal(learnt(forests, "harrell"),
+               by_hand(function(known, new, y) predicted(known, new)$predicted, "harrell")[c(1, 1), ])
+  expect_equal(learnt(forests$named, "brier(400)"), by_hand(function(known, new, y) {
+    forest <- predicted(known, new)
+    1 - forest$survival[, sum(forest$time.interest <= 400)]
+  }, "brier(400)"))
+})
+
+test_that("a metric without a value is refused before fits, and said of predictions", {
+  skip_without_python()
+  expect_match(message_of(learnt("cox", "brier(5000)")),
+               "has no value for these survival times, as nobody is followed up to 5000")
+  losses <- prediction_losses(times, data.frame(half = rep(0.5, nrow(lung))), metric = "brier(5000)")
+  printed <- paste(utils::capture.output(print(losses)), collapse = " ")
+  expect_match(printed, "Brier score at 5000 has no value here, as nobody is followed up to 5000")
+  expect_match(hold_out_test(losses)$status, "no estimate: Brier score at 5000")
+})
+
 test_that("tests, comparisons and single tested rows take learners of survival times", {
   skip_if_not_installed("glmnet")
   skip_if_not_installed("ranger")
@@ -104,7 +135,7 @@ test_that("learners that are not known to learn survival times are refused", {
   expect_match(message_of(learnt(own, "harrell")),
                "fit of class 'own' .* r_learner\\(f, predict_type = \"risk\"\\)")
   expect_match(message_of(learnt("lda", "harrell")),
-               "use 'cox', coxph, \"glmnet\", \"ranger\" or a function\\(x, y, xnew\\)")
+               "use 'cox', coxph, \"glmnet\", \"ranger\", \"rfsrc\" or a function\\(x, y, xnew\\)")
   expect_match(message_of(learnt(structure(list(), class = "model_spec"), "harrell")),
                "learner model_spec is not known to learn survival times")
   expect_match(message_of(evaluate_learners(x, times, "cox")),
