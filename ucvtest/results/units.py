@@ -2,7 +2,8 @@
 
 Tests compute with losses, because methods know more about them: that they are 0 or 1, that they are
 skewed to the right. Here, and nowhere else, their results change into those of the score, which are
-a mirror image, or into costs; p-values stay."""
+a mirror image, or into costs; p-values stay.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
