@@ -24,8 +24,8 @@ def autolog(
     """Log every later test, comparison, selection and plan, in the active run or one of its own.
 
     Calling it again replaces the options. While a test resamples, MLflow's own autologging
-    is off in the whole process, so that the fits inside log nothing. A server holds a test up
-    for 8 seconds at most, and only one test a minute. ``UCVTEST_AUTOLOG=1`` in the environment
+    is off in the whole process, so that the fits inside log nothing. A server delays a test
+    by 8 seconds at most, and only one test a minute. ``UCVTEST_AUTOLOG=1`` in the environment
     does the same without code.
 
     Parameters
@@ -48,8 +48,8 @@ def autolog(
     ImportError
         If MLflow is not installed, or plots are asked for and matplotlib is not.
     ValueError
-        If `spool_dir` cannot be written to, is not the user's, or is open to others and holds more
-        than records.
+        If `spool_dir` cannot be written to, is not the user's, or is open to others and contains
+        more than records.
 
     See Also
     --------
@@ -77,9 +77,9 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Any]:
     Returns
     -------
     list of (run_id, key)
-        What has been sent, the oldest first. What could not be sent stays, with a warning.
-        What another process (or an earlier attempt of this one) is sending is left to it,
-        so that nothing is sent twice.
+        Records that were sent, the oldest first. Records that could not be sent stay, with a
+        warning. Records that another process (or an earlier attempt of this one) is sending are
+        left to it, so that nothing is sent twice.
 
     Raises
     ------
@@ -100,14 +100,14 @@ class AutologByEnvironment:
         self._switched = False
 
     def fitting(self, test: Any) -> AbstractContextManager[Any]:
-        """Give way to the hook that `autolog` adds, which surrounds the fit."""
+        """Leave the fit to the hook that `autolog` adds, which surrounds the fit."""
         with ExitStack() as stack:
             for hook in self._in_its_place():
                 stack.enter_context(hook.fitting(test))
             return stack.pop_all()
 
     def fitted(self, test: Any, result: Any) -> None:
-        """Give way where nothing was fitted before, as by a test on losses that exist."""
+        """Leave the result to it if nothing was fitted before, as by a test on losses."""
         for hook in self._in_its_place():
             hook.fitted(test, result)
 

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class FitHook(Protocol):
-    """What is told about every fit of a test."""
+    """A hook that is called about every fit of a test."""
 
     def fitting(self, test: Any) -> AbstractContextManager[Any]:
         """A context that surrounds the resampling.
@@ -42,7 +42,7 @@ class FitHook(Protocol):
 
 @runtime_checkable
 class ComparisonHook(FitHook, Protocol):
-    """What is told of a comparison as a whole, instead of result by result."""
+    """A hook that is called with a whole comparison, instead of result by result."""
 
     def compared(self, test: Any, comparison: Any) -> None:
         """Called with the finished comparison and a test on its data."""
@@ -50,10 +50,10 @@ class ComparisonHook(FitHook, Protocol):
 
 @runtime_checkable
 class OutcomeHook(FitHook, Protocol):
-    """What is told of the selections of `uv.select_model` and the plans of `uv.plan` too."""
+    """A hook that is called with selections of `uv.select_model` and plans of `uv.plan` too."""
 
     def concluded(self, question: Any, outcome: Any) -> None:
-        """Called with the finished selection or plan, and what was asked, which has `sample`.
+        """Called with the finished selection or plan, and the question, which has `sample`.
 
         Of a selection that is what `fitting` got; of a plan without data None.
         """

@@ -69,7 +69,7 @@ class Advice(ByValue):
     Parameters
     ----------
     n_obs, n_fits : int
-        What was asked: observations, and model fits that can be afforded.
+        Observations, and model fits that can be afforded, as passed to `advise`.
     loss : str
     n_learners : int
     goal : {"test", "interval"}
@@ -185,7 +185,7 @@ def advise(
     Returns
     -------
     Advice
-        With reasons and a test that can be run; it says where it cannot promise.
+        With reasons and a test that can be run; `promises` is False if the study promises nothing.
 
     Raises
     ------
@@ -354,7 +354,7 @@ class _Cells:
         return [cell for cell in cells if cell.n_obs in (*below, *above)]
 
     def evidence(self, names: Sequence[str]) -> list[Evidence]:
-        """What is known of procedures that fit the sample."""
+        """Evidence on the procedures that fit the sample."""
         return [
             self._of_one(PROCEDURES[name], cells)
             for name in names

@@ -1,4 +1,4 @@
-"""The calibration table, and what it says of a procedure."""
+"""The calibration table, and its evidence on a procedure."""
 
 import json
 from dataclasses import dataclass
@@ -109,13 +109,13 @@ def calibration_table() -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        One row for each problem, sample size, target ("difference" of two learners, "error" of
-        the first, "independence") and procedure: size of the learning sets, model fits, true
-        value and its standard error; samples, how many were answered and covered, with Clopper
-        and Pearson's 95% limits; whether both learners are equally good; p-values, how many were
-        at most 0.05, with limits; median width of the intervals. In rows of the last studies
-        also the standard deviation of the estimates, intervals below and above the true value,
-        median seconds, and for AUCs the size of the smaller class.
+        One row for each problem, sample size, target ("difference" of two learners, "error" of the
+        first, "independence") and procedure: size of the learning sets, model fits, true value and
+        its standard error; samples, how many had an answer, and an interval with the true value,
+        with Clopper and Pearson's 95% limits; whether both learners are equally good; p-values, how
+        many were at most 0.05, with limits; median width of the intervals. In rows of the last
+        studies also the standard deviation of the estimates, intervals below and above the true
+        value, median seconds, and for AUCs the size of the smaller class.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def calibration_table() -> "pd.DataFrame":
 
 
 def forget_table() -> None:
-    """Read the table anew when it is next asked for, as after it was written."""
+    """Read the table again at the next request, as after it was written."""
     _table.cache_clear()
 
 

@@ -95,12 +95,12 @@ class Procedure:
 
     @property
     def takes_loss(self) -> bool:
-        """Whether the class has an argument for the loss, beside what the settings say."""
+        """Whether the class has an argument for the loss that the settings do not give."""
         parameters = inspect.signature(self.cls.__init__).parameters
         return "loss" in parameters and not self.auc and not self.zero_one
 
     def settings(self, n_obs: int) -> dict[str, Any]:
-        """Arguments of the constructor, beside data, learners and loss."""
+        """Arguments of the constructor other than data, learners and loss."""
         arguments = dict(self.arguments)
         if self.design is not None:
             arguments["design"] = self.design
@@ -181,7 +181,7 @@ learner."""
 
 
 def _few_fits(n_pairs: int) -> Procedure:
-    """The U-statistic test from so many pairs, two fits of each learner for each."""
+    """The U-statistic test from `n_pairs` pairs, two fits of each learner for each."""
     options = {"variance": "few", "n_pairs": n_pairs}
     name = f"ustatistic_few_{2 * n_pairs}"
     return Procedure(name, "UStatisticTest", learn_share="half", options=options)

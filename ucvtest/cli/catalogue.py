@@ -41,7 +41,7 @@ def learners() -> None:
 
 
 def tests() -> None:
-    """List all tests, and what each of them is about."""
+    """List all tests, with one line about each."""
     from ucvtest.methods.registry import TESTS
 
     for name, cls in TESTS.items():

@@ -220,7 +220,7 @@ def compare(
     another, --tests several, which are then fitted once for each different design.
     Without --other, the error of one learner and its confidence interval. The verdict is
     the first line; estimates are the first learner minus the second, so that a negative
-    one speaks for the first (with --loss auc or --scoring a positive one).
+    one favours the first (with --loss auc or --scoring a positive one).
 
     \b
     Tests:

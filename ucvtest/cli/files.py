@@ -28,7 +28,7 @@ def read(
     one_hot: bool = False,
     gaps: bool = False,
 ) -> "tuple[pd.DataFrame, Any, Any]":
-    """Features, response and groups, if there are any, of a file; `gaps` are values that lack."""
+    """Features, response and groups, if there are any, of a file; `gaps` are missing values."""
     if groups == target:
         raise ValueError(f"--groups {groups}: that is the target")
     group_columns = [] if groups is None else [groups]
@@ -49,7 +49,7 @@ def read(
 
 
 def truth(table: "pd.DataFrame", target: str | None, event: str | None) -> Any:
-    """What was to be predicted: a column, or survival times; None where there is none."""
+    """The response: a column, or survival times; None if there is none."""
     if target is None:
         return None
     if event is None:
@@ -98,7 +98,7 @@ def listed_columns(
 def without_gaps(
     table: "pd.DataFrame", option_columns: Sequence[tuple[str, str]], missing: str
 ) -> "pd.DataFrame":
-    """The table without rows that lack a value in a column that is used, where these may go."""
+    """The table without rows that miss a value in a used column, if these may be dropped."""
     if missing == "raise":
         return table
     complete = table.dropna(subset=list(dict.fromkeys(name for _, name in option_columns)))

@@ -251,7 +251,7 @@ def check_options(
 
 
 def check_truth(target: str | None, loss: RuleLossName, metric: str | None = None) -> None:
-    """Refuse predictions without what was to be predicted, and marked answers with it."""
+    """Refuse predictions without a response, and marked answers with one."""
     marked = loss in ("correct", "score")
     if marked and metric is not None:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""``ucvtest predictions``: rules by what they predicted for one test set, or out of fold."""
+"""``ucvtest predictions``: rules by their predictions for one test set, or out of fold."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,4 +1,4 @@
-"""What is printed and written of an outcome."""
+"""The printed and written forms of an outcome."""
 
 import json as json_module
 import math
@@ -72,7 +72,7 @@ def show(
 
 
 def _answer(name: str, answer: "NoninferiorityResult | str") -> str:
-    """What is said about a margin."""
+    """The sentence about a margin."""
     text = answer if isinstance(answer, str) else answer.verdict
     return f"{name}: {text}" if name else text
 
@@ -153,7 +153,7 @@ def _as_json(
     margin_results: "Mapping[str, NoninferiorityResult | str]",
     alpha: float,
 ) -> str:
-    """The outcome, with its verdict and the answers about a margin beside its own fields."""
+    """The outcome, with its verdict and the answers about a margin next to its own fields."""
     from ucvtest import __version__
     from ucvtest.results.result import TestResult
 

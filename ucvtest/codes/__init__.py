@@ -1,6 +1,6 @@
 """Light constant-weight codes: bounds, critical values and constructions.
 
-What no algorithm can exceed under the null hypothesis of label independence, and what an
+The limit of every algorithm under the null hypothesis of label independence, and what an
 adversary can reach: Pahikkala et al. (2025), section 3.
 """
 

@@ -77,12 +77,12 @@ def light_code_bounds(n_errors: int, n: int, weight: int) -> CodeBounds:
     Returns
     -------
     CodeBounds
-        Unpacks to ``(lower, upper)``; both hold, and are equal for weights 1, 2, n - 2, n - 1.
+        Unpacks to ``(lower, upper)``; both are valid, and equal for weights 1, 2, n - 2, n - 1.
 
     Raises
     ------
     ValueError
-        If an argument is no integer, `n_errors` is negative, or `weight` is not between 1 and
+        If an argument is not an integer, `n_errors` is negative, or `weight` is not between 1 and
         n - 1.
 
     Notes
@@ -171,7 +171,7 @@ def residue_class_sizes(n: int, weight: int, modulus: int) -> list[int]:
     Raises
     ------
     ValueError
-        If an argument is no integer, negative, or too large; the modulus must be positive.
+        If an argument is not an integer, negative, or too large; the modulus must be positive.
 
     Notes
     -----
@@ -236,7 +236,7 @@ def _known(bound_kind: str, n: int, w: int) -> list[tuple[int, str]]:
 
 
 def _triples(n: int) -> int:
-    """A(n, 4, 3), the most triples of which no two have a pair in common."""
+    """A(n, 4, 3), the most triples without two that share a pair."""
     return n * ((n - 1) // 2) // 3 - (n % 6 == 5)
 
 

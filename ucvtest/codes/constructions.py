@@ -1,4 +1,4 @@
-"""Light codes in explicit form, and learners that reach what they allow."""
+"""Light codes in explicit form, and learners that reach their limit."""
 
 import hashlib
 from dataclasses import dataclass
@@ -155,7 +155,7 @@ def cyclic_code(n_errors: int, n: int) -> LightCode:
     Raises
     ------
     ValueError
-        If an argument is no integer, W is negative, n below 3, or there are too many words.
+        If an argument is not an integer, W is negative, n below 3, or there are too many words.
 
     Notes
     -----
@@ -369,7 +369,7 @@ def _neighbours(codewords: np.ndarray) -> np.ndarray:
 
 
 def _light_orientation(edges: np.ndarray, n_words: int, n_errors: int) -> np.ndarray:
-    """Arcs (E, 2) of which at most n_errors leave each word, by a maximum flow."""
+    """Arcs (E, 2), at most n_errors from each word, by a maximum flow."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import maximum_flow
 

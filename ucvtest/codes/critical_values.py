@@ -164,7 +164,7 @@ def supremum_pvalue(n_errors: float, n: int, weight: int) -> float:
     Raises
     ------
     ValueError
-        If an argument is no number, or out of range: see `light_code_bounds`.
+        If an argument is not a number, or out of range: see `light_code_bounds`.
 
     Notes
     -----
@@ -196,7 +196,7 @@ def plot_critical_values(table: "pd.DataFrame", ax: "Axes | None" = None) -> "Ax
     ImportError
         If matplotlib is not installed.
     TypeError
-        If it is no such table.
+        If it is another object.
     """
     import pandas as pd
 

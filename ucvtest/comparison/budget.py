@@ -19,7 +19,7 @@ FEWEST_OF_EACH = 2 * LEAST_ROUNDS
 
 
 def affordable_of(max_fits: int, pairs: Sequence[Pair]) -> Affordable:
-    """How many fits of two learners there are of so many in all.
+    """The fits of two learners out of the fits of all.
 
     Of each of some pairs, unless a learner's fits are `shared` by all of its pairs.
     """
@@ -92,7 +92,7 @@ def within_fits(plan: Plan, max_fits: int) -> Plan:
 
 
 def _shared_out(plan: Plan, n_fits: int, too_few_fits: Callable[[int, str], ValueError]) -> Plan:
-    """The plan with so many fits of all learners; `too_few_fits` is told how many there must be."""
+    """The plan with this number of fits of all learners; `too_few_fits` gets the least number."""
     learners, n_turns = len(plan.request.learners), turns_of(plan.request.pairs)
     of_designs = sum(shared.drawn.n_resamples for shared in plan.shared)
     least_rounds = {test.label: _least_rounds(test, n_turns) for test in plan.own_set_tests}
@@ -138,7 +138,7 @@ def _least_rounds(planned: PlannedTest, n_turns: int) -> int:
 
 
 def _within(planned: PlannedTest, rounds: int, n_turns: int) -> PlannedTest:
-    """A test with at most so many fits of each learner, and this number among its options."""
+    """A test with at most this number of fits of each learner, and the number among its options."""
     run = planned.joint_run
     if run is not None:
         bounded_run = run.within(rounds)

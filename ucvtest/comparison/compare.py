@@ -355,7 +355,7 @@ def _joint_statistics(
     results: Mapping[tuple[str, str, str], TestResult],
     runs: Sequence["_Run"],
 ) -> dict[str, JointStatistics]:
-    """What joins the metrics of each test, where all intervals are to hold together."""
+    """The joint statistics of the metrics of each test, where intervals are simultaneous."""
     if len(metrics) < 2 or not plan.request.simultaneous:
         return {}
     directions = {key: direction for run in runs for key, direction in run.directions.items()}

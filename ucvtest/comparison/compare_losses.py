@@ -153,7 +153,7 @@ def _joint_statistics(
     results: Mapping[tuple[str, str, str], TestResult],
     request: LossesToCompare,
 ) -> dict[str, JointStatistics]:
-    """What joins the metrics of each test, where all intervals are to hold together."""
+    """The joint statistics of the metrics of each test, where intervals are simultaneous."""
     if len(metrics) < 2 or not request.simultaneous:
         return {}
     joined = {}
@@ -219,7 +219,7 @@ def _pairs(losses: Losses, baseline: str | int | None) -> tuple[Pair, ...]:
 
 
 def _admitting(request: LossesToCompare) -> dict[str, TestSpec]:
-    """All valid tests that admit the losses."""
+    """All valid tests that accept the losses."""
     admitting, reasons = {}, []
     for name, cls in tests_that_compare().items():
         if not cls.valid or cls.in_time:

@@ -25,7 +25,7 @@ class Comparison(ComparisonFields):
     results : mapping of (test, learner, other) to TestResult
         Every test of every pair; estimates are the first learner minus the second.
     fits : tuple of Fits
-        What was fitted for it.
+        The model fits made for it.
     correction : str or None
         How p-values are adjusted for the number of pairs.
     elapsed : float
@@ -91,7 +91,7 @@ class Comparison(ComparisonFields):
             One minus the confidence level of the intervals, which are adjusted after
             ``correction="simultaneous"`` only.
         kind : {"pairs", "learners"}, optional
-            The differences, or what each learner reaches, the best set in colour: the default of
+            The differences, or the estimate of each learner, the best set in colour: the default of
             three learners or more after ``correction="simultaneous"`` with one test.
 
         Returns

@@ -111,8 +111,8 @@ def recommended(
     """What `advise` recommends for one learner, or for pairs of learners.
 
     `validated` gives the data and the learners, which a score of whole test sets does not ask for;
-    `affordable` says how many fits of two learners there may be, in the place of the usual numbers;
-    a test that no advice is about is no other with less time. Of `several` metrics the same fits
+    `affordable` gives the number of fits of two learners that replaces the default numbers; a test
+    without advice does not change with less time. Of `several` metrics the same fits
     serve all.
 
     Raises
@@ -159,7 +159,7 @@ def recommended(
 
 
 def _known(metric: Metric) -> str:
-    """The name by which advice is asked: losses of one's own have tails like squared ones.
+    """The name by which advice is asked: your own losses have tails like squared ones.
 
     Linearised values of confusion metrics are a few numbers, as errors are.
     """

@@ -95,7 +95,7 @@ def save_comparison(
 
 
 def _kind(comparison: ComparisonFields, kind: Any) -> Kind:
-    """What is drawn: learners, where they were judged together by one test, else pairs."""
+    """The picture: learners, where they were judged together by one test, else pairs."""
     has_learners = len(comparison.together) == 1
     if kind is None:
         return "learners" if has_learners and len(comparison.learners) > 2 else "pairs"
@@ -108,7 +108,7 @@ def _kind(comparison: ComparisonFields, kind: Any) -> Kind:
 
 
 def _plot_learners(comparison: ComparisonFields, ax: "Axes | None", alpha: float) -> "Axes":
-    """What each learner reaches, the best one first, the best set in colour."""
+    """The estimate of each learner, the best one first, the best set in colour."""
     frame = comparison.learner_frame(alpha)
     intervals = list(zip(frame["conf_low"], frame["conf_high"], strict=True))
     ax = known_axes(ax, _size(comparison.learners))

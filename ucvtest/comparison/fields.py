@@ -1,4 +1,4 @@
-"""What a comparison holds: results by test and pair, fits, tables of them, and JSON."""
+"""The parts of a comparison: results by test and pair, fits, tables of them, and JSON."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -69,7 +69,7 @@ class Fits:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonFields(Saved):
-    """What a `Comparison` holds, for those who put it in words, tables and pictures.
+    """The parts of a `Comparison`, for those who put it in words, tables and pictures.
 
     Parameters and their meaning are those of `ucvtest.Comparison`.
     """
@@ -293,7 +293,7 @@ class ComparisonFields(Saved):
         Parameters
         ----------
         test, learner, other : str, optional
-            What has only one value may be left out.
+            An argument with only one value may be left out.
 
         Raises
         ------
@@ -449,12 +449,12 @@ class ComparisonFields(Saved):
 
 
 def _labelled(tests: Iterable[str], test: Any) -> list[str]:
-    """The tests of this label, or all; an array, compared element by element, is no label."""
+    """The tests of this label, or all; an array, compared element by element, is not a label."""
     return [key for key in tests if test is None or (isinstance(test, str) and key == test)]
 
 
 def check_correction(correction: Any) -> None:
-    """Refuse what is no way to adjust p-values."""
+    """Refuse an unknown way to adjust p-values."""
     is_correction = isinstance(correction, str) and correction in get_args(Correction)
     if correction is not None and not is_correction:
         raise ValueError(

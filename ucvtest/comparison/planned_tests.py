@@ -95,7 +95,7 @@ class ComparisonQuestion:
 
     @property
     def has_classes(self) -> bool:
-        """Whether the response holds classes, where no loss says so."""
+        """Whether the response has classes, where no loss says so."""
         regresses = any(map(is_regressor, self.learners.values()))
         return taken_for_classes(self.y, regresses=regresses, pos_label=self.pos_label)
 
@@ -243,7 +243,7 @@ class PlannedTest:
     def of(
         cls, label: str, spec: TestSpec, request: ComparisonQuestion, questions: Questions
     ) -> Self:
-        """Make the tests; what they refuse is refused here."""
+        """Make the tests, which may refuse their arguments."""
         if request.simultaneous:
             check_simultaneous(spec)
         pairs = request.pairs
@@ -302,7 +302,7 @@ def _about(question: DataQuestion, *names: str) -> DataQuestion:
 def _joint_run(
     tests: Mapping[Pair, HypothesisTest], all_learners: DataQuestion, options: Mapping[str, Any]
 ) -> Any:
-    """One run for all tests and for each learner, ready, alone, of which nothing is tested."""
+    """One run for all tests and for each learner alone, ready, which is not tested."""
     first: Any = next(iter(tests.values()))
     single_learner_tests: dict[Any, Any] = {
         name: first.asking(_about(all_learners, name).untested()) for name in all_learners.learners
@@ -329,7 +329,7 @@ class Plan:
     """The tests of a comparison, checked, and the designs that they share.
 
     Every design is drawn with the same seed, and so are tests with learning sets of their own: each
-    result is the one that the test gives by itself with this seed, whatever stands beside it.
+    result is the one that the test gives by itself with this seed, whatever other tests there are.
     """
 
     def __init__(self, request: ComparisonQuestion, tests: Any, seed: int) -> None:

@@ -1,7 +1,7 @@
 """Several metrics of the same learners: which of them share predictions, and what rows are called.
 
 Metrics that are functions of means of the same kind of prediction cost the fits of one. Others,
-such as "auc" beside "f1", are fitted by themselves, on learning sets from the same seed.
+such as "auc" together with "f1", are fitted by themselves, on learning sets from the same seed.
 """
 
 import math
@@ -45,7 +45,7 @@ def is_several(metric: Any) -> bool:
 
 
 def families_of(loss: Any, scoring: Any, metric: Any, weights: Any = None) -> tuple[Family, ...]:
-    """What is compared, by the predictions that it needs; one unless `metric` is a list.
+    """The metrics compared, by the predictions that it needs; one unless `metric` is a list.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def directions_of(
 def across_metrics(
     results: Mapping[Key, TestResult], directions: Mapping[Key, tuple[Any, np.ndarray]]
 ) -> JointStatistics:
-    """What joins results of several metrics; `directions` with what they are from.
+    """The joint statistics of several metrics; `directions` with their sources.
 
     Errors from other fits, or of unknown correlation, count as independent.
     """

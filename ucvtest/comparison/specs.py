@@ -85,7 +85,7 @@ class TestSpec(ByValue):
 
     @classmethod
     def of(cls, test: str | type[HypothesisTest], options: Mapping[str, Any]) -> "TestSpec":
-        """A test with options that are told apart by what the class and its `fit` take.
+        """A test with options, divided into those of the class and those of its `fit`.
 
         Parameters
         ----------

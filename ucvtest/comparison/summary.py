@@ -91,7 +91,7 @@ def _best_set_clause(comparison: ComparisonFields, test: str, alpha: float) -> s
 
 
 def _labels(comparison: ComparisonFields) -> list[tuple[str, str]]:
-    """The tests, and what they are called in words."""
+    """The tests, with their names in words."""
     labels = {test: label_of(test, result) for (test, *_), result in comparison.results.items()}
     return list(labels.items())
 
@@ -147,7 +147,7 @@ def _noun(comparison: ComparisonFields) -> str:
 
 
 def _verb(claim: str, count: int) -> str:
-    """What tests do with a claim: find it, or give what they have instead."""
+    """The verb of tests about a claim: they find it, or give another answer instead."""
     several = "" if count > 1 else "s"
     if claim in (PROBABILITIES, NO_PVALUE):
         return f"give{several} {claim}"
@@ -345,7 +345,7 @@ def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
 
 
 def _learner_grid(comparison: ComparisonFields, test: str, alpha: float) -> Grid:
-    """What each learner reaches alone, the best ones first, those of the best set marked."""
+    """The estimate of each learner, the best first, the best set marked."""
     frame = comparison.learner_frame(alpha, test)
     first_rows = frame.head(MOST_ROWS)
     numbers = first_rows[["estimate", "se", "conf_low", "conf_high"]].to_numpy()
@@ -399,7 +399,7 @@ def _grid(
 
 
 def _letter(comparison: ComparisonFields, test: str) -> str:
-    """The letter of what was fitted for a test."""
+    """The letter of the fits of a test."""
     places = (position for position, fits in enumerate(comparison.fits) if test in fits.tests)
     return _letters(next(places))
 
@@ -465,7 +465,7 @@ def _notes(comparison: ComparisonFields) -> list[str]:
 
 
 def _direction_note(comparison: ComparisonFields) -> list[str]:
-    """Of which metrics less is better, where more of others is."""
+    """The metrics where less is better, if there are others where more is."""
     lower = [
         result.settings["loss"]
         for result in comparison.results.values()

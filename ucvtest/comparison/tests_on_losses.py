@@ -21,7 +21,7 @@ __all__ = ["LossesToCompare", "TestOnLosses"]
 
 @dataclass(frozen=True, eq=False)
 class LossesToCompare:
-    """Losses of several learners, the pairs of these, and what is asked of each pair."""
+    """Losses of several learners, their pairs, and the question about each pair."""
 
     losses: Losses
     pairs: tuple[Pair, ...]
@@ -44,7 +44,7 @@ class TestOnLosses:
     fit_options: Mapping[str, Any]
 
     def of(self, *names: str) -> HypothesisTest:
-        """The test of one learner, or of a pair; refused if it does not admit the losses."""
+        """The test of one learner, or of a pair; refused if it does not accept the losses."""
         cls: Any = self.spec.cls
         request = self.request
         with naming_test(self.label):

@@ -126,7 +126,7 @@ def as_design(
     X, y : optional
         The data: splitters look at them, and splits must suit their number of rows.
     auc : bool
-        Whether it is for the AUC: what is drawn here is then stratified, unless the user says not.
+        Whether it is for the AUC: designs drawn here are then stratified, unless the user says not.
     groups : Groups, optional
         The cluster of each observation, which some splitters look at.
 

@@ -60,7 +60,7 @@ class Design:
 
     @property
     def words(self) -> str:
-        """What is known of its making, as summaries name it."""
+        """How it was made, as summaries name it."""
         if not self.learns:
             return "fixed rules, one test set"
         return f"a design of {self.n_resamples} learning sets"
@@ -84,7 +84,7 @@ class Design:
         Raises
         ------
         ValueError
-            If `n_obs` is no positive integer.
+            If `n_obs` is not a positive integer.
         """
         n_obs = at_least("n_obs", n_obs, 1)
         check_number("n_obs", n_obs, high=1e9)
@@ -120,7 +120,7 @@ class Design:
         Raises
         ------
         ValueError
-            If they are no 0/1 matrices of one shape, or one of several rows learns from nothing,
+            If they are not 0/1 matrices of one shape, or one of several rows learns from nothing,
             or a row tests nothing, or tests what it learns from.
         """
         learning = _zero_one_matrix("learning", learning)
@@ -150,7 +150,7 @@ class Design:
         return Design(self.learning[:, groups.first], self.testing[:, groups.first])
 
     def check_groups(self, groups: Groups) -> None:
-        """Refuse learning or test sets that hold some observations of a group without the others.
+        """Refuse learning or test sets with some observations of a group without the others.
 
         Raises
         ------
@@ -188,7 +188,7 @@ def folds_in_words(n_folds: int, n_repeats: int) -> str:
 
 
 def _pairs(splits: Any) -> list[Any]:
-    """The splits as a list, refused where they are no pairs."""
+    """The splits as a list, refused unless they are pairs."""
     listed = isinstance(splits, Iterable) and getattr(splits, "ndim", 1) > 0
     pairs = list(splits) if listed else [splits]
     if not all(

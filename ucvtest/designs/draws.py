@@ -189,7 +189,7 @@ def _numbers(is_member: np.ndarray) -> np.ndarray:
 def _random_keys(
     rng: np.random.Generator, members: np.ndarray, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """Random numbers, each of which carries its member: the smallest choose a random subset."""
+    """Random numbers, each with its member: the smallest choose a random subset."""
     keys = rng.integers(2**64, size=shape, dtype=np.uint64)
     keys &= np.uint64(2**64 - 2**MEMBER_BITS)
     keys |= members.view(np.uint64)

@@ -55,7 +55,7 @@ class NamedDesign(ABC):
         n_obs : int
         rng : numpy Generator
         groups : Groups, optional
-            The cluster of each observation, the unit of resampling: sets hold whole groups.
+            The cluster of each observation, the unit of resampling: sets contain whole groups.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class OfUnits(NamedDesign):
 
     @abstractmethod
     def _check(self, n_obs: int, units: str) -> None:
-        """Refuse numbers of units that are too small; `units` says what they are."""
+        """Refuse numbers of units that are too small; `units` names them."""
 
     @abstractmethod
     def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:

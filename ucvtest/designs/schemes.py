@@ -57,9 +57,10 @@ class KFold(StratifiedDesign):
     Strata fix the numbers of each class in learning sets, and the estimate is about such sets. They
     are not the default for errors, as the gain was small: with 30 observations, half of them or 15%
     of one class, the standard deviation of errors of ten folds was 4 and 6% smaller, and 95%
-    intervals covered as often; but the error of equal classes came out 0.019 below that of random
-    samples (0.004 without strata). They help a single split with a rare class: 16% smaller, and no
-    learning set without the class (200 samples a cell, ``studies/designs/strata.py``).
+    intervals contained the true value as often; but the error of equal classes came out 0.019 below
+    that of random samples (0.004 without strata). They help a single split with a rare class: 16%
+    smaller, and no learning set without the class (200 samples a cell,
+    ``studies/designs/strata.py``).
 
     Examples
     --------

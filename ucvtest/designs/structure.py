@@ -89,7 +89,7 @@ def random_splits_of(design: Design, unevenness: float = 0.0) -> tuple[int, int]
     ----------
     design : Design
     unevenness : float
-        What is admitted beyond a difference of one observation: by how much the mean of the
+        Accepted beyond a difference of one observation: by how much the mean of the
         reciprocal sizes of the test sets may exceed that of equal sets, relative to it. A mean
         over such test sets has that much more variance.
 
@@ -113,7 +113,7 @@ def random_splits_of(design: Design, unevenness: float = 0.0) -> tuple[int, int]
 
 
 def _unevenness(sizes: np.ndarray) -> float:
-    """What `random_splits_of` holds against its bound; no finite one admits an empty test set."""
+    """What `random_splits_of` compares with its bound; infinite for an empty test set."""
     return float(sizes.mean() * (1 / sizes).mean() - 1) if sizes.all() else math.inf
 
 
@@ -252,7 +252,7 @@ def _reason_not_complements(design: object) -> str | None:
     Raises
     ------
     TypeError
-        If it is no Design.
+        If it is not a Design.
     """
     if not isinstance(design, Design):
         raise TypeError(

@@ -14,7 +14,7 @@ __all__ = ["WithinClasses"]
 
 @dataclass(frozen=True, eq=False)
 class WithinClasses(Shape):
-    """Which observations each class has, and how many of them every learning set holds."""
+    """The observations of each class, and how many of them every learning set has."""
 
     members: tuple[np.ndarray, ...]
 
@@ -41,7 +41,7 @@ class WithinClasses(Shape):
         return sets.reshape(2 * n_pairs, -1)
 
     def draws(self, n_pairs: int) -> np.ndarray:
-        """Numbers (2 n_pairs,) of what is independent among such sets: pairs, or single sets."""
+        """Numbers (2 n_pairs,) of the independent units among such sets: pairs, or single sets."""
         rows = np.arange(2 * n_pairs)
         return rows % n_pairs if self.paired else rows
 

@@ -1,1 +1,1 @@
-"""Learners fitted on the learning sets of a design, and what they cost where tested."""
+"""Learners fitted on the learning sets of a design, and their losses on its test sets."""

@@ -35,7 +35,7 @@ class Batch(Protocol):
 class JittedBatch:
     """Fits of a jitted learner, always in calls of the same shape.
 
-    Another shape would be compiled anew, and would round differently: the last bit of a
+    Another shape would be compiled again, and would round differently: the last bit of a
     score can decide a tie, so that results would depend on the size of the batches. Labelings
     of one learning set may have a form to which the shape does not matter.
     """

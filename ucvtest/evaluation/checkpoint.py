@@ -1,6 +1,6 @@
 """What a call has finished, kept in a file to go on from.
 
-The file holds JSON, one object a line: first what was asked, then predictions of some fits at a
+The file is JSON, one object a line: first the question, then predictions of some fits at a
 time of learners that are fitted one by one, finished results, and numbers that the clock decided,
 appended as whole lines, each with the check sum of all up to it. A last line that was cut short, as
 by a power failure, is left out; any other change is refused. One call at a time writes. Each fit is
@@ -77,7 +77,7 @@ class Checkpoint(KnownFits):
         Raises
         ------
         ValueError
-            If the name is none, its folder does not exist, or the file holds something else.
+            If the name is none, its folder does not exist, or the file is another one.
         """
         if not isinstance(path, (str, PathLike)):
             raise ValueError(f"checkpoint must be the name of a file, got {path!r:.60}")
@@ -108,7 +108,7 @@ class Checkpoint(KnownFits):
     def begin(
         self, question: Mapping[str, Any], learners: Mapping[str, Learner], seed: int
     ) -> None:
-        """Say what is asked; predictions of another call are refused.
+        """Give the question; predictions of another call are refused.
 
         Raises
         ------
@@ -184,7 +184,7 @@ class Checkpoint(KnownFits):
         return self._decided[name]
 
     def result(self, key: Sequence[str]) -> Any:
-        """A finished result as JSON has it; None where there is none."""
+        """A finished result as JSON has it; None if there is none."""
         return self._results.get(json.dumps(key))
 
     def keep_result(self, key: Sequence[str], value: Mapping[str, Any]) -> None:
@@ -228,7 +228,7 @@ class Checkpoint(KnownFits):
             os.fsync(file.fileno())
 
     def _start(self) -> None:
-        """Write the first line of a new file at once, or cut off what is left of the last one."""
+        """Write the first line of a new file at once, or cut off the rest of the last one."""
         if self._header is None:
             header = {
                 "format": FORMAT,

@@ -1,4 +1,4 @@
-"""Fits that take their time, a few at a time: shown, announced and kept as they are finished."""
+"""Slow fits, a few at a time: shown, announced and kept as they are finished."""
 
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ the last chunk three times, and workers wait for each other at the end of a chun
 class ChunkedFits:
     """Fits of one learning set at a time, in chunks of some seconds each; see `Batch`.
 
-    How long they take decides the size of the chunks and nothing else. What is known is not
+    How long they take decides the size of the chunks and nothing else. Known predictions are not
     fitted again.
     """
 
@@ -58,7 +58,7 @@ class ChunkedFits:
         device: int,
         workers: "Parallel",
     ) -> dict[int, Exception]:
-        """Do the fits that are missing, chunk by chunk, and write what they predict.
+        """Do the fits that are missing, chunk by chunk, and write their predictions.
 
         Returns why fits have failed, by the number of the split.
         """

@@ -88,8 +88,8 @@ def evaluate(
         See the tests.
     groups : array-like, shape (n,), optional
         The cluster of each observation, such as the patient of each row: labels of any type. Sets
-        then hold whole clusters, numbers of observations in a design are numbers of clusters, and
-        tests take the losses by cluster. Every row keeps its loss; the weight of a cluster is
+        then contain whole clusters, numbers of observations in a design are numbers of clusters,
+        and tests take the losses by cluster. Every row keeps its loss; the weight of a cluster is
         chosen in the test (``from_losses(group_weight=)``).
     rng : None, int or numpy Generator
         Decides the design and the seeds of learners with randomness of their own; the same

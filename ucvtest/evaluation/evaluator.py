@@ -197,7 +197,7 @@ class Evaluator:
     def _single_classes(
         self, learning: np.ndarray, members: list[np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Which learning sets have a single class, and what is then predicted."""
+        """Which learning sets have a single class, and their predictions."""
         if members is not None:
             present = np.stack(
                 [(learning & class_members).any(axis=1) for class_members in members]

@@ -1,4 +1,4 @@
-"""Fits that are asked for, row by row: which learning set, what is tested, which labels."""
+"""Fits that are asked for, row by row: learning set, test set, labels."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,8 +12,8 @@ __all__ = ["FitRequests"]
 class FitRequests:
     """Some fits of one learner: their numbers, sets (R, n) and seeds.
 
-    A vector (n,) is a learning set that all have in common; labels (R, n) are what each fit sees as
-    the response, where that is not the sample's. Where they `may_fail`, an error inside a learner
+    A vector (n,) is a learning set that all have in common; labels (R, n) are the response of each
+    fit, where that is not the sample's. Where they `may_fail`, an error inside a learner
     costs its own fit alone.
     """
 

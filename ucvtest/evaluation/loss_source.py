@@ -174,7 +174,7 @@ class FittedLosses(LossSource):
         testing: np.ndarray,
         failed: dict[int, list[FailedFit]],
     ) -> list[np.ndarray]:
-        """What becomes of what each learner has scored."""
+        """The values that are kept of the scores of each learner."""
         return learner_values
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:

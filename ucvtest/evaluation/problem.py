@@ -135,7 +135,7 @@ class Problem:
         several_classes: bool = False,
         **arguments: Any,
     ) -> Self:
-        """The same, of which the AUC is refused where there are not two classes, unless allowed."""
+        """The same; an AUC without two classes is refused unless allowed."""
         problem = cls.of(X, y, learners, loss=loss, **arguments)
         if problem.metric.ranks_pairs and not several_classes:
             check_two_classes(problem.sample)
@@ -200,7 +200,7 @@ class Problem:
 
     @property
     def n_units(self) -> int:
-        """Clusters, or observations where there are none: what learning sets are drawn from."""
+        """Clusters, or observations if there are none: the units of learning sets."""
         return self.sample.n_obs if self.clusters is None else self.clusters.n_groups
 
     def learnt_rows(self, n_units: int) -> int:

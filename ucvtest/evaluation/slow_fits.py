@@ -77,7 +77,7 @@ def announce_duration(
 
 
 def is_long(seconds: float) -> bool:
-    """Whether a user is told of fits that take so long."""
+    """Whether fits take long enough for a warning."""
     return seconds >= LONG_SECONDS
 
 

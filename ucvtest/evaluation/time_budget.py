@@ -50,7 +50,7 @@ def fits_within(
 ) -> int:
     """Fits of all learners that the seconds allow, each to as many learning sets as the others.
 
-    The learners are ready to be fitted; what is tried here is not part of any answer.
+    The learners are ready to be fitted; trials are not part of any answer.
     """
     sample = problem.sample
     member = np.arange(sample.n_obs) < learn_size
@@ -72,7 +72,7 @@ def fits_within(
 
 
 def warm_up(trial: Callable[[int], object]) -> None:
-    """What is compiled is compiled once for all, and says nothing of the fits to come."""
+    """Compile first: that is done once, and does not count for later fits."""
     trial(2)
 
 
@@ -82,7 +82,7 @@ def rounds_within(
     round_name: str,
     clock: Callable[[], float] | None = None,
 ) -> int:
-    """How often the seconds allow to do each of some things once; a trial does one so many times.
+    """How often the seconds allow a round of some tasks; a trial does one a number of times.
 
     Raises
     ------

@@ -98,7 +98,7 @@ class SplitBatch:
 
     @property
     def output(self) -> Output:
-        """What is predicted."""
+        """The kind of prediction."""
         return self._output
 
     @property
@@ -146,7 +146,7 @@ class SplitBatch:
 
 
 def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:
-    """What the workers are given in turn: each task is half of an equal share of what is left.
+    """The tasks of the workers in turn: each is half of an equal share of the rest.
 
     Few large tasks, because the sample travels with each; single splits at the end, where a worker
     that has nothing left to do waits for the others.

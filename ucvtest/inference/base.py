@@ -88,7 +88,7 @@ class HypothesisTest(ABC):
     loss : str, callable, Loss or matrix, optional
         By default zero_one for classes and squared error for a real response. Whole numbers are
         amounts if the loss scores numbers, or if there is no loss and a learner is a regressor.
-        Otherwise they are classes, of which at most 20 are accepted. A matrix holds
+        Otherwise they are classes, at most 20. A matrix has
         ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last; a DataFrame
         may name its rows and columns by the classes instead.
     output : {"label", "number", "probability", "score"}, optional
@@ -100,7 +100,7 @@ class HypothesisTest(ABC):
         is named.
     groups : array-like, shape (n,), optional
         The cluster of each observation, such as the patient of each row: labels of any type.
-        Clusters are then the observations: learning and test sets hold whole ones, sizes of
+        Clusters are then the observations: learning and test sets contain whole ones, sizes of
         learning sets and degrees of freedom count them, and the answer is about new clusters.
     group_weight : {"group", "row"}
         "group": the loss of a cluster is the mean over its rows, so that every cluster counts the
@@ -255,7 +255,7 @@ class HypothesisTest(ABC):
         weights: Any = None,
         **data: Any,
     ) -> DataQuestion:
-        """Validate what is common to all tests: the arguments of the class, but for its own."""
+        """Validate the part common to all tests: the arguments of the class, but for its own."""
         loss = chosen_loss(loss, scoring, metric, weights)
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
@@ -355,7 +355,7 @@ class HypothesisTest(ABC):
         alternative: Alternative,
         group_weight: GroupWeight | None,
     ) -> LossesQuestion:
-        """Validate what is common to all tests on losses."""
+        """Validate the part common to all tests on losses."""
         auc = difference.losses.metric.ranks_pairs
         paired = difference.other is not None
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
@@ -382,7 +382,7 @@ class HypothesisTest(ABC):
         return test
 
     def _ask(self, question: Question) -> None:
-        """Keep the question; subclasses keep their own arguments, and refuse what they cannot use.
+        """Keep the question; subclasses keep their own arguments, and refuse others.
 
         Called once, at the end of the constructor.
         """
@@ -480,7 +480,7 @@ class HypothesisTest(ABC):
 
     @property
     def metric(self) -> Any:
-        """What is estimated."""
+        """The metric of the estimand."""
         return self.question.metric
 
     @property
@@ -511,12 +511,12 @@ class HypothesisTest(ABC):
 
     @property
     def backend(self) -> Backend | None:
-        """What was asked to fit estimators; None for a test that was made from losses."""
+        """The `backend` of estimators; None for a test that was made from losses."""
         return self.question.backend
 
     @property
     def positive(self) -> Any:
-        """The positive class; None where there is none, or losses were given."""
+        """The positive class; None if there is none, or losses were given."""
         return self.question.positive
 
     @property
@@ -536,7 +536,7 @@ class HypothesisTest(ABC):
 
     @property
     def n_units(self) -> int:
-        """Clusters, or observations where there are none."""
+        """Clusters, or observations if there are none."""
         return self.question.n_units
 
     @property
@@ -605,15 +605,15 @@ class HypothesisTest(ABC):
         return None
 
     def _fit(self, options: Any, execution: Execution, progress: bool | None) -> TestResult:
-        """The result, with its options validated, of which hooks are told."""
+        """The result, with its options validated, announced to hooks."""
         result = self.run(options, execution, progress)
         hooks.announce(self, result)
         return result
 
     def run(self, options: Any, execution: Execution, progress: bool | None = None) -> TestResult:
-        """The frame around a fit: hooks, a progress bar, seconds; hooks are not told of the result.
+        """The frame around a fit: hooks, a progress bar, seconds; without an announcement to hooks.
 
-        Comparisons and plans, which hooks are told of as a whole, call it for each of their tests.
+        Comparisons and plans, which are announced as a whole, call it for each of their tests.
         """
         question, started = self.question, time.perf_counter()
         with question.fitting(self, self.method_name, progress) as bar:
@@ -666,7 +666,7 @@ class HypothesisTest(ABC):
         )
 
     def within_fits(self, options: Any, most_fits: int) -> Any:
-        """The options with at most so many fits, no fewer than `least_fits`."""
+        """The options with at most this number of fits, no fewer than `least_fits`."""
         return options
 
     def check_test_sets(self, design: Design) -> None:

@@ -101,12 +101,12 @@ NEW_ROW: Mapping[GroupWeight, str] = {
 
 
 def in_clusters(estimand: str, clusters: Clusters | None) -> str:
-    """An estimand, with which rows of which clusters it is about."""
+    """An estimand, with its rows and clusters."""
     return estimand if clusters is None else f"{estimand} ({NEW_ROW[clusters.weight]})"
 
 
 def few_clusters(n_tested: int) -> str:
-    """The status of a test on so many tested clusters."""
+    """The status of a test on this number of tested clusters."""
     if n_tested > 1:
         return "ok"
     return "no variance estimate: a single group was tested; test two at least, better twenty"

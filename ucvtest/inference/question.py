@@ -95,7 +95,7 @@ class Question(ABC):
 
     @property
     def n_units(self) -> int:
-        """Clusters, or observations where there are none."""
+        """Clusters, or observations if there are none."""
         return self.n_obs if self.clusters is None else self.clusters.n_groups
 
     @property
@@ -132,7 +132,7 @@ class Question(ABC):
 
     @property
     def positive(self) -> Any:
-        """The positive class, as JSON knows it; None where there is none, or losses are given."""
+        """The positive class, as JSON knows it; None if there is none, or losses are given."""
         return None
 
     @property
@@ -156,7 +156,7 @@ class Question(ABC):
         )
 
     def with_hypothesis(self, hypothesis: Hypothesis) -> Self:
-        """The same question with another hypothesis about what is computed."""
+        """The same question with another hypothesis about the same estimand."""
         return replace(self, hypothesis=hypothesis)
 
     def untested(self) -> Self:
@@ -224,7 +224,7 @@ class Question(ABC):
         batch_size: int | None = None,
         max_seconds: float | None = None,
     ) -> Execution:
-        """How fits are run; what is about draws and fits is refused where losses are given."""
+        """How fits are run; arguments about draws and fits are refused where losses are given."""
 
     def refuse_budget(self, **arguments: Any) -> None:
         """Refuse arguments of `fit` that are about draws and fits, where there will be none."""
@@ -693,7 +693,7 @@ def by_name(learner: Any, other: Any) -> Any:
 
 
 def check_losses(losses: Any) -> None:
-    """Refuse what is no table of losses."""
+    """Refuse anything but a table of losses."""
     if not isinstance(losses, Losses):
         raise ValueError(
             f"losses must be uv.Losses, got {type(losses).__name__}: see uv.evaluate, "

@@ -67,7 +67,7 @@ def studentise(
     df: float = math.nan,
     status: str = "ok",
 ) -> Studentised:
-    """Test an estimate against a hypothesis by its standard error, of which `mc_se` is a part.
+    """Test an estimate against a hypothesis by its standard error, with `mc_se` as a part.
 
     The reference "none" gives no statistic. A status other than "ok" takes away reference, p-value
     and interval; a statistic is still shown.
@@ -139,7 +139,7 @@ def variance_table(
 
 @dataclass(frozen=True)
 class PerLearnerEstimates:
-    """Each of two learners by itself, beside the difference that a test is about.
+    """Each of two learners by itself, in addition to the difference that a test is about.
 
     Both parts are empty where there is one learner.
     """
@@ -153,7 +153,7 @@ class PerLearnerEstimates:
     def of_errors(
         cls, names: Iterable[Any], estimates: Iterable[float], errors: Iterable[float]
     ) -> Self:
-        """From the error (or AUC) of each, and its standard error: NaN where there is none."""
+        """From the error (or AUC) of each, and its standard error: NaN if there is none."""
         keys = ("estimate_learner", "estimate_other", "se_learner", "se_other")
         errors_or_aucs, se = tuple(estimates), tuple(errors)
         table = {"learner": tuple(map(str, names)), "estimate": errors_or_aucs, "se": se}

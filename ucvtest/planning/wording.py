@@ -74,7 +74,7 @@ def _at_least(plan: PlanFields, goal_text: str) -> str:
 
 
 def summary(plan: PlanFields, *, with_verdict: bool = True) -> "PlanSummary":
-    """Tables of what was asked and what is predicted."""
+    """Tables of the question and of the predictions."""
     return PlanSummary(plan, with_verdict=with_verdict)
 
 
@@ -106,7 +106,7 @@ class PlanSummary(GridSummary):
 
 
 def _statements(plan: PlanFields) -> list[tuple[str, str]]:
-    """What is stated in words."""
+    """Statements in words."""
     settings = plan.settings
     learner_labels = (("Learner", "learner"), ("Other", "other"))
     return [
@@ -121,7 +121,7 @@ def _statements(plan: PlanFields) -> list[tuple[str, str]]:
 
 
 def _fact_rows(plan: PlanFields) -> list[tuple[str, str]]:
-    """What is a number or a name."""
+    """Numbers and names."""
     settings = plan.settings
     return [
         ("Pilot", f"{settings['n_pilot']} {settings['units']}"),
@@ -132,7 +132,7 @@ def _fact_rows(plan: PlanFields) -> list[tuple[str, str]]:
 
 
 def _kind_of(name: Any) -> str:
-    """What a loss, or a metric of which more is better, is called, as in summaries of results."""
+    """The name of a loss or metric, as in summaries of results."""
     metric = named_smooth_metric(name)
     return kind_in_words(name, rises=metric is not None and metric.greater_is_better)
 

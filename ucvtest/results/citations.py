@@ -48,7 +48,7 @@ class Paper:
     fields : mapping
         Author, title, year and where it appeared, as BibTeX has them.
     behind : tuple of mapping
-        Of which results it is the source, and by which of its parts.
+        The results that it is the source of, and the part of each.
     """
 
     key: str
@@ -111,8 +111,8 @@ class Citations:
 def cite(result: ResultFields | HasResults | HasKeys) -> Citations:
     """The papers that a result rests on, as BibTeX and in words.
 
-    Besides the paper of the test these are the sources of the interval, of the variance and of
-    what else this result used, such as clusters or a sequential p-value.
+    In addition to the paper of the test these are the sources of the interval, of the variance
+    and of anything else this result used, such as clusters or a sequential p-value.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def cite(result: ResultFields | HasResults | HasKeys) -> Citations:
     Returns
     -------
     Citations
-        Its `text` and `bibtex` are what they say, its `keys` those of `TestResult.methods_text`.
+        Its `text` and `bibtex` are the references in these forms, its `keys` those of `TestResult.methods_text`.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def _conditions_hold(conditions: Mapping[str, str], result: ResultFields) -> boo
 
 
 def _text_of(result: ResultFields, name: str) -> str:
-    """A field, or a part of one, as text; empty where there is none."""
+    """A field, or a part of one, as text; empty if there is none."""
     field, _, attribute = name.partition(".")
     value = getattr(result, field)
     if isinstance(value, ChangedUnits):

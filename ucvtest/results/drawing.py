@@ -121,7 +121,7 @@ def _draw_picture(ax: "Axes", result: ResultFields, picture: Picture) -> "Axes":
 
 
 def draw_layers(ax: "Axes", picture: Picture, title: str = "") -> "Axes":
-    """Draw a picture; `title` where it has none."""
+    """Draw a picture; `title` if the picture is without one."""
     for depth, layer in enumerate(picture.layers):
         _MARKS[layer.mark](
             ax,

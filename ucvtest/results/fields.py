@@ -1,4 +1,4 @@
-"""What a result holds: numbers, intervals from them, and its form as JSON."""
+"""The parts of a result: numbers, intervals from them, and its form as JSON."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -44,7 +44,7 @@ class Posterior:
     """Posterior probabilities of an estimand, which a Bayesian test gives instead of a p-value.
 
     Of values below, in and above the region of practical equivalence, whose half width `rope` is 0
-    where there is none.
+    if there is none.
     """
 
     p_left: float
@@ -56,7 +56,7 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class ResultFields(Saved):
-    """What a `TestResult` holds, for those who put it in words, tables and pictures.
+    """The parts of a `TestResult`, for those who put it in words, tables and pictures.
 
     Parameters and their meaning are those of `ucvtest.TestResult`.
     """
@@ -124,10 +124,10 @@ class ResultFields(Saved):
         Returns
         -------
         tuple of float
-            Lower and upper end; both NaN, with a warning that says why, where the method or this
-            result has none. The p-value is at most `alpha` exactly when the interval of the method
-            leaves out the null value. Limits beyond `bounds`, what the estimand can be, are cut;
-            p-values stay. An interval that leaves out its estimate is extended to it.
+            Lower and upper end; both NaN, with a warning that says why, if the method or this
+            result gives no interval. The p-value is at most `alpha` exactly when the interval of
+            the method leaves out the null value. Limits beyond `bounds`, what the estimand can be,
+            are cut; p-values stay. An interval that leaves out its estimate is extended to it.
 
         Raises
         ------
@@ -204,9 +204,9 @@ class ResultFields(Saved):
 
 
 def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
-    """The interval of `conf_int` without its warning, for what shows the status beside it.
+    """The interval of `conf_int` without its warning, for output that shows the status next to it.
 
-    Whatever the method gives, it holds the estimate and lies within what the estimand can be.
+    Whatever the method gives, it contains the estimate and lies within the possible values.
     """
     interval = method_interval(result, alpha)
     return within(holding(interval, result.estimate, result.alternative, alpha), result.bounds)

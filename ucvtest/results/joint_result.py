@@ -26,7 +26,7 @@ class JointResult(Saved):
     covariance : ndarray, shape (k, k)
         The estimated covariance matrix of the estimates.
     statistic : float
-        Chi-square; NaN where there is none.
+        Chi-square; NaN if there is none.
     df : int
         Degrees of freedom: the rank of the covariance matrix of the differences, k - 1 unless
         learners are alike.

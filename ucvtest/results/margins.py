@@ -54,7 +54,7 @@ class _MarginResult(Saved):
 
     @property
     def _numbers(self) -> list[tuple[str, str]]:
-        """What was asked for, as rows of the summary."""
+        """The question, as rows of the summary."""
         raise NotImplementedError
 
     @property

@@ -1,4 +1,4 @@
-"""What was done, in a paragraph for the methods section of a paper."""
+"""The analysis, in a paragraph for the methods section of a paper."""
 
 import math
 from importlib.metadata import version
@@ -192,7 +192,7 @@ def _of_rule(rule: Rule, reference: str) -> str:
 
 
 def _reference(result: ResultFields) -> str:
-    """The symmetric interval by its reference distribution; nothing where there is none."""
+    """The symmetric interval by its reference distribution; nothing if there is none."""
     if result.reference == "normal":
         return "normal"
     if result.reference == "t":

@@ -1,4 +1,4 @@
-"""Pictures as data: what a result shows besides its interval, drawn wherever it is read.
+"""Pictures as data: the contents of a result other than its interval, drawn wherever it is read.
 
 A picture is part of a `TestResult`, travels through JSON with it, and is drawn by
 `ucvtest.results.drawing` with matplotlib or by R with base graphics.

@@ -19,7 +19,7 @@ __all__ = ["TestResult", "uninterrupted", "was_interrupted"]
 class TestResult(ResultFields):
     """Outcome of a hypothesis test about a learning algorithm.
 
-    Unpacks to ``(statistic, pvalue)``. What has no value is NaN, and `status` says why.
+    Unpacks to ``(statistic, pvalue)``. Numbers without a value are NaN, and `status` says why.
 
     Parameters
     ----------
@@ -32,18 +32,18 @@ class TestResult(ResultFields):
     statistic, pvalue : float
         Test statistic and p-value.
     df : float
-        Degrees of freedom of the reference distribution; NaN where it has none.
+        Degrees of freedom of the reference distribution, or NaN.
     null_value : float
         Value of the estimand under the null hypothesis; NaN where nothing is tested.
     alternative : {"two-sided", "less", "greater"}
     method : str
         Name of the test.
     estimand : str
-        What is estimated, in words.
+        The estimand in words.
     reference : {"t", "normal", "none"} or another name
         Distribution that p-value and interval come from.
     status : str
-        "ok", or what is wrong and what to do about it.
+        "ok", or the problem and the remedy.
     n_obs, n_fits : int
         Observations; model fits, each learner and each learning set counted.
     elapsed : float
@@ -51,28 +51,28 @@ class TestResult(ResultFields):
     settings : mapping
         All that is needed to repeat the test on the same data.
     diagnostics : mapping
-        Further numbers: floats, integers, strings and arrays. Of two learners what each reaches
-        alone: "estimate_learner", "estimate_other", "se_learner", "se_other"; NaN where the
+        Further numbers: floats, integers, strings and arrays. For two learners the estimates of
+        each alone: "estimate_learner", "estimate_other", "se_learner", "se_other"; NaN where the
         method has no standard error.
     notes : tuple of str
         Assumptions and caveats, one sentence or two each.
     tables : mapping of str to (mapping of str to tuple)
         Titled tables, column by column, that the summary prints below the main one; "Learners"
-        has what each of two learners reaches alone.
+        has the estimates of each of two learners alone.
     pictures : mapping of str to Picture
-        What `plot` can draw besides the interval, by the name of its kind.
+        Further pictures that `plot` can draw, by the name of their kind.
     better : {"lower", "higher"}
         What a good learner's estimate is: "lower" for a loss, "higher" for an AUC.
     interval_name : str
         What the interval is called, "credible interval" for example.
     null_hypothesis : str, optional
-        What is tested, in words, where it is no value of the estimand.
+        The null hypothesis in words, if it is not a value of the estimand.
     assumption : str, optional
         What p-value and interval rest on beyond the data, in words.
     posterior : Posterior, optional
         Posterior probabilities, which Bayesian tests give in the place of a p-value.
     rule : object of ucvtest.stats, optional
-        What p-value and interval come from where these are no plain studentised ones: the counts of
+        The source of p-value and interval if these are not plain studentised ones: the counts of
         an exact test, a share of rows in clusters or with Wilson's interval, an AUC on the logit
         scale, an error rate or a difference with observations added, a mean loss with its skewness
         taken out, the logarithm of a ratio, or a scale on which the standard error does not move
@@ -124,7 +124,7 @@ class TestResult(ResultFields):
         return verdict(self, alpha)
 
     def methods_text(self) -> str:
-        """A paragraph for the methods section of a paper, from what this result holds.
+        """A paragraph for the methods section of a paper, from the parts of this result.
 
         It names learners, sizes, loss, estimand, test, design, variance, interval, fits, version
         and seed, and cites by the keys of `ucvtest.cite`.
@@ -167,8 +167,8 @@ class TestResult(ResultFields):
         Notes
         -----
         The p-value is the larger one of both tests, each by what the interval comes from; of a
-        plain t interval it is that of ``statsmodels.stats.weightstats.ttost_paired``. Absence of
-        a significant difference is no evidence of equivalence: this is.
+        plain t interval it is that of ``statsmodels.stats.weightstats.ttost_paired``. A
+        difference that is not significant is not evidence of equivalence; this test gives it.
 
         Examples
         --------

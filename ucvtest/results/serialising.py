@@ -80,13 +80,13 @@ class Saved(ByValue):
             return restored
 
     def _plain(self) -> dict[str, Any]:
-        """What is written of the fields."""
+        """The fields in plain form."""
         attributes = fields(self)  # type: ignore[arg-type]
         return {attribute.name: to_plain(getattr(self, attribute.name)) for attribute in attributes}
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields from what was written of them."""
+        """The fields from their plain form."""
         return {attribute.name: from_plain(data[attribute.name]) for attribute in fields(cls)}  # type: ignore[arg-type]
 
 
@@ -156,7 +156,7 @@ def freeze(value: Any) -> Any:
 
 
 def to_plain(value: Any) -> Any:
-    """The value as JSON knows it; NaN, infinity and labels that JSON lacks become strings."""
+    """The value as JSON knows it; NaN, infinity and other labels become strings."""
     if isinstance(value, Picture):
         return to_plain(value.to_dict())
     if isinstance(value, TYPES):

@@ -1,4 +1,4 @@
-"""Several learners from the same learning sets: what is needed to judge all of them at once."""
+"""Several learners from the same learning sets: all that a joint comparison needs."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ class JointEstimates(ByValue):
     """Several learners with the joint covariance matrix of their estimates.
 
     `own` are the results of each learner alone, `se` (L, L) the standard errors of differences, NaN
-    where there is none, `covariance` (L, L) a positive semidefinite matrix from which correlations
+    if there is none, `covariance` (L, L) a positive semidefinite matrix from which correlations
     are taken, `df` the smallest number of degrees of freedom of any difference; where it is
     infinite, differences with df of their own are joined by a normal copula. `statistics` (L, L)
     are differences in standard errors, on the scale on which their intervals are symmetric; without
@@ -80,7 +80,7 @@ class JointEstimates(ByValue):
         return MultivariateT(covariance, self.df, self.seed)
 
     def adjusted(self, results: Mapping[tuple[str, str], TestResult]) -> list[float]:
-        """Step-down p-values of differences; NaN where there is none, which counts as p = 1."""
+        """Step-down p-values of differences; NaN if there is none, which counts as p = 1."""
         pvalues = np.array([result.pvalue for result in results.values()])
         statistics = np.array([self._statistic(result) for result in results.values()])
         statistics[np.isnan(pvalues)] = math.nan
@@ -93,19 +93,19 @@ class JointEstimates(ByValue):
         return as_normal(result.statistic, result.df) if joined_as_normal else result.statistic
 
     def critical(self, results: Mapping[tuple[str, str], TestResult], alpha: float) -> Critical:
-        """What no studentised error of these differences exceeds, with probability 1 - alpha."""
+        """A bound for all studentised errors of these differences, with probability 1 - alpha."""
         alternative = next(iter(results.values())).alternative
         return self.errors.critical(alpha, self._places(results), alternative)
 
     def intervals(
         self, results: Mapping[tuple[str, str], TestResult], alpha: float
     ) -> list[tuple[float, float]]:
-        """Intervals that all hold their differences with probability 1 - alpha."""
+        """Intervals that all contain their differences with probability 1 - alpha."""
         value = self.critical(results, alpha).value
         return [_interval(result, value, self.df) for result in results.values()]
 
     def own_intervals(self, alpha: float) -> list[tuple[float, float]]:
-        """Intervals that all hold what each learner reaches, and so also that of any one chosen."""
+        """Intervals that all contain their values, and so also that of any learner chosen."""
         value = self.errors.critical(alpha).value
         return [_interval(result, value, self.df) for result in self.own.values()]
 
@@ -209,11 +209,11 @@ class JointStatistics(ByValue):
         return MultivariateT(self.correlation, self.df, self.seed)
 
     def critical(self, alternative: Alternative, alpha: float) -> Critical:
-        """What no studentised error exceeds, with probability 1 - alpha."""
+        """A bound for all studentised errors, with probability 1 - alpha."""
         return self.errors.critical(alpha, None, alternative)
 
     def adjusted(self, results: Sequence[TestResult]) -> list[float]:
-        """Step-down p-values; NaN where there is none, which counts as 1."""
+        """Step-down p-values; NaN if there is none, which counts as 1."""
         pvalues = np.array([result.pvalue for result in results])
         statistics = np.array(
             [
@@ -229,7 +229,7 @@ class JointStatistics(ByValue):
         return _within_bounds(adjusted_pvalues, pvalues)
 
     def intervals(self, results: Sequence[TestResult], alpha: float) -> list[tuple[float, float]]:
-        """Intervals that all hold what they are about with probability 1 - alpha."""
+        """Intervals that all contain their true values with probability 1 - alpha."""
         value = self.critical(results[0].alternative, alpha).value
         return [_interval(result, value, self.df) for result in results]
 

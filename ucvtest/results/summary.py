@@ -97,7 +97,7 @@ class ResultSummary(GridSummary):
 
 
 def _statements(result: ResultFields) -> list[tuple[str, str]]:
-    """What is stated in words, one line or more each."""
+    """Statements in words, one line or more each."""
     settings = result.settings
     statements = [("Estimand", result.estimand)]
     if settings.get("learner") is not None:
@@ -115,7 +115,7 @@ def _statements(result: ResultFields) -> list[tuple[str, str]]:
 
 
 def _fact_rows(result: ResultFields) -> list[tuple[str, str]]:
-    """What is a number or a name, side by side in two columns."""
+    """Numbers and names, side by side in two columns."""
     fact_rows = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
     if "n_groups" in result.diagnostics:
         sizes = [result.diagnostics[f"{extreme}_group"] for extreme in ("smallest", "largest")]
@@ -209,7 +209,7 @@ ON_SCALES = {
 
 
 def _statistic_notes(result: ResultFields) -> list[str]:
-    """Why the statistic is not the ratio that the numbers beside it seem to make."""
+    """Why the statistic is not the ratio that the numbers next to it seem to make."""
     symbol, rule = SYMBOLS.get(result.reference), result.rule
     if isinstance(rule, ChangedUnits):
         rule = rule.rule

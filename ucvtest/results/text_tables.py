@@ -241,7 +241,7 @@ def number_column(values: Sequence[Any], decimals: int | None = None) -> list[st
 def decimals_of(values: Iterable[Any]) -> int:
     """Decimals that give the largest number four significant digits, the least one two.
 
-    At most three more are spent on small numbers beside large ones.
+    At most three more are spent on small numbers next to large ones.
     """
     finite = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
     magnitudes = [math.floor(math.log10(size)) for size in finite if size > 0]

@@ -1,8 +1,8 @@
 """Results about a loss in the units that were asked for: of a score, or of costs.
 
-Tests compute with losses, of which methods know more: that they are 0 or 1, that they are skewed to
-the right. Here, and nowhere else, their results change into those of the score, which are a mirror
-image, or into costs; p-values stay.
+Tests compute with losses, because methods know more about them: that they are 0 or 1, that they are
+skewed to the right. Here, and nowhere else, their results change into those of the score, which are
+a mirror image, or into costs; p-values stay.
 """
 
 from collections.abc import Callable, Mapping
@@ -119,7 +119,7 @@ class _Change:
 
     @property
     def reverses(self) -> bool:
-        """Whether what is reported rises where the loss falls."""
+        """Whether the reported number rises where the loss falls."""
         return self.reported.greater_is_better
 
     def value(self, value: Any) -> Any:

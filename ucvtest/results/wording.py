@@ -29,14 +29,14 @@ SAME_LOSSES = (
 
 
 def same_everywhere(*, of_sets: bool, scores: bool, learnt: bool) -> str:
-    """The same of losses that are given, by what is known of them.
+    """The same for given losses.
 
     Parameters
     ----------
     of_sets : bool
         Whether one number is known for each test set, and nothing of its observations.
     scores : bool
-        Whether they are scores, of which higher ones are better.
+        Whether they are scores; higher is better.
     learnt : bool
         Whether anything was fitted.
     """
@@ -112,7 +112,7 @@ def posterior_in_words(result: ResultFields, posterior: Posterior) -> str:
 
 
 def _posterior_claims(result: ResultFields, posterior: Posterior) -> tuple[str, str, str]:
-    """What is claimed of the left, of the region of equivalence (if there is one), of the right."""
+    """The claims about the left, the region of equivalence (if there is one) and the right."""
     rope, center = posterior.rope, posterior.rope_center
     better_sides = direction(result)
     if better_sides is None or center != 0:
@@ -218,7 +218,7 @@ def _in_percent(result: ResultFields) -> str:
 
 
 def is_studentised(result: ResultFields) -> bool:
-    """Whether the method is one with a standard error, even if it has none here."""
+    """Whether the method is one with a standard error, even if it is missing here."""
     return result.reference in ("normal", "t", "none") or not math.isnan(result.se)
 
 
@@ -240,7 +240,7 @@ def _interval_words(
 
 
 def _fixed_by(result: ResultFields, low: float, high: float) -> Callable[[float], str]:
-    """A formatter with so many decimals that rounding costs less than a tenth of the error."""
+    """A formatter with enough decimals that rounding costs less than a tenth of the error."""
     se = result.se * result.estimate if result.contrast == "ratio" else result.se
     if not (math.isfinite(se) and 1e-6 < se < 1e6):
         return lambda value: f"{value:.3g}"

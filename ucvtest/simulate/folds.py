@@ -40,7 +40,7 @@ def fold_covariance(
     sampler : callable
         ``sampler(rng, n)`` draws features (n, p) and responses (n,) of independent
         observations; `regression_sampler` and `population_sampler` make such functions. Rows
-        must not be sorted by class, because each fold holds neighbouring rows.
+        must not be sorted by class, because each fold contains neighbouring rows.
     learner, other : learner
         One learner, or two, whose loss difference is then studied.
     n : int

@@ -26,7 +26,7 @@ class ChangedUnits:
 
     @property
     def statistic(self) -> float:
-        """With the sign of the slope; of mirrored counts that of what is right."""
+        """With the sign of the slope; mirrored counts are of right answers."""
         if self.slope > 0:
             return float(self.rule.statistic)
         if isinstance(self.rule, BinomialCounts):

@@ -15,7 +15,7 @@ __all__ = ["ExchangeableLabels", "arrangements"]
 class ExchangeableLabels:
     """Blocks of slots whose labels change places.
 
-    A slot holds the rows (their numbers) that have one label in common. Where every cluster has one
+    A slot has the rows (their numbers) that have one label in common. Where every cluster has one
     label, `between`, clusters are the slots of a single block. Otherwise labels change places
     within clusters, and those of clusters with one label among clusters of the same size: which
     label such a cluster has may depend on its size.

@@ -52,7 +52,7 @@ class Discordance(NamedTuple):
     def note(self, *, exact: bool, counts_right: bool = False) -> str:
         """Where the p-value and the interval come from; `exact` if observations are independent.
 
-        `counts_right` is whether the statistic is about what is right, as for accuracies.
+        `counts_right` is whether the statistic counts right answers, as for accuracies.
         """
         kind = "exact" if exact else "binomial"
         first_text = "the first is right" if counts_right else "it is the first"

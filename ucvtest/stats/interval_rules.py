@@ -26,7 +26,7 @@ class Rule(Protocol):
 
     @property
     def statistic(self) -> float:
-        """What has a known distribution under the null hypothesis; a count is an integer."""
+        """A statistic with a known null distribution; a count is an integer."""
 
     def pvalue(self, null_value: float, alternative: Alternative) -> float:
         """The p-value; NaN where this value of the estimand cannot be tested."""

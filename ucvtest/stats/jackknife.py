@@ -1,8 +1,8 @@
 """The delete-one jackknife of complete U-statistics, and of Monte-Carlo estimates by groups.
 
 A U-statistic of n observations has a kernel of degree m: learning set and tested observation
-together. b_i is the mean of the kernel over all sets that hold observation i, times m/n, centred;
-tau_ij are the effects of pairs. In closed form, without leaving anything out,
+together. b_i is the mean of the kernel over all sets that contain observation i, times m/n,
+centred; tau_ij are the effects of pairs. In closed form, without leaving anything out,
 
     J = n(n - 1)/(n - m)^2 sum_i b_i^2.
 """

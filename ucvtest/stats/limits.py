@@ -1,4 +1,4 @@
-"""Intervals within what an estimand can be, that hold their estimate."""
+"""Intervals within the possible values of an estimand, which contain their estimate."""
 
 import math
 

@@ -60,7 +60,7 @@ def effective_size(values: np.ndarray, index: np.ndarray | None) -> float:
 
 
 def two_right_two_wrong(n_classes: int, only_class: int | None = None) -> np.ndarray:
-    """What is added of one learner: four observations over the cells (true, predicted).
+    """Rows added for one learner: four observations over the cells (true, predicted).
 
     Of one class against the rest it is what two classes have: one observation in each cell.
     """

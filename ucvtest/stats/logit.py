@@ -42,7 +42,7 @@ class LogitT(TransformedT):
         return float(expit(low)), float(expit(high))
 
     def _on_logit_scale(self) -> tuple[float, float, float]:
-        """Logits that are no distance from the estimate: from it to what it is taken for."""
+        """The shift of logits from the estimate to the value used in its place."""
         taken_for = self._taken_for
         proportions = sorted((taken_for, min(max(self.estimate, 0.0), 1.0)))
         return (

@@ -116,7 +116,7 @@ class ClusteredPlacements:
 
     `positives` and `negatives` (I,) are sums over the positives (negatives) of each cluster of
     their placement values' distance from the AUC, as shares of the weight of all positives
-    (negatives); `n_positive` and `n_negative` count the clusters that hold any.
+    (negatives); `n_positive` and `n_negative` count the clusters that have any.
     """
 
     mean: float
@@ -143,7 +143,7 @@ class ClusteredPlacements:
 
     @property
     def df(self) -> float:
-        """I - 1; where no cluster holds both classes Welch's, as of two samples."""
+        """I - 1; where no cluster has both classes Welch's, as of two samples."""
         n_clusters = len(self.positives)
         if self.n_positive + self.n_negative > n_clusters:
             return n_clusters - 1.0
@@ -196,7 +196,7 @@ def clustered_placements(
     """The placement values of scores by cluster, numbers 0, 1, ..., with pairs within clusters.
 
     Every row weighs the same, as in N. Obuchowski (1997), Nonparametric analysis of clustered ROC
-    curve data, Biometrics 53; or `equal`ly every cluster that holds any of the row's class.
+    curve data, Biometrics 53; or `equal`ly every cluster that has any of the row's class.
     """
     classes, n_clusters = (y == 1, y != 1), int(cluster.max()) + 1
     cluster_counts = [np.bincount(cluster[rows], minlength=n_clusters) for rows in classes]

@@ -1,6 +1,6 @@
 """Sequential Monte-Carlo p-values (Besag and Clifford 1991).
 
-Draws end with the h-th that is as extreme as what was observed, or after P of them. If the h-th
+Draws end with the h-th that is as extreme as the observed value, or after P of them. If the h-th
 comes at draw l the p-value is h/l, else (count + 1)/(P + 1): P(p <= alpha) <= alpha either way, for
 every alpha, because the rank of the observed value among exchangeable ones is uniform.
 """

@@ -97,7 +97,7 @@ class EffectiveCounts:
 
     @property
     def opposite_statistic(self) -> float:
-        """The same of what is right."""
+        """The same of right answers."""
         return (1 - self.share) * self.n_effective(SHOWN_TAIL)
 
     def n_effective(self, tail: float) -> float:

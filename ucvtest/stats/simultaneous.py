@@ -1,8 +1,8 @@
 """Several correlated estimates at once: the largest of their studentised errors, simulated.
 
 Estimates are studentised with a common number of degrees of freedom, so that their errors have a
-multivariate t distribution, of which as many draws are taken as make its quantiles known to a
-fraction of a percent.
+multivariate t distribution. As many draws of it are made as give its quantiles to a fraction of
+a percent.
 """
 
 import math

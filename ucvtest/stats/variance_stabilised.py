@@ -44,7 +44,7 @@ class BoundedScale:
         return np.sign(distance) * _followed(_bent, bend, size, unbent_limit, FOLLOWED)
 
     def distance(self, z: Any) -> Any:
-        """Of which z is this."""
+        """The inverse: the distance with this z."""
         bend, size = self.bend * np.sign(z), np.abs(z)
         unbent_limit = _unbent(bend, FOLLOWED)
         return np.sign(z) * _followed(_unbent, bend, size, FOLLOWED, unbent_limit)
@@ -53,7 +53,7 @@ class BoundedScale:
 def shrunk_slope(slope: Any, slope_error: Any) -> Any:
     """As much of a slope as is to be believed; 0 where it, or its error, is not known.
 
-    Of slopes around 0 with the variance s^2, s^2/(s^2 + error^2) of what is seen is the best
+    Of slopes around 0 with the variance s^2, s^2/(s^2 + error^2) of the observed slope is the best
     prediction; for s^2 the square of the slope is taken.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -51,7 +51,7 @@ class ReferenceDistribution:
 
 
 def reference_distribution(reference: str, df: float) -> ReferenceDistribution | None:
-    """The distribution behind "normal" and "t"; None where there is none."""
+    """The distribution behind "normal" and "t"; None if there is none."""
     if reference == "normal":
         return ReferenceDistribution()
     if reference == "t" and df > 0:
@@ -106,7 +106,7 @@ class TransformedT:
 def wald_interval(
     estimate: float, se: float, reference: str, df: float, alternative: Alternative, alpha: float
 ) -> tuple[float, float]:
-    """Interval that belongs to `wald_pvalue`, one-sided where that is; NaN where there is none."""
+    """Interval that belongs to `wald_pvalue`, one-sided where that is; NaN if there is none."""
     distribution = reference_distribution(reference, df)
     if distribution is None or not math.isfinite(se):
         return (math.nan, math.nan)
