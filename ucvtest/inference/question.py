@@ -84,6 +84,8 @@ class Question(ABC):
     """The losses that are given, if they are."""
     positive_class: Any = None
     """The positive class of two, as JSON knows it, where the metric depends on which it is."""
+    weighted: str = ""
+    """Where rows have weights, as settings keep it; "" where they count alike."""
     limited: bool = True
     """Whether something may be known of what the estimand can be, or its units change."""
 
@@ -134,11 +136,6 @@ class Question(ABC):
     def positive(self) -> Any:
         """The positive class, as JSON knows it; None if there is none, or losses are given."""
         return None
-
-    @property
-    def weighted(self) -> str:
-        """Where rows count more than others, as settings keep it; "" where they count alike."""
-        return ""
 
     @property
     def effective_size(self) -> float | None:
@@ -308,6 +305,7 @@ class DataQuestion(Question):
             labels=problem.sample.target,
             clusters=problem.clusters,
             positive_class=problem.positive_class,
+            weighted="" if problem.weights is None else problem.weights.where,
             problem=problem,
             n_dropped=n_dropped,
         )
@@ -336,11 +334,6 @@ class DataQuestion(Question):
     def positive(self) -> Any:
         """See `Question`."""
         return self.problem.positive
-
-    @property
-    def weighted(self) -> str:
-        """See `Question`."""
-        return "" if self.problem.weights is None else self.problem.weights.where
 
     @property
     def effective_size(self) -> float | None:
@@ -476,8 +469,8 @@ class LossesQuestion(Question):
         """
         metric = difference.losses.metric
         # Of a function of means rows count alike, as in the value that others compute.
-        by_row = metric.linearised or difference.losses.weighted
-        if by_row and isinstance(weight, str) and weight == "group":
+        by_cluster = isinstance(weight, str) and weight == "group"
+        if by_cluster and (metric.linearised or difference.losses.weighted):
             if difference.losses.groups is not None:
                 counted = "by their weights" if difference.losses.weighted else "alike"
                 raise ValueError(
@@ -509,6 +502,7 @@ class LossesQuestion(Question):
             design=losses.design,
             observed=difference,
             positive_class=losses.settings.get("pos_label"),
+            weighted=losses.settings.get(WEIGHTS, ""),
             has_values=losses.values is not None,
             reported_losses=difference,
             limited=losses.values is not None or metric.name not in NAMELESS,
@@ -537,12 +531,6 @@ class LossesQuestion(Question):
             return []
         places = [index for index in (difference.learner, difference.other) if index is not None]
         return [difference.losses.learners[learner_index] for learner_index in places]
-
-    @property
-    def weighted(self) -> str:
-        """See `Question`."""
-        difference = self.observed
-        return "" if difference is None else str(difference.losses.settings.get(WEIGHTS, ""))
 
     @property
     def effective_size(self) -> float | None:
