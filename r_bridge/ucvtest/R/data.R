@@ -23,9 +23,13 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
        labels = answer$labels, pos_label = answer$pos_label, named = answer$named,
        weights = as_weights(weights, nrow(features)), groups = as_groups(groups, nrow(features)),
        missing = missing_values(or_else(source$columns, x)), where = or_else(source$where, "x"),
-       source = source,
+       source = source, as_factor = or_else(source$as_factor, written_as_factor(y_written)),
        name = or_else(source$name, paste(deparse1(x_written), "and", deparse1(y_written))))
 }
+
+# What to type where a learner is to take numbers for labels.
+written_as_factor <- function(written)
+  paste0("factor(", if (is.language(written)) deparse1(written) else "y", ")")
 
 # Labels of groups, one for each row.
 as_groups <- function(groups, n_obs)

@@ -269,12 +269,28 @@ in_session <- function(name, learn, sample) {
     # A worker takes rows of them by the methods of that package alone.
     if (is_survival(y)) loadNamespace("survival")
     value <- with_seed(seed, learn(learning, testing, y, structure(output, times = times)))
-    if (length(times) > 1L && is.matrix(value)) value else prediction_vector(value)
+    if (length(times) > 1L && is.matrix(value)) return(value)
+    value <- prediction_vector(value)
+    if (output == "label" && is.numeric(y)) as_numeric_labels(value, y, sample$as_factor) else value
   }
   # What a function of the user's own returns may be about either class.
   asks <- isTRUE(attr(learn, "plain")) && !sample$named
   c(list(name = name, predict = guarded(one_fit)), if (asks) list(asks = TRUE),
     if (!is.null(.session$cluster)) list(many = guarded(shared_out(one_fit))))
+}
+
+# Functions that classify return a factor of labels that are numbers. Many others take numbers such
+# as 0 and 1 for amounts.
+as_numeric_labels <- function(predictions, labels, as_factor) {
+  if (is.character(predictions) && all(predictions %in% as.character(labels)))
+    return(as.numeric(predictions))
+  strange <- setdiff(predictions, labels)
+  if (!is.numeric(predictions) || !length(strange) || anyNA(predictions)) return(predictions)
+  shown <- function(values)
+    toString(c(signif(utils::head(values, 5L), 4L), if (length(values) > 5L) "..."))
+  stop("it returned ", shown(strange), ", but the labels are ", shown(sort(unique(labels))),
+       ": it takes these numbers for amounts, so make y a factor: ", as_factor,
+       "; a function(x, y, xnew) may also return labels as in y itself", call. = FALSE)
 }
 
 # Fits on the workers of a cluster: values, warnings and errors come back as values.
