@@ -345,6 +345,11 @@ prediction_vector <- function(value) {
 # Losses see labels as the user wrote them.
 as_loss <- function(loss, y) {
   if (is.matrix(loss)) return(as_costs(loss, y))
+  if (identical(loss, "MAE")) return("mae")
+  if (is.character(loss) && length(loss) == 1L && tolower(loss) == "rmse")
+    stop_user("'loss' is \"", loss, "\", which is no mean over observations: write ",
+              "metric = \"rmse\" in tests that take metrics, see ?metrics, or loss = \"squared\" for ",
+              "its square")
   if (!is.function(loss)) return(loss)
   guarded(function(truth, prediction)
     as.numeric(loss(like_response(truth, y), like_response(prediction, y))))
