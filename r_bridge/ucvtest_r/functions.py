@@ -408,8 +408,16 @@ def bibtex(*, json: Any) -> Any:
 
 
 def methods_text(*, json: Any) -> Any:
-    """The paragraph for a methods section, of a result that R kept as JSON."""
-    return to_r(_in_r_words(_result_from_json(json)).methods_text())
+    """The paragraphs for a methods section, of a result, or a comparison, that R kept as JSON."""
+    restored = _result_from_json(json)
+    if not isinstance(restored, uv.Comparison):
+        return to_r(_in_r_words(restored).methods_text())
+    results = restored.results.values()
+    paragraphs = dict.fromkeys(_in_r_words(result).methods_text() for result in results)
+    n_pairs = len(restored.pairs)
+    adjusted = f"adjusted ({restored.correction})" if restored.correction else "not adjusted"
+    of_pairs = f"P-values of {n_pairs} pairs of learners were {adjusted} within each test."
+    return to_r([*paragraphs, of_pairs] if n_pairs > 1 else [*paragraphs])
 
 
 def references(*, json: Any) -> Any:

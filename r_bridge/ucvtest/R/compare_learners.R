@@ -26,7 +26,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
   asked <- loss_or_metric(loss, metric, sample$response, sample$labels, several = TRUE)
   arguments <- list(scoring = as_scoring(scoring, sample$response, substitute(scoring)),
                     max_seconds = max_seconds, max_fits = max_fits, checkpoint = as_file(checkpoint),
-                    correction = correction,
+                    correction = as_correction(correction),
                     alternative = sub(".", "-", alternative, fixed = TRUE),
                     pos_label = positive_of(sample, metric), contrast = contrast, baseline = baseline,
                     groups = sample$groups, group_weight = as_group_weight(group_weight),
@@ -42,6 +42,16 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
 }
 
 compare_learners.formula <- formula_method(compare_learners.default)
+
+# The names that p.adjust() has for what Python calls otherwise.
+p_adjust_names <- c(BH = "fdr_bh", fdr = "fdr_bh", BY = "fdr_by", hochberg = "simes-hochberg")
+
+as_correction <- function(correction) {
+  if (identical(correction, "none")) return(NULL)
+  known <- is.character(correction) && length(correction) == 1L &&
+    correction %in% names(p_adjust_names)
+  if (known) p_adjust_names[[correction]] else correction
+}
 
 # The learners that may be the best, after correction = "simultaneous".
 best_set <- function(comparison, alpha = 0.05, test = NULL) {
@@ -239,7 +249,7 @@ compare_learners.ucvtest_losses <- function(x, tests = NULL,
   refuse_unknown(...)
   alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
   refuse_level(conf.level, "conf.level")
-  arguments <- c(list(correction = correction, baseline = name_or_number(baseline),
+  arguments <- c(list(correction = as_correction(correction), baseline = name_or_number(baseline),
                       alternative = sub(".", "-", alternative, fixed = TRUE)),
                  if (!missing(group_weight)) list(group_weight = as_group_weight(group_weight)))
   if (!is.null(metric)) arguments$metric <- as_metric(metric, x$labels, several = TRUE)

@@ -23,9 +23,13 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
        labels = answer$labels, pos_label = answer$pos_label, named = answer$named,
        weights = as_weights(weights, nrow(features)), groups = as_groups(groups, nrow(features)),
        missing = missing_values(or_else(source$columns, x)), where = or_else(source$where, "x"),
-       source = source,
+       source = source, as_factor = or_else(source$as_factor, written_as_factor(y_written)),
        name = or_else(source$name, paste(deparse1(x_written), "and", deparse1(y_written))))
 }
+
+# What to type where a learner is to take numbers for labels.
+written_as_factor <- function(written)
+  paste0("factor(", if (is.language(written)) deparse1(written) else "y", ")")
 
 # Labels of groups, one for each row.
 as_groups <- function(groups, n_obs)
@@ -89,6 +93,11 @@ response <- function(y, positive, metric = NULL) {
                 ": use as.numeric(y) if they are amounts, factor(y) if they are labels")
   refuse_missing(y, "y")
   refuse_infinite(y, "y")
+  if (has_decimals(y, ","))
+    stop_user("'y' has numbers with decimal commas that are text: ", read_commas)
+  if (is.character(y) && has_decimals(y, "."))
+    stop_user("'y' has numbers that are text: use as.numeric(y) if they are amounts, factor(y) if ",
+              "they are labels")
   if (is.numeric(y)) return(list(
     values = as.vector(y), labels = NULL, pos_label = positive,
     named = !is.null(positive) || says_positive(sort(unique(as.vector(y))))))
@@ -225,11 +234,31 @@ refuse_other_units <- function(columns, name) {
          "make them numbers by as.numeric(), or drop them")
   refuse(vapply(columns, is.complex, NA), "complex numbers",
          "pass Re() of them, Re() and Im() as two columns, or drop them")
+  refuse(vapply(columns, has_decimals, NA, ","), "numbers with decimal commas that are text",
+         read_commas)
+  text <- vapply(columns, is.character, NA)
+  refuse(text & vapply(columns, has_decimals, NA, "."), "numbers that are text",
+         "make them numbers by as.numeric(), or factor() if they are labels")
   # What model.matrix() says of these names no column.
   one_level <- function(column)
     (is.factor(column) || is.character(column)) && length(unique(stats::na.omit(column))) < 2L
   refuse(vapply(columns, one_level, NA), "the same label everywhere", "drop it")
 }
+
+# Whether labels are numbers, of which some have decimals: a dummy variable for each would be as
+# good as one for each row.
+has_decimals <- function(labels, mark) {
+  if (!is.character(labels) && !is.factor(labels)) return(FALSE)
+  values <- unique(as.character(labels))
+  # By bytes, as other columns may be in an encoding that is not that of the session.
+  matches <- function(pattern) grepl(pattern, values, useBytes = TRUE)
+  values <- values[!is.na(values) & !matches("^ *(NA)? *$")]
+  number <- "^ *[-+]?([0-9]+[%1$s]?[0-9]*|[%1$s][0-9]+)([eE][-+]?[0-9]+)? *$"
+  all(matches(sprintf(number, mark))) && any(matches(sprintf("[%s]", mark)))
+}
+
+read_commas <- paste0("read the file by read.csv2(), or by read.csv(dec = \",\"), or make them ",
+                      "numbers by as.numeric(sub(\",\", \".\", column, fixed = TRUE))")
 
 # What model.frame() says of these names no argument.
 refuse_lists <- function(columns, name) {

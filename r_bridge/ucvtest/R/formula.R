@@ -43,6 +43,7 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
   full[[2L]] <- as.name(response)
   attr(x, "source") <- list(
     name = name, where = where, columns = features, response = response, formula = full,
+    as_factor = paste(written_as_factor(formula[[2L]]), "~", deparse1(formula[[3L]])),
     data = droplevels(variables[frame[["(ucvtest_row)"]], , drop = FALSE]))
   default(x, model.response(frame), groups = frame[["(groups)"]],
           weights = frame[["(weights)"]], ...)

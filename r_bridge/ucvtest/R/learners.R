@@ -267,12 +267,28 @@ in_session <- function(name, learn, sample) {
     # A worker takes rows of them by the methods of that package alone.
     if (is_survival(y)) loadNamespace("survival")
     value <- with_seed(seed, learn(learning, testing, y, structure(output, times = times)))
-    if (length(times) > 1L && is.matrix(value)) value else prediction_vector(value)
+    if (length(times) > 1L && is.matrix(value)) return(value)
+    value <- prediction_vector(value)
+    if (output == "label" && is.numeric(y)) as_numeric_labels(value, y, sample$as_factor) else value
   }
   # What a function of the user's own returns may be about either class.
   asks <- isTRUE(attr(learn, "plain")) && !sample$named
   c(list(name = name, predict = guarded(one_fit)), if (asks) list(asks = TRUE),
     if (!is.null(.session$cluster)) list(many = guarded(shared_out(one_fit))))
+}
+
+# Functions that classify return a factor of labels that are numbers. Many others take numbers such
+# as 0 and 1 for amounts.
+as_numeric_labels <- function(predictions, labels, as_factor) {
+  if (is.character(predictions) && all(predictions %in% as.character(labels)))
+    return(as.numeric(predictions))
+  strange <- setdiff(predictions, labels)
+  if (!is.numeric(predictions) || !length(strange) || anyNA(predictions)) return(predictions)
+  shown <- function(values)
+    toString(c(signif(utils::head(values, 5L), 4L), if (length(values) > 5L) "..."))
+  stop("it returned ", shown(strange), ", but the labels are ", shown(sort(unique(labels))),
+       ": it takes these numbers for amounts, so make y a factor: ", as_factor,
+       "; a function(x, y, xnew) may also return labels as in y itself", call. = FALSE)
 }
 
 # Fits on the workers of a cluster: values, warnings and errors come back as values.
@@ -327,6 +343,11 @@ prediction_vector <- function(value) {
 # Losses see labels as the user wrote them.
 as_loss <- function(loss, y) {
   if (is.matrix(loss)) return(as_costs(loss, y))
+  if (identical(loss, "MAE")) return("mae")
+  if (is.character(loss) && length(loss) == 1L && tolower(loss) == "rmse")
+    stop_user("'loss' is \"", loss, "\", which is no mean over observations: write ",
+              "metric = \"rmse\" in tests that take metrics, see ?metrics, or loss = \"squared\" for ",
+              "its square")
   if (!is.function(loss)) return(loss)
   guarded(function(truth, prediction)
     as.numeric(loss(like_response(truth, y), like_response(prediction, y))))

@@ -16,6 +16,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
   if (is.null(loss) && is.null(metric)) loss <- default_loss(answer)
   asked <- loss_or_metric(loss, metric, y, answer$labels)
   loss <- or_else(asked$metric, loss)
+  predictions <- as_scores(predictions, loss)
   tables <- vapply(predictions, function(each) length(dim(each)) == 2L && ncol(each) > 1L, NA)
   if (!identical(loss, "score") && !is_of_labels(loss)) {
     if (!all(tables))
@@ -49,6 +50,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
 losses_of_times <- function(y, predictions, name, metric, groups, positive, weights, fold) {
   times <- survival_times(y)
   n_obs <- length(times$time)
+  predictions <- as_scores(predictions, metric)
   if (!is.null(weights)) stop_user("'weights' does not apply with survival times: leave it out")
   for (column in names(predictions))
     refuse_missing(predictions[[column]], paste0("predictions$", column))

@@ -5,6 +5,9 @@ yardstick_names <- c(
   f_meas = "f1", sens = "recall", sensitivity = "recall", spec = "specificity", ppv = "precision",
   kap = "kappa", bal_accuracy = "balanced_accuracy", rsq_trad = "r2")
 
+# As caret has them.
+caret_names <- c(RMSE = "rmse", MAE = "mae")
+
 # Those whose numbers agree for two classes alone: yardstick averages over classes otherwise.
 of_two_classes <- c("f_meas", "sens", "sensitivity", "spec", "ppv", "bal_accuracy")
 
@@ -14,12 +17,14 @@ as_metric <- function(metric, labels, several = FALSE) {
     stop_user("'metric' must be the name of a metric, such as \"f1\", \"f1_macro\", \"fbeta(2)\" or ",
               "\"r2\", got ", describe(metric), if (is.function(metric))
                 ": give a function of your own as 'scoring'")
-  if ("rsq" %in% metric)
-    stop_user("'metric' is \"rsq\", the squared correlation: use \"pearson\", the correlation, or ",
+  squared <- intersect(metric, c("rsq", "Rsquared"))
+  if (length(squared))
+    stop_user("'metric' is \"", squared[1L], "\", the squared correlation: use \"pearson\", the correlation, or ",
               "\"r2\", which yardstick calls rsq_trad")
   if (length(labels) > 2L) refuse_two_classes(metric, labels)
   if (any(metric %in% c("kappa_linear", "kappa_quadratic"))) refuse_other_order(labels)
-  as.vector(ifelse(metric %in% names(yardstick_names), yardstick_names[metric], metric))
+  other_names <- c(yardstick_names, caret_names)
+  as.vector(ifelse(metric %in% names(other_names), other_names[metric], metric))
 }
 
 refuse_two_classes <- function(metric, labels) {
@@ -58,6 +63,23 @@ positive_of <- function(answer, metric)
 is_of_one_class <- function(metric)
   is.character(metric) &&
     grepl("^(f1|fbeta\\([^)]*\\)|precision|recall|jaccard|specificity|npv)$", metric)
+
+# Metrics that go by the order of predictions alone.
+is_of_ranks <- function(metric)
+  is.character(metric) &&
+    grepl("^(auc|roc_auc|partial_auc|average_precision|harrell|uno)", metric)
+
+# Ordered factors have an order, and no amounts.
+as_scores <- function(predictions, metric) {
+  if (!isTRUE(is_of_ranks(metric))) return(predictions)
+  of_text <- vapply(predictions, function(each)
+    is.character(each) && is.null(dim(each)) || is.factor(each) && !is.ordered(each), NA)
+  if (any(of_text))
+    stop_user("column '", names(predictions)[of_text][1L], "' of 'predictions' holds labels, and \"",
+              metric, "\" goes by the order of scores: give numbers, or an ordered factor, lowest ",
+              "level first, as by factor(levels = , ordered = TRUE)")
+  lapply(predictions, function(each) if (is.ordered(each)) as.integer(each) else each)
+}
 
 # Metrics that learners' probabilities, or scores, are needed for.
 of_probabilities <- function(metric)

@@ -56,6 +56,19 @@ print.ucvtest_plan <- function(x, ...) {
   invisible(x)
 }
 
+# For methods_text().
+methods_of_plan <- function(plan) {
+  settings <- plan$settings
+  seed <- if (!is.null(settings$rng)) paste(", random numbers from seed", settings$rng)
+  link <- if (plan$goal == "ratio") " over " else " minus "
+  fits <- if (plan$n_fits > 0) paste("after", plan$n_fits, "model fits") else "without a model fit"
+  paste0("The number of observations was planned from a pilot sample of ", settings$n_pilot, " ",
+         or_else(settings$units, "observations"), ", ", fits, ". The estimand is the ",
+         settings$estimand, " (", paste(c(settings$learner, settings$other), collapse = link),
+         "). The plan: ", sub("[.]$", "", plan$verdict), ". Computed by ucvtest ",
+         utils::packageVersion("ucvtest"), " [ucvtest]", seed, ".")
+}
+
 as.data.frame.ucvtest_plan <- function(x, row.names = NULL, optional = FALSE, ...) x$table
 
 tidy.ucvtest_plan <- function(x, ...) {

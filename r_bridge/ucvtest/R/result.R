@@ -209,18 +209,20 @@ glance.ucvtest <- function(x, ...) {
 
 # What was done, in words for a paper.
 methods_text <- function(result) {
+  if (inherits(result, "ucvtest_plan")) return(methods_of_plan(result))
+  as.character(call_python("methods_text", json = json_of(result)))
+}
+
+# The result, or the comparison, as Python reads it.
+json_of <- function(result) {
+  if (inherits(result, "ucvtest_comparison")) return(about(result)$json)
   refuse_no_result(result)
-  as.character(call_python("methods_text", json = result$json))
+  result$json
 }
 
 # The papers that a result rests on, in words, with the keys that methods_text() writes.
-citation_of <- function(result) {
-  json <- if (inherits(result, "ucvtest_comparison")) about(result)$json else {
-    refuse_no_result(result)
-    result$json
-  }
-  strsplit(as.character(call_python("references", json = json)), "\n")[[1L]]
-}
+citation_of <- function(result)
+  strsplit(as.character(call_python("references", json = json_of(result))), "\n")[[1L]]
 
 # The same as BibTeX.
 toBibtex.ucvtest <- function(object, ...) {

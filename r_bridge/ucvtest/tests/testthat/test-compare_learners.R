@@ -51,6 +51,22 @@ test_that("pairs are adjusted within each test, as p.adjust does", {
   expect_output(print(plain), "adjustment:  none")
 })
 
+test_that("corrections have the names of p.adjust", {
+  skip_without_python()
+  set.seed(1)
+  losses <- correct_losses(list(one = runif(80) < 0.9, two = runif(80) < 0.7,
+                                three = runif(80) < 0.75, four = runif(80) < 0.6))
+  for (method in stats::p.adjust.methods) {
+    found <- compare_learners(losses, "mcnemar", correction = method)
+    expect_equal(found$adj.p.value, p.adjust(found$p.value, method))
+  }
+  expect_equal(compared(c("lda", "knn:1", "majority"), "corrected_t", correction = "BH"),
+               compared(c("lda", "knn:1", "majority"), "corrected_t", correction = "fdr_bh"),
+               ignore_attr = TRUE)
+  expect_error(compared(correction = "bh"), "use one of", class = "python_ValueError")
+  expect_error(compared(correction = c("BH", "BY")), class = "python_ValueError")
+})
+
 test_that("tests have labels and options", {
   skip_without_python()
   found <- compared(tests = list(long = list("corrected_t", design = k_fold(5, 3)),

@@ -99,6 +99,38 @@ test_that("complex numbers and long integers are refused by name", {
     "amounts, factor(y) if they are labels"))
 })
 
+test_that("numbers that are text are refused by name", {
+  comma <- function(numbers) sub(".", ",", numbers, fixed = TRUE)
+  remedy <- paste0(": read the file by read.csv2(), or by read.csv(dec = \",\"), or make them numbers ",
+                   "by as.numeric(sub(\",\", \".\", column, fixed = TRUE))")
+  data <- two_species()[c(1, 2, 4)]
+  right <- data$Sepal.Width
+  data$Sepal.Width <- comma(data$Sepal.Width)
+  said <- paste0(" has numbers with decimal commas that are text in column Sepal.Width", remedy)
+  expect_equal(message_of(ustat_test(data[1:2], y, "lda")), paste0("'x'", said))
+  expect_equal(message_of(ustat_test(Species ~ ., data, "lda")), paste0("'data'", said))
+  expect_equal(as.numeric(sub(",", ".", data$Sepal.Width, fixed = TRUE)), right)
+  # Some are whole numbers, some missing, and read.csv(stringsAsFactors = TRUE) makes factors.
+  data$Sepal.Width <- factor(replace(data$Sepal.Width, 1:4, c("3", "", NA, "-1,5e-3")))
+  expect_equal(message_of(ustat_test(data[1:2], y, "lda")), paste0("'x'", said))
+  expect_equal(message_of(ustat_test(x, comma(right), "lda")),
+               paste0("'y' has numbers with decimal commas that are text", remedy))
+  data$Sepal.Width <- as.character(right)
+  expect_equal(message_of(ustat_test(data[1:2], y, "lda")), paste(
+    "'x' has numbers that are text in column Sepal.Width: make them numbers by as.numeric(), or",
+    "factor() if they are labels"))
+  expect_equal(message_of(ustat_test(x, as.character(right), "lda")), paste(
+    "'y' has numbers that are text: use as.numeric(y) if they are amounts, factor(y) if they are",
+    "labels"))
+  takes <- ucvtest:::feature_matrix
+  data$Sepal.Width <- factor(data$Sepal.Width)
+  data$grade <- rep(c("1", "2", "3"), 20)
+  data$range <- cut(right, 4)
+  # A file in Latin-1 that was read as UTF-8.
+  data$town <- rep(c("Z\xfcrich", "Basel"), 30)
+  expect_equal(nrow(takes(data[-3])), 60L)
+})
+
 test_that("errors name the user's call", {
   error <- expect_error(ustat_test(x, y, NULL))
   expect_equal(conditionCall(error), quote(ustat_test(x, y, NULL)))

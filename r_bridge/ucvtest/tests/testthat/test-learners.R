@@ -204,6 +204,31 @@ test_that("learners in a list are called as they are written", {
   expect_equal(evaluate_learners(x, y, r_learner("MASS::lda"), hold_out())$learners, "MASS::lda")
 })
 
+test_that("numbers that are labels are taken as such, or the factor to type is told", {
+  skip_without_python()
+  data <- data.frame(x, sick = as.numeric(y) - 1)
+  said <- function(...) paste0(
+    "but the labels are 0, 1: it takes these numbers for amounts, so make y a factor: ", ...,
+    "; a function(x, y, xnew) may also return labels as in y itself")
+  for (learner in list(glm, rpart::rpart))
+    expect_match(message_of(hold_out_test(sick ~ Sepal.Width + Sepal.Length, data, learner)),
+                 said("factor(sick) ~ Sepal.Width + Sepal.Length"), fixed = TRUE)
+  expect_match(message_of(hold_out_test(x, data$sick, rpart::rpart)), said("factor(data$sick)"),
+               fixed = TRUE)
+  share <- function(x, y, xnew) rep(1:7 / 8, length.out = nrow(xnew))
+  expect_match(message_of(hold_out_test(x, data$sick, share)),
+               "it returned 0.125, 0.25, 0.375, 0.5, 0.625, ..., but the labels are 0, 1: ")
+  estimate <- function(...) {
+    set.seed(3)
+    unname(hold_out_test(...)$estimate)
+  }
+  # What is typed does it, and the response is no feature by ".".
+  typed <- estimate(factor(sick) ~ ., data, rpart::rpart)
+  expect_equal(typed, estimate(y ~ x, learner = rpart::rpart))
+  expect_gt(typed, 0)
+  expect_equal(estimate(x, data$sick, lda_in_r), estimate(x, factor(data$sick), lda_in_r))
+})
+
 test_that("columns that no learner can use are named", {
   odd <- function(column) {
     data <- data.frame(x, Species = y)

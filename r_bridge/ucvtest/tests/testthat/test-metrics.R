@@ -102,3 +102,30 @@ test_that("learners are compared by a metric", {
   scored <- evaluate_learners(x, y, c("lda", "knn:5"), metric = "mcc")
   expect_output(print(scored), "metric:  mcc")
 })
+
+test_that("caret's names of metrics are known, and what is no loss says so", {
+  skip_without_python()
+  error <- function(...) {
+    set.seed(1)
+    unname(hold_out_test(mpg ~ wt, mtcars, "ridge:1", ...)$estimate)
+  }
+  expect_equal(error(metric = "RMSE"), error(metric = "rmse"))
+  expect_equal(error(metric = "MAE"), error(loss = "mae"))
+  expect_equal(error(loss = "MAE"), error(loss = "mae"))
+  expect_equal(message_of(error(loss = "RMSE")), paste(
+    "'loss' is \"RMSE\", which is no mean over observations: write metric = \"rmse\" in tests that",
+    "take metrics, see ?metrics, or loss = \"squared\" for its square"))
+  expect_match(message_of(error(metric = "Rsquared")), "is \"Rsquared\", the squared correlation")
+})
+
+test_that("ordered factors are scores, and labels are not", {
+  skip_without_python()
+  truth <- factor(rep(c("ill", "well"), c(30, 20)))
+  grade <- factor(rep(c("high", "mid", "low", "mid"), c(20, 10, 15, 5)), c("low", "mid", "high"))
+  area <- function(grade)
+    prediction_losses(truth, list(grade = grade), "auc", positive = "ill")$means[[1L]]
+  expect_equal(area(ordered(grade)), area(as.integer(grade)))
+  expect_equal(message_of(area(grade)), paste(
+    "column 'grade' of 'predictions' holds labels, and \"auc\" goes by the order of scores: give",
+    "numbers, or an ordered factor, lowest level first, as by factor(levels = , ordered = TRUE)"))
+})

@@ -119,6 +119,24 @@ test_that("the papers of a result are named", {
   expect_gte(length(citation("ucvtest")), 6L)
 })
 
+test_that("comparisons and plans say what was done", {
+  skip_without_python()
+  set.seed(1)
+  found <- compare_learners(Species ~ ., flowers, c("lda", "knn:5", "majority"), "corrected_t",
+                            correction = "BH")
+  said <- methods_text(found)
+  expect_length(said, 4L)
+  expect_match(said[1L], "^The error rates of lda \\(first\\) and knn:5 \\(second\\) were compared")
+  expect_equal(said[4L], "P-values of 3 pairs of learners were adjusted (fdr_bh) within each test.")
+  expect_length(methods_text(compare_learners(Species ~ ., flowers, c("lda", "knn:5"), "hold_out")), 1L)
+  rules <- correct_losses(list(a = rep(c(TRUE, FALSE), c(60, 20)), b = rep(c(TRUE, FALSE), 40)))
+  plan <- plan_sample_size(rules, difference = 0.1)
+  expect_equal(methods_text(plan), paste0(
+    "The number of observations was planned from a pilot sample of 80 observations, without a model ",
+    "fit. The estimand is the difference of the accuracies of these rules (a minus b). The plan: ",
+    plan$verdict, " Computed by ucvtest ", packageVersion("ucvtest"), " [ucvtest]."))
+})
+
 test_that("advice follows from a formula and data", {
   skip_without_python()
   expect_equal(advise(Species ~ ., flowers, n_fits = 20), advise(100, n_fits = 20))
