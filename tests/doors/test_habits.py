@@ -1,11 +1,16 @@
 """Habits of statsmodels and SciPy: what is printed, and pictures on axes that people give."""
 
+import sys
+from types import ModuleType
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import tqdm
 from sklearn.linear_model import LogisticRegression
 
 import ucvtest as uv
+from ucvtest.common.execution import progress_bar
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(50, 2))
@@ -53,3 +58,20 @@ def test_a_plot_stays_within_the_axes_that_were_given(result):
         assert box.x0 >= frame.x0 - 8
         assert box.x1 <= frame.x1 + 8
     plt.close(figure)
+
+
+def test_bars_are_drawn_by_tqdm_auto_in_notebooks(monkeypatch):
+    class Bar(tqdm.std.tqdm):
+        """A bar that writes nothing."""
+
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options, gui=True)
+
+    monkeypatch.setattr("tqdm.auto.tqdm", Bar)
+    with progress_bar(None, "tests", "fit") as bar:
+        assert not isinstance(bar, Bar)
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr("ucvtest.common.execution.find_spec", lambda name: name == "ipywidgets")
+    with progress_bar(None, "tests", "fit") as bar:
+        assert isinstance(bar, Bar)
+        assert not bar.disable

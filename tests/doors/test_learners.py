@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import ucvtest as uv
+from ucvtest.learners import logistic
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.adapters.named import DEFAULTS
 from ucvtest.learners.base import notes_on_learners
@@ -54,6 +55,13 @@ def test_a_name_alone_is_an_estimator_with_its_defaults(name, y, estimator):
     assert found.estimate == same.estimate
     assert found.settings["learner"] == name
     assert f'"{name}" without arguments is scikit-learn\'s {estimator}.' in found.notes
+
+
+def test_a_number_behind_a_name_is_a_penalty_of_the_jitted_learner():
+    jitted = as_learner("logistic:0.1")
+    assert jitted == logistic(0.1)
+    assert result("logistic:0.1").settings["backend"] == "jax"
+    assert result("logistic", backend="sklearn").settings["backend"] == "sklearn"
 
 
 def test_lasso_of_classes_is_a_logistic_regression():

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import ucvtest as uv
@@ -116,6 +117,25 @@ def test_what_was_meant(folder, line, said):
     assert found.exit_code == 2
     assert said in found.stderr
     assert len(found.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("compare", "groups missing quiet alpha alternative"),
+        ("predictions", "groups fold repeat missing quiet alpha alternative"),
+        ("gate", "groups fold repeat missing quiet alpha"),
+        ("select", "groups missing quiet"),
+        ("plan", "groups missing quiet alpha"),
+    ],
+)
+def test_commands_have_the_options_that_they_can_use(command, options):
+    (parameters,) = (
+        {param.name for param in each.params}
+        for name, each in get_command(cli.app).commands.items()
+        if name == command
+    )
+    assert set(options.split()) <= parameters
 
 
 def test_lists_have_commas():
