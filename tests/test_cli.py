@@ -272,7 +272,7 @@ def test_both_names_of_the_command_and_its_version() -> None:
 def test_help_teaches() -> None:
     outcome = CliRunner().invoke(cli.app, ["compare", "--help"])
     assert outcome.exit_code == 0
-    for taught in ("Examples:", "--learn-size", "speaks for the first", *SHORT_NAMES):
+    for taught in ("Examples:", "--learn-size", "favours the first", *SHORT_NAMES):
         assert taught in outcome.stdout, taught
 
 
