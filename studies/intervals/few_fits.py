@@ -12,12 +12,11 @@ on where it was stopped.
 """
 
 import argparse
-import csv
-import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +24,7 @@ import pandas as pd
 import ucvtest as uv
 from studies.calibration.problems import Problem, problems
 from studies.calibration.simulation import SampleRun, first_rows
+from studies.resuming import add_rows
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.advice.configured_tests import FEW_PAIRS
 
@@ -92,25 +92,20 @@ FEW_FITS = Study(studied, rows_of, "ustatistic", ("width_5x2", "five_by_two_t"),
 
 def simulate(study: Study, path: Path, n_samples: int, seconds: float) -> None:
     """Rows, a sample of each problem and size at a time, until there are enough or time is up."""
-    done = set()
-    if path.exists():
-        kept = pd.read_csv(path)
-        done = set(zip(kept["problem"], kept["n_obs"], kept["number"], strict=True))
-    start = time.monotonic()
-    with path.open("a", newline="") as file, warnings.catch_warnings():
+    by_name = {problem.name: problem for problem in study.problems()}
+    cells = (
+        (name, n_obs, number)
+        for number in range(n_samples)
+        for name, problem in by_name.items()
+        for n_obs in sorted({*problem.sizes} & {*SIZES})
+    )
+
+    def rows_of(name: str, n_obs: int, number: int) -> Iterable[tuple[Any, ...]]:
+        return study.rows_of(by_name[name], n_obs, number)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", uv.UcvtestWarning)
-        writer = csv.writer(file)
-        if not done:
-            writer.writerow(COLUMNS)
-        for number in range(n_samples):
-            for problem in study.problems():
-                for n_obs in sorted({*problem.sizes} & {*SIZES}):
-                    if (problem.name, n_obs, number) in done:
-                        continue
-                    if time.monotonic() - start > seconds:
-                        return
-                    writer.writerows(list(study.rows_of(problem, n_obs, number)))
-                    file.flush()
+        add_rows(path, COLUMNS, ("problem", "n_obs", "number"), cells, rows_of, seconds)
 
 
 def table_of(study: Study, rows: pd.DataFrame) -> pd.DataFrame:

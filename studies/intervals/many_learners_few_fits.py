@@ -8,8 +8,7 @@ intervals. Rows are kept as they come, and the script goes on where it was stopp
 """
 
 import argparse
-import csv
-import time
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from scipy import stats
 
 import ucvtest as uv
 from studies.intervals.many_learners import ALPHA, KINDS, learners, sample, truth
+from studies.resuming import add_rows
 
 N_LEARNERS, N_PAIRS, SIZES = 6, 10, (60, 100)
 COLUMNS = ("kind", "n", "seed", "covered", "best_in_set", "size", "bonferroni")
@@ -54,26 +54,14 @@ def main() -> None:
     if arguments.quick:
         print(analysed("equal", 60, 0, np.array(truth("equal", 60, 1))))
         return
-    path, start, truths = arguments.rows, time.monotonic(), {}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    kept = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
-    done = set(zip(kept["kind"], kept["n"], kept["seed"], strict=True))
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not path.stat().st_size:
-            writer.writerow(COLUMNS)
-        for seed, kind, n in (
-            (seed, kind, n) for seed in range(arguments.samples) for kind in KINDS for n in SIZES
-        ):
-            if (kind, n, seed) in done:
-                continue
-            if time.monotonic() - start > arguments.seconds:
-                break
-            if (kind, n) not in truths:
-                truths[kind, n] = np.array(truth(kind, n, 12))
-            writer.writerow(analysed(kind, n, seed, truths[kind, n]))
-            file.flush()
-    cells = pd.read_csv(path).groupby(["kind", "n"], sort=False)
+    true_values = cache(lambda kind, n: np.array(truth(kind, n, 12)))
+    cells = [(kind, n, seed) for seed in range(arguments.samples) for kind in KINDS for n in SIZES]
+    add_rows(
+        *(arguments.rows, COLUMNS, ("kind", "n", "seed"), cells),
+        lambda kind, n, seed: [analysed(kind, n, seed, true_values(kind, n))],
+        arguments.seconds,
+    )
+    cells = pd.read_csv(arguments.rows).groupby(["kind", "n"], sort=False)
     table = cells[["covered", "best_in_set", "size", "bonferroni"]].mean().round(4)
     table.insert(0, "data sets", cells.size())
     table.reset_index().to_csv(TABLE, index=False)

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
-from studies.intervals.metrics_of_rules import collect
+from studies.resuming import add_rows
 
 BATCH, NEW, SIZES, FOLDS = 10, 2500, (50, 100), (5, 10)
 LABELS, NUMBERS = ("f1", "balanced_accuracy", "mcc", "f1_macro"), ("r2", "rmse")
@@ -123,7 +123,7 @@ def main() -> None:
         batches = range(arguments.batches)
         wanted = list(product(batches, PROBLEMS, SIZES, FOLDS))
         cells = [(problem, n, folds, batch) for batch, problem, n, folds in wanted]
-        collect(arguments.rows, COLUMNS, cells, batch_rows, arguments.seconds)
+        add_rows(arguments.rows, COLUMNS, COLUMNS[:4], cells, batch_rows, arguments.seconds)
     table = in_short(pd.read_csv(arguments.rows))
     table.to_csv(TABLE, index=False)
     print(table.groupby(["metric", "target"])["covered"].agg(["mean", "min", "size"]).round(3))

@@ -12,10 +12,8 @@ on where it was stopped.
 """
 
 import argparse
-import csv
-import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from studies.resuming import add_rows
 
 BATCH, SIZES = 100, (30, 60, 200)
 TABLE = Path(__file__).with_suffix(".csv")
@@ -244,40 +243,11 @@ def main() -> None:
             for problem, population in PROBLEMS.items()
             for n in population.sizes
         ]
-        collect(arguments.rows, COLUMNS, wanted, batch_rows, arguments.seconds)
+        add_rows(arguments.rows, COLUMNS, COLUMNS[:3], wanted, batch_rows, arguments.seconds)
     table = in_short(pd.read_csv(arguments.rows))
     table.to_csv(TABLE, index=False)
     enough = table[table["rarest"] >= 5]
     print(enough.groupby(["metric", "target"])["covered"].agg(["mean", "min", "size"]).round(3))
-
-
-def collect(
-    path: Path,
-    columns: Sequence[str],
-    wanted: Sequence[tuple],
-    rows_of: Callable[..., list[tuple]],
-    seconds: float,
-) -> None:
-    """Add the rows of the cells that are wanted until all are there, or the time is up.
-
-    The first columns name the cell.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
-    kept = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(columns))
-    names = list(columns[: len(wanted[0])])
-    done = set(kept[names].itertuples(index=False, name=None))
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not path.stat().st_size:
-            writer.writerow(columns)
-        for cell in wanted:
-            if cell in done:
-                continue
-            if time.monotonic() - start > seconds:
-                break
-            writer.writerows(rows_of(*cell))
-            file.flush()
 
 
 if __name__ == "__main__":

@@ -168,8 +168,8 @@ ELSEWHERE = {
     "random_state": "randomness is decided by rng=, of tests in fit(rng=)",
     "seed": "randomness is decided by rng=, of tests in fit(rng=)",
     "sample_weight": "rows are weighted by weights=, in Losses.from_predictions by sample_weight=",
-    "fit_params": "rows are weighted by weights=, other parameters belong into the learner",
-    "params": "rows are weighted by weights=, other parameters belong into the learner",
+    "fit_params": "rows are weighted by weights=, other parameters belong in the learner",
+    "params": "rows are weighted by weights=, other parameters belong in the learner",
 }
 """Options of other packages, and where their like is here."""
 
