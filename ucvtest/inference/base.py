@@ -698,7 +698,7 @@ def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:
     if isinstance(loss, str) and loss.startswith(WEIGHTED):
         return (
             f"{cls.__name__} counts rows alike, and these losses are weighted: use HoldOutTest, or "
-            "make the losses without sample_weight"
+            "leave out the weights (weights=, or sample_weight= of Losses.from_predictions)"
         )
     return (
         f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r:.60}: leave loss out, or "
