@@ -2,12 +2,17 @@
 
 import numpy as np
 
-__all__ = ["next_multiple", "padded"]
+__all__ = ["next_multiple", "next_power_of_two", "padded"]
 
 
 def next_multiple(n_obs: int, step: int) -> int:
     """The next multiple of a step, from a number of observations on."""
     return -(-n_obs // step) * step
+
+
+def next_power_of_two(number: int) -> int:
+    """The smallest power of two that is not below a number."""
+    return 1 << max(number - 1, 0).bit_length()
 
 
 def padded(array: np.ndarray, size: int, *axes: int, fill: float = 0) -> np.ndarray:

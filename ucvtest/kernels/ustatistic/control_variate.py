@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from ucvtest.common.float64 import in_float64, jit_sums
+from ucvtest.common.padding import next_power_of_two, padded
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, one_half
 from ucvtest.kernels.ustatistic.padding import without_padding
 
@@ -47,16 +48,16 @@ Additive = tuple[jax.Array, jax.Array, jax.Array]
 """One row of `Fits`, or all of them."""
 
 
+LEAST_ROWS = 64
+"""Learning sets in one jitted call, at least, and twice, four times, ... as many: few shapes."""
+
+
 @in_float64
 @partial(jit_sums, static_argnames="gram")
 def _additive_moments(
-    d1: jax.Array, d2: jax.Array, l1: jax.Array, l2: jax.Array, weight: jax.Array, gram: bool
+    differences: jax.Array, learning: jax.Array, weight: jax.Array, gram: bool
 ) -> dict[str, jax.Array]:
-    """Sums over learning sets (..., n) that the least-squares fit of an additive A needs."""
-    n = d1.shape[-1]
-    weight = jnp.concatenate([weight.ravel(), weight.ravel()])
-    learning = jnp.concatenate([l1.reshape(-1, n), l2.reshape(-1, n)])
-    differences = jnp.concatenate([d1.reshape(-1, n), d2.reshape(-1, n)])
+    """Sums over learning sets (R, n) that the least-squares fit of an additive A needs."""
     values = jnp.where(learning, 0.0, differences)
     mean_loss = weight * values.sum(-1) / (~learning).sum(-1)
     learnt = learning.astype(weight.dtype)
@@ -95,8 +96,18 @@ class AdditiveFit:
         weight: np.ndarray,
     ) -> None:
         """Add the learning sets of both sides, padded; weight 0 for places that hold none."""
-        gram = self.n_obs <= MOST_OBS_GRAM
-        moments = _additive_moments(d1, d2, l1, l2, weight, gram=gram)
+        for differences, learning in ((d1, l1), (d2, l2)):
+            self._add_side(differences, learning, weight)
+
+    def _add_side(self, differences: np.ndarray, learning: np.ndarray, weight: np.ndarray) -> None:
+        n_rows = max(LEAST_ROWS, next_power_of_two(weight.size))
+        differences, learning = (
+            padded(array.reshape(weight.size, -1), n_rows, 0) for array in (differences, learning)
+        )
+        moments = _additive_moments(
+            *(differences, learning, padded(weight.ravel(), n_rows, 0)),
+            gram=self.n_obs <= MOST_OBS_GRAM,
+        )
         update = without_padding(moments, self.n_obs, BY_OBSERVATION)
         if self.sums is None:
             # Further sums of counts would not stay exact in single precision.

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ucvtest.common.padding import padded
+from ucvtest.common.padding import next_power_of_two, padded
 from ucvtest.kernels.ustatistic.padding import padded_size
 
-__all__ = ["Dealt", "Draws", "groups_of", "number_of_groups", "one_half"]
+__all__ = ["Dealt", "Draws", "groups_of", "number_of_groups", "one_half", "padded_groups"]
 
 N_GROUPS = 32
 """Groups of draws: products of different groups are unbiased, and leaving one out at a
@@ -53,7 +53,7 @@ class Dealt:
         for k in range(n_groups):
             members = np.flatnonzero(group == k)
             position[members] = np.arange(len(members))
-        depth = max(1, SETS_PER_CALL // n_sets)
+        depth = max(1, SETS_PER_CALL // next_power_of_two(n_sets))
         index = np.full((n_groups, -(-(int(position.max(initial=0)) + 1) // depth) * depth), -1)
         index[group, position] = np.arange(n_rows)
         if weight is None:
@@ -63,16 +63,21 @@ class Dealt:
     def calls(self, groups: slice = slice(None)) -> Iterator[Call]:
         """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time; n is padded."""
         _, n_sets, n_obs = self.draws[0].shape
-        size, first_row = padded_size(n_obs), 0
-        large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
+        size, places, first_row = padded_size(n_obs), next_power_of_two(n_sets), 0
+        large, small = (max(1, n // places) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
         while first_row < self.index.shape[1]:
             depth = large if first_row + large <= self.index.shape[1] else small
             rows = self.index[groups, first_row : first_row + depth]
             weight = self.weight[rows] * (rows >= 0)[..., None]
-            d1, d2 = (padded(differences[rows], size, -1) for differences in self.draws[:2])
-            l1, l2 = (padded(learning[rows], size, -1, fill=True) for learning in self.draws[2:])
-            yield d1, d2, l1, l2, weight
+            d1, d2 = (_filled(differences[rows], places, size) for differences in self.draws[:2])
+            l1, l2 = (_filled(learning[rows], places, size, True) for learning in self.draws[2:])
+            yield d1, d2, l1, l2, padded(weight, places, -1)
             first_row += depth
+
+
+def _filled(rows: np.ndarray, n_places: int, size: int, fill: bool = False) -> np.ndarray:
+    """Learning sets (K, M, s, n), or what belongs to them, with more observations and places."""
+    return padded(padded(rows, size, -1, fill=fill), n_places, -2)
 
 
 def groups_of(draw: np.ndarray, n_groups: int) -> np.ndarray:
@@ -85,6 +90,11 @@ def groups_of(draw: np.ndarray, n_groups: int) -> np.ndarray:
 def number_of_groups(n_obs: int, n_draws: int) -> int:
     """Number of groups that the draws are dealt to."""
     return min(N_GROUPS if n_obs <= LARGE_OBS else N_GROUPS_LARGE, n_draws)
+
+
+def padded_groups(n_groups: int) -> int:
+    """Number of groups that jitted functions see: one of two."""
+    return N_GROUPS_LARGE if n_groups <= N_GROUPS_LARGE else N_GROUPS
 
 
 def one_half(n_groups: int) -> int:

@@ -13,9 +13,9 @@ from ucvtest.common.padding import next_multiple
 
 __all__ = ["padded_size", "without_padding"]
 
-STEPS = ((128, 8), (256, 16), (512, 32), (2048, 64))
-"""Up to 128 observations, jitted functions see the next multiple of 8 of them, and so on: a tenth
-more than there are costs less than a compilation."""
+STEPS = ((512, 32), (2048, 64))
+"""Up to 512 observations, jitted functions see the next multiple of 32 of them, as learners do, and
+then of 64: what is computed in vain costs less than a compilation."""
 
 
 def padded_size(n_obs: int) -> int:

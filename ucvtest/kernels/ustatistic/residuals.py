@@ -11,6 +11,7 @@ import numpy as np
 from ucvtest.common.float64 import in_float64, jit_sums
 from ucvtest.common.padding import padded
 from ucvtest.kernels.ustatistic.control_variate import SETS_PER_SUM, Additive, Fits
+from ucvtest.kernels.ustatistic.monte_carlo_groups import padded_groups
 from ucvtest.kernels.ustatistic.padding import without_padding
 
 __all__ = ["add_up", "residual_sums", "residuals_of_rows"]
@@ -34,12 +35,15 @@ def residual_sums(
     sides.
     """
     centre, a, d = additive
-    n_obs, n_padded = a.shape[-1], d1.shape[-1]
-    fits = (centre, padded(a, n_padded, -1), padded(d, n_padded, -1))
-    sums = _residual_sums(
-        d1, d2, l1, l2, weight, fits, n_obs, size, n_common, pair_effects=pair_effects
+    n_groups, n_obs = a.shape
+    a, d = (padded(effects, d1.shape[-1], -1) for effects in (a, d))
+    *arrays, centre, a, d = (
+        padded(array, padded_groups(n_groups), 0)
+        for array in (d1, d2, l1, l2, weight, centre, a, d)
     )
-    return without_padding(sums, n_obs, axes={"effect": 1, "joint": 2})
+    sums = _residual_sums(*arrays, (centre, a, d), n_obs, size, n_common, pair_effects=pair_effects)
+    of_groups = {key: value[:n_groups] for key, value in sums.items()}
+    return without_padding(of_groups, n_obs, axes={"effect": 1, "joint": 2})
 
 
 @in_float64
