@@ -143,7 +143,7 @@ def scores_for(loss: Any, metric: Any = None) -> Literal["probability", "score"]
     asked = loss if metric is None else metric_or_loss(metric)
     if isinstance(asked, str) and known_metric(ALIASES.get(asked, asked)) is None:
         names = ", ".join((*LOSSES, AUC.name))
-        raise ValueError(f"loss={asked!r} is unknown: use one of {names}")
+        raise ValueError(f"loss={asked!r:.60} is unknown: use one of {names}")
     known = as_metric(asked, has_classes=True)
     if known.ranks_pairs or known.output == "score":
         return "score"

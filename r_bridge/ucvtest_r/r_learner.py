@@ -91,7 +91,7 @@ class RLearner(SplitLearner, SurvivalLearner):
     def name(self) -> str:
         """The R function and its arguments as they were given."""
         function = "R function" if self.is_function else self.function
-        written = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        written = ", ".join(f"{name}={value!r:.60}" for name, value in self.arguments.items())
         return f"{function}({written})" if written else function
 
     @property

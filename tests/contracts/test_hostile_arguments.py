@@ -111,3 +111,42 @@ def test_is_refused(name: str) -> None:
     call, message = REFUSED[name]
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
+
+
+TABLE = np.arange(600.0).reshape(200, 3)
+LONG: dict[str, Any] = {
+    "table": TABLE,
+    "tables by name": {f"name {each}": TABLE for each in range(30)},
+    "list": list(range(500)),
+    "text": "x" * 5000,
+}
+NAMING = ("learner", "loss", "metric", "design", "alternative", "null_value", "backend")
+FITTING = ("n_pairs", "variance", "tol", "interval", "rng", "n_jobs", "batch_size", "max_seconds")
+CALLS: dict[str, Callable[[Any], Any]] = {
+    **{name: lambda value, name=name: _test(**{name: value}) for name in NAMING},
+    **{f"fit, {name}": lambda value, name=name: _test().fit(**{name: value}) for name in FITTING},
+    "permutations": lambda value: uv.PermutationComplexityTest(X, Y, "lda").fit(
+        n_permutations=value
+    ),
+    "compare": lambda value: uv.compare(X, Y, {"a": "lda", "b": value}),
+    "compare, tests": lambda value: uv.compare(X, Y, ["lda", "knn:3"], tests=value),
+    "baseline": lambda value: uv.compare_losses(RANKED, ["delong"], baseline=value),
+    "from_losses, learner": lambda value: uv.DeLongTest.from_losses(RANKED, value),
+    "evaluate, loss": lambda value: uv.evaluate("lda", X, Y, loss=value),
+}
+
+
+def _test(learner: Any = "lda", design: Any = None, **arguments: Any) -> Any:
+    if design is not None:
+        return uv.CorrectedTTest(X, Y, learner, "knn:3", design=design)
+    return uv.UStatisticTest(X, Y, learner, "knn:3", **arguments)
+
+
+@pytest.mark.parametrize("value", LONG.values(), ids=LONG)
+@pytest.mark.parametrize("name", CALLS)
+def test_messages_quote_the_start_of_what_came(name: str, value: Any) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        CALLS[name](value)
+    message = str(caught.value)
+    assert len(message) < 800
+    assert message.count("\n") <= 2

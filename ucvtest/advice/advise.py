@@ -144,8 +144,8 @@ class Advice(ByValue):
 
     def __str__(self) -> str:
         promise = "" if self.promises else " (cannot promise: see the reasons)"
-        settings = [f"{name}={value!r}" for name, value in self.settings.items()]
-        options = [f"{name}={value!r}" for name, value in self.options.items()]
+        settings = [f"{name}={value!r:.60}" for name, value in self.settings.items()]
+        options = [f"{name}={value!r:.60}" for name, value in self.options.items()]
         lines = [
             f"{self.test}(X, y, ..., {', '.join(settings)}).fit({', '.join(options)}){promise}",
             *(f"  - {reason}" for reason in self.reasons),
@@ -287,7 +287,9 @@ def _checked(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> Metric:
     as_integer("n_fits", n_fits)
     metric = known_metric(loss)
     if metric is None:
-        raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, {AUC.name}")
+        raise ValueError(
+            f"loss={loss!r:.60} is unknown: use one of {', '.join(LOSSES)}, {AUC.name}"
+        )
     check_choice("goal", goal, GOALS)
     check_choice("about", about, ABOUT)
     return metric

@@ -68,7 +68,7 @@ def read_table(
     _check_there(path)
     separator = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
     if separator is not None and len(separator) != 1:
-        raise ValueError(f"--sep must be one character, or tab, got {sep!r}")
+        raise ValueError(f"--sep must be one character, or tab, got {sep!r:.60}")
     table = files.read_table(path, separator)
     for option, name in option_columns:
         if name not in table.columns:

@@ -103,7 +103,7 @@ def gate(
         check_margin(margin, alpha)
         names = [name.strip() for name in scores.split(",")]
         if len(names) != 2 or names[0] == names[1]:
-            raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
+            raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r:.60}")
         row_columns = {"event": event, "groups": groups, "fold": fold, "repeat": repeat}
         losses = losses_of(
             data, target, names, (loss, metric), pos_label, (sep, missing), row_columns

@@ -440,7 +440,7 @@ def parse_pairs(pairs: str) -> Any:
         return int(pairs)
     except ValueError:
         raise ValueError(
-            f"--n-pairs must be auto, exact or a whole number, got {pairs!r}"
+            f"--n-pairs must be auto, exact or a whole number, got {pairs!r:.60}"
         ) from None
 
 
@@ -453,7 +453,7 @@ def parse_sizes(sizes: str | None) -> Any:
     except ValueError:
         raise ValueError(
             "--learn-size must be a whole number or, with --loss auc, one for each class as in "
-            f"5,6; got {sizes!r}"
+            f"5,6; got {sizes!r:.60}"
         ) from None
     return numbers if len(numbers) > 1 else numbers[0]
 

@@ -145,7 +145,7 @@ class TestSpec(ByValue):
             name: value.words if isinstance(value, NamedDesign) else value
             for name, value in {**self.constructor, **self.fit}.items()
         }
-        listed = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        listed = ", ".join(f"{name}={value!r:.60}" for name, value in options.items())
         return f"{self.name}({listed})" if options else self.name
 
 

@@ -65,7 +65,7 @@ def read_formula(
     left_side, separator, right_side = formula.partition("~")
     response = left_side.strip()
     if not separator or not response:
-        raise ValueError(f"formula={formula!r} has no left-hand side: write 'response ~ terms'")
+        raise ValueError(f"formula={formula!r:.60} has no left-hand side: write 'response ~ terms'")
     column = response.strip("`")
     apart = [column, *no_features]
     other_columns = data.drop(columns=apart, errors="ignore") if "." in right_side else data
@@ -74,15 +74,15 @@ def read_formula(
         columns="Intercept", errors="ignore"
     )
     if not features.shape[1]:
-        raise ValueError(f"formula={formula!r} has no features: write 'response ~ terms'")
+        raise ValueError(f"formula={formula!r:.60} has no features: write 'response ~ terms'")
     if column in data.columns:
         return data[column].to_numpy(), features
     values = _model_matrix(f"{response} - 1", data, formula)
     if values.shape[1] != 1:
         # Columns of a factor, in formulaic's own order: which label is positive would be a guess.
         raise ValueError(
-            f"formula={formula!r} has the response {response!r}, which is neither a column of the "
-            "data nor one number for each row: add it to the data as a column"
+            f"formula={formula!r:.60} has the response {response!r}, which is neither a column of "
+            "the data nor one number for each row: add it to the data as a column"
         )
     return values.to_numpy(dtype=float)[:, 0], features
 
@@ -113,7 +113,7 @@ def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFra
         # formulaic repeats the formula in colour below its first line.
         reason, *_ = str(error).split("\n")
         remedy = " Drop or impute missing values first." if "null values" in reason else ""
-        raise ValueError(f"formula={formula!r} cannot be used: {reason}{remedy}") from None
+        raise ValueError(f"formula={formula!r:.60} cannot be used: {reason}{remedy}") from None
 
 
 def _check_terms(terms: str, names: list[Any]) -> None:
@@ -132,7 +132,9 @@ def _check_terms(terms: str, names: list[Any]) -> None:
             if token_text != "." and not re.fullmatch(r"\d+\.?\d*|\.\d+", token_text):
                 raise ValueError(f"{token_text} is no number.")
         elif token_text not in ("(", ")", "in") and not re.fullmatch(r"[-+*/:^]+", token_text):
-            raise ValueError(f"the operator {token_text!r} is not known: use + - * / : ^ and %in%.")
+            raise ValueError(
+                f"the operator {token_text!r:.60} is not known: use + - * / : ^ and %in%."
+            )
         if token_text == "." or kind == "name":
             _check_names(names if token_text == "." else [token_text])
         operand = str(len(columns)) if token_text == "." else token_text if kind == "value" else "1"

@@ -184,7 +184,7 @@ def check_group_weight(weight: Any, *, grouped: bool) -> GroupWeight:
     check_choice("group_weight", weight, GROUP_WEIGHTS)
     if weight != "group" and not grouped:
         raise ValueError(
-            f"group_weight={weight!r} says how much groups count, and there are none: pass "
+            f"group_weight={weight!r:.60} says how much groups count, and there are none: pass "
             "groups=, or leave it out"
         )
     return weight

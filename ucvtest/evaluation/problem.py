@@ -339,7 +339,7 @@ def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "ze
         return
     raise ValueError(
         f"{argument}='auc' needs two classes, y has {sample.n_classes}: merge classes, use "
-        f"{argument}={instead!r}, or UStatisticTest, which estimates Hand and Till's AUC of "
+        f"{argument}={instead!r:.60}, or UStatisticTest, which estimates Hand and Till's AUC of "
         "several classes"
     )
 
@@ -349,7 +349,7 @@ def _metric_of(output: Output) -> Metric:
     check_choice("output", output, OUTPUTS)
     if output == "score":
         return AUC
-    raise ValueError(f"output={output!r} needs a loss: pass one that scores it")
+    raise ValueError(f"output={output!r:.60} needs a loss: pass one that scores it")
 
 
 def _labels_needed(metric: Metric) -> str:

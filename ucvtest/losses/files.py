@@ -96,7 +96,7 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     try:
         splits = list(zip(data["learning"], data["testing"], strict=True))
         n_obs = data["n_obs"]
-        matrix_sizes = f"n_obs={n_obs!r} with {len(splits)} learning sets"
+        matrix_sizes = f"n_obs={n_obs!r:.60} with {len(splits)} learning sets"
         if not is_integer(n_obs) or n_obs < 1:
             raise ValueError(f"{matrix_sizes} is impossible")
         # Each of two 0/1 matrices has a byte for every learning set and observation.

@@ -433,7 +433,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         if is_integer(learner) and 0 <= int(learner) < len(self.learners):
             return int(learner)
         raise ValueError(
-            f"learner {learner!r} is none of {', '.join(self.learners)}, nor a place from 0 to "
+            f"learner {learner!r:.60} is none of {', '.join(self.learners)}, nor a place from 0 to "
             f"{len(self.learners) - 1}"
         )
 

@@ -82,7 +82,7 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
     if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
         return LOSSES[ALIASES.get(loss, loss)]
-    raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")
+    raise ValueError(f"loss={loss!r:.60} is unknown: use one of {', '.join(LOSSES)}, or a callable")
 
 
 OF_SKLEARN = {

@@ -81,7 +81,7 @@ NEAR = 0.6
 def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -> NoReturn:
     """Refuse what is no metric, with what to use instead."""
     if isinstance(metric, str) and metric in NOT_OFFERED:
-        raise ValueError(f"metric={metric!r} is not offered, because {NOT_OFFERED[metric]}")
+        raise ValueError(f"metric={metric!r:.60} is not offered, because {NOT_OFFERED[metric]}")
     if isinstance(metric, (list, tuple, set, dict)):
         raise ValueError(
             "metric names several: pass one, and score the same predictions by another with "
@@ -89,7 +89,9 @@ def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -
         )
     if isinstance(metric, str) and (beta := F_BETA.fullmatch(metric)):
         written = f"fbeta({beta['beta']}){beta['average'] or ''}"
-        raise ValueError(f"metric={metric!r:.60} is unknown: did you mean the F-beta {written!r}?")
+        raise ValueError(
+            f"metric={metric!r:.60} is unknown: did you mean the F-beta {written!r:.60}?"
+        )
     called = getattr(metric, "__name__", None) if callable(metric) else metric
     known_names = [*names, *families, *ALIASES]
     near = get_close_matches(called, known_names, 1, NEAR) if isinstance(called, str) else []

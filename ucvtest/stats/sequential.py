@@ -23,7 +23,7 @@ def checked_stop_after(stop_after: Any, n_permutations: Any) -> int | None:
     if isinstance(n_permutations, str):
         raise ValueError(
             f"stop_after={stop_after!r:.60} is for random permutations, and n_permutations is "
-            f"{n_permutations!r}: leave one of them out"
+            f"{n_permutations!r:.60}: leave one of them out"
         )
     number = as_integer("stop_after", stop_after)
     if not 1 <= number <= n_permutations:

@@ -170,7 +170,7 @@ def _matrix(
     if isinstance(loss, str):
         if loss != "zero_one":
             raise ValueError(
-                f"loss={loss!r} is unknown: use one of {', '.join(NAMED_LOSSES)}, or a matrix"
+                f"loss={loss!r:.60} is unknown: use one of {', '.join(NAMED_LOSSES)}, or a matrix"
             )
         return 1.0 - np.eye(n_classes)
     matrix = as_numbers("loss", loss)

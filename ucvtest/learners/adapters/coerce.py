@@ -69,10 +69,13 @@ def as_learner(learner: Any) -> Learner:
         )
     if callable(learner):
         return CallableLearner(learner)
+    came = f"{learner!r:.60}"
+    if hasattr(learner, "shape"):
+        came = f"data of shape {learner.shape}: learners follow X and y"
     raise ValueError(
-        f"learner must be a scikit-learn estimator, an object from ucvtest.learners, a short "
-        f"string such as 'knn:3', or a callable (X_train, y_train, X_test) -> predictions, got "
-        f"{learner!r}"
+        "learner must be a scikit-learn estimator, an object from ucvtest.learners, a short "
+        "string such as 'knn:3', or a callable (X_train, y_train, X_test) -> predictions, got "
+        f"{came}"
     )
 
 
@@ -85,7 +88,7 @@ def as_learners(learner: Any) -> tuple[Learner, ...]:
         path_learners: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
     except ValueError:
         raise ValueError(
-            f"learner {learner!r} cannot be made: write '{name}:50' for 50 penalties, or pass "
+            f"learner {learner!r:.60} cannot be made: write '{name}:50' for 50 penalties, or pass "
             f"uv.learners.{name}(lams)"
         ) from None
     return path_learners
@@ -110,17 +113,17 @@ def _unknown(text: str, name: str) -> str:
     if name in DEFAULTS:
         estimators = {path.rpartition(".")[2]: None for path, _ in filter(None, DEFAULTS[name])}
         made = " or ".join(f"{estimator}(...)" for estimator in estimators)
-        return f"learner {text!r} takes no arguments: pass {name!r}, or scikit-learn's {made}"
+        return f"learner {text!r:.60} takes no arguments: pass {name!r}, or scikit-learn's {made}"
     known_names = sorted({*SHORT_NAMES, *PATHS, *DEFAULTS})
     nearest = get_close_matches(name.lower(), known_names, n=1)
     if nearest:
         return (
-            f"learner {text!r} is unknown: did you mean {nearest[0]!r}? See help(uv.learners), or "
-            "pass a scikit-learn estimator"
+            f"learner {text!r:.60} is unknown: did you mean {nearest[0]!r}? See help(uv.learners), "
+            "or pass a scikit-learn estimator"
         )
     return (
-        f"learner {text!r} is unknown: use one of {', '.join(known_names)}, as in 'lda', 'knn:3' "
-        "or 'ridge:1.0', or a scikit-learn estimator"
+        f"learner {text!r:.60} is unknown: use one of {', '.join(known_names)}, as in 'lda', "
+        "'knn:3' or 'ridge:1.0', or a scikit-learn estimator"
     )
 
 
@@ -162,7 +165,7 @@ def _value(key: str, argument_text: str, hint: Any) -> Any:
         return choices[argument_text] if choices else hint(argument_text)
     except (KeyError, ValueError):
         kind = " or ".join(choices) if choices else {int: "an integer"}.get(hint, "a number")
-        raise ValueError(f"{key} must be {kind}, got {argument_text!r}") from None
+        raise ValueError(f"{key} must be {kind}, got {argument_text!r:.60}") from None
 
 
 def usage(factory: Callable[..., Learner]) -> str:

@@ -401,6 +401,6 @@ def _class_index(labels: Any, sample: Sample) -> np.ndarray:
 def _function_name(user_function: Any) -> str:
     if isinstance(user_function, functools.partial):
         bound_arguments = [repr(value) for value in user_function.args]
-        bound_arguments += [f"{key}={value!r}" for key, value in user_function.keywords.items()]
+        bound_arguments += [f"{key}={value!r:.60}" for key, value in user_function.keywords.items()]
         return f"{_function_name(user_function.func)}({', '.join(bound_arguments)})"
     return getattr(user_function, "__name__", type(user_function).__name__)

@@ -191,7 +191,7 @@ def refuse_other_parameters(estimator: Any, rule: "_Rule") -> None:
             and value == parameter.default
         )
         if not is_default:
-            refuse(f"{name}={value!r}")
+            refuse(f"{name}={value!r:.60}")
 
 
 @dataclass(frozen=True)

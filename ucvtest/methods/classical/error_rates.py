@@ -34,7 +34,7 @@ Tables = dict[str, dict[str, tuple[Any, ...]]]
 
 def check_one_error_rate(interval: str, question: Question) -> None:
     """Refuse an interval of error rates where the test is about anything else."""
-    of_one = f"interval={interval!r} is for the error rate, or accuracy, of one rule"
+    of_one = f"interval={interval!r:.60} is for the error rate, or accuracy, of one rule"
     if question.paired:
         raise ValueError(
             f"{of_one}, and this is a difference of two: leave it out, or use McNemarTest, "

@@ -42,7 +42,7 @@ def left_open(n_open: int, interval: str) -> str:
     """The status where predictions are neither right nor wrong, and an exact test is asked for."""
     return (
         f"{n_open} predictions were left open between two classes (loss 1/2), which is neither "
-        f"right nor wrong: use a rule for ties that decides, or leave interval={interval!r} out"
+        f"right nor wrong: use a rule for ties that decides, or leave interval={interval!r:.60} out"
     )
 
 

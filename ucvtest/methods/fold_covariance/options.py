@@ -131,7 +131,7 @@ def assumed_rho(rho: Any, n_folds: int) -> float:
         return math.nan
     if isinstance(rho, str):
         if rho != "nadeau_bengio":
-            raise ValueError(f"rho={rho!r} is unknown: use 'nadeau_bengio', a number or None")
+            raise ValueError(f"rho={rho!r:.60} is unknown: use 'nadeau_bengio', a number or None")
         return 1 / n_folds
     lowest = -1 / (n_folds - 1)
     if not is_number(rho) or not lowest < rho < 1:

@@ -118,7 +118,8 @@ def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
     name = AUC_NAME if estimated is not None and estimated.ranks_pairs else "zero_one"
     if metric is not None and LOSS_OF_METRIC[metric] != name:
         raise ValueError(
-            f"loss={loss!r:.60} and metric={metric!r} name two different things: pass one of them"
+            f"loss={loss!r:.60} and metric={metric!r:.60} name two different things: "
+            "pass one of them"
         )
     return name if scoring is None else metric_or_loss
 
@@ -438,7 +439,7 @@ class InfluenceOptions:
             raise ValueError(f"n_repeats must be an integer or 'auto', got {n_repeats!r:.60}")
         elif scheme in SINGLE and n_repeats != 1:
             raise ValueError(
-                f"scheme={scheme!r} has one repeat, got n_repeats={n_repeats!r}: use "
+                f"scheme={scheme!r} has one repeat, got n_repeats={n_repeats!r:.60}: use "
                 "scheme='repeated' for more"
             )
         else:

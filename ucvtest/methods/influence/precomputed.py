@@ -79,8 +79,8 @@ class GivenLayout(Layout):
         ):
             if value not in (unset, design_value):
                 raise ValueError(
-                    f"{name}={value!r}, but the design of the given losses has {design_value!r}: "
-                    "leave it out"
+                    f"{name}={value!r:.60}, but the design of the given losses has "
+                    f"{design_value!r:.60}: leave it out"
                 )
         return InfluenceOptions(
             self.resamples.n_repeats, self.scheme, self.chosen(self.scheme, variance)

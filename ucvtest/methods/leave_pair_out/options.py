@@ -107,7 +107,7 @@ class LeavePairOutOptions:
         if isinstance(n_permutations, str):
             if n_permutations != "exact":
                 raise ValueError(
-                    f"n_permutations={n_permutations!r} is unknown: use an integer or 'exact'"
+                    f"n_permutations={n_permutations!r:.60} is unknown: use an integer or 'exact'"
                 )
         elif as_integer("n_permutations", n_permutations) < 1:
             raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 9999")
@@ -118,8 +118,8 @@ class LeavePairOutOptions:
         checked_stop = checked_stop_after(stop_after, n_permutations)
         if checked_stop is not None and pvalue != "permutation":
             raise ValueError(
-                f"stop_after={checked_stop} is about permutations, and pvalue is {pvalue!r}: leave "
-                "it out"
+                f"stop_after={checked_stop} is about permutations, and pvalue is {pvalue!r:.60}: "
+                "leave it out"
             )
         check_seconds(max_seconds)
         if max_seconds is not None and pvalue == "permutation" and n_permutations == "exact":

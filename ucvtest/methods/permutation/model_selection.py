@@ -428,7 +428,7 @@ def select_model(
         columns, n_fits = _columns(task, execution)
     if np.isnan(columns[criterion]).all():
         raise ValueError(
-            f"criterion={criterion!r} exists for none of the learners: use ridge, polynomial, "
+            f"criterion={criterion!r:.60} exists for none of the learners: use ridge, polynomial, "
             "kernel_ridge or smoother with loss='squared', or another criterion"
         )
     places, axis = _axis(user_complexity, columns)

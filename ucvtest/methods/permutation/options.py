@@ -55,8 +55,8 @@ class PermutationOptions:
         check_choice("sampling", sampling, SAMPLINGS)
         if relabeling is not None and sampling != "permutation":
             raise ValueError(
-                f"sampling={sampling!r} is not there for groups, whose labels are not independent: "
-                "use sampling='permutation'"
+                f"sampling={sampling!r:.60} is not there for groups, whose labels are not "
+                "independent: use sampling='permutation'"
             )
         if sampling == "rademacher" and sample.n_classes != 2:
             raise ValueError(
@@ -70,13 +70,13 @@ class PermutationOptions:
         check_seconds(max_seconds)
         if max_seconds is not None and isinstance(number, str):
             raise ValueError(
-                f"max_seconds does not apply with n_permutations={number!r}, which says how many "
-                "fits there are: use a number of permutations"
+                f"max_seconds does not apply with n_permutations={number!r:.60}, which says how "
+                "many fits there are: use a number of permutations"
             )
         checked_stop = checked_stop_after(stop_after, number)
         if checked_stop is not None and sampling != "permutation":
             raise ValueError(
-                f"stop_after={checked_stop} is about p-values, and sampling={sampling!r} has "
+                f"stop_after={checked_stop} is about p-values, and sampling={sampling!r:.60} has "
                 "none: leave it out, or use sampling='permutation'"
             )
         options = cls(number, sampling, float(delta), checked_stop, max_seconds)
@@ -135,7 +135,7 @@ def _number(n_permutations: Any) -> int | str:
     if isinstance(n_permutations, str):
         if n_permutations not in ("exact", "analytic"):
             raise ValueError(
-                f"n_permutations={n_permutations!r} is unknown: use an integer, 'exact' or "
+                f"n_permutations={n_permutations!r:.60} is unknown: use an integer, 'exact' or "
                 "'analytic'"
             )
         return n_permutations

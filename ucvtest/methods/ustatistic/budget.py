@@ -84,7 +84,7 @@ def check_budget(
         number = options.n_pairs
         purpose, other = _purpose(options), ""
         if number != "auto":
-            purpose, other = f"n_pairs={number!r}", ", or use n_pairs='auto'"
+            purpose, other = f"n_pairs={number!r:.60}", ", or use n_pairs='auto'"
         raise ValueError(
             f"max_fits={max_fits} is too few: {purpose} takes {needed_fits} fits of {learners} at "
             f"least: raise max_fits to {needed_fits} or more{other}"
@@ -112,7 +112,7 @@ def within_memory(
         number = options.n_pairs
         purpose, remedy = _purpose(options), "a sample of fewer rows"
         if number != "auto":
-            purpose, remedy = f"n_pairs={number!r}", "fewer pairs, or n_pairs='auto'"
+            purpose, remedy = f"n_pairs={number!r:.60}", "fewer pairs, or n_pairs='auto'"
         raise ValueError(
             f"metric={metric.name!r:.60} keeps predictions, and {purpose} takes {needed_fits} "
             f"fits, of which {most_fits} can be kept with {n_obs} observations: use {remedy}"

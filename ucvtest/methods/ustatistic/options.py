@@ -122,7 +122,7 @@ class UStatisticOptions:
             sizes.check_enumeration(len(learners), max_fits, remedy)
         if max_seconds is not None and number != "auto":
             raise ValueError(
-                f"max_seconds does not apply with n_pairs={number!r}, which says how many fits "
+                f"max_seconds does not apply with n_pairs={number!r:.60}, which says how many fits "
                 "there are: use n_pairs='auto'"
             )
         option_values = (number, variance_name, variance, float(tol), int(max_fits), interval)
@@ -142,11 +142,11 @@ class UStatisticOptions:
         """Check the options of a test whose losses are given: only the variance can be chosen."""
         if n_pairs not in ("auto", given_sets.n_pairs):
             raise ValueError(
-                f"n_pairs={n_pairs!r}, but the given losses are of {given_sets.n_pairs} pairs: "
+                f"n_pairs={n_pairs!r:.60}, but the given losses are of {given_sets.n_pairs} pairs: "
                 "leave it out"
             )
         if tol != DEFAULT_TOL:
-            raise ValueError(f"tol={tol!r} does not apply when losses are given: leave it out")
+            raise ValueError(f"tol={tol!r:.60} does not apply when losses are given: leave it out")
         variance_name = sizes.chosen(interval.variance(variance))
         if variance_name == "asymptotic":
             raise ValueError(
@@ -269,7 +269,7 @@ class ProfileOptions:
     ) -> Self:
         needed_overlaps = _c_values(c_values, sizes)
         if isinstance(n_pairs, str) and n_pairs != "exact":
-            raise ValueError(f"n_pairs={n_pairs!r} is unknown here: use an integer or 'exact'")
+            raise ValueError(f"n_pairs={n_pairs!r:.60} is unknown here: use an integer or 'exact'")
         number = _n_pairs(n_pairs)
         if isinstance(number, int):
             return cls(sizes, needed_overlaps, number)
@@ -313,7 +313,9 @@ def _default_max_fits(learners: Sequence[Learner]) -> int:
 def _n_pairs(n_pairs: Any) -> NumberOfPairs:
     if isinstance(n_pairs, str):
         if n_pairs not in ("auto", "exact"):
-            raise ValueError(f"n_pairs={n_pairs!r} is unknown: use an integer, 'auto' or 'exact'")
+            raise ValueError(
+                f"n_pairs={n_pairs!r:.60} is unknown: use an integer, 'auto' or 'exact'"
+            )
         return "auto" if n_pairs == "auto" else "exact"
     number = as_integer("n_pairs", n_pairs)
     if number < 2:

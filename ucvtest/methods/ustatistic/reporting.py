@@ -271,7 +271,7 @@ def _status(
         return (
             f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
             f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: "
-            f"use variance={other!r}"
+            f"use variance={other!r:.60}"
         )
     if not reliable(estimates.estimates, name):
         return (

@@ -146,7 +146,7 @@ class AnySizes(WithinClasses, ABC):
             other = self.variances[0]
             raise ValueError(
                 f"variance={variance!r} needs disjoint pairs of learning sets, with two of each "
-                f"class in neither: use variance={other!r}"
+                f"class in neither: use variance={other!r:.60}"
                 + (" or a smaller learn_size" if self.in_pairs else "")
             )
         return variance
@@ -257,7 +257,7 @@ def asked_sizes(
     for name, size, count in zip(names, sizes, counts, strict=True):
         if not 1 <= size <= count - 2:
             raise ValueError(
-                f"learn_size={learn_size!r} learns from {size} of {count} {name} where one of "
+                f"learn_size={learn_size!r:.60} learns from {size} of {count} {name} where one of "
                 "each class must be learnt from and two tested: use "
                 f"learn_size={default}, or leave it out"
             )

@@ -98,7 +98,7 @@ def in_words(n_classes: int, positive: Any, *, paired: bool) -> str:
     """The AUC of several classes, or of the positive one against the rest."""
     s = "s" if paired else ""
     about = (
-        f"AUC{s} of class {positive!r} against the rest"
+        f"AUC{s} of class {positive!r:.60} against the rest"
         if positive is not None
         else f"AUC{s} of {n_classes} classes (Hand and Till)"
     )
