@@ -25,7 +25,7 @@ R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint style docs studies reproduce reproduce-full benchmarks FORCE
+.PHONY: help setup demo test lint style docs dist studies reproduce reproduce-full benchmarks FORCE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -57,6 +57,12 @@ docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and 
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+dist: setup ## Build wheel and sdist into build/dist, and try them in empty environments
+	$(BIN)/pip --disable-pip-version-check install --quiet --group release
+	rm -rf build/dist
+	$(BIN)/python -m build --outdir build/dist
+	$(BIN)/python .ci/try_distributions.py build/dist
 
 studies: setup ## Run every study of studies/ at a small size (minutes)
 	$(BIN)/pytest -n auto --dist worksteal -m study tests/studies

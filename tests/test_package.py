@@ -66,12 +66,14 @@ def test_version_is_that_of_the_distribution() -> None:
         ("CITATION.cff", "version: {}"),
         ("r_bridge/ucvtest/DESCRIPTION", "Version: {}"),
         ("r_bridge/ucvtest/NEWS.md", "# ucvtest {}"),
+        ("recipe/meta.yaml", '{{% set version = "{}" %}}'),
     ],
 )
 def test_files_that_must_name_the_version_agree(file: str, line: str) -> None:
     lines = (ROOT / file).read_text().splitlines()
     # The first line of this form, since older versions may follow.
-    first = next(each for each in lines if each.startswith(line.format("")))
+    beginning = line.format("\0").partition("\0")[0]
+    first = next(each for each in lines if each.startswith(beginning))
     assert first == line.format(uv.__version__)
 
 
