@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import ucvtest as uv
-from made.files import Folder
+from made.files import Folder, markdown_table
+from ucvtest.inference.base import HypothesisTest
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.registry import TESTS
 
 MODULES = (
@@ -53,6 +55,40 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Logging and warnings": ("autolog", "UcvtestWarning", "SlowFitsWarning"),
 }
 
+OF_TESTS = {
+    "alternative",
+    "design",
+    "fit",
+    "from_formula",
+    "from_losses",
+    "joint",
+    "learner",
+    "learners",
+    "loss",
+    "method_name",
+    "metric",
+    "n_obs",
+    "n_units",
+    "null_value",
+    "other",
+    "paired",
+    "planned_fits",
+    "target",
+}
+"""Members of all tests that users need. The others are for the frame around a fit, which
+`docs/develop/add-a-test.md` describes; they would bury these on every page."""
+
+DATA = {
+    "ucvtest.losses.LOSSES": "The losses that have a name.",
+    "ucvtest.losses.Output": "The kinds of prediction that a loss can need.",
+    "ucvtest.kernels.leave_pair_out.LABELINGS_PER_CALL": (
+        "The number of labelings that one call computes."
+    ),
+    "ucvtest.kernels.permutation.SAMPLINGS": "The ways of drawing new labels.",
+    "ucvtest.kernels.permutation.Sampling": "The name of a way of drawing new labels.",
+}
+"""Names without a docstring, because they are neither classes nor functions."""
+
 SHARED = "ucvtest.inference.base.HypothesisTest"
 """Not public, but what the documentation of all tests refers to."""
 
@@ -89,8 +125,31 @@ def _qualified(names: Iterable[str]) -> list[str]:
 
 
 def _listed(title: str, names: list[str]) -> str:
-    rows = [f"names/{name}" for name in names]
-    return "\n".join(["```{toctree}", f":caption: {title}", ":maxdepth: 1", "", *rows, "```", ""])
+    """A table for people, and a table of contents for the navigation."""
+    rows = [[f"[`{_short(name)}`](names/{name}.rst)", first_line(name)] for name in names]
+    table = markdown_table([title, ""], rows)
+    tree = ["```{toctree}", ":hidden:", f":caption: {title}", ":maxdepth: 1", ""]
+    tree += [*(f"names/{name}" for name in names), "```"]
+    return "\n".join([table, *tree, ""])
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def first_line(name: str) -> str:
+    """The first line of a docstring."""
+    if name in DATA:
+        return DATA[name]
+    return (inspect.getdoc(_value(name)) or "").partition("\n")[0]
+
+
+def _machinery() -> list[str]:
+    """Members of tests that users do not need."""
+    frame = {"by_rows", "joint_run", "question"}
+    for base in (HypothesisTest, ResamplingTest):
+        frame |= {*dir(base), *inspect.get_annotations(base)}
+    return sorted(name for name in frame - OF_TESTS if not name.startswith("_"))
 
 
 def _page(name: str, *, again: bool) -> str:
@@ -98,13 +157,15 @@ def _page(name: str, *, again: bool) -> str:
     directive, options = "autodata", []
     if inspect.isclass(value):
         directive, options = "autoclass", ["   :members:", "   :inherited-members: Exception"]
+        if issubclass(value, HypothesisTest):
+            options.append(f"   :exclude-members: {', '.join(_machinery())}")
         if issubclass(value, (tuple, dict)):
             options = []
     elif callable(value):
         directive = "autofunction"
     if again:
         options.append("   :no-index:")
-    short = name.rpartition(".")[2]
+    short = _short(name)
     lines = [short, "=" * len(short), "", f".. {directive}:: {name}", *options, ""]
     return "\n".join(lines)
 
