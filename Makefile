@@ -53,9 +53,10 @@ style: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 
-docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and follow its links
+docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, try its links and search
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
+	$(BIN)/python docs/check_search.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 dist: setup ## Build wheel and sdist into build/dist, and try them in empty environments

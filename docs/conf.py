@@ -10,6 +10,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE / "_ext"), str(ROOT)]
 
 import made  # noqa: E402
+from publisher import Publisher  # noqa: E402
 
 import ucvtest  # noqa: E402
 
@@ -20,6 +21,13 @@ project = "ucvtest"
 author = "The ucvtest developers"
 copyright = "The ucvtest developers, BSD-3-Clause"
 version = release = ucvtest.__version__
+publisher = Publisher(ROOT)
+
+
+def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
+    """Where the link "source" of a name leads."""
+    return publisher.source_of(domain, info)
+
 
 extensions = [
     "myst_nb",
@@ -27,7 +35,9 @@ extensions = [
     "numpydoc",
     "sphinxcontrib.bibtex",
     "sphinx_design",
+    "findable",
     "mathml",
+    publisher.extension,
 ]
 exclude_patterns = ["_build", "_ext", "_generated", "**/.ipynb_checkpoints"]
 nitpicky = False
@@ -70,16 +80,18 @@ html_title = "ucvtest"
 html_static_path = ["_static"]
 html_css_files = ["ucvtest.css"]
 html_copy_source = False
+html_search_scorer = "_ext/scorer.js"
 html_show_sourcelink = False
 html_extra_path = ["_generated/extra"]
+html_context = publisher.html_context
 html_theme_options = {
-    "logo": {"text": "ucvtest"},
+    "logo": {"text": f"ucvtest {version}"},
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
+    **publisher.theme_options,
 }
 html_sidebars = {
     page: []
