@@ -34,7 +34,7 @@ from ucvtest.cli import app
 from typer.testing import CliRunner
 table = {"ill": ["yes", "no"] * 20, "a": ["yes", "no"] * 20, "b": ["yes"] * 25 + ["no"] * 15}
 pd.DataFrame(table).to_excel("table.xlsx", index=False)
-done = CliRunner().invoke(app, ["predictions", "table.xlsx", "--target", "ill", "--models", "a,b"])
+done = CliRunner().invoke(app, ["predictions", "table.xlsx", "--target", "ill", "--scores", "a,b"])
 assert done.exit_code == 0, done.output
 """,
     "fast": "import numba, ucvtest.learners.jitted.lasso",

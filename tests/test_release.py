@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+import ucvtest as uv
 from tests.support.paths import ROOT
 from tests.support.scripts import script
 from ucvtest.advice.calibration import calibration_table
@@ -67,6 +68,21 @@ def test_extras_are_tried_one_by_one() -> None:
     assert set(try_distributions.EXTRAS) == extras
     # That of R needs R, which the job on R has.
     assert set(command.split()[3:]) == extras - {"r"}
+
+
+def test_pages_install_what_exists() -> None:
+    extras = set(PROJECT["optional-dependencies"])
+    named = 0
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*/*.md")]:
+        text = page.read_text()
+        for found in re.findall(r"pip install '(?:\.|ucvtest)\[(.*?)\]'", text):
+            assert set(found.split(",")) <= extras, page
+            named += 1
+        for version in re.findall(r"ucvtest-([\d.]+)-py3", text):
+            assert version == uv.__version__
+    readme = (ROOT / "README.md").read_text()
+    assert [name for name in extras if f"| `{name}` |" not in readme] == []
+    assert named >= 5
 
 
 def test_the_recipe_has_the_requirements_of_the_project() -> None:

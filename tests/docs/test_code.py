@@ -16,7 +16,10 @@ from tests.support.clock import ticking as ticking
 from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
 from tests.support.processes import finished
+from tests.support.scripts import script
 from ucvtest.cli import app
+
+print_blocks = script("docs/print_blocks.py")
 
 DOCS = ROOT / "docs"
 MADE = {"_build", "_ext", "_generated", "help"}
@@ -51,7 +54,19 @@ WITH_CODE = [page for page in PAGES if blocks_of(page)]
 OF_MLFLOW = [page for page in WITH_CODE if re.search("import mlflow|autolog", joined(page))]
 OF_R = [page for page in WITH_CODE if "ucvtest_r" in joined(page)]
 PLAIN = [page for page in WITH_CODE if page not in {*OF_MLFLOW, *OF_R}]
+AS_TEXT = [
+    page for page in WITH_CODE if not page.read_text().startswith("---\nfile_format: mystnb")
+]
+"""Pages on which each output stands below its block; notebooks show theirs by themselves."""
+
 OF_SECONDS = [page for page in PLAIN if "max_seconds=" in joined(page)]
+
+
+def shown(page: Path) -> list[str]:
+    """The numbers of the outputs below the blocks of Python."""
+    blocks = print_blocks.blocks_of(page.read_text(encoding="utf-8"))
+    outputs = [each.output or "" for each in blocks if each.language == "python"]
+    return print_blocks.numbers_in("\n".join(outputs))
 
 
 def run(page: Path) -> None:
@@ -85,14 +100,21 @@ def test_python_runs_and_prints_what_comments_say(
     run(page)
     printed = capsys.readouterr().out
     assert [said for said in SAID.findall(joined(page)) if said not in printed] == []
+    if page in AS_TEXT:
+        assert print_blocks.numbers_in(printed) == shown(page), "python docs/print_blocks.py"
 
 
 def test_python_with_mlflow_runs(tmp_path: Path) -> None:
     """In a store of its own, and a process of its own, because autologging stays on."""
-    code = "\n".join(f"exec({code!r}, {{}})" for code in map(joined, OF_MLFLOW))
+    code = "\n".join(f"exec({joined(page)!r}, {{}}); print('<<{page}>>')" for page in OF_MLFLOW)
     store = {"MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path}/mlflow.db", "MPLBACKEND": "Agg"}
     done = finished([sys.executable, "-c", code], cwd=tmp_path, env=environment_of_users() | store)
     assert done.returncode == 0, done.stderr
+    rest = done.stdout
+    for page in OF_MLFLOW:
+        printed, _, rest = rest.partition(f"<<{page}>>")
+        if page in AS_TEXT:
+            assert print_blocks.numbers_in(printed) == shown(page), page
 
 
 @pytest.mark.parametrize("page", OF_R, ids=named(OF_R))

@@ -171,7 +171,7 @@ def test_what_no_interval_can_cover_is_said_as_printed_and_in_the_table() -> Non
     assert f"more than {blocks[0][2]}%" in text_of("validation/calibration.md")
     of_the_others = f"and {usual[0]} if it covers 95% of the samples that have such rows"
     assert of_the_others in text_of("validation/calibration.md")
-    assert "{}, {} and {}".format(*usual) in text_of("validation/studies.md")
+    assert "{}, {} and {}".format(*usual) in text_of("validation/studies-few-fits.md")
     table = calibration_table()
     rows = table[(table["problem"] == "held_spam") & (table["target"] == "difference")]
     said = []
@@ -181,4 +181,4 @@ def test_what_no_interval_can_cover_is_said_as_printed_and_in_the_table() -> Non
         (share,) = at["covered"] / at["answered"]
         assert share < float(most) / 100
         said.append(f"{share:.1%}")
-    assert "{}, {} and {}".format(*said) in text_of("validation/studies.md")
+    assert "{}, {} and {}".format(*said) in text_of("validation/studies-few-fits.md")

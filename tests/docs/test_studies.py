@@ -37,7 +37,7 @@ def test_best_sets_hold_the_best_and_agree_with_the_intervals() -> None:
 def test_metrics_in_the_ustatistic_test_are_covered_as_pages_say() -> None:
     found = table("intervals/ustatistic_metrics")
     assert (found["samples"] == 200).all()
-    page = (ROOT / "docs" / "methods" / "ustatistic.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "methods" / "ustatistic-metrics.md").read_text(encoding="utf-8")
     for target, rows in found.groupby("target"):
         worst = f"{100 * rows['covered'].min():.1f}% or more"
         assert (rows["covered"] >= least(200)).all(), target
@@ -47,7 +47,7 @@ def test_metrics_in_the_ustatistic_test_are_covered_as_pages_say() -> None:
 
 def test_concordances_of_learners_are_covered_as_the_page_says() -> None:
     found = table("intervals/concordance_of_learners_in_short")
-    page = (ROOT / "docs" / "validation" / "studies.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "validation" / "studies-intervals.md").read_text(encoding="utf-8")
     text = " ".join(page.split())
     numbers = found.groupby(["test", "target"])["samples"].sum()
     assert f"Over all {numbers.unique().item()} samples" in text

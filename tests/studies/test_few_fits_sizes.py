@@ -8,7 +8,7 @@ import pandas as pd
 from studies.intervals import few_fits_sizes as study
 
 CELLS, MEANS = pd.read_csv(study.TABLE), pd.read_csv(study.IN_SHORT)
-PAGE = " ".join(Path("docs/validation/studies.md").read_text().split())
+PAGE = " ".join(Path("docs/validation/studies-few-fits.md").read_text().split())
 
 
 def test_the_short_table_is_that_of_the_cells():

@@ -8,6 +8,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ucvtest_r.__main__ import main
@@ -24,6 +25,7 @@ from tests.support.r_session import (
     run_command,
     run_r_together,
 )
+from tests.support.scripts import script
 
 pytestmark = pytest.mark.requires_r
 
@@ -428,6 +430,8 @@ def test_packages_that_debian_lacks_agree(r_environment: dict[str, str], name: s
     assert f"{name} agrees" in run_command(["Rscript", script], env=r_environment)
 
 
+print_blocks = script("docs/print_blocks.py")
+
 VIGNETTES = {
     "ucvtest": "data:  mpg ~ wt + hp in mtcars",
     "from-other-packages": "lda minus logistic",
@@ -444,21 +448,27 @@ def vignette(name: str) -> str:
     return "pdf(NULL)\n" + "\n".join(chunks)
 
 
-def code_of_pages() -> str:
-    """All of README and pages; blocks with a package that is not there are left out."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
-    blocks = [
-        block
-        for page in pages
-        for block in re.findall(r"^```r\n(.*?)^```$", page.read_text(), re.M | re.S)
+PAGES = {
+    str(page.relative_to(ROOT)).replace("/", "_").removesuffix(".md"): page
+    for page in [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs").glob("*/*.md")),
     ]
-    assert len(blocks) >= 7
-    lines = ["pdf(NULL)"]
-    for block in blocks:
-        packages = sorted(set(re.findall(r"\b(\w+)::", block)))
-        there = " && ".join(f'requireNamespace("{name}", quietly = TRUE)' for name in packages)
-        lines.append(f"if ({there or 'TRUE'}) {{\n{block}}}")
-    return "\n".join(lines)
+    if re.search(r"^```r$", page.read_text(), re.M)
+}
+STABLE = {"MASS", "survival"}
+"""Packages whose numbers do not change with their version."""
+
+
+def blocks_of_page(name: str) -> list[Any]:
+    blocks = print_blocks.blocks_of(PAGES[name].read_text())
+    return [each for each in blocks if each.language == "r"]
+
+
+def code_of_page(name: str) -> str:
+    """Blocks with a package that is not there are left out."""
+    return print_blocks.script_of_r([each.code for each in blocks_of_page(name)])
 
 
 @pytest.fixture(scope="module")
@@ -470,7 +480,8 @@ def shown(
     What they show is R, so that they need not be compiled as for users; short scripts are.
     """
     folder = tmp_path_factory.mktemp("shown")
-    code = {name: vignette(name) for name in VIGNETTES} | {"pages": code_of_pages()}
+    code = {name: vignette(name) for name in VIGNETTES}
+    code |= {name: code_of_page(name) for name in PAGES}
     for name, text in code.items():
         (folder / f"{name}.R").write_text(text)
     paths = [folder / f"{name}.R" for name in code]
@@ -501,9 +512,17 @@ def test_the_session_of_the_examples_uses_every_function() -> None:
     assert exported - needs_network_or_store - used == set()
 
 
-def test_the_code_of_readme_and_pages_runs(shown: dict[str, tuple[bool, str]]) -> None:
-    well, printed = shown["pages"]
+@pytest.mark.parametrize("name", PAGES)
+def test_the_code_of_readme_and_pages_prints_what_they_show(
+    shown: dict[str, tuple[bool, str]], name: str
+) -> None:
+    well, printed = shown[name]
     assert well, printed
+    blocks = blocks_of_page(name)
+    for block, output in zip(blocks, print_blocks.outputs_of(printed, len(blocks)), strict=True):
+        if block.output is not None and set(re.findall(r"\b(\w+)::", block.code)) <= STABLE:
+            expected = print_blocks.numbers_in(block.output)
+            assert print_blocks.numbers_in(output) == expected, "python docs/print_blocks.py"
 
 
 def test_the_clinical_examples_run(shown: dict[str, tuple[bool, str]]) -> None:
