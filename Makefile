@@ -70,7 +70,8 @@ studies: setup ## Run every study of studies/ at a small size (minutes)
 
 reproduce: setup ## Print again what the pages of reproductions show (an hour on two cores)
 	$(BIN)/python docs/print_again.py --all
-	git --no-pager diff --stat docs/validation/printed
+	R_LIBS=$(abspath $(VENV))/lib/R $(BIN)/python docs/print_blocks.py
+	git --no-pager diff --stat docs README.md
 
 reproduce-full: setup ## Everything at the papers' own sizes, and the tests marked slow (days)
 	$(BIN)/pytest -m slow -s
