@@ -37,7 +37,7 @@ extensions = [
     "sphinx_design",
     "findable",
     "mathml",
-    publisher.extension,
+    *publisher.extensions,
 ]
 exclude_patterns = ["_build", "_ext", "_generated", "**/.ipynb_checkpoints"]
 nitpicky = False

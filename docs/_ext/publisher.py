@@ -2,7 +2,7 @@
 
 It is the entry ``Source`` of ``[project.urls]`` in pyproject.toml, or the environment variable
 ``UCVTEST_SOURCE``, which the workflow of the pages sets to the repository that builds them. Without
-either, pages have no "edit", and "source" leads to a copy of the code among the pages.
+either, pages have no such links.
 """
 
 import importlib
@@ -30,9 +30,9 @@ class Publisher:
         return named.rstrip("/")
 
     @property
-    def extension(self) -> str:
+    def extensions(self) -> list[str]:
         """Sphinx' extension that makes the links to the source."""
-        return "sphinx.ext.linkcode" if self.address else "sphinx.ext.viewcode"
+        return ["sphinx.ext.linkcode"] if self.address else []
 
     @property
     def theme_options(self) -> dict[str, Any]:

@@ -54,10 +54,16 @@ WITH_CODE = [page for page in PAGES if blocks_of(page)]
 OF_MLFLOW = [page for page in WITH_CODE if re.search("import mlflow|autolog", joined(page))]
 OF_R = [page for page in WITH_CODE if "ucvtest_r" in joined(page)]
 PLAIN = [page for page in WITH_CODE if page not in {*OF_MLFLOW, *OF_R}]
+NOTEBOOK = "---\nfile_format: mystnb"
 AS_TEXT = [
-    page for page in WITH_CODE if not page.read_text().startswith("---\nfile_format: mystnb")
+    page
+    for page in WITH_CODE
+    if not page.read_text().startswith(NOTEBOOK) and page != DOCS / "index.md"
 ]
-"""Pages on which each output stands below its block; notebooks show theirs by themselves."""
+"""Pages on which each output stands below its block.
+
+Notebooks show theirs by themselves, and the cards of the front page have no room for any.
+"""
 
 OF_SECONDS = [page for page in PLAIN if "max_seconds=" in joined(page)]
 

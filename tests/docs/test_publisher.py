@@ -38,7 +38,7 @@ def test_data_have_none(published: Publisher, name: str) -> None:
 
 
 def test_pages_that_are_made_cannot_be_edited(published: Publisher) -> None:
-    assert published.extension == "sphinx.ext.linkcode"
+    assert published.extensions == ["sphinx.ext.linkcode"]
     items = published.theme_options["secondary_sidebar_items"]
     assert "edit-this-page" in items["**"]
     assert "edit-this-page" not in items["reference/names/*"]
@@ -50,6 +50,6 @@ def test_without_an_address_no_link_leads_to_one(monkeypatch: pytest.MonkeyPatch
     nobody = Publisher(ROOT)
     if nobody.address:
         pytest.skip("it is published")
-    assert nobody.extension == "sphinx.ext.viewcode"
+    assert nobody.extensions == []
     assert nobody.html_context == {}
     assert "use_edit_page_button" not in nobody.theme_options
