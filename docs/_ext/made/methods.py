@@ -36,6 +36,20 @@ IN_SHORT = (
 )
 """Tests on the first page about the study, by the names in its table."""
 
+ALL_FORMS = ("ustatistic",)
+"""Tests with so many forms that all of them are on a page of their own."""
+
+SHOWN = {
+    "ustatistic",
+    "ustatistic_auc",
+    "ustatistic_auc_few_20",
+    "ustatistic_few_20",
+    "ustatistic_few_200",
+    "ustatistic_ratio",
+    "ustatistic_third",
+}
+"""Their forms on the page of the test."""
+
 HOW_TO_READ = (
     "Each point is one problem, with all sample sizes together. The diamond is their mean, and in "
     "the shaded part coverage is below 93%. Brackets contain exact binomial 95% limits. The width "
@@ -62,14 +76,25 @@ def write(parts: Folder) -> None:
     parts.text("calibration_in_short.md", markdown_table(HEAD, rows))
     # Narrow, and without a second line of labels, so that it can be read on a telephone.
     parts.figure("calibration_in_short.png", _picture(table, in_short, 4.4, list(IN_SHORT)))
+    for name in ALL_FORMS:
+        _all_forms(name, table, parts)
     for name, cls in TESTS.items():
         parts.text(f"facts_{name}.md", _facts(name, cls))
         found = _studied(table, cls)
-        parts.text(f"calibration_{name}.md", _calibration(name, cls, table, found))
+        shown = [each for each in found if each[0].name in SHOWN] if name in ALL_FORMS else found
+        parts.text(f"calibration_{name}.md", _calibration(name, cls, table, shown))
         if found:
-            parts.figure(f"calibration_{name}.png", _picture(table, found))
+            parts.figure(f"calibration_{name}.png", _picture(table, shown))
         elif not (nulls := _null_cells(table, cls)).empty:
             parts.figure(f"calibration_{name}.png", _picture_of_nulls(nulls))
+
+
+def _all_forms(name: str, table: pd.DataFrame, parts: Folder) -> None:
+    """All forms of a test, for a page of their own."""
+    cls = TESTS[name]
+    found = _studied(table, cls)
+    parts.text(f"calibration_{name}_all.md", _calibration(f"{name}_all", cls, table, found))
+    parts.figure(f"calibration_{name}_all.png", _picture(table, found))
 
 
 def _overview() -> str:

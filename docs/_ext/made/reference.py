@@ -98,6 +98,7 @@ def write(parts: Folder, names: Folder) -> None:
     written = {}
     lists = [("Tests", [*_qualified(cls.__name__ for cls in TESTS.values()), SHARED])]
     lists += [(title, _qualified(members)) for title, members in GROUPS.items()]
+    n_groups = len(lists)
     for module in MODULES:
         members = importlib.import_module(f"ucvtest.{module}").__all__
         lists.append((f"ucvtest.{module}", [f"ucvtest.{module}.{name}" for name in members]))
@@ -117,7 +118,9 @@ def write(parts: Folder, names: Folder) -> None:
     for name, text in written.items():
         names.text(name, text)
     names.without_others(written)
-    parts.text("reference.md", "\n".join(_listed(title, members) for title, members in lists))
+    listed = [_listed(title, members) for title, members in lists]
+    listed.insert(n_groups, "## Modules\n")
+    parts.text("reference.md", "\n".join(listed))
 
 
 def _qualified(names: Iterable[str]) -> list[str]:
@@ -125,12 +128,18 @@ def _qualified(names: Iterable[str]) -> list[str]:
 
 
 def _listed(title: str, names: list[str]) -> str:
-    """A table for people, and a table of contents for the navigation."""
+    """A table for people, and a table of contents for the navigation.
+
+    Names of modules open with a click: most people need none of them.
+    """
     rows = [[f"[`{_short(name)}`](names/{name}.rst)", first_line(name)] for name in names]
-    table = markdown_table([title, ""], rows)
+    table = markdown_table(["name", "in one line"], rows)
+    part = f"## {title}\n\n{table}"
+    if title.startswith("ucvtest"):
+        part = f":::{{dropdown}} {title}\n\n{table}:::\n"
     tree = ["```{toctree}", ":hidden:", f":caption: {title}", ":maxdepth: 1", ""]
     tree += [*(f"names/{name}" for name in names), "```"]
-    return "\n".join([table, *tree, ""])
+    return "\n".join([part, *tree, ""])
 
 
 def _short(name: str) -> str:
