@@ -12,7 +12,8 @@ DOCS = ROOT / "docs"
 MADE = {"_build", "_generated", "names", "help", "printed"}
 PAGES = [
     ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
+    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CODE_OF_CONDUCT", "CONTRIBUTING", "SECURITY")),
+    ROOT / "paper" / "paper.md",
     *sorted(
         path
         for path in DOCS.rglob("*.md")
