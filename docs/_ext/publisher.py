@@ -11,9 +11,14 @@ import os
 import tomllib
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 BRANCH = "main"
+MADE = ("reference/names/", "r/help/")
+"""Pages that are made of the package cannot be edited."""
 
 
 class Publisher:
@@ -31,23 +36,19 @@ class Publisher:
 
     @property
     def extensions(self) -> list[str]:
-        """Sphinx' extension that makes the links to the source."""
-        return ["sphinx.ext.linkcode"] if self.address else []
+        """Sphinx' extension that makes the links to the source, and this module."""
+        return ["sphinx.ext.linkcode", "publisher"] if self.address else []
 
     @property
     def theme_options(self) -> dict[str, Any]:
-        """Options of the theme; pages that are made of the package cannot be edited."""
+        """Options of the theme."""
         if not self.address:
             return {"secondary_sidebar_items": ["page-toc"]}
         icon = {"name": "Source", "url": self.address, "icon": "fa-solid fa-code"}
         return {
             "icon_links": [icon],
             "use_edit_page_button": True,
-            "secondary_sidebar_items": {
-                "**": ["page-toc", "edit-this-page"],
-                "reference/names/*": ["page-toc"],
-                "r/help/*": ["page-toc"],
-            },
+            "secondary_sidebar_items": ["page-toc", "edit-this-page"],
         }
 
     @property
@@ -75,3 +76,17 @@ class Publisher:
             return None
         last = first + len(lines) - 1
         return f"{self.address}/blob/{BRANCH}/{place}#L{first}-L{last}"
+
+
+def without_edit(
+    _app: "Sphinx", page: str, _template: str, context: dict[str, Any], _doctree: Any
+) -> None:
+    """Take "edit" from pages that are made of the package."""
+    if page.startswith(MADE):
+        context["theme_use_edit_page_button"] = False
+
+
+def setup(app: "Sphinx") -> dict[str, bool]:
+    """Tell Sphinx of it."""
+    app.connect("html-page-context", without_edit)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,7 +8,7 @@ import pytest
 from tests.support.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-from publisher import Publisher
+from publisher import Publisher, without_edit
 
 ADDRESS = "https://example.org/somebody/ucvtest"
 
@@ -38,10 +38,12 @@ def test_data_have_none(published: Publisher, name: str) -> None:
 
 
 def test_pages_that_are_made_cannot_be_edited(published: Publisher) -> None:
-    assert published.extensions == ["sphinx.ext.linkcode"]
-    items = published.theme_options["secondary_sidebar_items"]
-    assert "edit-this-page" in items["**"]
-    assert "edit-this-page" not in items["reference/names/*"]
+    assert published.extensions == ["sphinx.ext.linkcode", "publisher"]
+    assert "edit-this-page" in published.theme_options["secondary_sidebar_items"]
+    for page, is_made in {"r/index": False, "reference/names/ucvtest.plan": True}.items():
+        context = {"theme_use_edit_page_button": True}
+        without_edit(None, page, "", context, None)
+        assert context["theme_use_edit_page_button"] != is_made
     assert published.html_context["edit_page_url_template"].startswith(f"{ADDRESS}/edit/main/docs/")
 
 
