@@ -1,16 +1,18 @@
-"""Run the blocks of R and Python that pages show as text, and write what they print below each.
+"""Run the blocks of R, Python and shell that pages show, and write what they print below each.
 
     python docs/print_blocks.py               # README, and all pages with such blocks
     python docs/print_blocks.py docs/r/index.md
 
 Executed notebooks show their output by themselves. A fence ```text right below a block is its
-output, which this script replaces. Cards of the front page have no room for output.
+output, which this script replaces. Cards of the front page have no room for output. Shell blocks
+get new output only where they have some, because README is short.
 """
 
 import contextlib
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,7 +24,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 
 BLOCK = re.compile(
-    r"^```(?P<language>r|python|\{code-cell\} python)\n(?::.*\n)*(?P<code>.*?)^```\n"
+    r"^```(?P<language>r|python|console|\{code-cell\} python)\n(?::.*\n)*(?P<code>.*?)^```\n"
     r"(?P<shown>\n```text\n(?P<output>.*?)^```\n)?",
     re.M | re.S,
 )
@@ -45,7 +47,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(text: str) -> list[Block]:
-    """Those of R and Python, also of notebooks, in the order of the page."""
+    """Those of R, Python and shell, also of notebooks, in the order of the page."""
     return [
         Block(each["language"].rpartition(" ")[2], each["code"], each["output"])
         for each in BLOCK.finditer(text)
@@ -132,19 +134,47 @@ def printed_by_python(codes: list[str]) -> list[str]:
     return found
 
 
+def commands_in(code: str) -> list[list[str]]:
+    """The commands of a shell block, without their name."""
+    return [shlex.split(line) for line in re.findall(r"^\$ ucvtest (.*)$", code, re.M)]
+
+
+def printed_by_shell(codes: list[str]) -> list[str]:
+    """Each block's output, in a folder of its own."""
+    found = []
+    for code in codes:
+        with tempfile.TemporaryDirectory() as folder:
+            outputs = [
+                subprocess.run(
+                    [sys.executable, "-m", "ucvtest", *words],
+                    cwd=folder,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                ).stdout
+                for words in commands_in(code)
+            ]
+        found.append(tidied("".join(outputs)))
+    return found
+
+
 def with_outputs(text: str) -> str:
     """The page again, with what its blocks print now."""
     blocks = blocks_of(text)
     outputs: dict[int, str] = {}
-    for language, run in (("r", printed_by_r), ("python", printed_by_python)):
-        places = [place for place, each in enumerate(blocks) if each.language == language]
+    runs = {"r": printed_by_r, "python": printed_by_python, "console": printed_by_shell}
+    for language, run in runs.items():
+        places = [
+            place
+            for place, each in enumerate(blocks)
+            if each.language == language and not (language == "console" and each.output is None)
+        ]
         if places:
             printed = run([blocks[place].code for place in places])
             outputs |= dict(zip(places, printed, strict=True))
     numbers = iter(range(len(blocks)))
 
     def replaced(block: re.Match[str]) -> str:
-        output = outputs[next(numbers)]
+        output = outputs.get(next(numbers), "")
         if "code-cell" in block["language"]:
             return block[0]
         itself = f"```{block['language']}\n{block['code']}```\n"
@@ -159,7 +189,7 @@ def main() -> None:
     everywhere = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
     for path in paths or everywhere:
         text = path.read_text(encoding="utf-8")
-        if re.search(r"^```(r|python)$", text, re.M):
+        if re.search(r"^```(r|python|console)$", text, re.M):
             print(path, flush=True)
             # A process for each, because autologging stays on.
             if path in paths and len(paths) == 1:

@@ -31,7 +31,6 @@ PYTHON = re.compile(r"^```(?:\{code-cell\} )?python\n((?::.*\n)*)(.*?)^```$", re
 SAID = re.compile(r'# "\.\.\. (.*) \.\.\."$', re.M)
 """Part of what a line prints, in the comment behind it."""
 
-CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 TYPED = re.compile(r"^(?:    |\$ )(ucvtest \w(?:\\\n|[^\n])*)", re.M)
 INLINE = re.compile(r"`(ucvtest \w[^`]*)`")
 
@@ -133,15 +132,22 @@ def test_consoles_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What README and pages type into a shell, in one folder for each block."""
     found = 0
     for page in PAGES:
-        for number, block in enumerate(CONSOLE.findall(page.read_text(encoding="utf-8"))):
+        blocks = print_blocks.blocks_of(page.read_text(encoding="utf-8"))
+        of_shell = [each for each in blocks if each.language == "console"]
+        for number, block in enumerate(of_shell):
             folder = tmp_path / f"{page.stem}-{number}"
             folder.mkdir()
             monkeypatch.chdir(folder)
-            for line in re.findall(r"^\$ ucvtest (.*)$", block, re.M):
-                done = CliRunner().invoke(app, shlex.split(line))
+            printed = ""
+            for words in print_blocks.commands_in(block.code):
+                done = CliRunner().invoke(app, words)
                 # The gate answers by its exit status; 2 is an error.
-                assert done.exit_code in ({0, 1, 3} if line.startswith("gate") else {0}), line
+                assert done.exit_code in ({0, 1, 3} if words[0] == "gate" else {0}), words
+                printed += done.stdout
                 found += 1
+            if block.output is not None:
+                expected = print_blocks.numbers_in(block.output)
+                assert print_blocks.numbers_in(printed) == expected, page
     assert found >= 3
 
 
