@@ -48,7 +48,9 @@ class Publisher:
         return {
             "icon_links": [icon],
             "use_edit_page_button": True,
-            "secondary_sidebar_items": ["page-toc", "edit-this-page"],
+            "secondary_sidebar_items": ["page-toc"],
+            # At the end: a sidebar for "edit" alone would narrow pages without a list of headings.
+            "article_footer_items": ["edit-this-page", "prev-next"],
         }
 
     @property

@@ -39,7 +39,7 @@ def test_data_have_none(published: Publisher, name: str) -> None:
 
 def test_pages_that_are_made_cannot_be_edited(published: Publisher) -> None:
     assert published.extensions == ["sphinx.ext.linkcode", "publisher"]
-    assert "edit-this-page" in published.theme_options["secondary_sidebar_items"]
+    assert "edit-this-page" in published.theme_options["article_footer_items"]
     for page, is_made in {"r/index": False, "reference/names/ucvtest.plan": True}.items():
         context = {"theme_use_edit_page_button": True}
         without_edit(None, page, "", context, None)
