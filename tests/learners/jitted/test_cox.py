@@ -73,6 +73,7 @@ def test_penalties_are_those_of_ridge_in_r():
 
 
 @each_way
+@pytest.mark.usefixtures("loops")
 def test_it_solves_the_equations_of_the_papers(ties):
     rng = np.random.default_rng(3)
     x = rng.normal(size=(36, 40))
