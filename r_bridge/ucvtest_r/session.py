@@ -135,9 +135,18 @@ def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
     except BaseException as error:
         condition = r_condition(error)
         if condition is not None:
-            return "r_error", {"condition": condition, "message": in_r(str(error))}
+            return "r_error", {"condition": condition, "message": _around(str(error), condition)}
         message = in_r(str(error).strip()) or type(error).__name__
         return "python_error", {"message": message, "type": type(error).__name__}
+
+
+def _around(text: str, condition: Any) -> str:
+    """A text with the words of Python in the language of R, and those of R's condition as they are.
+
+    What R functions say counts from 1 already.
+    """
+    own = str(condition[0][0])
+    return in_r(text.removesuffix(own)) + own if text.endswith(own) else in_r(text)
 
 
 def _shutdown() -> None:

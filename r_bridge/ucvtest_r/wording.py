@@ -74,16 +74,89 @@ def _quoted(found: re.Match[str]) -> str:
     return found[0].replace("=", " = ", 1).replace("'", '"')
 
 
-def _split(found: re.Match[str]) -> str:
-    return f"failed on split {int(found[1]) + 1}: "
+def _from_one(found: re.Match[str]) -> str:
+    """Every number of a text that counts from 0, counted from 1."""
+    return re.sub(r"\d+", lambda number: str(int(number[0]) + 1), found[0])
+
+
+COUNTED = (
+    r"\bon split \d+(?: for observation \d+)?|\bfor split \d+\b|\bsplit \d+ of the design\b|"
+    r"\b(?:row numbers|nor a place) from 0 to \d+|\bin repeat \d+\b|\brepeat \d+(?= has NaN)|"
+    r"\b(?:at|in) row \d+(?= for observation|, column)|(?<=for )(?:the tested )?observation \d+\b"
+)
+"""Texts with numbers that Python counts from 0."""
+
+FOREIGN: tuple[tuple[str, str], ...] = (
+    (r", as scikit-learn's (?:GroupKFold makes them|split\(\) yields them)", ""),
+    (r", as (?:by scikit-learn's solver \"svd\"|predict_proba returns them)", ""),
+    (r", as scikit-learn's solver \"svd\" does, which", ", which"),
+    (r"\bone of scikit-learn's stratified splitters", "stratified folds"),
+    (r"\ba splitter that keeps the classes in proportion", "stratified folds"),
+    (r"\ba stratified splitter\b", "stratified folds"),
+    (r"\bshuffle them \(shuffle=True\)", "draw folds at random"),
+    (
+        r"(\"\w+\" without) arguments is scikit-learn's (.*)\.$",
+        r"\1 a number behind it is the default of a package of Python, \2: see ?learners.",
+    ),
+    (
+        r"\bpass ('[\w.]+'|\w+), or scikit-learn's .*$",
+        r"pass \1, or a learner of another package, see ?learners",
+    ),
+    (r"\ba scikit-learn pipeline\b", "a function(x, y, xnew)"),
+    (r"; see help\(uv\.learners\)|\bSee help\(uv\.learners\)", "See ?learners"),
+    (r", or (?:pass )?a scikit-learn estimator$", ""),
+    (
+        r"\bStratifiedShuffleSplit with a test_size that is in proportion to the classes",
+        "random_splits(stratify = TRUE) with a test_fraction in proportion to the classes",
+    ),
+    (
+        r"\bStratifiedShuffleSplit\(n_splits=(\d+)\) or RepeatedStratifiedKFold",
+        r"random_splits(\1, stratify = TRUE) or k_fold(10, \1, stratify = TRUE)",
+    ),
+    (r"\bTimeSeriesSplit\b", "own_folds(testing = , learning = )"),
+    (r"; use uv\.designs\.LeavePairOut\b", "; use leave_pair_out_test() with data and a learner"),
+    (r"(?<=left out once) \(LeavePairOut\)", ""),
+    (r"\bLeavePairOut(?= needs)", "leave_pair_out_test()"),
+    (r"\bother folds \(rng\)", "another set.seed()"),
+    (r"\buse weights=\{'fit': \.\.\.\}, or ", "use "),
+    (r"\bleave weights out, or pass weights=\{'fit': \.\.\.\}", "leave weights out"),
+    (r"\bpass weights=\{'fit': \.\.\.\}, or another loss", "leave weights out"),
+    (r", or weights=\{'fit': \.\.\.\}", ", or leave weights out"),
+    (r"\bthe scikit-learn estimator as a learner", "a learner of another package, see ?learners"),
+    (r"\ba scikit-learn classifier(?: with predict_proba)?", 'a classifier such as "ranger"'),
+    (r"\ba scikit-learn regressor", 'a regression such as "stats::lm"'),
+    (r"\ban estimator of scikit-survival(?! or)", '"survival::coxph"'),
+    (
+        r"\bscikit-learn's LogisticRegression for a ridge penalty alone",
+        'r_learner("glmnet", alpha = 0, s = ) for a ridge penalty alone',
+    ),
+    (r"\bscikit-learn's LogisticRegression\b", '"glm"'),
+    (r"\bpredict_proba\(X\)\[:, 1\]", 'predict(fit, xnew, type = "prob")[, 2]'),
+    (r", with \.astype\(float\) where they are written numbers", ", as by as.numeric()"),
+    (r" \(of the type float\)", ""),
+    (r"\bn_simulations and rng are for\b", "n_simulations is for"),
+    (r" \(JAX_PLATFORMS, or jax\.config\.jax_platforms, is", " (JAX_PLATFORMS is"),
+    (r"\ba list or mapping of\b", "a list of"),
+    (r"\brecall\(labels=\[\.\.\.\]\)", "'recall[\"ill\"]'"),
+    (r"\b(\w+)=\['(\w+)'\]", r'\1 = "\2"'),
+    (r"\bsample_weight= of prediction_losses\(\)|\bsample_weight\b", "weights"),
+    (r"\bshape \((\d+), (\d+)\)", r"\1 x \2 values"),
+    (r"\bshape \((\d+),\)", r"\1 values"),
+    (r"\bof X\b", "of x"),
+    (r"\blosses as X$", "losses as x"),
+)
+"""What only users of Python's packages have, and what R has in its place."""
 
 
 RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # Of whole numbers as a response: R has a type for labels, and its losses are plain functions.
     (r" \(uv\.losses\.Loss says of a function of your own what it scores\)", ""),
     (r"loss='zero_one'(?= if they are labels)", r"\g<0> or factor(y)"),
+    *FOREIGN,
     # "learner lda failed on split 0: ValueError: ..."
-    (r"failed on split (\d+): (?:\w+(?:Error|Exception|Warning): )?", _split),
+    (r"(failed on split \d+: )(?:\w+(?:Error|Exception|Warning): )?", r"\1"),
+    (COUNTED, _from_one),
+    (r"\bnor a place from\b", "nor a number from"),
     (
         rf"\b(?:Losses\.)?(?P<name>{'|'.join(R_CONSTRUCTORS)})\b(?:\((?P<argument>\w+)=\))?",
         _constructor,

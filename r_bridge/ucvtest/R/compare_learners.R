@@ -28,9 +28,10 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                     max_seconds = max_seconds, max_fits = max_fits, checkpoint = as_file(checkpoint),
                     correction = as_correction(correction),
                     alternative = sub(".", "-", alternative, fixed = TRUE),
-                    pos_label = positive_of(sample, metric), contrast = contrast, baseline = baseline,
+                    pos_label = positive_of(sample, metric), contrast = contrast,
                     groups = sample$groups, group_weight = as_group_weight(group_weight),
                     rng = draw_seed())
+  arguments <- c(arguments, by_place(list(baseline = baseline), length(learners)))
   tests <- as_tests(tests, nrow(sample$x))
   fields <- with_cluster(n_jobs, {
     named <- named_learners(learners, sample, written)
@@ -249,8 +250,9 @@ compare_learners.ucvtest_losses <- function(x, tests = NULL,
   refuse_unknown(...)
   alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
   refuse_level(conf.level, "conf.level")
-  arguments <- c(list(correction = as_correction(correction), baseline = name_or_number(baseline),
+  arguments <- c(list(correction = as_correction(correction),
                       alternative = sub(".", "-", alternative, fixed = TRUE)),
+                 by_place(list(baseline = baseline), length(x$learners)),
                  if (!missing(group_weight)) list(group_weight = as_group_weight(group_weight)))
   if (!is.null(metric)) arguments$metric <- as_metric(metric, x$labels, several = TRUE)
   fields <- call_python("compare_losses", losses = x$json, arguments = arguments,

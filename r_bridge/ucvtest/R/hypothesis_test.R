@@ -126,14 +126,21 @@ run_on_losses <- function(spec, frame) {
       list(group_weight = as_group_weight(frame$group_weight)))
   learners <- Filter(Negate(is.null), list(learner = frame$learner, other = frame$other))
   fields <- call_python("test_of_losses", test = spec$class, losses = frame$x$json,
-                        learners = lapply(learners, name_or_number),
+                        learners = by_place(learners, length(frame$x$learners)),
                         constructor = constructor, fit = mget_arguments(spec$fit, frame),
                         conf_level = read_level(frame))
   new_ucvtest(fields, frame$x$data.name, spec$statistic)
 }
 
-# Python counts from 0.
-name_or_number <- function(learner) if (is.numeric(learner)) as.integer(learner) - 1L else learner
+# Learners by name or number, as arguments for Python, which counts from 0.
+by_place <- function(given, n_learners)
+  Map(function(learner, argument) {
+    if (!is.numeric(learner)) return(learner)
+    if (length(learner) != 1L || !learner %in% seq_len(n_learners))
+      stop_user("'", argument, "' must be the name of a learner, or a number from 1 to ", n_learners,
+                ", got ", toString(learner))
+    as.integer(learner) - 1L
+  }, given, names(given))
 
 # Values of arguments with these defaults; one that is NULL both ways is left to Python.
 mget_arguments <- function(defaults, frame) {

@@ -41,7 +41,7 @@ plan_sample_size.ucvtest_losses <- function(x, learner = NULL, other = NULL, dif
                                             width = NULL, n = NULL, power = 0.8, alpha = 0.05,
                                             ...) {
   refuse_unknown(...)
-  learners <- lapply(list(learner = learner, other = other), name_or_number)
+  learners <- by_place(list(learner = learner, other = other), length(x$learners))
   fields <- call_python("plan_losses", losses = x$json, arguments = c(
     learners, list(difference = difference, width = width, power = power, alpha = alpha)),
     n = if (!is.null(n)) as.numeric(n))

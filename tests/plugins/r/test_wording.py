@@ -19,10 +19,84 @@ PYTHON_ALONE = (
 """Words of Python that mean nothing in R."""
 
 
-def messages() -> Iterator[str]:
-    """Texts of errors, warnings and notes, with x for what is filled in."""
-    for path in sorted((ROOT / "ucvtest").rglob("*.py")):
-        if "cli" in path.parts:
+PYTHON_OBJECTS = (
+    r"\.astype|scikit|sklearn|\bnp\.|[Nn]umpy|[Pp]andas|DataFrame|\bdict\b|"
+    r"\btuple|\bcallable|ndarray|"
+    r"\b[A-Z]\w+Error\b|\bPython names|estimator\.|\ban? estimator\b(?! of)|"
+    r"\bNone\b(?! of)|\bTrue\b|"
+    r"\bFalse\b|lambda x|\w=-\d|"
+    r"\w=\[|dtype|pickle|joblib|\.loc\b|\.to_|predict_proba|\[:, |\brng\b|"
+    r"sample_weight|splitter|\bmapping\b|\battribute\b|\bX\b|x\.reshape|toarray|multiprocessing|"
+    r"\bof type float|\blearn_sizes\b|\{'|Losses|\b(?!McNemar|DeLong)[A-Z][a-z]+[A-Z]\w+"
+)
+"""Objects of Python's packages, its values and its types."""
+
+FROM_0 = r"\b(?:row|split|observation|place) 0\b|\b(?:numbers|place|numbered) from 0\b"
+"""Counting as Python does, where 0 is filled in."""
+
+NOT_REACHED = {
+    "cli": "the shell",
+    "curves": "R has no curves",
+    "simulate": "R has no samples of problems",
+    "mlflow": "R has autolog() alone",
+    "kernels": "functions of arrays, which R does not call",
+    "data/formula.py": "R reads formulas itself",
+    "data/frames.py": "R finds columns by their names itself",
+    "learners/adapters/early_stops.py": "of estimators that are given",
+    "learners/adapters/estimators.py": "of estimators that are given",
+    "learners/adapters/translate.py": "of estimators that are given",
+    "learners/adapters/translation_rules.py": "of estimators that are given",
+    "hooks.py": "R has no hooks",
+    "codes/constructions.py": "R has no constructions",
+    "losses/files.py": "R has no files of losses",
+    "losses/from_sklearn.py": "R has as_losses() for its own packages",
+    "learners/closed_forms": "learners ask for what they need",
+    "metrics/own.py": "R has metrics by name",
+    "metrics/scorer_functions.py": "R makes its scorers itself",
+}
+"""Files whose messages R users never see, and why."""
+
+REFUSED_BY_R = (
+    r"module '|"
+    # What R reads is numbers, labels or Surv(), in one table without an index.
+    r"rows are matched by place|holds durations as texts|a tuple for each observation|"
+    r"holds dates or times, which are not numbers|is a sparse matrix|"
+    r"has columns that are not numeric|"
+    r"must have two dimensions|needs a row of features for each observation|"
+    r"whose labels are sorted|"
+    r"of which the labels are sorted|must map names to columns|fold is a DataFrame|"
+    r"pass a DataFrame with columns, and rows of costs|written by Losses\.|"
+    # R asks for its own designs, tests and types, and draws the seeds.
+    r"design must be a Design|design=.* is unknown|design 0 is unknown|cv=|cv is|array of bool|"
+    r"strata must be|rng must|must be a mapping|must be a Loss\b|function must be callable|"
+    r"randomness is decided by|rows are weighted by|n_jobs must not be|splits must be pairs|"
+    r"n_jobs= distributes|start processes by the method|"
+    # R's weights go to fits alone; na.action decides about missing values.
+    r"cannot weight rows in fitting|fits without weights|missing='drop'|"
+    r"scoring asks for sample_weight|"
+    r"and these losses are weighted|"
+    # Learners and losses are names, or functions of R.
+    r"has fit but no get_params|learner must be a scikit-learn|is scikit-learn's function|"
+    r"is neither the name of a score nor a scorer|a vectorizer|data must be a pandas|"
+    r"y is missing: pass the responses, a sampler|a learner with a name is \{'|must be uv\.Losses|"
+    r"result must be a TestResult|"
+    # What nobody reads: of pictures, interrupts, files, and what only this package gets wrong.
+    r"FunctionOfMeans|is no JittedLearner|"
+    r"^Losses\(|is not a .* written by|except KeyboardInterrupt|"
+    r"category must be a class|groups must be numbered"
+)
+"""Messages of other files for what R refuses itself, in its own words, or cannot ask for."""
+
+
+def messages(filled: str = "x", *, reached: bool = False) -> Iterator[str]:
+    """Texts of errors, warnings and notes, with a word for what is filled in."""
+    package, bridge = ROOT / "ucvtest", ROOT / "r_bridge" / "ucvtest_r"
+    of_bridge = [
+        bridge / f"{name}.py" for name in ("conversion", "functions", "learners", "reading")
+    ]
+    for path in sorted(package.rglob("*.py")) + of_bridge:
+        place = path.name if path in of_bridge else path.relative_to(package).as_posix()
+        if "cli" in path.parts or (reached and place.startswith(tuple(NOT_REACHED))):
             continue
         tree = ast.parse(path.read_text())
         parents = {id(each): node for node in ast.walk(tree) for each in ast.iter_child_nodes(node)}
@@ -34,7 +108,13 @@ def messages() -> Iterator[str]:
                 yield node.value
             elif isinstance(node, ast.JoinedStr):
                 parts = (getattr(part, "value", None) for part in node.values)
-                yield "".join(part if isinstance(part, str) else "x" for part in parts)
+                yield "".join(part if isinstance(part, str) else filled for part in parts)
+
+
+def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
+    """Messages of more than three words: a sentence has spaces, and a line break is code."""
+    found = set(messages(filled, reached=reached))
+    return sorted(text for text in found if text.count(" ") > 2 and "\n" not in text)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +162,23 @@ def messages() -> Iterator[str]:
         ),
         (
             "use uv.evaluate, Losses.from_arrays, or from_predictions(sample_weight=)",
-            "use evaluate_learners(), as_losses(), or prediction_losses(sample_weight = )",
+            "use evaluate_learners(), as_losses(), or prediction_losses(weights = )",
+        ),
+        (
+            "split 0 of the design must hold row numbers from 0 to 9 (n_obs = 10)",
+            "split 1 of the design must hold row numbers from 1 to 10 (n_obs = 10)",
+        ),
+        (
+            "learner a predicts nan on split 3 for observation 4: use a smaller penalty",
+            "learner a predicts nan on split 4 for observation 5: use a smaller penalty",
+        ),
+        (
+            "'lad' is not right: use ridge, knn or a scikit-learn regressor",
+            "'lad' is not right: use ridge, knn or a regression such as \"stats::lm\"",
+        ),
+        (
+            "predictions go to 3: pass predict_proba(X)[:, 1], or use loss='auc'",
+            'predictions go to 3: pass predict(fit, xnew, type = "prob")[, 2], or use loss = "auc"',
         ),
         ("pass null_value= to the test", "pass null_value = to the test"),
         ("pass rope= to fit, and read", "pass rope = to the test, and read"),
@@ -107,12 +203,44 @@ def test_whole_numbers_as_a_response_in_the_language_of_r():
 
 
 def test_no_message_tells_r_users_of_pythons_functions_and_arguments():
-    # A sentence has spaces; what has a line break is code.
-    sentences = {text for text in messages() if text.count(" ") > 2 and "\n" not in text}
-    assert len(sentences) > 1000
-    found = [in_r(text) for text in sorted(sentences)]
-    python = [text for text in found if re.search(PYTHON_ALONE, text)]
-    assert python == []
+    found = sentences()
+    assert len(found) > 1000
+    assert [text for text in map(in_r, found) if re.search(PYTHON_ALONE, text)] == []
+
+
+def test_no_message_that_r_users_see_is_about_objects_of_python():
+    seen = [text for text in sentences(reached=True) if not re.search(REFUSED_BY_R, text)]
+    assert len(seen) > 1000
+    assert [text for text in map(in_r, seen) if re.search(PYTHON_OBJECTS, text)] == []
+
+
+def test_no_message_that_r_users_see_counts_from_0():
+    seen = [text for text in sentences("0", reached=True) if not re.search(REFUSED_BY_R, text)]
+    assert [text for text in map(in_r, seen) if re.search(FROM_0, text)] == []
+
+
+def test_files_of_messages_that_r_does_not_reach_exist():
+    assert [name for name in NOT_REACHED if not (ROOT / "ucvtest" / name).exists()] == ["mlflow"]
+
+
+def test_the_bridge_itself_says_nothing_in_the_words_of_python():
+    quoted = r'"((?:[^"\\]|\\.)*)"'
+    texts = [
+        text
+        for path in sorted((ROOT / "r_bridge" / "ucvtest" / "R").glob("*.R"))
+        for line in path.read_text().splitlines()
+        if not line.lstrip().startswith("#")
+        for text in re.findall(quoted, line)
+        if text.count(" ") > 1
+    ]
+    assert len(texts) > 300
+    assert [
+        text
+        for text in texts
+        if re.search(f"{PYTHON_ALONE}|{PYTHON_OBJECTS}", text)
+        # The name of an argument that R's functions have as well, and a title.
+        and not re.search(r"'pos_label' name|Losses of learners", text)
+    ] == []
 
 
 def test_every_function_that_is_named_is_exported():

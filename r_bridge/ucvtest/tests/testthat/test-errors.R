@@ -238,3 +238,17 @@ test_that("a fork that comes too late says so instead of waiting for ever", {
   for (message in found) expect_match(message, "forked.*use a PSOCK cluster")
   expect_match(run(1), "t test", ignore.case = TRUE)
 })
+
+test_that("learners of losses are counted from 1", {
+  losses <- prediction_losses(y, data.frame(a = y, b = rev(y)))
+  expect_equal(hold_out_test(losses, 1, 2)$settings[c("learner", "other")],
+               list(learner = "a", other = "b"))
+  expect_equal(message_of(hold_out_test(losses, 1, 3)),
+               "'other' must be the name of a learner, or a number from 1 to 2, got 3")
+  expect_match(message_of(hold_out_test(losses, "a", "c")), fixed = TRUE,
+               "learner 'c' is none of a, b, nor a number from 1 to 2")
+  expect_equal(message_of(compare_learners(x, y, c("lda", "knn:5"), "corrected_t", baseline = 3)),
+               "'baseline' must be the name of a learner, or a number from 1 to 2, got 3")
+  against_first <- compare_learners(x, y, c("lda", "knn:5"), "corrected_t", baseline = 1)
+  expect_equal(against_first$other, "lda")
+})
