@@ -26,6 +26,8 @@ split_predictor <- function(learn, x, y) {
     value <- with_seed(seed, learn(x[learning, , drop = FALSE], y[learning],
                                    x[testing, , drop = FALSE], structure(output, times = times)))
     if (length(times) > 1L && is.matrix(value)) return(value)
+    if (is.factor(y) && nlevels(y) > 2L && output %in% c("probability", "score"))
+      return(columns_in_order(value, levels(y)))
     if (is.factor(value) || is.logical(value) && !anyNA(value)) value <- as.character(value)
     # Numbers travel faster than text.
     codes <- if (is.character(value) && is.factor(y)) match(value, levels(y))

@@ -312,6 +312,13 @@ def _positions(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def _numbers(values: np.ndarray, output: str) -> np.ndarray:
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        n_rows = int(np.isnan(values.reshape(len(values), -1)).any(axis=1).sum())
+        raise ValueError(
+            f"it returned NA for {n_rows} of {len(values)} rows of xnew: where these have missing "
+            "values, leave them out (na.action = na.omit with a formula), or impute them inside "
+            "the learner"
+        )
     if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
         raise ValueError(
             "it must return finite numbers for this loss"

@@ -55,10 +55,11 @@ class RLearner(SplitLearner, SurvivalLearner):
     variables for "glmnet", "MASS::lda", "MASS::qda" and "e1071::svm"), and the labels as a factor
     whose last level is the positive class. A function of your own returns labels for the loss
     zero_one, numbers, the probability of the positive class for the loss log, or scores that rise
-    with it. Survival times arrive as ``survival::Surv``: a function of your own returns risks,
-    which are higher where events are earlier, or for a metric at a time the probability of an event
-    by then, a column for each of several times. Random numbers of R follow from the seed of the
-    test. Warnings of R arrive as `RWarning`, errors with R's message.
+    with it; of three classes or more a matrix with a column named for each. Survival times arrive
+    as ``survival::Surv``: a function of your own returns risks, which are higher where events are
+    earlier, or for a metric at a time the probability of an event by then, a column for each of
+    several times. Random numbers of R follow from the seed of the test. Warnings of R arrive as
+    `RWarning`, errors with R's message.
 
     Examples
     --------
@@ -103,15 +104,10 @@ class RLearner(SplitLearner, SurvivalLearner):
         """Refuse functions that R does not have, and what no R function could mean."""
         if self.is_function:
             sample.check_positive(f"learner {self.name}", output)
-        if sample.n_classes > 2 and output == "score":
-            raise ValueError(
-                f"learner {self.name} has no score for each of {sample.n_classes} classes: use "
-                "lda, knn:5 or another learner of ucvtest, or merge classes"
-            )
-        if sample.n_classes > 2 and output != "label":
+        if sample.n_classes > 2 and output == "number":
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
-                "use loss='zero_one', or merge classes"
+                "use loss='zero_one' or 'log', or merge classes"
             )
         if sample.classes is None and self.function in CLASSIFIERS:
             raise ValueError(
@@ -208,8 +204,9 @@ def _r_code() -> Any:
     if _code is None:
         ri = import_rinterface()
         environment = ri.baseenv["new.env"](parent=ri.globalenv)
-        # How well-known learners are called is part of the R package, which has them too.
-        for path in (package_source() / "R" / "recipes.R", files("ucvtest_r") / "learners.R"):
+        # How well-known learners are called, and predict, is part of the R package.
+        shared = [package_source() / "R" / name for name in ("recipes.R", "predictions.R")]
+        for path in (*shared, files("ucvtest_r") / "learners.R"):
             ri.baseenv["sys.source"](str(path), environment)
         _code = environment
     return _code

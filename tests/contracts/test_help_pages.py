@@ -12,6 +12,8 @@ from tests.support.paths import ROOT
 from ucvtest.advice.calibration import LEAST_MEAN
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
+from ucvtest.learners.adapters.coerce import PATHS, SHORT_NAMES
+from ucvtest.learners.adapters.named import DEFAULTS as ESTIMATORS
 from ucvtest.methods.ustatistic.interval import FEW_FOR_SLOPE
 from ucvtest.methods.ustatistic.sizes import FEW_OBS
 
@@ -73,3 +75,18 @@ def test_ustat_test_says_what_auto_is() -> None:
     assert f"differences of error rates with {FEW_FOR_SLOPE} observations or more" in text
     assert LEAST_ROUNDS == 3
     assert '"few"}, which answers from six fits of each learner on' in text
+
+
+def test_learners_lists_every_name() -> None:
+    text = text_of("learners")
+    named = set(re.findall(r'"(?:\w+::)?([\w.]+)(?:[:,][^"]*)?"', text))
+    assert {*SHORT_NAMES, *PATHS, *ESTIMATORS} - named == set()
+    code = "".join(
+        (HELP_PAGES.parent / "R" / f"{name}.R").read_text() for name in ("recipes", "learners")
+    )
+    recipes = re.findall(r"^  ([\w.]+) = structure\(\w+, package", code, re.MULTILINE)
+    packages = code.partition("packages_of_formulas <- c(")[2].partition("# ")[0]
+    of_formulas = re.findall(r'(\w+) = "', packages)
+    assert len(recipes) > 10
+    assert len(of_formulas) > 6
+    assert {*recipes, *of_formulas} - named == set()

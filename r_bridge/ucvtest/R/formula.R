@@ -4,6 +4,8 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
                         na.action, ...) {
   if (length(formula) != 3L)
     stop_user("'formula' must have a response: write  response ~ terms")
+  written_formula <- formula
+  formula <- without_smooths(formula)
   where <- if (is.null(written)) "formula" else "data"
   group <- group_in_data(groups, data, formula)
   # The patient's number is no feature of the patient.
@@ -35,18 +37,50 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
                                          "(groups)", "(weights)", "(ucvtest_row)"))]
   refuse_other_units(features, where)
   x <- design_matrix(terms, frame)
-  name <- paste(c(deparse1(formula), if (!is.null(written)) c("in", deparse1(written))),
+  name <- paste(c(deparse1(written_formula), if (!is.null(written)) c("in", deparse1(written))),
                 collapse = " ")
   # A learner that takes a formula gets the variables as they are in the data, factors included.
   response <- if (is.symbol(formula[[2L]])) as.character(formula[[2L]]) else ".response"
   full <- stats::formula(terms)
   full[[2L]] <- as.name(response)
   attr(x, "source") <- list(
-    name = name, where = where, columns = features, response = response, formula = full,
+    name = name, where = where, columns = features, single = all(attr(terms, "order") == 1L),
+    response = response, formula = full,
+    # With the response as a column, as `full` has it.
+    smooths = if (!identical(formula, written_formula)) {
+      written_formula[[2L]] <- full[[2L]]
+      written_formula
+    },
     as_factor = paste(written_as_factor(formula[[2L]]), "~", deparse1(formula[[3L]])),
     data = droplevels(variables[frame[["(ucvtest_row)"]], , drop = FALSE]))
   default(x, model.response(frame), groups = frame[["(groups)"]],
           weights = frame[["(weights)"]], ...)
+}
+
+# Terms such as s(age) are instructions for mgcv::gam(): others get the variables in them.
+smooth_terms <- c("s", "te", "ti", "t2")
+
+without_smooths <- function(formula) {
+  without <- function(term) {
+    if (!is.call(term)) return(term)
+    if (!is_smooth(term[[1L]], environment(formula))) {
+      term[-1L] <- lapply(as.list(term)[-1L], without)
+      return(term)
+    }
+    parts <- as.list(term)[-1L]
+    named <- nzchar(or_else(names(parts), character(length(parts))))
+    variables <- c(parts[!named], parts[["by"]])
+    Reduce(function(left, right) call("+", left, right), unname(variables))
+  }
+  formula[[3L]] <- without(formula[[3L]])
+  formula
+}
+
+is_smooth <- function(name, where) {
+  if (!is.symbol(name) || !as.character(name) %in% smooth_terms) return(FALSE)
+  # A user may have a function of that name.
+  found <- get0(as.character(name), where, mode = "function")
+  is.null(found) || environmentName(topenv(environment(found))) == "mgcv"
 }
 
 # An argument that may be about columns of the data: what was written, and its value without them.

@@ -53,7 +53,7 @@ as_learner <- function(learner, argument, expression, sample) {
 }
 
 # Names that stand for a learner of this package unless "MASS::lda" is written out.
-jitted_too <- c("lda", "qda", "svm", "train", "cv.glmnet")
+jitted_too <- c("lda", "qda", "svm")
 
 jitted_learner <- function(name, sample) {
   if (!is.null(sample$weights))
@@ -105,7 +105,9 @@ learn_function <- function(f, arguments, argument, sample) {
 }
 
 # Functions of a formula that are known without their package.
-packages_of_formulas <- c(coxph = "survival", rfsrc = "randomForestSRC")
+packages_of_formulas <- c(
+  coxph = "survival", gam = "mgcv", glm = "stats", lm = "stats", multinom = "nnet", polr = "MASS",
+  rfsrc = "randomForestSRC", rpart = "rpart")
 
 # The function of a name such as "rpart::rpart", if a formula is all that it takes.
 formula_function <- function(name) {
@@ -143,7 +145,10 @@ refuse_fitting_function <- function(f, names, argument) {
 # Learners of other packages by name take the response as a factor with the positive class last, and
 # survival times as they are.
 by_name <- function(learn, sample) {
-  features <- if (isTRUE(attr(learn, "numbers"))) with_factors(sample$features) else sample$features
+  # A formula of single columns is one table of them, factors included.
+  columns <- if (!isTRUE(attr(learn, "numbers")) && isTRUE(sample$source$single))
+    sample$source$columns
+  features <- plain_features(or_else(columns, sample$features), isTRUE(attr(learn, "sparse")))
   survival <- is_survival(sample$response)
   classes <- if (!survival) classes_of(sample)
   by_labels <- function(learning, testing, y, output) {
@@ -154,6 +159,14 @@ by_name <- function(learn, sample) {
     if (output == "label" && is.numeric(y)) as.numeric(as.character(value)) else value
   }
   structure(by_labels, plain = attr(learn, "plain"))
+}
+
+# As packages take them: text as factors, with the levels of all rows, and names of columns.
+plain_features <- function(x, sparse) {
+  if (is.data.frame(x)) return(with_factors(as.data.frame(x)))
+  if (!sparse) x <- dense(x)
+  if (is.null(colnames(x))) colnames(x) <- paste0("V", seq_len(ncol(x)))
+  x
 }
 
 # The classes, the positive one last.
@@ -167,11 +180,19 @@ classes_of <- function(sample) {
 by_formula <- function(f, arguments, sample) {
   if (!is.null(sample$weights) && !"weights" %in% names(formals(args(f))))
     refuse_weights(sample, "that is this function(formula, data)")
-  # A binomial family is what glm() needs for labels, and would otherwise fail without.
-  if (identical(f, stats::glm) && is.null(arguments$family) && !is.numeric(sample$response))
-    arguments$family <- stats::binomial()
   predict_type <- arguments$predict_type
   arguments$predict_type <- NULL
+  if (!is_survival(sample$response)) {
+    of_labels <- !is.numeric(sample$response)
+    arguments <- completed(arguments, f, of_labels, if (of_labels) length(classes_of(sample)))
+  }
+  # gam() and functions of the user's own read terms such as s(age), which others do not know.
+  reads_smooths <- !of_package(environment(f)) || environmentName(environment(f)) == "mgcv"
+  if (reads_smooths && !is.null(sample$source$smooths))
+    sample$source$formula <- sample$source$smooths
+  # Functions of packages make factors of text themselves, but of the rows that they are given.
+  if (of_package(environment(f)) && is.data.frame(sample$source$data))
+    sample$source$data <- with_factors(sample$source$data)
   with_data(sample, predicted = predictor(predict_type), fit = function(formula, data) {
     if (is_rfsrc(f)) list2env(with_time_and_status(formula, data), environment())
     call <- as.call(c(list(f, quote(formula), data = quote(data)), arguments,
@@ -209,8 +230,9 @@ mlr3_learner <- function(learner, sample) {
     own$train(task, row_ids = learning)
     found <- own$predict(task, row_ids = testing)
     if (is.null(classes) || output == "label") return(found$response)
-    probability(as.data.frame(found$prob, optional = TRUE), classes[length(classes)],
-                "predict_type = \"prob\" of the learner")
+    table <- as.data.frame(found$prob, optional = TRUE)
+    if (length(classes) > 2L && all(classes %in% names(table))) return(of_classes(table, classes))
+    probability(table, classes[length(classes)], "predict_type = \"prob\" of the learner")
   }
 }
 
@@ -230,11 +252,20 @@ with_data <- function(sample, fit, predicted = predictor()) {
       list2env(list(.weights = weights[learning], weights = weights[learning]),
                environment(formula))
     known <- data[learning, , drop = FALSE]
+    several <- length(classes) > 2L
+    learnt_classes <- classes
+    if (several) {
+      known[[source$response]] <- droplevels(known[[source$response]])
+      learnt_classes <- levels(known[[source$response]])
+      if (output == "score") output <- "probability"
+    }
     # Where coxph() looks again for what it learnt from, to predict at a time.
     if (is_survival(y)) list2env(list(formula = formula, data = known), environment(formula))
     fitted <- fit(formula, known)
-    predicted(fitted, data[testing, , drop = FALSE], classes, output,
-              learnt = list(x = known, y = known[[source$response]]))
+    found <- predicted(fitted, data[testing, , drop = FALSE], learnt_classes, output,
+                       learnt = list(x = known, y = known[[source$response]]))
+    if (several && output == "probability") with_absent_classes(found, classes, learnt_classes)
+    else found
   }
 }
 
@@ -243,7 +274,8 @@ formula_and_data <- function(sample) {
   if (!is.null(sample$source$formula)) return(sample$source)
   data <- as.data.frame(dense(sample$features))
   response <- if ("y" %in% names(data)) ".response" else "y"
-  formula <- stats::as.formula(paste(response, "~ ."), globalenv())
+  formula <- all_columns(data, response)
+  environment(formula) <- globalenv()
   list(formula = formula, data = data, response = response)
 }
 
@@ -253,7 +285,9 @@ dense <- function(x) if (inherits(x, "sparseMatrix")) as.matrix(x) else x
 parsnip_predictions <- function(fitted, data, classes, output, learnt) {
   if (is.null(classes)) return(predict(fitted, new_data = data)$.pred)
   if (output == "label") return(predict(fitted, new_data = data, type = "class")$.pred_class)
-  predict(fitted, new_data = data, type = "prob")[[paste0(".pred_", classes[length(classes)])]]
+  table <- as.data.frame(predict(fitted, new_data = data, type = "prob"))
+  names(table) <- sub("^\\.pred_", "", names(table))
+  of_classes(table, classes)
 }
 
 # The learner as Python calls it: each fit with the random numbers of its own seed.
@@ -261,6 +295,7 @@ in_session <- function(name, learn, sample) {
   # What is refused is refused now, and not at the first fit.
   force(learn)
   y <- sample$response
+  several <- several_classes(sample)
   one_fit <- function(learning, testing, other, output, seed, times = NULL) {
     # A test may have exchanged the responses, to see what chance does.
     if (!is.null(other)) y <- like_response(other, y)
@@ -268,6 +303,8 @@ in_session <- function(name, learn, sample) {
     if (is_survival(y)) loadNamespace("survival")
     value <- with_seed(seed, learn(learning, testing, y, structure(output, times = times)))
     if (length(times) > 1L && is.matrix(value)) return(value)
+    if (length(several) && output %in% c("probability", "score"))
+      return(columns_in_order(value, several))
     value <- prediction_vector(value)
     if (output == "label" && is.numeric(y)) as_numeric_labels(value, y, sample$as_factor) else value
   }
@@ -275,6 +312,14 @@ in_session <- function(name, learn, sample) {
   asks <- isTRUE(attr(learn, "plain")) && !sample$named
   c(list(name = name, predict = guarded(one_fit)), if (asks) list(asks = TRUE),
     if (!is.null(.session$cluster)) list(many = guarded(shared_out(one_fit))))
+}
+
+# Three classes or more, in the order in which Python has columns for them; none of two.
+several_classes <- function(sample) {
+  if (is_survival(sample$response)) return(NULL)
+  classes <- if (is.null(sample$labels)) sort(unique(sample$y))
+             else sort(sample$labels, method = "radix")
+  if (length(classes) > 2L) as.character(classes)
 }
 
 # Functions that classify return a factor of labels that are numbers. Many others take numbers such

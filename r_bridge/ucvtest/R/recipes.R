@@ -6,8 +6,7 @@ recipe_of <- function(name, arguments) {
   if (grepl("^\\s*(function\\s*\\(|\\\\\\s*\\()", name))
     return(plain_function(eval(parse(text = name), globalenv()), arguments))
   parts <- strsplit(name, "::", fixed = TRUE)[[1L]]
-  package <- if (length(parts) > 1L) parts[1L]
-             else if (identical(attr(recipes[[name]], "package"), name)) name
+  package <- if (length(parts) > 1L) parts[1L] else attr(recipes[[name]], "package")
   if (!is.null(package) && !requireNamespace(package, quietly = TRUE))
     stop("R package '", package, "' is not installed: run install.packages(\"", package,
          "\") in R", call. = FALSE)
@@ -18,16 +17,27 @@ recipe_of <- function(name, arguments) {
          "\"function(x, y, xnew) ...\"", call. = FALSE)
   arguments <- named_as_in_r(arguments, fit, parts[length(parts)])
   recipe <- recipes[[parts[length(parts)]]]
-  if (is.null(recipe) || !identical(package, attr(recipe, "package"))) {
-    recipe <- any_fit
+  if (is.null(recipe) || !identical(package, attr(recipe, "package"))) recipe <- any_fit
+  if (".predictor" %in% names(formals(recipe))) {
     # One for all fits, of which the first is looked at.
     arguments$.predictor <- predictor(arguments$predict_type)
   } else if ("predict_type" %in% setdiff(names(arguments), names(formals(recipe))))
     stop("learner ", name, " takes no predict_type: what it predicts is known", call. = FALSE)
   as_numbers <- if (isTRUE(attr(recipe, "numbers"))) dummy_matrix else identity
-  learn <- function(x, y, xnew, output)
-    do.call(recipe, c(list(fit, as_numbers(x), y, as_numbers(xnew), output), arguments))
-  structure(learn, numbers = isTRUE(attr(recipe, "numbers")))
+  learn <- function(x, y, xnew, output) {
+    classes <- levels(y)
+    several <- length(classes) > 2L
+    if (several) {
+      # Packages refuse classes without an observation, or have no column for them.
+      y <- droplevels(y)
+      # Those are ranked class by class, which probabilities do as well.
+      if (output == "score") output <- "probability"
+    }
+    found <- do.call(recipe, c(list(fit, as_numbers(x), y, as_numbers(xnew), output), arguments))
+    if (several && output == "probability") with_absent_classes(found, classes, levels(y)) else found
+  }
+  structure(learn, numbers = isTRUE(attr(recipe, "numbers")),
+            sparse = isTRUE(attr(recipe, "sparse")))
 }
 
 # A function of the user's own returns the predictions itself.
@@ -83,9 +93,24 @@ with_factors <- function(x) {
 # the fitting function of the package; `output` is "label", "number", "probability" or "score"; of
 # survival times "risk", or "event_probability" with the attribute "times".
 
-second <- function(table, y) table[, levels(y)[nlevels(y)]]
-
 log_odds <- function(probability) log(probability) - log1p(-probability)
+
+# Probabilities from a table with a column for each class: of two classes those of the positive one,
+# the last, of more all in their order.
+of_classes <- function(table, classes) {
+  table <- as.matrix(table)
+  if (length(classes) == 2L) table[, classes[2L]] else table[, classes, drop = FALSE]
+}
+
+# Several classes of which a learning set has some: the others get a probability of zero.
+with_absent_classes <- function(probabilities, classes, learnt) {
+  absent <- setdiff(classes, learnt)
+  if (!length(absent)) return(probabilities)
+  if (length(learnt) == 2L)
+    probabilities <- structure(cbind(1 - probabilities, probabilities), dimnames = list(NULL, learnt))
+  zeros <- matrix(0, nrow(probabilities), length(absent), dimnames = list(NULL, absent))
+  cbind(probabilities, zeros)[, classes, drop = FALSE]
+}
 
 # With s alone the fit is for this penalty only. A label is the second where the log-odds exceed
 # rounding error, so that a fit without features predicts the first class where the classes are
@@ -93,17 +118,38 @@ log_odds <- function(probability) log(probability) - log1p(-probability)
 fit_glmnet <- function(fit, x, y, xnew, output, s = NULL, lambda = s, family = NULL, ...) {
   if (is.null(lambda))
     stop("glmnet needs the penalty to predict with: give s=0.08, for example", call. = FALSE)
-  if (is.null(family))
-    family <- if (inherits(y, "Surv")) "cox" else if (!is.factor(y)) "gaussian" else if (nlevels(y) > 2L) "multinomial" else "binomial"
-  x <- as.matrix(x)
-  fitted <- fit(x, y, family = family, lambda = lambda, ...)
-  at <- if (is.null(s)) lambda[length(lambda)] else s
-  predicted <- function(type) predict(fitted, as.matrix(xnew), s = at, type = type)
+  fitted <- fit(as_plain_matrix(x), y, family = family_of(y, family), lambda = lambda, ...)
+  glmnet_predictions(fitted, x, y, xnew, output, if (is.null(s)) lambda[length(lambda)] else s)
+}
+
+# The penalty is chosen inside, by the random folds of the fit's own seed.
+fit_cv_glmnet <- function(fit, x, y, xnew, output, s = "lambda.1se", family = NULL,
+                          predict_type = "response", ...)
+  glmnet_predictions(fit(as_plain_matrix(x), y, family = family_of(y, family), ...), x, y, xnew,
+                     output, s, predict_type)
+
+as_plain_matrix <- function(x) if (is.data.frame(x)) as.matrix(x) else x
+
+family_of <- function(y, family) {
+  if (!is.null(family)) return(family)
+  if (inherits(y, "Surv")) "cox"
+  else if (!is.factor(y)) "gaussian"
+  else if (nlevels(y) > 2L) "multinomial"
+  else "binomial"
+}
+
+glmnet_predictions <- function(fitted, x, y, xnew, output, s, type = "response") {
+  xnew <- as_plain_matrix(xnew)
+  predicted <- function(type) predict(fitted, xnew, s = s, type = type)
   if (inherits(y, "Surv"))
-    predicted_survival(fitted, as.matrix(xnew), output, list(x = x, y = y), s = at)
-  else if (!is.factor(y)) predicted("response")[, 1L]
-  else if (nlevels(y) > 2L) predicted("class")[, 1L]
-  else switch(output,
+    return(predicted_survival(fitted, xnew, output, list(x = as_plain_matrix(x), y = y), s = s))
+  if (!is.factor(y)) return(predicted(type)[, 1L])
+  if (nlevels(y) > 2L) {
+    if (output == "label") return(predicted("class")[, 1L])
+    found <- predicted("response")
+    return(matrix(found, nrow(xnew), dimnames = list(NULL, dimnames(found)[[2L]]))[, levels(y)])
+  }
+  switch(output,
     label = levels(y)[1L + (predicted("link")[, 1L] > 1e-9)],
     score = predicted("link")[, 1L],
     predicted("response")[, 1L])
@@ -115,12 +161,12 @@ fit_ranger <- function(fit, x, y, xnew, output, num.threads = 1, ...) {
   if (inherits(y, "Surv"))
     return(predicted_survival(fitted, xnew, output, num.threads = num.threads))
   predictions <- predict(fitted, data = xnew, num.threads = num.threads)$predictions
-  if (probability) second(predictions, y) else predictions
+  if (probability) of_classes(predictions, levels(y)) else predictions
 }
 
 fit_random_forest <- function(fit, x, y, xnew, output, ...) {
   fitted <- fit(x, y, ...)
-  if (is.factor(y) && output != "label") second(predict(fitted, xnew, type = "prob"), y)
+  if (is.factor(y) && output != "label") of_classes(predict(fitted, xnew, type = "prob"), levels(y))
   else predict(fitted, xnew)
 }
 
@@ -129,7 +175,7 @@ fit_svm <- function(fit, x, y, xnew, output, ...) {
   fitted <- fit(x, y, probability = probability, ...)
   predictions <- predict(fitted, xnew, probability = probability,
                          decision.values = output == "score")
-  if (probability) return(second(attr(predictions, "probabilities"), y))
+  if (probability) return(of_classes(attr(predictions, "probabilities"), levels(y)))
   if (!is.factor(y) || output != "score") return(predictions)
   values <- attr(predictions, "decision.values")
   # The name of the column says which class is on the positive side.
@@ -139,8 +185,9 @@ fit_svm <- function(fit, x, y, xnew, output, ...) {
 
 fit_lda <- function(fit, x, y, xnew, output, ...) {
   predictions <- predict(fit(x, y, ...), xnew)
-  switch(output, label = predictions$class,
-         score = log_odds(second(predictions$posterior, y)), second(predictions$posterior, y))
+  if (output == "label") return(predictions$class)
+  probabilities <- of_classes(predictions$posterior, levels(y))
+  if (output == "score") log_odds(probabilities) else probabilities
 }
 
 # Without a grid to choose from nothing is resampled inside.
@@ -152,27 +199,58 @@ fit_train <- function(fit, x, y, xnew, output, trControl = NULL, tuneGrid = NULL
     trControl <- getExportedValue("caret", "trainControl")(
       method = if (single) "none" else "cv", classProbs = is.factor(y) && output != "label")
   # Names of classes become names of columns.
-  if (is.factor(y) && output != "label") levels(y) <- make.names(levels(y))
+  classes <- levels(y)
+  if (is.factor(y) && output != "label") levels(y) <- make.names(classes)
   fitted <- fit(x, y, trControl = trControl, tuneGrid = tuneGrid, ...)
-  if (!is.factor(y) || output == "label") predict(fitted, xnew)
-  else second(predict(fitted, xnew, type = "prob"), y)
+  if (!is.factor(y) || output == "label") return(predict(fitted, xnew))
+  table <- as.matrix(predict(fitted, xnew, type = "prob"))[, levels(y), drop = FALSE]
+  colnames(table) <- classes
+  of_classes(table, classes)
 }
 
 # Any other function that is called as f(x, y, ...) or f(formula, data, ...) and has a predict()
 # method.
 any_fit <- function(fit, x, y, xnew, output, predict_type = NULL,
                     .predictor = predictor(predict_type), ...) {
-  classes <- if (is.factor(y)) levels(y)
-  if (!takes_formula(names(formals(args(fit)))))
-    return(.predictor(fit(x, y, ...), xnew, classes, output, learnt = list(x = x, y = y)))
-  data <- as.data.frame(x)
-  data$.response <- y
-  # In this environment, where coxph() looks again for what it learnt from.
-  formula <- .response ~ .
-  if (is_rfsrc(fit)) list2env(with_time_and_status(formula, data), environment())
-  fitted <- fit(formula, data = data, ...)
-  .predictor(fitted, as.data.frame(xnew), classes, output, learnt = list(x = data, y = y))
+  if (takes_formula(names(formals(args(fit)))))
+    return(fit_by_formula(fit, x, y, xnew, output, predict_type, .predictor, ...))
+  .predictor(fit(x, y, ...), xnew, levels(y), output, learnt = list(x = x, y = y))
 }
+
+fit_by_formula <- function(fit, x, y, xnew, output, predict_type = NULL,
+                           .predictor = predictor(predict_type), ...) {
+  data <- as.data.frame(x)
+  # In this environment, where coxph() looks again for what it learnt from.
+  formula <- all_columns(data, ".response")
+  environment(formula) <- environment()
+  data$.response <- y
+  if (is_rfsrc(fit)) list2env(with_time_and_status(formula, data), environment())
+  fitted <- do.call(fit, c(list(formula, data = quote(data)),
+                           completed(list(...), fit, is.factor(y), nlevels(y))))
+  .predictor(fitted, as.data.frame(xnew), levels(y), output, learnt = list(x = data, y = y))
+}
+
+# Arguments without which a function does not learn labels, or prints what it does.
+completed <- function(arguments, fit, of_labels, n_classes) {
+  is_one_of <- function(names, package)
+    package %in% loadedNamespaces() &&
+      any(vapply(names, function(name) identical(fit, getExportedValue(package, name)), NA))
+  if (is_one_of(c("nnet", "multinom"), "nnet") && is.null(arguments$trace)) arguments$trace <- FALSE
+  if (of_labels && is_one_of("lm", "stats"))
+    stop("lm() learns numbers, and y has labels: use \"glm\" or another classifier", call. = FALSE)
+  binomial <- is_one_of("glm", "stats") || is_one_of(c("gam", "bam"), "mgcv")
+  if (!of_labels || !binomial || !is.null(arguments$family)) return(arguments)
+  # Of more classes it would tell the first one from all others.
+  if (n_classes > 2L)
+    stop("a binomial family has two classes, and y has ", n_classes,
+         ": use \"multinom\", or merge classes", call. = FALSE)
+  arguments$family <- stats::binomial()
+  arguments
+}
+
+# Written out, as not every package knows "y ~ .".
+all_columns <- function(data, response)
+  stats::reformulate(paste0("`", names(data), "`"), response)
 
 takes_formula <- function(names)
   all(c("formula", "data") %in% names) && names[1L] == "formula"
@@ -193,188 +271,21 @@ with_time_and_status <- function(formula, data) {
   list(formula = formula, data = data)
 }
 
-# `numbers` says that the function takes a matrix, or makes integer codes of factors itself.
+# `numbers` says that the function takes a matrix, or makes integer codes of factors itself, and
+# `sparse` that it takes sparse ones.
 recipes <- list(
-  glmnet = structure(fit_glmnet, package = "glmnet", numbers = TRUE),
-  cv.glmnet = structure(any_fit, package = "glmnet", numbers = TRUE),
-  ranger = structure(fit_ranger, package = "ranger"),
+  glmnet = structure(fit_glmnet, package = "glmnet", numbers = TRUE, sparse = TRUE),
+  cv.glmnet = structure(fit_cv_glmnet, package = "glmnet", numbers = TRUE, sparse = TRUE),
+  ranger = structure(fit_ranger, package = "ranger", sparse = TRUE),
   randomForest = structure(fit_random_forest, package = "randomForest"),
   svm = structure(fit_svm, package = "e1071", numbers = TRUE),
+  naiveBayes = structure(any_fit, package = "e1071"),
+  knn3 = structure(any_fit, package = "caret", numbers = TRUE),
   train = structure(fit_train, package = "caret"),
+  nnet = structure(fit_by_formula, package = "nnet"),
+  xgboost = structure(any_fit, package = "xgboost", numbers = TRUE, sparse = TRUE),
   lda = structure(fit_lda, package = "MASS", numbers = TRUE),
-  qda = structure(any_fit, package = "MASS", numbers = TRUE))
-
-# What a fit predicts, by the ways in which R's packages do: function(fitted, data, classes, output,
-# learnt) with the classes, the positive one last, or NULL for numbers, and what was learnt from.
-# `predict_type` is the type of predict() that a user names.
-predictor <- function(predict_type = NULL) {
-  force(predict_type)
-  checked <- FALSE
-  function(fitted, data, classes, output, learnt) {
-    if (inherits(learnt$y, "Surv"))
-      return(predicted_survival(fitted, data, output, learnt, predict_type))
-    if (is.null(classes)) {
-      value <- predicted_numbers(fitted, data, output, if (!checked) learnt, predict_type)
-      checked <<- TRUE
-      return(if (output == "label") labels_of_numbers(fitted, value, learnt$y) else value)
-    }
-    if (inherits(fitted, "glm") && is.null(predict_type)) {
-      value <- predict(fitted, data, type = if (output == "score") "link" else "response")
-      return(if (output == "label") classes[1L + (value > 0.5)] else value)
-    }
-    types <- if (output == "label") "class"
-             else or_else(predict_type, c("prob", "probs", "posterior", "response"))
-    for (type in types) {
-      value <- tryCatch(predict(fitted, data, type = type), error = function(e) NULL)
-      value <- predicted_classes(value, classes, output)
-      if (!is.null(value)) return(value)
-    }
-    if (output == "label" && !is.null(predict_type)) {
-      value <- predicted_classes(predict(fitted, data, type = predict_type), classes, "probability")
-      if (is.numeric(value)) return(classes[1L + (value > 0.5)])
-    }
-    predicted_classes(predict(fitted, data), classes, output, last = TRUE)
-  }
-}
-
-predicted_classes <- function(value, classes, output, last = FALSE) {
-  # predict() of lda and qda, and of ranger.
-  if (is.list(value) && !is.data.frame(value))
-    value <- if (output == "label" && !is.null(value$class)) value$class
-             else or_else(value$posterior, value$predictions)
-  if (is.null(value)) return(NULL)
-  positive <- classes[length(classes)]
-  table <- length(dim(value)) == 2L && ncol(value) > 1L
-  if (output != "label" && table && positive %in% colnames(value)) return(value[, positive])
-  if (output != "label" && is.numeric(value) && !table) return(one_column(value))
-  if (output == "label" && (is.factor(value) || is.character(value))) return(value)
-  if (last) one_column(value)
-}
-
-one_column <- function(value) {
-  if (is.list(value) && !is.data.frame(value)) value <- or_else(value$predictions, value)
-  if (length(dim(value)) == 2L && ncol(value) == 1L) as.vector(as.matrix(value)) else value
-}
-
-or_else <- function(value, other) if (is.null(value)) other else value
-
-# Numbers on the scale of the response, wherever predict() is on another one by default; checked
-# where it is given what was learnt from.
-predicted_numbers <- function(fitted, data, output, learnt, predict_type) {
-  # Scores only rank, and the link keeps apart what rounds to the same response.
-  if (output == "score" && is.null(predict_type)) return(one_column(predict(fitted, data)))
-  found <- if (is.null(predict_type)) response_type(fitted) else list(type = predict_type, known = TRUE)
-  predicted <- function(data)
-    one_column(if (is.null(found$type)) predict(fitted, data)
-               else predict(fitted, data, type = found$type))
-  value <- predicted(data)
-  if (!found$known && !is.null(learnt)) refuse_other_scale(fitted, predicted(learnt$x), learnt$y)
-  value
-}
-
-# Of survival times: risks, which are higher where events are earlier, or the probability of an
-# event by each time, a column for each. `predict_type` is the type of predict() that is of risks.
-predicted_survival <- function(fitted, data, output, learnt = NULL, predict_type = NULL, ...) {
-  times <- attr(output, "times")
-  kinds <- c("coxph", "coxnet", "cv.glmnet", "ranger", "rfsrc", "survreg")
-  kind <- intersect(kinds, class(fitted))[1L]
-  if (output == "risk") {
-    if (!is.null(predict_type)) return(one_column(predict(fitted, data, type = predict_type, ...)))
-    if (is.na(kind))
-      refuse_survival_fit(fitted, "risks, or name the type of predict() that is of risks, as in ",
-                          "r_learner(f, predict_type = \"risk\")")
-    return(switch(kind,
-      # Strata have one scale.
-      coxph = predict(fitted, data, type = "lp", reference = "sample"),
-      survreg = -predict(fitted, data, type = "lp"),
-      ranger = rowSums(rows_of(predict(fitted, data, ...)$chf, data)),
-      rfsrc = as.vector(predict(fitted, data, ...)$predicted),
-      predict(fitted, data, type = "link", ...)[, 1L]))
-  }
-  if (is.na(kind) || kind == "survreg")
-    refuse_survival_fit(fitted, "the probability of an event by each time")
-  if (kind == "coxph") {
-    response <- all.vars(stats::formula(fitted))[1L]
-    by_then <- lapply(times, function(time) {
-      data[[response]] <- survival::Surv(rep(time, nrow(data)), rep(0, nrow(data)))
-      # Penalised models have no type "survival".
-      1 - exp(-predict(fitted, data, type = "expected"))
-    })
-    return(do.call(cbind, by_then))
-  }
-  if (kind %in% c("ranger", "rfsrc")) {
-    predicted <- predict(fitted, data, ...)
-    known <- if (kind == "rfsrc") predicted$time.interest else predicted$unique.death.times
-    steps <- cbind(1, rows_of(predicted$survival, data))
-    return(1 - steps[, 1L + findInterval(times, known), drop = FALSE])
-  }
-  curves <- survival::survfit(fitted, x = learnt$x, y = learnt$y, newx = data, ...)
-  1 - t(matrix(summary(curves, times = times, extend = TRUE)$surv, length(times)))
-}
-
-rows_of <- function(values, data) matrix(values, nrow(data))
-
-refuse_survival_fit <- function(fitted, ...)
-  stop("what predict() of a fit of class '", class(fitted)[1L], "' says of survival times is not ",
-       "known: give a function(x, y, xnew) that returns ", ..., call. = FALSE)
-
-# The numbers 0 and 1 are labels for a binomial family; other regressions do not classify.
-labels_of_numbers <- function(fitted, value, y) {
-  binomial <- inherits(fitted, "glm") && fitted$family$family %in% c("binomial", "quasibinomial")
-  if (binomial) sort(unique(y))[1L + (value > 0.5)] else value
-}
-
-# Models that predict responses, whether or not their predict() has a type.
-predicts_responses <- c(
-  "lm", "rlm", "lqs", "nls", "loess", "gls", "lme", "rq", "rpart", "tree", "nnet", "ppr", "svm",
-  "ranger", "randomForest", "knnreg", "train", "ksvm", "gausspr", "rvm", "xgb.Booster")
-
-# Models whose predict() hands the type on to another function, or is of S4 and lists none.
-types_of_response <- c(cv.glmnet = "response", cv.relaxed = "response", vglm = "response",
-                       vgam = "response")
-
-# Linear predictors, by the names that predict() methods have for them.
-linear_predictors <- c("link", "lp", "linear.predictor", "linear.predictors", "linear", "eta")
-
-# The type of predict() that is of responses, NULL for the one that it has without; and whether this
-# is known, from the class or from the types that the method lists.
-response_type <- function(fitted) {
-  for (class in class(fitted)) {
-    listed <- types_of_response[class]
-    if (!is.na(listed)) return(list(type = unname(listed), known = TRUE))
-    types <- listed_types(class)
-    if ("response" %in% types || isTRUE(types %in% linear_predictors))
-      return(list(type = "response", known = TRUE))
-    if (length(types) && types[1L] %in% linear_predictors)
-      stop("predict() of a fit of class '", class, "' returns '", types[1L], "', which is no ",
-           "response: name the type that is, as in r_learner(f, predict_type = \"",
-           c(types[-1L], "response")[1L], "\"); it has ",
-           paste0("\"", types, "\"", collapse = ", "), call. = FALSE)
-    if (class %in% predicts_responses) return(list(type = NULL, known = TRUE))
-  }
-  list(type = NULL, known = FALSE)
-}
-
-# The types that the method of predict() for a class has, its default first.
-listed_types <- function(class) {
-  method <- utils::getS3method("predict", class, optional = TRUE, envir = globalenv())
-  if (is.null(method)) return(NULL)
-  types <- tryCatch(eval(formals(method)$type, environment(method)), error = function(e) NULL)
-  if (is.character(types)) types
-}
-
-# A regression is right about its own learning set on average. One that is off by more than half a
-# standard deviation is on another scale, or learnt nothing.
-refuse_other_scale <- function(fitted, value, y) {
-  off <- is.numeric(value) && is.numeric(y) && length(value) == length(y) &&
-    isTRUE(abs(mean(value) - mean(y)) > stats::sd(y) / 2)
-  if (!off) return(invisible())
-  shown <- function(values) paste(format(range(values), digits = 3L), collapse = " to ")
-  stop("predict() of a fit of class '", class(fitted)[1L], "' returned ", shown(value),
-       " for responses of ", shown(y), ", so it may be on another scale, such as that of a link: ",
-       "name the type of predict() that returns responses, as in r_learner(f, predict_type = ",
-       "\"response\"), or give a function(x, y, xnew) that returns them", call. = FALSE)
-}
+  qda = structure(fit_lda, package = "MASS", numbers = TRUE))
 
 # The random numbers of a fit follow from its seed, and those of the session go on as if nothing
 # had happened.

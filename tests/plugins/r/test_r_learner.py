@@ -162,6 +162,22 @@ def test_probabilities_and_scores_are_those_of_the_positive_class(name: str) -> 
         assert values[truth == 1].mean() > values[truth == 0].mean() + 0.2, output
 
 
+@pytest.mark.parametrize("loss", ["log", "auc"])
+def test_probabilities_of_several_classes_are_columns_by_name(loss: str) -> None:
+    y = np.array(["b", "c", "a"])[np.digitize(X[:, 0], [-0.4, 0.4])]
+    by_hand = "predict(MASS::lda(x, y), xnew)$posterior[, c('c', 'a', 'b')]"
+    found, expected, constant = (
+        estimate(learner, y=y, loss=loss).estimate
+        for learner in (
+            RLearner("MASS::lda"),
+            RLearner(f"function(x, y, xnew) {by_hand}"),
+            "majority",
+        )
+    )
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert found > constant if loss == "auc" else found < constant
+
+
 @pytest.mark.parametrize("name", ["glmnet", "ranger", "randomForest", "e1071::svm"])
 def test_regressions(name: str) -> None:
     learner = RLearner(name, **({"s": 0.01} if name == "glmnet" else {}))
@@ -350,9 +366,10 @@ def test_responses_that_a_learner_cannot_have_are_refused() -> None:
         "RLearner('glmnet', s=0.1)"
     )
     with pytest.raises(ValueError, match="with this loss needs two classes, y has 3"):
-        estimate(RLearner("MASS::lda"), y=np.array(["a", "b", "c"] * 20), loss="log")
-    with pytest.raises(ValueError, match="has no score for each of 3 classes: use lda"):
-        estimate(RLearner("MASS::lda"), y=np.array(["a", "b", "c"] * 20), loss="auc")
+        estimate(RLearner("MASS::lda"), y=np.array(["a", "b", "c"] * 20), loss="squared")
+    no_names = RLearner("function(x, y, xnew) matrix(1/3, nrow(xnew), 3)")
+    with pytest.raises(ValueError, match="a probability of each class for this loss: a matrix"):
+        estimate(no_names, y=np.array(["a", "b", "c"] * 20), loss="log")
     with pytest.raises(ValueError, match="glmnet needs the penalty to predict with"):
         estimate(RLearner("glmnet"))
 

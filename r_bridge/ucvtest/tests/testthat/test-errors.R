@@ -181,6 +181,8 @@ test_that("predictions that cannot be used are refused", {
     "it returned no vector: return one prediction for each row of xnew, for example",
     "predict(fit, xnew)$class"), fixed = TRUE)
   expect_match(message_for(function(x, y, xnew) rep(NA_real_, nrow(xnew)), loss = "log",
+                           positive = "versicolor"), "it returned NA for 31 of 31 rows of xnew")
+  expect_match(message_for(function(x, y, xnew) rep(Inf, nrow(xnew)), loss = "log",
                            positive = "versicolor"), paste(
     "it must return finite numbers for this loss",
     "(the probability of the second class)"), fixed = TRUE)

@@ -243,3 +243,90 @@ test_that("columns that no learner can use are named", {
                "'x' has the same label everywhere in column odd: drop it")
   expect_match(message_of(hold_out_test(x, y, c("lda", "knn:5"))), "to compare with goes into 'other'")
 })
+
+test_that("learners of packages take matrices without names, sparse ones, text and factors", {
+  skip_without_python()
+  dense <- as.matrix(patients[1:2])
+  bare <- unname(dense)
+  run <- function(x, learner, ...) {
+    set.seed(2)
+    unname(hold_out_test(x, patients$ill, learner, loss = "brier", ...)$estimate)
+  }
+  for (learner in list("ranger", "randomForest", "rpart", "glm", "MASS::qda", "e1071::svm",
+                       "naiveBayes", r_learner("glmnet", s = 0.1))) {
+    expect_equal(run(bare, learner), run(dense, learner), tolerance = 1e-6)
+    expect_equal(run(Matrix::Matrix(bare, sparse = TRUE), learner), run(dense, learner),
+                 tolerance = 1e-6)
+  }
+  as_text <- transform(patients, site = as.character(site))
+  by_formula <- function(data, learner) {
+    set.seed(2)
+    unname(hold_out_test(ill ~ ., data, learner, loss = "brier")$estimate)
+  }
+  for (learner in list("ranger", "randomForest", "rpart", "glm", "naiveBayes")) {
+    expect_equal(by_formula(as_text, learner), by_formula(patients, learner))
+    # A formula of single columns is a table of them.
+    expect_equal(run(patients[1:3], learner), by_formula(patients, learner))
+  }
+})
+
+test_that("several classes have a probability each, also where a learning set lacks one", {
+  skip_without_python()
+  flowers <- iris[c(1:50, 51:100, 101:110), ]
+  lacking <- list(101:110, 1:10, 51:60)
+  brier <- function(learner, folds = k_fold(3)) {
+    set.seed(5)
+    rowMeans(evaluate_learners(Species ~ ., flowers, learner, folds, loss = "brier")$means)
+  }
+  posterior <- function(x, y, xnew) predict(MASS::qda(x, y), xnew)$posterior[, 3:1]
+  expect_equal(unname(brier("MASS::qda")), unname(brier(posterior)))
+  for (learner in list("ranger", "randomForest", "rpart", "MASS::lda", "e1071::svm", "naiveBayes",
+                       r_learner("glmnet", s = 0.05)))
+    expect_lt(brier(learner, lacking), 2)
+  # All of the third class is tested where nobody has learnt it: twice a certain mistake.
+  certain <- evaluate_learners(Species ~ ., flowers, "rpart", lacking, loss = "brier")
+  expect_gt(certain$means[1L], 1.5)
+  expect_match(message_of(brier(function(x, y, xnew) predict(MASS::lda(x, y), xnew)$posterior[, 3])),
+               "a probability of each class for this loss: a matrix with the columns setosa, ")
+  expect_match(message_of(brier("glm")), "a binomial family has two classes, and y has 3: use \"multinom\"")
+})
+
+test_that("the type of predict() is checked on the first fit", {
+  skip_without_python()
+  tree <- function(type, ...) estimate_of(r_learner("rpart", predict_type = type), ...)
+  expect_equal(tree("prob"), estimate_of("rpart"))
+  expect_equal(tree("class"), estimate_of("rpart"))
+  expect_match(message_of(tree("class", loss = "log")), fixed = TRUE, paste(
+    "predict() of a fit of class 'rpart' returned labels such as yes, and no probabilities of the",
+    "classes yes, no: name its type of predict() that does"))
+  expect_match(message_of(tree("vector", loss = "log")), fixed = TRUE,
+               "returned values from 1 to 2, which are no probabilities")
+  registerS3method("predict", "ucvtest_of_first", function(object, newdata, ...)
+    1 - predict(object$fit, newdata, type = "response"), envir = asNamespace("stats"))
+  of_first <- function(formula, data)
+    structure(list(fit = glm(formula, binomial, data)), class = "ucvtest_of_first")
+  expect_match(message_of(estimate_of(of_first, loss = "brier")), fixed = TRUE,
+               "returned higher values for yes than for no where it is given what it learnt from")
+  expect_match(message_of(estimate_of("lm")), "lm() learns numbers, and y has labels", fixed = TRUE)
+})
+
+test_that("smooth terms are for gam(), and others get their variables", {
+  skip_without_python()
+  run <- function(formula, learner) {
+    set.seed(3)
+    suppressWarnings(hold_out_test(formula, patients, learner, loss = "brier")$estimate)
+  }
+  smooth <- ill ~ s(marker, k = 5) + age
+  by_hand <- function(formula, data)
+    mgcv::gam(ill ~ s(marker, k = 5) + age, stats::binomial(), data)
+  expect_equal(run(smooth, "gam"), run(ill ~ marker + age, by_hand))
+  expect_equal(run(smooth, "glm"), run(ill ~ marker + age, "glm"))
+})
+
+test_that("rows without a prediction are counted", {
+  skip_without_python()
+  holes <- patients
+  holes$age[1:20] <- NA
+  expect_match(message_of(hold_out_test(ill ~ age + marker, holes, "glm", loss = "brier")),
+               "it returned NA for [0-9]+ of 20 rows of xnew: where these have missing values")
+})
