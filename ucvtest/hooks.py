@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.execution import bars_by
 
 __all__ = [
     "ComparisonHook",
@@ -18,6 +19,7 @@ __all__ = [
     "LoggingHook",
     "OutcomeHook",
     "add_hook",
+    "bars_by",
     "installed_hooks",
     "remove_hook",
     "remove_logging",

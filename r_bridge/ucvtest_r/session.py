@@ -8,12 +8,14 @@ can leave a function that R calls through rpy2, which turns exceptions into NULL
 import atexit
 import os
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ucvtest import SlowFitsWarning
+from ucvtest.hooks import bars_by
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import r_condition
 from ucvtest_r.conversion import to_r
@@ -121,13 +123,67 @@ def _announce(text: str) -> None:
         call_r(_kept[1]["announce"], text)
 
 
+SHOWN_SECONDS = 0.1
+"""Least seconds between two calls that show progress."""
+
+
+class RBar:
+    """A progress bar that an R function shows: ``function(state, done, total, text)``.
+
+    Parameters
+    ----------
+    show : R function
+        Called with the states "begin", "update" and "end".
+    description : str
+    """
+
+    disable = True
+    """That no answer so far is looked for, which would not be shown."""
+
+    def __init__(self, show: Any, description: str) -> None:
+        self.n = self.total = 0
+        self._show = show
+        self._description = in_r(description)
+        self._last_shown = time.monotonic()
+        self._tell("begin")
+
+    def update(self, n: int) -> None:
+        """Count fits, and show them unless others were shown just now."""
+        self.n += n
+        now = time.monotonic()
+        if now - self._last_shown >= SHOWN_SECONDS:
+            self._last_shown = now
+            self._tell("update")
+
+    def close(self) -> None:
+        """Show that all is done."""
+        self._tell("end")
+
+    def _tell(self, state: str) -> None:
+        if is_r_thread():
+            with interrupts.deferred():
+                call_r(self._show, state, self.n, self.total or 0, self._description)
+
+
+def _bars() -> Any:
+    """How progress is shown: by R where R has a function for it, else as everywhere."""
+    show = _kept[1]["progress"] if _kept else None
+    if getattr(show, "typeof", None) != R_CLOSURE:
+        return None
+    return lambda description: RBar(show, description)
+
+
+R_CLOSURE = 3
+"""R's number for the type of functions."""
+
+
 def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
     try:
         if name == "shutdown":
             _shutdown()
             return "value", None
         named = dict(zip(arguments.names, arguments, strict=True))
-        with interrupts.delivered_by_the_end():
+        with interrupts.delivered_by_the_end(), bars_by(_bars()):
             return "value", FUNCTIONS[name](**named)
     except KeyboardInterrupt:
         return "interrupt", None

@@ -394,6 +394,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "regression_sampler": (uv.simulate.regression_sampler, {"n_features": 2, "outlier_share": 0.1}),
     "population_sampler": (uv.simulate.population_sampler, {"X": X, "y": Y}),
     "add_hook": (uv.hooks.add_hook, {"hook": Hook()}),
+    "bars_by": (uv.hooks.bars_by, {"make_bar": None}),
     "remove_hook": (uv.hooks.remove_hook, {"hook": Hook()}),
     "remove_logging": (uv.hooks.remove_logging, {"logs_to": "nowhere"}),
     "replace_logging": (uv.hooks.replace_logging, {"hook": Hook()}),

@@ -4,7 +4,8 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, Self
@@ -17,6 +18,7 @@ __all__ = [
     "Execution",
     "NoBar",
     "Progress",
+    "bars_by",
     "make_generator",
     "progress_bar",
     "row_batches",
@@ -51,12 +53,62 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
     return np.random.default_rng(int(rng)), int(rng)
 
 
+_MAKE_BAR: ContextVar[Callable[[str], Any] | None] = ContextVar("make_bar", default=None)
+
+
+def bars_by(make_bar: Callable[[str], Any] | None) -> AbstractContextManager[None]:
+    """Show progress by bars of another front, in the place of tqdm's.
+
+    Parameters
+    ----------
+    make_bar : callable or None
+        Called with a description; returns a bar with the attributes ``n``, ``total`` and
+        ``disable`` and the methods ``update(n)`` and ``close()``. With None bars are tqdm's.
+
+    Raises
+    ------
+    ValueError
+        If `make_bar` is neither.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> class Bar:
+    ...     n, total, disable = 0, 0, True
+    ...     def update(self, n):
+    ...         self.n += n
+    ...     def close(self):
+    ...         print(self.n, "fits")
+    >>> X, y = [[0], [1], [2], [3]] * 5, [0, 0, 1, 1] * 5
+    >>> with uv.hooks.bars_by(lambda description: Bar()):
+    ...     result = uv.CorrectedTTest(X, y, "lda", design=5).fit(rng=0)
+    5 fits
+    """
+    if make_bar is not None and not callable(make_bar):
+        raise ValueError(f"make_bar must be a function of a description, got {make_bar!r:.60}")
+    return _bars_by(make_bar)
+
+
+@contextmanager
+def _bars_by(make_bar: Callable[[str], Any] | None) -> Iterator[None]:
+    token = _MAKE_BAR.set(make_bar)
+    try:
+        yield
+    finally:
+        _MAKE_BAR.reset(token)
+
+
 @contextmanager
 def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator[Any]:
     """A tqdm bar that appears after three seconds, on terminals and in notebooks unless asked for.
 
     Asked for where there is no terminal, as in a batch job, it is a line a minute.
     """
+    make_bar = _MAKE_BAR.get()
+    if make_bar is not None and progress is not False:
+        with closing(make_bar(description)) as bar:
+            yield bar
+        return
     options: dict[str, Any] = {"disable": None, "delay": 3.0}
     notebook = "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
     if notebook:

@@ -33,7 +33,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                     rng = draw_seed())
   arguments <- c(arguments, by_place(list(baseline = baseline), length(learners)))
   tests <- as_tests(tests, nrow(sample$x))
-  fields <- with_cluster(n_jobs, {
+  fields <- with_workers(n_jobs, {
     named <- named_learners(learners, sample, written)
     call_python("compare_learners", x = sample$x, y = sample$y, learners = named$learners,
                 names = named$names, tests = tests, arguments = c(asked, arguments),

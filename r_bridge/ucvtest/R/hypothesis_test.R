@@ -82,7 +82,7 @@ formula_method <- function(default) {
 }
 
 # `frame` is that of a default method.
-run_test <- function(spec, frame) with_cluster(frame$n_jobs, run_here(spec, frame))
+run_test <- function(spec, frame) with_workers(frame$n_jobs, run_here(spec, frame))
 
 run_here <- function(spec, frame) {
   given <- function(name) get0(name, frame, inherits = FALSE)

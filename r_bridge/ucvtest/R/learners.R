@@ -31,6 +31,8 @@ print.ucvtest_r_learner <- function(x, ...) {
 
 # What Python needs for a learner: its short name, or its R function and how to write it.
 as_learner <- function(learner, argument, expression, sample) {
+  if (!is.null(.session$workers) && !is.character(learner))
+    .session$workers$share(globals_of(learner, sample$source$formula, sample$source$smooths))
   if (is.character(learner) && length(learner) == 1L && !is.na(learner)) {
     # Names with a package, and those of packages that this one knows, are R's.
     if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]]) &&
@@ -311,7 +313,7 @@ in_session <- function(name, learn, sample) {
   # What a function of the user's own returns may be about either class.
   asks <- isTRUE(attr(learn, "plain")) && !sample$named
   c(list(name = name, predict = guarded(one_fit)), if (asks) list(asks = TRUE),
-    if (!is.null(.session$cluster)) list(many = guarded(shared_out(one_fit))))
+    if (!is.null(.session$workers)) list(many = guarded(shared_out(one_fit))))
 }
 
 # Three classes or more, in the order in which Python has columns for them; none of two.
@@ -334,49 +336,6 @@ as_numeric_labels <- function(predictions, labels, as_factor) {
   stop("it returned ", shown(strange), ", but the labels are ", shown(sort(unique(labels))),
        ": it takes these numbers for amounts, so make y a factor: ", as_factor,
        "; a function(x, y, xnew) may also return labels as in y itself", call. = FALSE)
-}
-
-# Fits on the workers of a cluster: values, warnings and errors come back as values.
-shared_out <- function(one_fit) {
-  function(fits) {
-    each <- parallel::parLapply(.session$cluster, fits, kept_conditions(one_fit))
-    for (condition in unlist(lapply(each, `[[`, 3L), recursive = FALSE)) warning(condition)
-    each
-  }
-}
-
-kept_conditions <- function(one_fit) {
-  force(one_fit)
-  function(fit) {
-    caught <- list()
-    keep <- function(condition) {
-      caught[[conditionMessage(condition)]] <<- condition
-      tryInvokeRestart("muffleWarning")
-    }
-    tryCatch(list("value", withCallingHandlers(do.call(one_fit, fit), warning = keep), caught),
-             error = function(condition) list("error", condition, caught))
-  }
-}
-
-# Runs `expression` while `n_jobs` processes of R stand ready for learners that are R functions.
-with_cluster <- function(n_jobs, expression) {
-  if (!is.numeric(n_jobs) || length(n_jobs) != 1L || is.na(n_jobs) || n_jobs < 1)
-    stop_user("'n_jobs' must be a whole number, 1 or more, got ", deparse1(n_jobs))
-  if (n_jobs == 1) return(expression)
-  .session$cluster <- parallel::makePSOCKcluster(n_jobs)
-  on.exit({
-    parallel::stopCluster(.session$cluster)
-    .session$cluster <- NULL
-  })
-  set_up <- function(paths) {
-    .libPaths(paths)
-    loadNamespace("ucvtest")
-    NULL
-  }
-  # With this package's namespace the workers would load it before they know where it is.
-  environment(set_up) <- baseenv()
-  parallel::clusterCall(.session$cluster, set_up, .libPaths())
-  expression
 }
 
 # Predictions as Python reads them: labels as text, numbers as numbers, anything else as it is.

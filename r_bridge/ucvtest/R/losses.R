@@ -114,7 +114,7 @@ evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
     scoring = as_scoring(scoring, sample$response, substitute(scoring)),
     pos_label = positive_of(sample, metric), groups = sample$groups,
     max_seconds = max_seconds, checkpoint = as_file(checkpoint), rng = draw_seed()))
-  fields <- with_cluster(n_jobs, {
+  fields <- with_workers(n_jobs, {
     named <- named_learners(learners, sample, written)
     call_python("evaluate_learners", x = sample$x, y = sample$y, learners = named$learners,
                 names = named$names, arguments = arguments)

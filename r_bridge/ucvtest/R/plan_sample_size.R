@@ -18,7 +18,7 @@ plan_sample_size.default <- function(x, y, learner, other = NULL, difference = N
                     alpha = alpha, learn_size = learn_size,
                     pos_label = positive_of(sample, metric), groups = sample$groups, curve = curve,
                     rng = draw_seed())
-  fields <- with_cluster(n_jobs, {
+  fields <- with_workers(n_jobs, {
     learners <- list(as_learner(learner, "learner", written[[1L]], sample))
     if (!is.null(other)) learners[[2L]] <- as_learner(other, "other", written[[2L]], sample)
     call_python("plan_sample_size", x = sample$x, y = sample$y, learners = learners,

@@ -104,6 +104,7 @@ refuse_old_reticulate <- function() {
 start_python <- function() {
   if (!is.null(.session$call)) return(invisible())
   .session$announce <- guarded(announce)
+  .session$progress <- NULL
   refuse_old_reticulate()
   python <- find_python()
   report <- tempfile("ucvtest")
@@ -125,10 +126,11 @@ start_python <- function() {
 call_python <- function(.function, ...) {
   arguments <- list(...)  # refuses bad arguments before Python starts
   start_python()
-  outer <- mget(c("warnings", "quiet"), .session, ifnotfound = list(NULL))
+  outer <- mget(c("warnings", "quiet", "progress"), .session, ifnotfound = list(NULL))
   on.exit(list2env(outer, .session))
   .session$warnings <- list()
   .session$quiet <- is_quiet()
+  .session$progress <- progress_teller()
   outcome <- dispatch(.function, arguments)
   call <- user_call()
   for (text in outcome$announced) signal_announced(text, call)
@@ -153,11 +155,13 @@ announce <- function(text) {
   NULL
 }
 
-is_quiet <- function() {
-  quieting <- list(suppressMessages, suppressWarnings)
-  for (frame in seq_len(sys.nframe()))
-    for (f in quieting) if (identical(sys.function(frame), f)) return(TRUE)
-  FALSE
+is_quiet <- function()
+  !is.null(frame_of(suppressMessages)) || !is.null(frame_of(suppressWarnings))
+
+# The number of the innermost frame in which a function runs, NULL if it does not.
+frame_of <- function(f) {
+  for (frame in rev(seq_len(sys.nframe()))) if (identical(sys.function(frame), f)) return(frame)
+  NULL
 }
 
 # For handlers, such as those that keep a log; it is printed already.

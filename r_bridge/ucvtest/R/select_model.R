@@ -18,7 +18,7 @@ select_model.default <- function(x, y, learners, criterion = "permutation",
                     pos_label = sample$pos_label, groups = sample$groups,
                     group_weight = as_group_weight(group_weight), max_seconds = max_seconds,
                     rng = draw_seed())
-  fields <- with_cluster(n_jobs, call_python(
+  fields <- with_workers(n_jobs, call_python(
     "select_model", x = sample$x, y = sample$y,
     learners = named_learners(learners, sample, written)$learners, arguments = arguments,
     complexity = complexity, criteria = criteria))

@@ -166,7 +166,36 @@ test_that("a cluster of processes changes no number", {
   expect_match(message_of(estimate_of(failing, n_jobs = 2)),
                "learner learner failed on split 1: nothing learnt")
   expect_equal(message_of(estimate_of(random, n_jobs = 0)),
-               "'n_jobs' must be a whole number, 1 or more, got 0")
+               paste0("'n_jobs' must be a whole number, 1 or more, a cluster of ",
+                      "parallel::makeCluster(), or future::plan(), got 0"))
+})
+
+test_that("workers have the packages and the variables of the session", {
+  skip_on_cran()
+  skip_without_python()
+  cluster <- parallel::makePSOCKcluster(2)
+  on.exit(parallel::stopCluster(cluster))
+  evalq(envir = globalenv(), {
+    ucvtest_cut <- 0.2
+    ucvtest_side <- function(marker) ifelse(marker > ucvtest_cut, "yes", "no")
+    ucvtest_rule <- function(x, y, xnew) ucvtest_side(xnew[, "marker"])
+  })
+  on.exit(rm(list = c("ucvtest_cut", "ucvtest_side", "ucvtest_rule"), envir = globalenv()), add = TRUE)
+  rule <- get("ucvtest_rule", globalenv())
+  # Of a package that is attached here, without its name.
+  suppressPackageStartupMessages(library(rpart))
+  on.exit(detach("package:rpart"), add = TRUE)
+  tree <- eval(quote(function(formula, data) rpart(formula, data)), globalenv())
+  one <- estimate_of(rule, tree)
+  expect_equal(estimate_of(rule, tree, n_jobs = 2), one)
+  expect_equal(estimate_of(rule, tree, n_jobs = cluster), one)
+  # It is the user's, and still runs.
+  expect_equal(parallel::clusterEvalQ(cluster, 1), list(1, 1))
+  before <- future::plan(future::cluster, workers = cluster)
+  on.exit(future::plan(before), add = TRUE, after = FALSE)
+  expect_equal(estimate_of(rule, tree, n_jobs = future::plan()), one)
+  expect_match(message_of(estimate_of(rule, n_jobs = "all")), "or future::plan(), got \"all\"",
+               fixed = TRUE)
 })
 
 test_that("sparse matrices are taken, and survival times refused", {
