@@ -541,6 +541,7 @@ def _result_to_r(result: uv.TestResult, conf_level: float) -> Any:
             "conf_level": conf_level,
             "verdict": in_r(result.verdict_at(1 - conf_level)),
             "interval_name": result.interval_name,
+            "statistic_note": in_r(result.statistic_note),
             "contrast": result.contrast,
             "better": result.better,
             "json": json,

@@ -77,6 +77,18 @@ def test_ustat_test_says_what_auto_is() -> None:
     assert '"few"}, which answers from six fits of each learner on' in text
 
 
+def test_the_page_on_r_lists_every_help_page() -> None:
+    page = (ROOT / "docs" / "r" / "index.md").read_text()
+    for path in HELP_PAGES.glob("*.Rd"):
+        text = text_of(path.stem)
+        name = re.search(r"\\name{([^}]*)}", text)
+        title = re.search(r"\\title{(.*?)} \\description", text)
+        assert name
+        assert title
+        if path.stem != "reexports":
+            assert f"| `?{name[1]}` | {title[1]} |" in page
+
+
 def test_learners_lists_every_name() -> None:
     text = text_of("learners")
     named = set(re.findall(r'"(?:\w+::)?([\w.]+)(?:[:,][^"]*)?"', text))

@@ -212,6 +212,22 @@ class TestResult(ResultFields):
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
 
+    @property
+    def statistic_note(self) -> str:
+        """Why the statistic is not estimate over standard error; "" where it is, or there is none.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
+        >>> losses = uv.Losses.from_predictions(y, {"score": score}, loss="auc")
+        >>> uv.DeLongTest.from_losses(losses).fit().statistic_note
+        'z is not (estimate - null value) / std err: the test is made on the logit scale.'
+        """
+        from ucvtest.results.summary import statistic_note
+
+        return statistic_note(self)
+
     def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "Summary":
         """Summary tables with ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels.
 

@@ -208,24 +208,24 @@ ON_SCALES = {
 """Why a statistic is no studentised estimate, by the kind of rule that it comes from."""
 
 
-def _statistic_notes(result: ResultFields) -> list[str]:
-    """Why the statistic is not the ratio that the numbers next to it seem to make."""
+def statistic_note(result: ResultFields) -> str:
+    """Why the statistic is not the ratio that the numbers next to it seem to make; "" if it is."""
     symbol, rule = SYMBOLS.get(result.reference), result.rule
     if isinstance(rule, ChangedUnits):
         rule = rule.rule
     if symbol is None or not result.se > 0 or math.isnan(result.statistic):
-        return []
+        return ""
     ratio = (result.estimate - result.null_value) / result.se
     # Nobody sees less beside rounded numbers.
     if math.isclose(ratio, result.statistic, rel_tol=0.01, abs_tol=0.005):
-        return []
+        return ""
     scale_reason = ON_SCALES.get(getattr(rule, "kind", ""), "the method has a statistic of its own")
-    return [f"{symbol} is not (estimate - null value) / std err: {scale_reason}."]
+    return f"{symbol} is not (estimate - null value) / std err: {scale_reason}."
 
 
 def _notes(result: ResultFields, alpha: float) -> list[str]:
     """The notes of the result, and what a reader needs to know of the numbers shown."""
-    return [*notes_at(result, alpha), *_statistic_notes(result)]
+    return [*notes_at(result, alpha), *filter(None, [statistic_note(result)])]
 
 
 def _closing_text(

@@ -255,8 +255,9 @@ records_of.default <- function(x, ...)
 
 records_of.train <- function(x, ...) {
   if (is.null(x$pred))
-    stop_user("caret kept no predictions: train with ",
-              "trainControl(savePredictions = \"final\", classProbs = TRUE)")
+    stop_user("caret kept no predictions, as savePredictions is FALSE unless given, and a test needs ",
+              "those of each observation: train again with trainControl(savePredictions = \"final\", ",
+              "classProbs = TRUE), or give caret::resamples(list(a = , b = )), whose means of resamples some tests take")
   kept <- x$pred
   # With savePredictions = "all" there are those of every setting.
   for (name in intersect(names(x$bestTune), names(kept)))
@@ -284,6 +285,10 @@ records_of.data.frame <- function(x, truth, splits = NULL, ...) {
   if (".config" %in% names(x) && length(unique(x$.config)) > 1L)
     stop_user("the table has predictions of ", length(unique(x$.config)),
               " settings: keep one of .config")
+  if (!"id" %in% names(x))
+    stop_user("the table has no column id: collect_predictions(summarize = TRUE) makes one prediction ",
+              "of the resamples that test a row, and which resample it was is gone: take ",
+              "summarize = FALSE")
   resample <- as_resample(x[intersect(c("id", "id2"), names(x))])
   if (is.null(splits) && any(startsWith(levels(resample), "Bootstrap"))) refuse_bootstrap()
   list(resample = resample, row = x$.row, obs = x[[truth]], learning = learning_of(splits),

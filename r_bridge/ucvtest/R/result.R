@@ -28,6 +28,8 @@ new_ucvtest <- function(fields, data_name, statistic = "statistic") {
                     "elapsed", "settings", "diagnostics", "notes")]
   names(extra)[names(extra) == "conf_level"] <- "conf.level"
   extra <- c(extra, fields[c("verdict", "interval_name", "contrast", "better")])
+  # Not by a name that `result$statistic` would find where there is no statistic.
+  extra$about_statistic <- fields$statistic_note
   extra$tables <- lapply(fields$tables, as.data.frame, optional = TRUE)
   extra$pictures <- fields$pictures
   extra$json <- fields$json
@@ -42,6 +44,7 @@ print.ucvtest <- function(x, digits = getOption("digits"), ...) {
   print_learners(x)
   print_test(x, digits)
   print_interval(x, digits)
+  print_scale(x)
   print_estimates(x, digits)
   # What p-value and interval rest on beyond the data.
   assumption <- x$diagnostics$assumption
@@ -94,6 +97,32 @@ print_interval <- function(x, digits) {
   if (anyNA(or_else(x$conf.int, NA))) return(invisible())
   cat(format(100 * attr(x$conf.int, "conf.level")), " percent ", interval_name(x), ":\n ",
       paste(format(x$conf.int[1:2], digits = digits), collapse = " "), "\n", sep = "")
+}
+
+# Where t and the interval come from, if not from estimate and standard error.
+print_scale <- function(x) {
+  about <- or_else(x$about_statistic, "")
+  if (nzchar(about)) {
+    shown <- sub("is not (estimate - null value) / std err:", fixed = TRUE,
+                 "and interval do not follow from estimate and std.error alone:", about)
+  } else {
+    found <- grep("^Interval '|^The interval is", x$notes, value = TRUE)
+    if (!length(found) || is_symmetric(x)) return(invisible())
+    shown <- first_clause(found[1L])
+  }
+  cat(strwrap(shown), sep = "\n")
+}
+
+is_symmetric <- function(x) {
+  ends <- x$conf.int
+  if (is.null(ends) || anyNA(ends) || !all(is.finite(ends))) return(TRUE)
+  abs(mean(ends) - x$estimate) <= 0.01 * diff(ends)
+}
+
+# "Interval 'logit': Student's t on the logit scale; an AUC lies between 0 and 1." up to its reasons.
+first_clause <- function(note) {
+  plain <- sub("^Interval '[a-z_]+': ", "Interval: ", note)
+  paste0(sub("[;,.]? *$", "", sub(" \\([A-Z].*$", "", sub("[;,] .*$", "", plain))), ".")
 }
 
 interval_name <- function(x) {

@@ -57,7 +57,9 @@ test_that("what caret does not keep is said", {
   set.seed(1)
   bare <- caret::train(Species ~ ., two, method = "lda",
                        trControl = caret::trainControl("cv", number = 3))
-  expect_match(message_of(as_losses(bare)), "savePredictions = \"final\"")
+  expect_match(message_of(as_losses(bare)), fixed = TRUE, paste(
+    "caret kept no predictions, as savePredictions is FALSE unless given, and a test needs those of",
+    "each observation: train again with trainControl(savePredictions = \"final\""))
   again <- caret::train(Species ~ ., two, method = "lda",
                         trControl = caret::trainControl("cv", number = 3))
   names <- caret::resamples(list(a = again, b = bare))
@@ -109,6 +111,8 @@ test_that("rsample's folds are a design, and its tables become losses", {
   both <- rbind(collected, transform(collected, .config = "Preprocessor1_Model2"))
   expect_match(message_of(as_losses(both, truth = "Species")), "keep one of .config")
   expect_match(message_of(as_losses(collected)), "'truth' is missing")
+  summarized <- collected[setdiff(names(collected), "id")]
+  expect_match(message_of(as_losses(summarized, truth = "Species")), "take summarize = FALSE")
 })
 
 # Objects of mlr3, which is not at hand, by its documented fields.
