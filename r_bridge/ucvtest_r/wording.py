@@ -103,7 +103,7 @@ FOREIGN: tuple[tuple[str, str], ...] = (
         r"pass \1, or a learner of another package, see ?learners",
     ),
     (r"\ba scikit-learn pipeline\b", "a function(x, y, xnew)"),
-    (r"; see help\(uv\.learners\)|\bSee help\(uv\.learners\)", "See ?learners"),
+    (r" See help\(uv\.learners\)", ""),
     (r", or (?:pass )?a scikit-learn estimator$", ""),
     (
         r"\bStratifiedShuffleSplit with a test_size that is in proportion to the classes",
@@ -204,9 +204,9 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         'coxph, "glmnet", "ranger", "rfsrc" or a function(x, y, xnew) that returns risks',
     ),
     (
-        r"^(.*\blearner '\w+' is unknown: .*)$",
-        r"\1; learners of other packages go by the package too, as in "
-        r'"MASS::lda" or "rpart::rpart"',
+        r"^(.*\blearner '[^']*' is unknown: .*)$",
+        r'\1; functions of R are "glm", "ranger", "rpart" and others of ?learners, or by package, '
+        r'as in "MASS::lda"',
     ),
     (r", or their classes$", ""),
     (r"\b(True|False|None)\b(?! of)", lambda found: VALUES[found[1]]),

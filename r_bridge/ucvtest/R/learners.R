@@ -40,6 +40,7 @@ as_learner <- function(learner, argument, expression, sample) {
     if (learner %in% jitted_too) return(jitted_learner(learner, sample))
     learner <- r_learner(learner)
   }
+  if (is.function(learner)) learner <- or_else(by_known_name(learner, expression), learner)
   if (inherits(learner, "ucvtest_r_learner")) return(in_session(
     learner$name, learn_function(learner$f, learner$arguments, argument, sample), sample))
   if (inherits(learner, c("model_spec", "workflow")))
@@ -52,6 +53,16 @@ as_learner <- function(learner, argument, expression, sample) {
               if (argument == "learner" && length(learner) > 1L)
                 ": the one to compare with goes into 'other'")
   in_session(function_name(expression), learn_function(learner, list(), argument, sample), sample)
+}
+
+# Functions that have a recipe, as randomForest::randomForest instead of its name.
+by_known_name <- function(f, expression) {
+  for (name in names(recipes)) {
+    package <- attr(recipes[[name]], "package")
+    if (package %in% loadedNamespaces() && identical(f, get0(name, asNamespace(package))))
+      return(r_learner(paste0(package, "::", name), name = function_name(expression)))
+  }
+  NULL
 }
 
 # Names that stand for a learner of this package unless "MASS::lda" is written out.
@@ -83,6 +94,7 @@ function_name <- function(expression) {
 # How a function learns: function(learning, testing, y, output), with row numbers and the response
 # of all rows.
 learn_function <- function(f, arguments, argument, sample) {
+  if (is.function(f)) f <- or_else(by_known_name(f, quote(f))$f, f)
   if (is.character(f)) {
     of_formula <- formula_function(f)
     if (!is.null(of_formula)) return(by_formula(of_formula, arguments, sample))
@@ -347,7 +359,8 @@ prediction_vector <- function(value) {
 # Losses see labels as the user wrote them.
 as_loss <- function(loss, y) {
   if (is.matrix(loss)) return(as_costs(loss, y))
-  if (identical(loss, "MAE")) return("mae")
+  if (is.character(loss) && length(loss) == 1L && loss %in% c("MAE", "Accuracy", "ROC", "logLoss"))
+    return(caret_names[[loss]])
   if (is.character(loss) && length(loss) == 1L && tolower(loss) == "rmse")
     stop_user("'loss' is \"", loss, "\", which is no mean over observations: write ",
               "metric = \"rmse\" in tests that take metrics, see ?metrics, or loss = \"squared\" for ",

@@ -6,7 +6,8 @@ yardstick_names <- c(
   kap = "kappa", bal_accuracy = "balanced_accuracy", rsq_trad = "r2")
 
 # As caret has them.
-caret_names <- c(RMSE = "rmse", MAE = "mae")
+caret_names <- c(RMSE = "rmse", MAE = "mae", Accuracy = "accuracy", Kappa = "kappa", ROC = "auc",
+                 logLoss = "log")
 
 # Those whose numbers agree for two classes alone: yardstick averages over classes otherwise.
 of_two_classes <- c("f_meas", "sens", "sensitivity", "spec", "ppv", "bal_accuracy")

@@ -15,7 +15,8 @@ predictor <- function(predict_type = NULL) {
       checked <<- TRUE
       return(if (output == "label") labels_of_numbers(fitted, value, learnt$y) else value)
     }
-    if (inherits(fitted, "glm") && is.null(predict_type)) {
+    known <- any(class(fitted) %in% names(types_of_classes))
+    if (inherits(fitted, "glm") && is.null(predict_type) && !known) {
       value <- predict(fitted, data, type = if (output == "score") "link" else "response")
       return(if (output == "label") classes[1L + (value > 0.5)] else value)
     }
@@ -33,6 +34,7 @@ types_of_classes <- list(
   classbagg = c("class", "prob"), cv.glmnet = c("class", "response"), earth = c("class", "response"),
   fda = c("class", "posterior"), glmnet = c("class", "response"), kknn = c("raw", "prob"),
   knn3 = c("class", "prob"), ksvm = c("response", "probabilities"), lda = c(NA, NA),
+  lrm = c("fitted", "fitted"),
   multinom = c("class", "probs"), naiveBayes = c("class", "raw"), nnet = c("class", "raw"),
   party = c("response", "prob"), polr = c("class", "probs"), qda = c(NA, NA),
   randomForest = c("response", "prob"), ranger = c(NA, NA), rda = c(NA, NA), rfsrc = c(NA, NA),
@@ -52,8 +54,8 @@ way_to_predict <- function(fitted, classes, output, learnt, predict_type) {
            else if (of_labels) tried_for_labels
            else tried_for_probabilities
   readers <- if (!of_labels) list(as_probabilities)
-             # Whoever names a type may mean that of probabilities.
-             else if (!is.null(predict_type)) list(as_class_labels, labels_of_probabilities)
+             # Whoever names a type may mean that of probabilities, and some have no other.
+             else if (length(types) == 1L) list(as_class_labels, labels_of_probabilities)
              else list(as_class_labels)
   value <- NULL
   for (type in types) {
@@ -225,8 +227,8 @@ predicts_responses <- c(
   "ranger", "randomForest", "knnreg", "train", "ksvm", "gausspr", "rvm", "xgb.Booster")
 
 # Models whose predict() hands the type on to another function, or is of S4 and lists none.
-types_of_response <- c(cv.glmnet = "response", cv.relaxed = "response", vglm = "response",
-                       vgam = "response")
+types_of_response <- c(cv.glmnet = "response", cv.relaxed = "response", ols = "lp",
+                       vglm = "response", vgam = "response")
 
 # Linear predictors, by the names that predict() methods have for them.
 linear_predictors <- c("link", "lp", "linear.predictor", "linear.predictors", "linear", "eta")

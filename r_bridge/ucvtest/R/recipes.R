@@ -117,7 +117,8 @@ with_absent_classes <- function(probabilities, classes, learnt) {
 # tied.
 fit_glmnet <- function(fit, x, y, xnew, output, s = NULL, lambda = s, family = NULL, ...) {
   if (is.null(lambda))
-    stop("glmnet needs the penalty to predict with: give s=0.08, for example", call. = FALSE)
+    stop("glmnet needs the penalty to predict with: give s = 0.08, for example, or use cv.glmnet, ",
+         "which chooses one", call. = FALSE)
   fitted <- fit(as_plain_matrix(x), y, family = family_of(y, family), lambda = lambda, ...)
   glmnet_predictions(fitted, x, y, xnew, output, if (is.null(s)) lambda[length(lambda)] else s)
 }

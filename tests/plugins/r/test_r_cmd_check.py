@@ -21,6 +21,16 @@ LIMIT_OF_CHECK = 3600
 pytestmark = pytest.mark.requires_r
 
 
+def test_description_is_the_only_place_with_a_maintainer() -> None:
+    description = (PACKAGE / "DESCRIPTION").read_text()
+    (address,) = re.findall(r'email = "([^"]+)"', description)
+    texts = [
+        path for path in PACKAGE.rglob("*") if path.suffix in {".R", ".Rd", ".Rmd", ".md", ".c"}
+    ]
+    assert len(texts) > 50
+    assert [path.name for path in texts if address in path.read_text()] == []
+
+
 @pytest.mark.first
 @pytest.mark.timeout(2 * LIMIT_OF_CHECK)
 def test_r_cmd_check_finds_nothing(tmp_path: Path) -> None:

@@ -117,9 +117,12 @@ test_that("weights reach learners that take them, and others refuse them", {
 
 test_that("what is no learner is refused with a hint", {
   run <- function(learner) message_of(hold_out_test(ill ~ age, patients, learner))
-  expect_match(run(MASS::lda), "is a function(x, ...), and a learner is", fixed = TRUE)
-  expect_match(run(MASS::lda), "for lda write \"MASS::lda\"", fixed = TRUE)
-  expect_match(run(glmnet::glmnet), "a learner is a function(x, y, xnew)", fixed = TRUE)
+  expect_match(run(MASS::rlm), "is a function(x, ...), and a learner is", fixed = TRUE)
+  expect_match(run(MASS::rlm), "for lda write \"MASS::lda\"", fixed = TRUE)
+  expect_match(run(glmnet::glmnet), "or use cv.glmnet, which chooses one", fixed = TRUE)
+  expect_match(run("rf"), fixed = TRUE, paste(
+    "functions of R are \"glm\", \"ranger\", \"rpart\" and others of ?learners, or by package, as in",
+    "\"MASS::lda\""))
   expect_match(run("nopackage::f"), "R package 'nopackage' is not installed")
   expect_match(message_of(r_learner("ranger", 5)), "arguments of the learner must have names")
 })
@@ -337,6 +340,15 @@ test_that("the type of predict() is checked on the first fit", {
   expect_match(message_of(estimate_of(of_first, loss = "brier")), fixed = TRUE,
                "returned higher values for yes than for no where it is given what it learnt from")
   expect_match(message_of(estimate_of("lm")), "lm() learns numbers, and y has labels", fixed = TRUE)
+})
+
+test_that("functions that are known by name are the same without it", {
+  skip_without_python()
+  for (pair in list(list(MASS::lda, "MASS::lda"), list(e1071::svm, "e1071::svm"),
+                    list(r_learner(ranger::ranger, seed = 1), r_learner("ranger", seed = 1))))
+    expect_equal(estimate_of(pair[[1L]], loss = "brier"), estimate_of(pair[[2L]], loss = "brier"))
+  named <- compare_learners(ill ~ age + marker, patients, list(MASS::lda, "majority"), "hold_out")
+  expect_equal(named$learner, "MASS::lda")
 })
 
 test_that("smooth terms are for gam(), and others get their variables", {
