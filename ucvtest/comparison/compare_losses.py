@@ -9,6 +9,7 @@ from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_integer, named_options
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
+from ucvtest.comparison.pair_results import ResultsOfTests
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
 from ucvtest.comparison.several_metrics import (
     across_metrics,
@@ -18,7 +19,7 @@ from ucvtest.comparison.several_metrics import (
     metric_label,
 )
 from ucvtest.comparison.specs import TestSpec, as_specs
-from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
+from ucvtest.comparison.tests_on_losses import MOST_MADE, LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight, check_group_weight
 from ucvtest.designs.adapters import as_design
 from ucvtest.inference.question import check_losses
@@ -118,13 +119,14 @@ def compare_losses(
         for label, spec in specs.items()
         for name, scored in metrics.items()
     ]
-    results: dict[tuple[str, str, str], TestResult] = {}
+    results_by_test: dict[str, Mapping[Pair, TestResult]] = {}
     joint_estimates = {}
     for test in planned:
-        pair_results, joined = test.results()
-        results |= {(test.label, *pair): pair_results[pair] for pair in request.pairs}
+        pair_results, joined = test.many_results() or test.results()
+        results_by_test[test.label] = pair_results
         if joined is not None:
             joint_estimates[test.label] = joined
+    results = ResultsOfTests(results_by_test)
     settings = _settings(request, specs, baseline, correction)
     if is_several(metric):
         settings |= {"loss": ", ".join(metrics), "metrics": list(metrics)}
@@ -201,7 +203,9 @@ def _planned(label: str, spec: TestSpec, request: LossesToCompare) -> TestOnLoss
                 f"{', '.join(spec.constructor)} does not apply when losses are given, which decide "
                 "it: leave it out"
             )
-    for pair in request.pairs:
+    # Of many pairs the first: all are of the same losses.
+    n_pairs = len(request.pairs)
+    for pair in request.pairs[: n_pairs if n_pairs <= MOST_MADE else 1]:
         test = planned.of(*pair)
         with naming_test(label):
             test.fit_options(**spec.fit)

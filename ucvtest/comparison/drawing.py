@@ -142,7 +142,9 @@ def _rows(comparison: ComparisonFields) -> list[_Row]:
         ]
     rows = []
     for test in comparison.tests:
-        test_results = {key: result for key, result in comparison.results.items() if key[0] == test}
+        test_results = {
+            key: result for key, result in comparison.shown_results.items() if key[0] == test
+        }
         heading = label_of(test, next(iter(test_results.values())))
         rows += [_Row(heading)] if len(comparison.tests) > 1 else []
         rows += [
@@ -180,7 +182,7 @@ def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha
     for label, row in zip(ax.get_yticklabels(), rows, strict=True):
         if row.result is None:
             label.set_fontweight("bold")
-    results = list(comparison.results.values())
+    results = list(comparison.shown_results.values())
     estimands = {result.estimand for result in results}
     axis_label = results[0].estimand
     if len(estimands) > 1:

@@ -12,7 +12,9 @@ import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
 from ucvtest.common.checks import check_choice
-from ucvtest.results.fields import Contrast, check_alpha, quiet_interval
+from ucvtest.comparison.pair_results import Pair, ResultsOfTests
+from ucvtest.results.columns import ResultColumns
+from ucvtest.results.fields import Contrast, check_alpha
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, from_plain, to_plain
@@ -34,7 +36,21 @@ Correction = Literal[
 ]
 """The corrections of statsmodels whose adjusted p-values do not depend on a level, and ours."""
 
-Pair = tuple[str, str]
+MOST_SHOWN = 50
+"""Pairs of each test in a summary."""
+
+OF_ROWS = (
+    *("estimate", "se", "statistic", "pvalue", "df", "null_value", "alternative", "method"),
+    *("n_obs", "n_fits", "status", "estimand"),
+)
+"""Fields of results that frames show."""
+
+COLUMNS = (
+    *("learner", "other", "estimate", "se", "statistic", "pvalue", "pvalue_adjusted", "df"),
+    *("conf_low", "conf_high", "null_value", "alternative", "method", "n_obs", "n_fits", "status"),
+    "estimand",
+)
+"""Of frames, behind the test, in this order."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +104,9 @@ class ComparisonFields(Saved):
     across: Mapping[str, JointStatistics] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("results", "settings", "joint", "together", "across"):
+        if not isinstance(self.results, ResultsOfTests):
+            object.__setattr__(self, "results", MappingProxyType(dict(self.results)))
+        for name in ("settings", "joint", "together", "across"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __repr__(self) -> str:
@@ -102,19 +120,34 @@ class ComparisonFields(Saved):
     def _best_in_repr(self) -> str:
         return f", best_set={self.best_set()}" if len(self.together) == 1 else ""
 
+    @cached_property
+    def columns(self) -> Mapping[str, ResultColumns]:
+        """The numbers of each test, by its label: those of its results in the order of pairs."""
+        if isinstance(self.results, ResultsOfTests):
+            return MappingProxyType(self.results.columns)
+        by_test: dict[str, dict[Pair, TestResult]] = {}
+        for (test, *pair), result in self.results.items():
+            by_test.setdefault(test, {})[pair[0], pair[1]] = result
+        return MappingProxyType(
+            {test: ResultColumns.of(results) for test, results in by_test.items()}
+        )
+
     @property
     def tests(self) -> tuple[str, ...]:
         """The tests, by their labels."""
-        return tuple(dict.fromkeys(test for test, _, _ in self.results))
+        return tuple(self.columns)
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics, where several were named; results are called by these then."""
         return tuple(self.settings.get("metrics", ()))
 
-    @property
+    @cached_property
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of learners, first and second."""
+        pairs, *further_pairs = (columns.pairs for columns in self.columns.values())
+        if all(pairs == of_test for of_test in further_pairs):
+            return pairs
         return tuple(dict.fromkeys((first, second) for _, first, second in self.results))
 
     @property
@@ -137,18 +170,32 @@ class ComparisonFields(Saved):
     def adjusted_pvalues(self) -> Mapping[tuple[str, str, str], float]:
         """p-values adjusted for the number of pairs, under the keys of `results`."""
         adjusted: dict[tuple[str, str, str], float] = {}
-        for test in self.tests:
-            family = self.of_test(test)
+        for test, columns in self.columns.items():
             if test in self.together:
-                values = self.together[test].adjusted(family)
+                values = self.together[test].adjusted(columns)
             else:
-                pvalues = np.array([result.pvalue for result in family.values()])
-                values = _adjusted(pvalues, self.correction)
-            adjusted |= {(test, *pair): p for pair, p in zip(family, values, strict=True)}
+                values = _adjusted(columns.pvalue, self.correction)
+            adjusted |= _by_key(test, columns, values)
         for joint_statistics in self.across.values():
             values = joint_statistics.adjusted([self.results[key] for key in joint_statistics.keys])
             adjusted |= dict(zip(joint_statistics.keys, values, strict=True))
         return MappingProxyType({key: adjusted[key] for key in self.results})
+
+    @cached_property
+    def shown_results(self) -> Mapping[tuple[str, str, str], TestResult]:
+        """The results that summaries and pictures show: of many pairs those of smallest p-values.
+
+        Others are in `frame`.
+        """
+        if max(map(len, self.columns.values())) <= MOST_SHOWN:
+            return self.results
+        results = {}
+        for test, columns in self.columns.items():
+            smallest = np.argsort(columns.pvalue, kind="stable")[:MOST_SHOWN].tolist()
+            for place in smallest:
+                key = (test, *columns.pairs[place])
+                results[key] = self.results[key]
+        return MappingProxyType(results)
 
     def of_test(self, test: str) -> dict[Pair, TestResult]:
         """The results of a test by pair.
@@ -159,7 +206,7 @@ class ComparisonFields(Saved):
             If there is no test of this label.
         """
         check_choice("test", test, self.tests)
-        return {key[1:]: result for key, result in self.results.items() if key[0] == test}
+        return {pair: self.results[test, *pair] for pair in self.columns[test].pairs}
 
     def intervals(self, alpha: float = 0.05) -> Mapping[tuple[str, str, str], tuple[float, float]]:
         """Intervals under the keys of `results`: simultaneous ones where these were asked for.
@@ -170,16 +217,23 @@ class ComparisonFields(Saved):
             One minus the confidence level: of each interval, or of all of a test's together.
         """
         check_alpha(alpha)
+        if alpha not in self._known_intervals:
+            self._known_intervals[alpha] = MappingProxyType(self._new_intervals(alpha))
+        return self._known_intervals[alpha]
+
+    @cached_property
+    def _known_intervals(self) -> dict[float, Mapping[tuple[str, str, str], tuple[float, float]]]:
+        """By level: of many pairs they take a while."""
+        return {}
+
+    def _new_intervals(self, alpha: float) -> dict[tuple[str, str, str], tuple[float, float]]:
         intervals_by_key: dict[tuple[str, str, str], tuple[float, float]] = {}
-        for test in self.tests:
-            family = self.of_test(test)
+        for test, columns in self.columns.items():
             if test in self.together:
-                values = self.together[test].intervals(family, alpha)
+                values = self.together[test].intervals(columns, alpha)
             else:
-                values = [quiet_interval(result, alpha) for result in family.values()]
-            intervals_by_key |= {
-                (test, *pair): interval for pair, interval in zip(family, values, strict=True)
-            }
+                values = columns.intervals(lambda _: alpha)
+            intervals_by_key |= _by_key(test, columns, values)
         for joint_statistics in self.across.values():
             values = joint_statistics.intervals(
                 [self.results[key] for key in joint_statistics.keys], alpha
@@ -364,17 +418,20 @@ class ComparisonFields(Saved):
             metrics there is a column metric behind test, the label of the result.
         """
         adjusted, intervals = self.adjusted_pvalues, self.intervals(alpha)
-        rows = []
-        for key, result in self.results.items():
-            row = result.summary_frame(alpha)
-            row.insert(list(row.columns).index("pvalue") + 1, "pvalue_adjusted", adjusted[key])
-            for column, name in enumerate(("test", "learner", "other")):
-                row.insert(column, name, key[column])
+        rows = {}
+        for test, columns in self.columns.items():
+            values = {name: columns.values(name) for name in OF_ROWS}
             if self.metrics:
-                row.insert(1, "metric", result.settings["loss"])
-            low, high = intervals[key]
-            rows.append(row.assign(estimand=result.estimand, conf_low=low, conf_high=high))
-        return pd.concat(rows, ignore_index=True)
+                values["metric"] = [row["loss"] for row in columns.values("settings")]
+            rows[test] = dict(zip(columns.pairs, zip(*values.values(), strict=True), strict=True))
+        names = (*OF_ROWS, "metric") if self.metrics else OF_ROWS
+        by_row = [rows[key[0]][key[1:]] for key in self.results]
+        frame = pd.DataFrame(dict(zip(names, zip(*by_row, strict=True), strict=True)))
+        frame["test"], frame["learner"], frame["other"] = zip(*self.results, strict=True)
+        frame["pvalue_adjusted"] = list(adjusted.values())
+        frame["conf_low"], frame["conf_high"] = zip(*intervals.values(), strict=True)
+        metric = ("metric",) if self.metrics else ()
+        return frame[["test", *metric, *COLUMNS]]
 
     @property
     def fits_frame(self) -> pd.DataFrame:
@@ -451,6 +508,13 @@ class ComparisonFields(Saved):
 def _labelled(tests: Iterable[str], test: Any) -> list[str]:
     """The tests of this label, or all; an array, compared element by element, is not a label."""
     return [key for key in tests if test is None or (isinstance(test, str) and key == test)]
+
+
+def _by_key(
+    test: str, columns: ResultColumns, values: Iterable[Any]
+) -> dict[tuple[str, str, str], Any]:
+    """Values of the pairs of a test under the keys of a comparison."""
+    return {(test, *pair): value for pair, value in zip(columns.pairs, values, strict=True)}
 
 
 def check_correction(correction: Any) -> None:

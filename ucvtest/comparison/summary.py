@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from string import ascii_uppercase
 
+import numpy as np
+
 from ucvtest.common.checks import check_switch
-from ucvtest.comparison.fields import ComparisonFields, Fits
+from ucvtest.comparison.fields import MOST_SHOWN, ComparisonFields, Fits
 from ucvtest.inference.notes import is_reuse_note
 from ucvtest.inference.positive_class import POSITIVE_CLASS, is_turned_note
 from ucvtest.metrics.named import kind_in_words
@@ -67,7 +69,7 @@ def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
 def _positive(comparison: ComparisonFields) -> str:
     """A sentence on the class that the estimates are about, where they depend on it."""
     positive_labels = (
-        result.diagnostics.get(POSITIVE_CLASS) for result in comparison.results.values()
+        result.diagnostics.get(POSITIVE_CLASS) for result in comparison.shown_results.values()
     )
     label = next(
         (label_of_class for label_of_class in positive_labels if label_of_class is not None), None
@@ -92,7 +94,9 @@ def _best_set_clause(comparison: ComparisonFields, test: str, alpha: float) -> s
 
 def _labels(comparison: ComparisonFields) -> list[tuple[str, str]]:
     """The tests, with their names in words."""
-    labels = {test: label_of(test, result) for (test, *_), result in comparison.results.items()}
+    labels = {
+        test: label_of(test, result) for (test, *_), result in comparison.shown_results.items()
+    }
     return list(labels.items())
 
 
@@ -155,10 +159,15 @@ def _verb(claim: str, count: int) -> str:
 
 
 def _of_pairs(comparison: ComparisonFields, test: str, alpha: float) -> str:
-    adjusted = comparison.adjusted_pvalues
+    columns, adjusted = comparison.columns[test], comparison.adjusted_pvalues
+    pvalues = np.array([adjusted[test, *pair] for pair in columns.pairs])
+    n_found = int((pvalues <= alpha).sum())
+    # Of more, the smallest p-values are those that are shown.
+    if n_found > MOST_SHOWN:
+        return f"finds differences in {n_found} of {len(columns)} pairs, which are in its frame"
     findings = [
         _finding(result, adjusted[key], key[1:], alpha)
-        for key, result in comparison.results.items()
+        for key, result in comparison.shown_results.items()
         if key[0] == test
     ]
     kinds = set(findings)
@@ -167,6 +176,8 @@ def _of_pairs(comparison: ComparisonFields, test: str, alpha: float) -> str:
     claims = [finding for finding in findings if finding not in NOTHING]
     pairs_text = _verb(", ".join(claims) or NO_DIFFERENCE, 1)
     missing = findings.count(NO_PVALUE)
+    if len(columns) > MOST_SHOWN and columns.first.posterior is None:
+        missing = int(np.isnan(pvalues).sum())
     if not missing:
         return pairs_text
     return (
@@ -277,14 +288,14 @@ def _statements(comparison: ComparisonFields) -> list[tuple[str, str]]:
         compared_text = "the loss of the first learner" if ratio else "the first learner"
         statements.append(("Estimates", f"{compared_text} {link}"))
     estimands: dict[str, list[str]] = {}
-    for (test, _, _), result in comparison.results.items():
+    for (test, _, _), result in comparison.shown_results.items():
         tests = estimands.setdefault(result.estimand, [])
         if test not in tests:
             tests.append(test)
     for estimand, tests in estimands.items():
         added = f" ({', '.join(tests)})" if len(estimands) > 1 else ""
         statements.append(("Estimand", f"{estimand}{added}"))
-    for (test, *pair), result in comparison.results.items():
+    for (test, *pair), result in comparison.shown_results.items():
         test_and_pair = (
             test if len(comparison.pairs) == 1 else f"{test}, {pair_text(comparison, pair)}"
         )
@@ -322,7 +333,7 @@ def _loss_or_score(comparison: ComparisonFields) -> str:
     """What the metric is called."""
     if comparison.metrics:
         return f"Metric{'s' if len(comparison.metrics) > 1 else ''}"
-    rises = {result.better for result in comparison.results.values()} == {"higher"}
+    rises = {result.better for result in comparison.shown_results.values()} == {"higher"}
     return kind_in_words(comparison.settings.get("loss"), rises=rises)
 
 
@@ -332,10 +343,12 @@ def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
         names = [label_of(test, result) for (test, *_), result in comparison.results.items()]
         return [_grid(comparison, list(comparison.results), names, alpha)]
     grids = []
-    for test in comparison.tests:
-        keys = [key for key in comparison.results if key[0] == test]
-        method = comparison.results[keys[0]].method
+    for test, columns in comparison.columns.items():
+        keys = [key for key in comparison.shown_results if key[0] == test]
+        method = columns.first.method
         title = f"{test}: {method}"
+        if len(keys) < len(columns):
+            title += f" ({len(keys)} of {len(columns)} pairs, of the smallest p-values)"
         grids.append(
             _grid(comparison, keys, [pair_text(comparison, key[1:]) for key in keys], alpha, title)
         )
@@ -430,6 +443,12 @@ def _of_fits(fits: Fits) -> str:
 
 def _notes(comparison: ComparisonFields) -> list[str]:
     notes = []
+    n_pairs = len(comparison.pairs)
+    if n_pairs > MOST_SHOWN:
+        notes.append(
+            f"Tables and notes show {MOST_SHOWN} of {n_pairs} pairs for each test; the others are "
+            "in the comparison's `frame`."
+        )
     if len(comparison.tests) > 1 and not comparison.across:
         notes.append(
             f"The {_noun(comparison)}s look at the same learners, each for the estimand stated, "
@@ -454,7 +473,7 @@ def _notes(comparison: ComparisonFields) -> list[str]:
     for test in comparison.tests:
         for note in _notes_of(comparison, test):
             of_tests.setdefault(note, []).append(test)
-    for (test, *_), result in comparison.results.items():
+    for (test, *_), result in comparison.shown_results.items():
         # On single learners, and too important to be left to the summaries of pairs.
         for note in filter(is_turned_note, result.notes):
             tests = of_tests.setdefault(note, [])
@@ -468,10 +487,10 @@ def _direction_note(comparison: ComparisonFields) -> list[str]:
     """The metrics where less is better, if there are others where more is."""
     lower = [
         result.settings["loss"]
-        for result in comparison.results.values()
+        for result in comparison.shown_results.values()
         if result.better != "higher"
     ]
-    if not comparison.metrics or not lower or len(lower) == len(comparison.results):
+    if not comparison.metrics or not lower or len(lower) == len(comparison.shown_results):
         return []
     return [f"Less is better of {', '.join(dict.fromkeys(lower))}, more of the others."]
 
@@ -481,7 +500,7 @@ def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
     if comparison.across:
         return _notes_across(comparison)
     errors = {
-        test: joint_estimates.critical(comparison.of_test(test), 0.05)
+        test: joint_estimates.critical(comparison.columns[test], 0.05)
         for test, joint_estimates in comparison.together.items()
     }
     quantiles = ", ".join(
@@ -521,7 +540,7 @@ def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:
     by_pair = {
         # The list of fits says more.
         tuple(pair): [note for note in result.notes if not is_reuse_note(note)]
-        for (test_of_result, *pair), result in comparison.results.items()
+        for (test_of_result, *pair), result in comparison.shown_results.items()
         if test_of_result == test
     }
     lists = list(by_pair.values())
@@ -530,6 +549,8 @@ def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:
     for learner in comparison.learners:
         # Such as which estimator its name stands for.
         learner_notes = [notes for pair, notes in by_pair.items() if learner in pair]
+        if not learner_notes:
+            continue
         named = (note for note in learner_notes[0] if note.startswith(f'"{learner}" '))
         common += [
             note for note in named if note not in common and all(note in x for x in learner_notes)

@@ -4,19 +4,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ucvtest.comparison.fields import Pair
+from ucvtest.comparison.pair_results import PairResults
 from ucvtest.comparison.planned_tests import naming_test, own_arguments
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.data.groups import GroupWeight
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.losses.table import Losses
+from ucvtest.results.columns import ResultColumns
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["LossesToCompare", "TestOnLosses"]
+__all__ = ["MOST_MADE", "LossesToCompare", "TestOnLosses"]
+
+MOST_MADE = 300
+"""Pairs whose results are all made at once; of more each is made when it is asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,23 +67,61 @@ class TestOnLosses:
 
     def results(self) -> tuple[dict[Pair, TestResult], JointEstimates | None]:
         """The results of all pairs, and what joins the learners where they are judged together."""
-        tests = {pair: self.of(*pair) for pair in self.request.pairs}
+        if not self.request.simultaneous:
+            return {pair: self.result_of(pair) for pair in self.request.pairs}, None
+        results, joint_estimates = self._joined(*self.request.pairs)
+        return {pair: results[pair] for pair in self.request.pairs}, joint_estimates
+
+    def many_results(self) -> tuple[PairResults, JointEstimates | None] | None:
+        """The same of many pairs, whose results are made when they are asked for.
+
+        None where there are few, or the test knows the numbers of pairs one after the other alone.
+        """
+        pairs = self.request.pairs
+        if len(pairs) <= MOST_MADE:
+            return None
+        learners = self.request.losses.learners
+        place_of = {name: place for place, name in enumerate(learners)}
+        places = np.array([[place_of[name] for name in pair] for pair in pairs])
+        first_test = self.of(*pairs[0])
         with naming_test(self.label):
-            if not self.request.simultaneous:
-                results_by_pair = {
-                    pair: test.run(test.fit_options(**self.fit_options), test.question.execution())
-                    for pair, test in tests.items()
-                }
-                return results_by_pair, None
-            single_learner_tests: dict[Any, HypothesisTest] = {}
-            for name in self.request.losses.learners:
-                test = self.of(name)
-                single_learner_tests[name] = test.asking(test.question.untested())
-            cls = self.spec.cls
-            results, joint_estimates = cls.simultaneous_results(
-                {**single_learner_tests, **tests}, self.request.losses.in_losses, self.fit_options
+            numbers = first_test.numbers_of_pairs(
+                places, first_test.fit_options(**self.fit_options)
             )
-            return {pair: results[pair] for pair in tests}, joint_estimates
+            if numbers is None or not numbers.plain.any():
+                return None
+            special = np.flatnonzero(~numbers.plain).tolist()
+            plain_pair = pairs[int(np.argmax(numbers.plain))]
+            columns = ResultColumns(
+                pairs,
+                numbers,
+                {place: self.result_of(pairs[place]) for place in special},
+                self.result_of(plain_pair),
+            )
+        joint_estimates = None
+        if self.request.simultaneous:
+            _, joint_estimates = self._joined(plain_pair)
+        return PairResults(columns, self.result_of), joint_estimates
+
+    def result_of(self, pair: Pair) -> TestResult:
+        """The result of one pair."""
+        test = self.of(*pair)
+        with naming_test(self.label):
+            return test.run(test.fit_options(**self.fit_options), test.question.execution())
+
+    def _joined(self, *pairs: Pair) -> tuple[dict[Any, TestResult], JointEstimates]:
+        """The results of each learner and of pairs, with what joins the learners."""
+        single_learner_tests: dict[Any, HypothesisTest] = {}
+        for name in self.request.losses.learners:
+            test = self.of(name)
+            single_learner_tests[name] = test.asking(test.question.untested())
+        pair_tests = {pair: self.of(*pair) for pair in pairs}
+        with naming_test(self.label):
+            return self.spec.cls.simultaneous_results(
+                {**single_learner_tests, **pair_tests},
+                self.request.losses.in_losses,
+                self.fit_options,
+            )
 
     def joint(self) -> JointResult | None:
         """The test of all learners at once, where there is one."""

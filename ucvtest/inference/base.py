@@ -44,6 +44,7 @@ from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.weighted import WEIGHTED
+from ucvtest.results.columns import PairNumbers
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
@@ -672,6 +673,13 @@ class HypothesisTest(ABC):
     def check_test_sets(self, design: Design) -> None:
         """Refuse test sets on which the test would have no estimate; before the first fit."""
         return
+
+    def numbers_of_pairs(self, places: np.ndarray, options: Any) -> PairNumbers | None:
+        """The numbers of this test for many pairs (M, 2) of the learners of its losses.
+
+        None where it knows no shorter way than one pair after the other.
+        """
+        return None
 
     @classmethod
     def joint_result(

@@ -10,13 +10,16 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.equality import ByValue
-from ucvtest.results.fields import quiet_interval
+from ucvtest.results.columns import ResultColumns
+from ucvtest.results.fields import ResultFields, quiet_interval
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import freeze, from_plain, reading, to_plain
 from ucvtest.stats.simultaneous import Critical, MultivariateT, as_normal
 from ucvtest.stats.wald import Alternative, ReferenceDistribution
 
 __all__ = ["JointEstimates", "JointStatistics"]
+
+Pair = tuple[str, str]
 
 ROUNDING = 1e-12
 """Differences, as a share of what differs, that are rounding error."""
@@ -79,30 +82,47 @@ class JointEstimates(ByValue):
         covariance[~has_variance, ~has_variance] = mean_variance
         return MultivariateT(covariance, self.df, self.seed)
 
-    def adjusted(self, results: Mapping[tuple[str, str], TestResult]) -> list[float]:
+    def adjusted(self, results: "Mapping[Pair, TestResult] | ResultColumns") -> list[float]:
         """Step-down p-values of differences; NaN if there is none, which counts as p = 1."""
-        pvalues = np.array([result.pvalue for result in results.values()])
-        statistics = np.array([self._statistic(result) for result in results.values()])
-        statistics[np.isnan(pvalues)] = math.nan
-        pairs, (alternative, *_) = self._places(results), [e.alternative for e in results.values()]
-        return _within_bounds(self.errors.stepdown(statistics, pairs, alternative), pvalues)
+        columns = ResultColumns.of(results)
+        statistics = columns.statistic.copy()
+        if math.isinf(self.df):
+            has_df = np.flatnonzero(columns.df > 0)
+            statistics[has_df] = [
+                as_normal(statistic, df)
+                for statistic, df in zip(
+                    statistics[has_df].tolist(), columns.df[has_df].tolist(), strict=True
+                )
+            ]
+        statistics[np.isnan(columns.pvalue)] = math.nan
+        adjusted_pvalues = self.errors.stepdown(
+            statistics, self._places(columns.pairs), columns.first.alternative
+        )
+        return _within_bounds(adjusted_pvalues, columns.pvalue)
 
-    def _statistic(self, result: TestResult) -> float:
-        """On the scale of `errors`."""
-        joined_as_normal = math.isinf(self.df) and result.df > 0
-        return as_normal(result.statistic, result.df) if joined_as_normal else result.statistic
-
-    def critical(self, results: Mapping[tuple[str, str], TestResult], alpha: float) -> Critical:
+    def critical(
+        self, results: "Mapping[Pair, TestResult] | ResultColumns", alpha: float
+    ) -> Critical:
         """A bound for all studentised errors of these differences, with probability 1 - alpha."""
-        alternative = next(iter(results.values())).alternative
-        return self.errors.critical(alpha, self._places(results), alternative)
+        columns = ResultColumns.of(results)
+        places, alternative = tuple(self._places(columns.pairs)), columns.first.alternative
+        question = (alpha, places, alternative)
+        if question not in self._critical:
+            self._critical[question] = self.errors.critical(*question)
+        return self._critical[question]
+
+    @cached_property
+    def _critical(self) -> dict[Any, Critical]:
+        """By level, differences and alternative."""
+        return {}
 
     def intervals(
-        self, results: Mapping[tuple[str, str], TestResult], alpha: float
+        self, results: "Mapping[Pair, TestResult] | ResultColumns", alpha: float
     ) -> list[tuple[float, float]]:
         """Intervals that all contain their differences with probability 1 - alpha."""
-        value = self.critical(results, alpha).value
-        return [_interval(result, value, self.df) for result in results.values()]
+        columns = ResultColumns.of(results)
+        value = self.critical(columns, alpha).value
+        return columns.intervals(lambda result: _level(result, value, self.df))
 
     def own_intervals(self, alpha: float) -> list[tuple[float, float]]:
         """Intervals that all contain their values, and so also that of any learner chosen."""
@@ -138,18 +158,21 @@ class JointEstimates(ByValue):
         within_chance: np.ndarray = farthest <= least_critical
         # Only between these bounds simulation decides, which takes a while for many learners.
         for learner_number in np.flatnonzero(~within_chance & (farthest <= most_critical)).tolist():
-            if (alpha, learner_number) not in self._worst:
-                self._worst[alpha, learner_number] = max(
-                    self.errors.worst(learner_number, alpha), 0.0
-                )
-            within_chance[learner_number] = (
-                farthest[learner_number] <= self._worst[alpha, learner_number]
+            within_chance[learner_number] = not self._is_worse(
+                learner_number, float(farthest[learner_number]), alpha
             )
         return within_chance
 
+    def _is_worse(self, learner_number: int, distance: float, alpha: float) -> bool:
+        """Whether its largest distance to another learner is more than chance explains."""
+        question = (alpha, learner_number)
+        if question not in self._worse:
+            self._worse[question] = self.errors.exceeds_worst(learner_number, distance, alpha)
+        return self._worse[question]
+
     @cached_property
-    def _worst(self) -> dict[tuple[float, int], float]:
-        """Critical values by level and place."""
+    def _worse(self) -> dict[tuple[float, int], bool]:
+        """Answers by level and place."""
         return {}
 
     def _places(self, pairs: Iterable[tuple[str, str]]) -> Sequence[tuple[int, int]]:
@@ -248,8 +271,13 @@ class JointStatistics(ByValue):
             return cls(**{**field_values, "keys": tuple(map(tuple, field_values["keys"]))})
 
 
-def _interval(result: TestResult, critical: float, df: float) -> tuple[float, float]:
-    """The result's own interval, at the level at which its quantile is the critical value.
+def _interval(result: ResultFields, critical: float, df: float) -> tuple[float, float]:
+    """The result's own interval, at the level at which its quantile is the critical value."""
+    return quiet_interval(result, _level(result, critical, df))
+
+
+def _level(result: ResultFields, critical: float, df: float) -> float:
+    """The level at which the quantile of a result's own interval is the critical value.
 
     `df` stands for that of exact intervals, which have none.
     """
@@ -257,7 +285,7 @@ def _interval(result: TestResult, critical: float, df: float) -> tuple[float, fl
     result_df = None if normal else df if math.isnan(result.df) else result.df
     result_df = None if result_df is not None and math.isinf(result_df) else result_df
     tail = ReferenceDistribution(result_df).sf(critical)
-    return quiet_interval(result, 2 * tail if result.alternative == "two-sided" else tail)
+    return 2 * tail if result.alternative == "two-sided" else tail
 
 
 def _within_bounds(simulated: np.ndarray, pvalues: np.ndarray) -> list[float]:

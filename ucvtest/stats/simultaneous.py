@@ -20,6 +20,16 @@ __all__ = ["Critical", "MultivariateT", "Pairs", "as_normal"]
 N_DRAWS = 50_000
 """The 95% quantile then has a standard error of about .01 where it is 2.5."""
 
+FEW = 64
+"""Estimates for which every critical value is that of all draws."""
+
+FIRST_DRAWS = 1_000
+DOUBT = 6.0
+"""Draws that decide alone where their share is so many standard errors from the level."""
+
+BLOCK = 100_000
+"""Errors that are looked at together."""
+
 ROUNDING = 1e-12
 """Variances of differences, as a share of those of what differs, that are rounding error."""
 
@@ -114,6 +124,51 @@ class MultivariateT:
         ]
         return self.critical(alpha, other_pairs, "greater").value
 
+    def exceeds_worst(self, estimate_number: int, distance: float, alpha: float) -> bool:
+        """Whether a largest distance of one estimate to others, above 0, exceeds `worst`.
+
+        Of many estimates the first draws decide where they leave no doubt.
+        """
+        if len(self.covariance) <= FEW:
+            return distance > max(self.worst(estimate_number, alpha), 0.0)
+        count = n_seen = 0
+        scale = self._scale(estimate_number)
+        while n_seen < self.n_draws:
+            part = slice(n_seen, max(FIRST_DRAWS, 2 * n_seen))
+            for errors in self._blocks(part):
+                scaled = errors[:, estimate_number, None] - errors
+                scaled *= scale
+                count += int(np.count_nonzero(scaled.max(axis=1) >= distance))
+            n_seen = min(part.stop, self.n_draws)
+            doubt = DOUBT * math.sqrt(alpha * (1 - alpha) / n_seen)
+            if abs(count / n_seen - alpha) > doubt:
+                return count / n_seen < alpha
+        return count <= self.n_draws - math.ceil(self.n_draws * (1 - alpha))
+
+    def _scale(self, estimate_number: int) -> np.ndarray:
+        """What studentises the differences of one estimate to all; 0 where nothing varies."""
+        variances = np.diag(self.covariance)
+        sizes = variances + variances[estimate_number]
+        squares = sizes - 2 * self.covariance[estimate_number]
+        varies = squares > ROUNDING * sizes
+        scale = np.where(varies, 1 / np.sqrt(np.where(varies, squares, 1.0)), 0.0)
+        return scale.astype(np.float32)
+
+    def _blocks(self, part: slice) -> list[np.ndarray]:
+        """A part of the draws, rounded, in blocks (b, L) that fit into a cache; kept."""
+        if part.start not in self._known_blocks:
+            draws = np.ascontiguousarray(self.draws[:, part].T, dtype=np.float32)
+            rows = max(1, BLOCK // draws.shape[1])
+            self._known_blocks[part.start] = [
+                draws[start : start + rows] for start in range(0, len(draws), rows)
+            ]
+        return self._known_blocks[part.start]
+
+    @cached_property
+    def _known_blocks(self) -> dict[int, list[np.ndarray]]:
+        """By the first draw of their part."""
+        return {}
+
     def around_worst(self, alpha: float) -> tuple[float, float]:
         """Between which `worst` is, of every estimate: Student's quantile, and Bonferroni's."""
         distribution = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
@@ -142,10 +197,15 @@ class MultivariateT:
         """Errors (L, B), times what makes them Student's."""
         rng = np.random.default_rng(self.seed)
         values, vectors = np.linalg.eigh(self.covariance)
+        if len(values) > FEW:
+            # Of more estimates than observations few errors are independent of the others.
+            independent = values > len(values) * np.finfo(float).eps * values[-1]
+            values, vectors = values[independent], vectors[:, independent]
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         normal = rng.standard_normal((len(values), self.n_draws))
-        # Without BLAS: its other threads would go on spinning.
-        errors = np.einsum("ij,jb->ib", root, normal)
+        # Of few without BLAS: its other threads would go on spinning.
+        few = len(root) <= FEW
+        errors = np.einsum("ij,jb->ib", root, normal) if few else root @ normal
         if math.isfinite(self.df):
             errors /= np.sqrt(rng.chisquare(self.df, self.n_draws) / self.df)
         return errors

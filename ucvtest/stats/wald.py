@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 __all__ = [
@@ -40,6 +41,11 @@ class ReferenceDistribution:
     def cdf(self, x: float) -> float:
         """Probability of a value up to x."""
         return float(ndtr(x) if self.df is None else stdtr(self.df, x))
+
+    def cdfs(self, x: np.ndarray) -> np.ndarray:
+        """The same of an array."""
+        probabilities: np.ndarray = ndtr(x) if self.df is None else stdtr(self.df, x)
+        return probabilities
 
     def sf(self, x: float) -> float:
         """Probability of a value above x."""

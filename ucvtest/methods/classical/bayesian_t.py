@@ -15,9 +15,11 @@ from ucvtest.methods.classical.corrected_t import (
     SPLITS,
     check_splits,
     corrected_mean,
+    numbers_of_resamples,
     tested_per_learnt,
 )
 from ucvtest.methods.classical.resampling import ResamplingTest
+from ucvtest.results.columns import PairNumbers
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
@@ -166,6 +168,14 @@ class BayesianTTest(ResamplingTest):
         if not is_number or not 0 <= float(rope) < math.inf:
             raise ValueError(f"rope must be a finite number of at least 0, got {rope!r:.60}")
         return BayesianTOptions(float(rope))
+
+    def numbers_of_pairs(self, places: np.ndarray, options: BayesianTOptions) -> PairNumbers | None:
+        """See `HypothesisTest.numbers_of_pairs`."""
+        numbers = numbers_of_resamples(self.question, places)
+        if numbers is None:
+            return None
+        no_test = np.full(len(places), math.nan)
+        return replace(numbers, statistic=no_test, pvalue=no_test)
 
     def _analysed(self, observed: LossDifference, options: BayesianTOptions) -> TestResult:
         units = self.question.metric.units

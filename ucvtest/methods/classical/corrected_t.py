@@ -3,11 +3,16 @@
 from functools import partial
 from math import ceil
 
+import numpy as np
+
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import random_splits_of
+from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.many_pairs import student_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
+from ucvtest.results.columns import PairNumbers
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -15,6 +20,7 @@ __all__ = [
     "CorrectedTTest",
     "check_splits",
     "corrected_mean",
+    "numbers_of_resamples",
     "tested_per_learnt",
 ]
 
@@ -108,6 +114,10 @@ class CorrectedTTest(ResamplingTest):
 
     _check_design = staticmethod(check_splits)
 
+    def numbers_of_pairs(self, places: np.ndarray, options: None) -> PairNumbers | None:
+        """See `HypothesisTest.numbers_of_pairs`."""
+        return numbers_of_resamples(self.question, places)
+
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         means = observed.means
         ratio, notes = tested_per_learnt(observed.design)
@@ -126,6 +136,18 @@ class CorrectedTTest(ResamplingTest):
             notes=(HEURISTIC, *notes),
             assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
+
+
+def numbers_of_resamples(question: Question, places: np.ndarray) -> PairNumbers | None:
+    """`corrected_mean` of many pairs at once, with Student's test."""
+    if question.observed is None:
+        return None
+    losses = question.observed.losses
+    ratio, _ = tested_per_learnt(losses.design)
+    n_resamples = losses.means.shape[1]
+    return student_numbers(
+        question, places, losses.means, lambda spread: spread * (1 / n_resamples + ratio)
+    )
 
 
 def corrected_mean(ratio: float, observed: LossDifference) -> tuple[float, float]:

@@ -28,10 +28,12 @@ from ucvtest.methods.classical.hold_out_words import (
     notes_on_rows,
     notes_on_rules,
 )
+from ucvtest.methods.classical.many_pairs import student_numbers
 from ucvtest.methods.classical.metric_of_rules import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.several_rules import several_rules
 from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
+from ucvtest.results.columns import PairNumbers
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
@@ -213,6 +215,16 @@ class HoldOutTest(ResamplingTest):
             return interval
         check_one_error_rate(interval, self.question)
         return interval
+
+    def numbers_of_pairs(self, places: np.ndarray, options: IntervalName) -> PairNumbers | None:
+        """See `HypothesisTest.numbers_of_pairs`."""
+        observed = self.question.observed
+        if observed is None or observed.losses.values is None:
+            return None
+        values = observed.losses.values
+        return student_numbers(
+            self.question, places, values, lambda spread: spread / values.shape[1]
+        )
 
     def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
         if observed.losses.metric.linearised:

@@ -13,8 +13,10 @@ from ucvtest.inference.notes import few_clusters
 from ucvtest.inference.question import Question
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import THESE_RULES, mean_with_variance
+from ucvtest.methods.classical.many_pairs import mcnemar_numbers
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.classical.shares_of_rules import SharesOfRules, marks_rows
+from ucvtest.results.columns import PairNumbers
 from ucvtest.results.result import TestResult
 from ucvtest.stats.discordance import discordance
 
@@ -130,6 +132,10 @@ class McNemarTest(ResamplingTest):
 
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)
+
+    def numbers_of_pairs(self, places: np.ndarray, options: None) -> PairNumbers | None:
+        """See `HypothesisTest.numbers_of_pairs`."""
+        return mcnemar_numbers(self.question, places)
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         clusters = self.tested_clusters(observed)

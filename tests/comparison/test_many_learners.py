@@ -1,0 +1,157 @@
+"""Many learners: numbers of pairs from arrays are those of each pair's own result, to the bit."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ucvtest as uv
+from ucvtest.comparison import compare_losses as module
+from ucvtest.comparison import tests_on_losses
+from ucvtest.inference.base import HypothesisTest
+from ucvtest.stats import simultaneous
+from ucvtest.stats.simultaneous import MultivariateT
+
+N_LEARNERS, N_ROWS = 7, 40
+
+
+def predictions(metric=None, n_learners=N_LEARNERS):
+    """Right and wrong answers; the last two rules never differ."""
+    generator = np.random.default_rng(1)
+    y = generator.integers(0, 2, N_ROWS)
+    wrong = generator.random((n_learners, N_ROWS)) < np.linspace(0.1, 0.5, n_learners)[:, None]
+    wrong[-1] = wrong[-2]
+    rules = {f"m{i}": np.where(row, 1 - y, y) for i, row in enumerate(wrong)}
+    return uv.Losses.from_predictions(y, rules, metric=metric)
+
+
+def squares():
+    generator = np.random.default_rng(2)
+    y = generator.normal(size=N_ROWS)
+    rules = {f"m{i}": y + (1 + i / 4) * generator.normal(size=N_ROWS) for i in range(N_LEARNERS)}
+    # A rule that is always wrong by 1, and its mirror image: their losses are equal.
+    return uv.Losses.from_predictions(y, {**rules, "up": y + 1, "down": y - 1}, loss="squared")
+
+
+def scores():
+    generator = np.random.default_rng(3)
+    rows = generator.random((N_LEARNERS, 30))
+    # The second is the first and a constant, which leaves no variance but rounding.
+    rows[1] = rows[0] + 0.25
+    return uv.Losses.from_scores(
+        {f"m{i}": row for i, row in enumerate(rows)}, n_learn=60, n_test=30, design="splits"
+    )
+
+
+MAKE = {
+    "errors": predictions,
+    "accuracy": lambda: predictions("accuracy"),
+    "squares": squares,
+    "scores": scores,
+}
+
+
+def treat_all_as_many(monkeypatch):
+    monkeypatch.setattr(tests_on_losses, "MOST_MADE", 1)
+    monkeypatch.setattr(module, "MOST_MADE", 1)
+
+
+def naive_frame(comparison):
+    """One row after the other, each from its own result."""
+    adjusted, intervals = comparison.adjusted_pvalues, comparison.intervals()
+    rows = []
+    for key, result in comparison.results.items():
+        row = result.summary_frame()
+        row.insert(list(row.columns).index("pvalue") + 1, "pvalue_adjusted", adjusted[key])
+        for column, name in enumerate(("test", "learner", "other")):
+            row.insert(column, name, key[column])
+        low, high = intervals[key]
+        rows.append(row.assign(estimand=result.estimand, conf_low=low, conf_high=high))
+    return pd.concat(rows, ignore_index=True)
+
+
+def in_words(comparison):
+    return re.sub(r"Seconds: +[\d.]+|[\d.]+ +Seconds|\d+\.\d\d", "", str(comparison.summary()))
+
+
+@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_numbers_of_many_pairs_are_those_of_each(name, alternative, monkeypatch):
+    losses = MAKE[name]()
+    each = uv.compare_losses(losses, alternative=alternative)
+    treat_all_as_many(monkeypatch)
+    many = uv.compare_losses(losses, alternative=alternative)
+    pd.testing.assert_frame_equal(many.frame, each.frame, check_exact=True)
+    pd.testing.assert_frame_equal(each.frame, naive_frame(each), check_exact=True)
+    pd.testing.assert_frame_equal(
+        many.summary_frame(0.6), each.summary_frame(0.6), check_exact=True
+    )
+    assert in_words(many) == in_words(each)
+    assert many.verdict == each.verdict
+
+
+@pytest.mark.parametrize("name", ["errors", "accuracy", "squares"])
+def test_learners_together_are_those_of_each_pair(name, monkeypatch):
+    losses = MAKE[name]()
+    each = uv.compare_losses(losses, correction="simultaneous")
+    treat_all_as_many(monkeypatch)
+    many = uv.compare_losses(losses, correction="simultaneous")
+    pd.testing.assert_frame_equal(many.frame, each.frame, check_exact=True)
+    assert many.best_set() == each.best_set()
+    assert many.to_dict().keys() == each.to_dict().keys()
+
+
+def test_results_are_made_when_they_are_asked_for(monkeypatch):
+    made = []
+    run = HypothesisTest.run
+
+    def counted(self, *arguments, **options):
+        made.append(self)
+        return run(self, *arguments, **options)
+
+    monkeypatch.setattr(HypothesisTest, "run", counted)
+    comparison = uv.compare_losses(predictions(n_learners=30), "mcnemar")
+    assert len(comparison.frame) == 435
+    assert len(made) == 1
+    assert comparison.result(learner="m3", other="m7").settings["other"] == "m7"
+    assert len(made) == 2
+    with pytest.raises(KeyError):
+        comparison.results["mcnemar", "m7", "m3"]
+    assert ("mcnemar", "m3", "m7") in comparison.results
+
+
+def test_summaries_show_fifty_pairs():
+    comparison = uv.compare_losses(predictions(n_learners=30), "mcnemar")
+    assert len(comparison.frame) == 435
+    text = str(comparison.summary())
+    shown = re.findall(r"^ *m\d+ - m\d+ ", text, flags=re.MULTILINE)
+    assert len(shown) == 50
+    assert "(50 of 435 pairs, of the smallest p-values)" in text
+    assert "the others are in the comparison's `frame`" in " ".join(text.split())
+    smallest = comparison.frame.nsmallest(1, "pvalue").iloc[0]
+    assert shown[0].strip() == f"{smallest['learner']} - {smallest['other']}"
+
+
+def test_the_verdict_counts_many_differences():
+    generator = np.random.default_rng(0)
+    y = generator.integers(0, 2, 200)
+    rates = np.linspace(0.02, 0.6, 26)
+    rules = {f"m{i}": np.where(generator.random(200) < p, 1 - y, y) for i, p in enumerate(rates)}
+    comparison = uv.compare_losses(uv.Losses.from_predictions(y, rules), "hold_out")
+    n_found = sum(p <= 0.05 for p in comparison.adjusted_pvalues.values())
+    assert n_found > 50
+    assert f"finds differences in {n_found} of 325 pairs" in comparison.verdict
+
+
+@pytest.mark.parametrize("n_obs", [20, 200])
+def test_the_best_set_of_many_learners_is_that_of_all_draws(n_obs, monkeypatch):
+    values = np.random.default_rng(4).normal(size=(90, n_obs))
+    errors = MultivariateT(np.cov(values) / n_obs, n_obs - 1.0, n_draws=4_000)
+    critical = errors.worst(3, 0.05)
+    for distance in (critical - 0.3, critical - 1e-3, critical, critical + 1e-3, critical + 0.3):
+        assert errors.exceeds_worst(3, distance, 0.05) == (distance > critical)
+    monkeypatch.setattr(simultaneous, "FEW", 100)
+    few = MultivariateT(errors.covariance, errors.df, n_draws=4_000)
+    assert few.worst(3, 0.05) == pytest.approx(critical, rel=0.05)
+    assert few.exceeds_worst(3, critical + 0.3, 0.05)

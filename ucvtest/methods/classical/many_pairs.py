@@ -1,0 +1,166 @@
+"""Many pairs of learners at once: the numbers of Student's and McNemar's tests from arrays.
+
+Each number is what the test of that pair alone gives, to the bit: differences and sums are taken in
+the same order.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ucvtest.inference.question import Question
+from ucvtest.inference.studentise import Hypothesis
+from ucvtest.losses.table import Losses
+from ucvtest.methods.classical.resampling import ROUNDING
+from ucvtest.results.columns import PairNumbers
+from ucvtest.stats.changed_units import ChangedUnits
+from ucvtest.stats.exact import PairedCounts
+from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.wald import reference_distribution
+
+__all__ = ["mcnemar_numbers", "student_numbers"]
+
+CELLS = 2_000_000
+"""Differences of losses that are kept at a time."""
+
+
+def student_numbers(
+    question: Question,
+    places: np.ndarray,
+    values: np.ndarray,
+    variance_of_mean: Callable[[np.ndarray], np.ndarray],
+) -> PairNumbers | None:
+    """Student's t of mean differences of `values` (L, J), for pairs by their `places` (M, 2).
+
+    `variance_of_mean` makes the variance of the mean from the sample variances. None where a test
+    has rules for clusters, weights or metrics that are not means.
+    """
+    if not _of_plain_means(question):
+        return None
+    losses = question.observed.losses  # type: ignore[union-attr]
+    estimate, spread = _moments(values, places)
+    variance = variance_of_mean(spread)
+    hypothesis, df = question.hypothesis, values.shape[1] - 1.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # As `studentise` adds the Monte-Carlo variance, 0.
+        se = np.sqrt(np.where(variance >= 0, variance + 0.0, np.nan))
+        statistic = (estimate - hypothesis.null_value) / se
+        plain = (variance > _rounding(losses, places) ** 2) & np.isfinite(estimate)
+    plain &= ~_identical(losses, places)
+    numbers = PairNumbers(
+        estimate,
+        se,
+        statistic,
+        _pvalues(statistic, df, hypothesis),
+        np.full(len(places), df),
+        plain,
+    )
+    return _reported(question, numbers)
+
+
+def mcnemar_numbers(question: Question, places: np.ndarray) -> PairNumbers | None:
+    """McNemar's exact test, which knows pairs by their counts; None for clusters and ties."""
+    if not _of_plain_means(question):
+        return None
+    losses = question.observed.losses  # type: ignore[union-attr]
+    values = losses.known_values
+    if (values % 1 != 0).any():
+        return None
+    estimate, spread = _moments(values, places)
+    n_obs = values.shape[1]
+    errs = (values > 0).astype(float)
+    jointly = errs @ errs.T
+    counts = np.stack(
+        [errs.sum(axis=1)[side] - jointly[tuple(places.T)] for side in places.T], axis=1
+    )
+    distinct, rule_of = np.unique(counts.astype(int), axis=0, return_inverse=True)
+    rules = [PairedCounts(first, second, n_obs) for first, second in distinct.tolist()]
+    alternative, units = question.hypothesis.alternative, question.metric.units
+    pvalues = np.array([rule.pvalue(0.0, alternative) for rule in rules])
+    reported_rules: list[Rule] = list(rules)
+    if units is not None:
+        reported_rules = [ChangedUnits(rule, 0.0, units.slope) for rule in rules]
+    statistics = np.array([float(rule.statistic) for rule in reported_rules])
+    rule_of = rule_of.ravel()
+    numbers = PairNumbers(
+        estimate,
+        np.sqrt(spread / n_obs + 0.0),
+        statistics[rule_of],
+        pvalues[rule_of],
+        np.full(len(places), np.nan),
+        np.ones(len(places), dtype=bool),
+        tuple(reported_rules),
+        rule_of,
+    )
+    return _reported(question, numbers)
+
+
+def _of_plain_means(question: Question) -> bool:
+    """Whether results are about differences of means of independent rows, and no more."""
+    return (
+        question.observed is not None
+        and question.paired
+        and question.clusters is None
+        and not question.weighted
+        and not question.metric.linearised
+    )
+
+
+def _moments(values: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and sample variances of the differences of pairs, some at a time."""
+    estimate, spread = np.empty((2, len(places)))
+    step = max(1, CELLS // values.shape[1])
+    for start in range(0, len(places), step):
+        rows = slice(start, start + step)
+        first, second = places[rows].T
+        differences = values[first] - values[second]
+        estimate[rows] = differences.mean(axis=1)
+        spread[rows] = differences.var(axis=1, ddof=1)
+    return estimate, spread
+
+
+def _rounding(losses: Losses, places: np.ndarray) -> np.ndarray:
+    """Differences of each pair that are no more than rounding."""
+    largest = np.abs(np.nan_to_num(losses.means)).max(axis=1)
+    return ROUNDING * np.maximum(*largest[places].T)
+
+
+def _identical(losses: Losses, places: np.ndarray) -> np.ndarray:
+    """Pairs of learners with the same losses throughout."""
+    values = losses.means if losses.values is None else losses.values
+    # NaN is equal to nothing, also not to itself.
+    keys = np.unique(values, axis=0, return_inverse=True, equal_nan=False)[1].ravel()
+    return np.equal(*keys[places].T)
+
+
+def _pvalues(statistic: np.ndarray, df: float, hypothesis: Hypothesis) -> np.ndarray:
+    """The p-values of `wald_pvalue`."""
+    distribution = reference_distribution("t", df)
+    assert distribution is not None
+    if hypothesis.alternative == "two-sided":
+        return 2 * distribution.cdfs(-np.abs(statistic))
+    return distribution.cdfs(statistic if hypothesis.alternative == "less" else -statistic)
+
+
+def _reported(question: Question, numbers: PairNumbers) -> PairNumbers:
+    """The same in the units of results; estimates that cannot be have results of their own."""
+    units, metric = question.metric.units, question.metric
+    estimate, se, statistic = numbers.estimate, numbers.se, numbers.statistic
+    if units is not None:
+        estimate, se = units.of(estimate, paired=True), abs(units.slope) * se
+        if not numbers.rules and units.greater_is_better:
+            statistic = 0.0 - statistic
+    plain = numbers.plain
+    if question.limited and metric.per_test_set:
+        low, high = question.range_of("difference")
+        plain = plain & (low <= estimate) & (estimate <= high)
+    return PairNumbers(
+        estimate,
+        se,
+        statistic,
+        numbers.pvalue,
+        numbers.df,
+        plain,
+        numbers.rules,
+        numbers.rule_of,
+    )

@@ -1,0 +1,120 @@
+"""The main numbers of many results of one test, as arrays."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.results.fields import ResultFields, quiet_interval
+from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.wald import wald_interval
+
+__all__ = ["PairNumbers", "ResultColumns"]
+
+NUMBERS = ("estimate", "se", "statistic", "pvalue", "df")
+
+
+@dataclass(frozen=True, eq=False)
+class PairNumbers:
+    """What a test computes for many pairs at once, each an array of one number a pair.
+
+    `plain` marks the pairs that have nothing else of their own. `rules` are what their intervals
+    come from, one for each number in `rule_of`; without them they are those of Student's t.
+    """
+
+    estimate: np.ndarray
+    se: np.ndarray
+    statistic: np.ndarray
+    pvalue: np.ndarray
+    df: np.ndarray
+    plain: np.ndarray
+    rules: tuple[Rule, ...] = ()
+    rule_of: np.ndarray | None = None
+
+
+class ResultColumns:
+    """Numbers of many results of one test, in the order of their pairs.
+
+    Parameters
+    ----------
+    pairs : tuple of (str, str)
+    numbers : PairNumbers
+    special : mapping of int to ResultFields
+        The results that are not plain, by their places.
+    like : ResultFields, optional
+        A plain result: its words, its null value and its bounds are those of all plain ones.
+    """
+
+    def __init__(
+        self,
+        pairs: tuple[tuple[str, str], ...],
+        numbers: PairNumbers,
+        special: Mapping[int, ResultFields],
+        like: ResultFields | None = None,
+    ) -> None:
+        self.pairs = pairs
+        self._rules, self._like, self._special = (numbers.rules, numbers.rule_of), like, special
+        self.estimate, self.se, self.statistic, self.pvalue, self.df = (
+            _with_special(getattr(numbers, name), special, name) for name in NUMBERS
+        )
+
+    @classmethod
+    def of(cls, results: "Mapping[tuple[str, str], ResultFields] | ResultColumns") -> Self:
+        """The numbers of results that exist; as they are where they are columns already."""
+        if isinstance(results, cls):
+            return results
+        assert isinstance(results, Mapping)
+        empty = np.full(len(results), math.nan)
+        numbers = PairNumbers(empty, empty, empty, empty, empty, np.zeros(len(results), dtype=bool))
+        return cls(tuple(results), numbers, dict(enumerate(results.values())))
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def first(self) -> ResultFields:
+        """One of the results: a plain one if there is any."""
+        return next(iter(self._special.values())) if self._like is None else self._like
+
+    def values(self, name: str) -> list[Any]:
+        """A field of all results."""
+        if name in NUMBERS:
+            numbers: list[Any] = getattr(self, name).tolist()
+            return numbers
+        values = [None if self._like is None else getattr(self._like, name)] * len(self)
+        for place, result in self._special.items():
+            values[place] = getattr(result, name)
+        return values
+
+    def intervals(self, level_of: Callable[[ResultFields], float]) -> list[tuple[float, float]]:
+        """The intervals of `quiet_interval`, each at one minus the level that a result asks for."""
+        ends = np.empty((len(self), 2))
+        if self._like is not None:
+            ends[:] = self._plain_intervals(self._like, level_of(self._like))
+        for place, result in self._special.items():
+            ends[place] = quiet_interval(result, level_of(result))
+        return [(low, high) for low, high in ends.tolist()]
+
+    def _plain_intervals(self, like: ResultFields, alpha: float) -> np.ndarray:
+        rules, rule_of = self._rules
+        if rule_of is not None:
+            of_rules = [rule.interval(like.alternative, alpha) for rule in rules]
+            low, high = np.array(of_rules)[rule_of].T
+        else:
+            unit = wald_interval(0.0, 1.0, like.reference, like.df, like.alternative, alpha)
+            # Those without a standard error have intervals of their own.
+            with np.errstate(invalid="ignore"):
+                low, high = (self.estimate + limit * self.se for limit in unit)
+        if like.alternative == "two-sided" or alpha <= 0.5:
+            low, high = np.minimum(low, self.estimate), np.maximum(high, self.estimate)
+        limits = np.stack([low, high], axis=1)
+        return np.where(np.isfinite(limits), np.clip(limits, *like.bounds), limits)
+
+
+def _with_special(column: np.ndarray, special: Mapping[int, ResultFields], name: str) -> np.ndarray:
+    column = np.array(column, dtype=float)
+    column[list(special)] = [getattr(result, name) for result in special.values()]
+    column.flags.writeable = False
+    return column
