@@ -5,7 +5,12 @@ from functools import cache
 
 import numpy as np
 
+from ucvtest.codes.wilcoxon import wilcoxon_shares
+
 __all__ = ["SETTINGS", "NullDistribution", "sample_errors", "simulated_nulls", "wilcoxon_null"]
+
+WHOLE_NUMBERS = 4_000_000
+"""Steps in which a distribution is computed in whole numbers, for a second or two."""
 
 CELLS_PER_BATCH = 1_000_000
 """Numbers in the largest array of a batch of simulated samples: 8 MB."""
@@ -31,18 +36,25 @@ class NullDistribution:
     @property
     def probabilities(self) -> np.ndarray:
         """Share of each number of errors."""
+        if self.counts.dtype.kind == "f":
+            return self.counts
         total = int(self.counts.sum())
         return np.array([int(count) / total for count in self.counts])
 
     def pvalue(self, n_errors: float) -> float:
         """P(W <= n_errors); with (count + 1)/(size + 1) for a sample."""
-        below = int(self.counts[self.errors <= n_errors].sum())
+        below = self.counts[self.errors <= n_errors].sum()
+        if self.counts.dtype.kind == "f":
+            return float(below)
         # Whole numbers are divided with correct rounding, however large they are.
-        return (below + self.sampled) / (int(self.counts.sum()) + self.sampled)
+        return (int(below) + self.sampled) / (int(self.counts.sum()) + self.sampled)
 
     def critical_value(self, alpha: float) -> float:
         """The largest number of errors with a p-value of at most alpha; -1 if there is none."""
         below = np.cumsum(self.counts)
+        if self.counts.dtype.kind == "f":
+            n_rejected = int(np.searchsorted(below, alpha, side="right"))
+            return float(self.errors[n_rejected - 1]) if n_rejected else -1.0
         total = int(below[-1]) + self.sampled
         rejected = [(int(count) + self.sampled) / total <= alpha for count in below]
         return float(self.errors[rejected][-1]) if any(rejected) else -1.0
@@ -53,11 +65,14 @@ def wilcoxon_null(n: int, weight: int) -> NullDistribution:
     """Distribution of the number of errors of a function that does not depend on the labels: exact.
 
     Pahikkala et al. (2025), (9), the Wilcoxon-Mann-Whitney distribution, as whole numbers out of
-    C(n, weight). The counts are the coefficients of the Gaussian binomial ``prod_i (1 - q^(n - w +
-    i))/(1 - q^i)``, which satisfy that recursion.
+    C(n, weight); of large samples as probabilities, which are exact but for rounding errors: see
+    `wilcoxon_shares`. The counts are the coefficients of the Gaussian binomial ``prod_i (1 - q^(n -
+    w + i))/(1 - q^i)``, which satisfy that recursion.
     """
     w = min(weight, n - weight)
     size = w * (n - w) + 1
+    if size * w > WHOLE_NUMBERS:
+        return NullDistribution(np.arange(size, dtype=float), wilcoxon_shares(n, w), sampled=False)
     counts = np.zeros(size, dtype=object)
     counts[0] = 1
     for i in range(1, w + 1):

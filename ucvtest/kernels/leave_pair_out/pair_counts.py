@@ -33,6 +33,9 @@ UNDETERMINED = 1e-10
 LABELINGS_PER_CALL = 1024
 """A fixed shape, so that one compilation is enough; labels of 100 observations take 0.8 MB."""
 
+FEW_LABELINGS, LARGE = 8, 500
+"""A second shape, for single labelings of more than so many observations."""
+
 OBS_STEP = 8
 """Samples are filled up to a multiple of this, so that similar sizes share a compilation."""
 
@@ -136,12 +139,15 @@ def _in_batches(
     n_labelings = len(labelings)
     shared = jax.tree_util.tree_map(jnp.asarray, matrices)
     n_wrong, tied = np.empty(n_labelings, int), np.empty(n_labelings, int)
-    for first_labeling in range(0, n_labelings, LABELINGS_PER_CALL):
-        batch = labelings[first_labeling : first_labeling + LABELINGS_PER_CALL]
+    # Another compilation is worth it only where a labeling takes long.
+    few = n_labelings <= FEW_LABELINGS and labelings.shape[1] > LARGE
+    per_call = FEW_LABELINGS if few else LABELINGS_PER_CALL
+    for first_labeling in range(0, n_labelings, per_call):
+        batch = labelings[first_labeling : first_labeling + per_call]
         rows = slice(first_labeling, first_labeling + len(batch))
         # Padding is neither positive nor negative, so it is in no pair.
-        positive = padded(_padded(batch.T, 0), LABELINGS_PER_CALL, 1)
-        negative = padded(_padded(~batch.T, 0), LABELINGS_PER_CALL, 1)
+        positive = padded(_padded(batch.T, 0), per_call, 1)
+        negative = padded(_padded(~batch.T, 0), per_call, 1)
         counts = count(shared, positive, negative)
         n_wrong[rows], tied[rows] = (
             np.asarray(batch_counts)[: len(batch)] for batch_counts in counts

@@ -91,7 +91,7 @@ def announce(
         f"{n_labelings * sizes.n_fits} fits of {learner}",
         n_labelings * seconds,
         "A smaller n_permutations, max_seconds, more n_jobs, or a learner with a closed form "
-        "(ridge, kernel_ridge, knn) takes less",
+        "(ridge, kernel_ridge, knn, lda) takes less",
     )
 
 

@@ -146,8 +146,8 @@ class LeavePairOutOptions:
             raise ValueError(
                 f"max_seconds={self.max_seconds:g} does not suffice: the observed labels need "
                 f"{sizes.n_fits} fits, one for each pair that is left out{permuted}: use {instead}"
-                "a learner with a closed form (ridge, kernel_ridge, knn), n_jobs, UStatisticTest "
-                "with loss='auc', or more seconds"
+                "a learner with a closed form (ridge, kernel_ridge, knn, lda), n_jobs, "
+                "UStatisticTest with loss='auc', or more seconds"
             )
         if least_labelings == 1:
             return self
@@ -207,7 +207,7 @@ def check_size(n_obs: int, n_fits: int, *, closed_form: bool) -> None:
         raise ValueError(
             f"LeavePairOutTest needs {n_fits} fits for the observed labels alone, one for each "
             f"pair, and {MAX_FITS} are the limit: {instead}, or a learner with a closed form "
-            "(ridge, kernel_ridge, knn)"
+            "(ridge, kernel_ridge, knn, lda)"
         )
 
 

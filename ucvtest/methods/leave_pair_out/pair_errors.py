@@ -10,10 +10,13 @@ from ucvtest.data.sample import Sample
 from ucvtest.designs.structure import pairs_of
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
+from ucvtest.kernels.leave_pair_out.discriminant import count_by_discriminant
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.batching import squared_distances
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
+from ucvtest.learners.jitted.discriminant import LinearDiscriminant
+from ucvtest.learners.jitted.discriminant_rules import standardised_features
 from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
@@ -26,6 +29,9 @@ __all__ = ["FITTING", "GivenErrors", "PairErrors", "pair_errors", "refitting"]
 CELLS_PER_BATCH = 4_000_000
 """Numbers in the arrays of one batch of fits: 32 MB each."""
 
+
+FITTED_PAIRS = 1000
+"""Pairs up to which jitted fits of discriminant analysis are quicker than its closed form."""
 
 FITTING = ("jitted fits", "fits")
 """How errors are counted by fits, which are counted and announced themselves."""
@@ -57,8 +63,15 @@ def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = 
     jitted_learner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
     labels = sample.target == 1
     neighbours = isinstance(jitted_learner, (NearestNeighbors, SurestNeighbors))
-    closed_form = has_hat_matrix(jitted_learner) or neighbours
-    check_size(sample.n_obs, Sizes.of(labels).n_fits, closed_form=closed_form)
+    n_fits = Sizes.of(labels).n_fits
+    discriminant = isinstance(jitted_learner, LinearDiscriminant) and n_fits > FITTED_PAIRS
+    closed_form = has_hat_matrix(jitted_learner) or neighbours or discriminant
+    check_size(sample.n_obs, n_fits, closed_form=closed_form)
+    if discriminant:
+        discriminant_errors = _DiscriminantErrors(sample, learner, execution)
+        if discriminant_errors.known(labels):
+            return discriminant_errors
+        check_size(sample.n_obs, n_fits, closed_form=False)
     if has_hat_matrix(jitted_learner):
         try:
             return _SmootherErrors(sample, jitted_learner)
@@ -162,6 +175,38 @@ class _RefittedErrors(PairErrors):
             counts[0] += np.bincount(labeling_index[positive < negative], minlength=len(labelings))
             counts[1] += np.bincount(labeling_index[positive == negative], minlength=len(labelings))
         return counts
+
+
+class _DiscriminantErrors(PairErrors):
+    """Linear discriminant analysis: the fits without a pair are changes of the fit to all.
+
+    Labelings whose covariance matrices are nearly singular are fitted.
+    """
+
+    error_method = "closed form"
+
+    def __init__(self, sample: Sample, learner: Learner, execution: Execution | None) -> None:
+        self._features = standardised_features(sample.matrix)
+        self._refitted = _RefittedErrors(sample, learner, execution)
+        self.ties = Counter()
+
+    def known(self, labels: np.ndarray) -> bool:
+        """Whether these labels need no fits."""
+        return count_by_discriminant(self._features, labels) is not None
+
+    def count(
+        self, labelings: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """See `PairErrors`."""
+        counts = np.zeros((2, len(labelings)), dtype=int)
+        for row, labels in enumerate(labelings):
+            known = count_by_discriminant(self._features, labels)
+            if known is None:
+                n_wrong, tied = self._refitted.count(labels[None], rng)
+                known = int(n_wrong[0]), int(tied[0])
+            counts[:, row] = known
+        self.ties = Counter(self._refitted.ties)
+        return counts[0], counts[1]
 
 
 class GivenErrors(PairErrors):

@@ -1,0 +1,100 @@
+"""The closed form of linear discriminant analysis, and the Wilcoxon distribution of many pairs."""
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+import ucvtest as uv
+from ucvtest.codes.null_distributions import wilcoxon_null
+from ucvtest.codes.wilcoxon import wilcoxon_shares
+from ucvtest.kernels.leave_pair_out import discriminant
+from ucvtest.kernels.leave_pair_out.discriminant import count_by_discriminant
+from ucvtest.methods.leave_pair_out import pair_errors
+
+
+def sample(n, p, seed=0):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, p))
+    return X, X[:, 0] + generator.normal(size=n) > 0.3
+
+
+def naive_counts(X, y):
+    """Wrong and tied pairs, one fit of scikit-learn after the other."""
+    wrong = tied = 0
+    for i in np.flatnonzero(y):
+        for j in np.flatnonzero(~y):
+            left = np.delete(np.arange(len(y)), [i, j])
+            rule = LinearDiscriminantAnalysis().fit(X[left], y[left])
+            first, second = rule.decision_function(X[[i, j]])
+            wrong, tied = wrong + (first < second), tied + (first == second)
+    return wrong, tied
+
+
+@pytest.mark.parametrize(("n", "p"), [(24, 1), (30, 4), (25, 9)])
+def test_counts_are_those_of_scikit_learn(n, p, monkeypatch):
+    monkeypatch.setattr(discriminant, "PAIRS", 40)
+    X, y = sample(n, p)
+    assert count_by_discriminant(X, y) == naive_counts(X, y)
+
+
+def test_equal_rows_of_both_classes_are_tied():
+    X, y = sample(30, 3)
+    X[np.flatnonzero(y)[:2]] = X[np.flatnonzero(~y)[:2]]
+    wrong, tied = count_by_discriminant(X, y)
+    assert tied == 2
+    assert wrong == naive_counts(X, y)[0]
+
+
+def test_singular_matrices_have_no_closed_form():
+    X, y = sample(30, 3)
+    assert count_by_discriminant(np.c_[X, X[:, 0] + X[:, 1]], y) is None
+    assert count_by_discriminant(np.c_[X, np.zeros(30)], y) is None
+    # A column that varies in one observation alone is singular without it.
+    assert count_by_discriminant(np.c_[X, np.arange(30) == 4], y) is None
+    assert count_by_discriminant(X, np.arange(30) == 0) is None
+
+
+def test_the_test_counts_and_permutes_as_by_fits(monkeypatch):
+    X, y = sample(70, 2)
+    test = uv.LeavePairOutTest(X, y, "lda")
+    result = test.fit(n_permutations=19, rng=0)
+    assert result.diagnostics["computed_by"] == "closed form"
+    monkeypatch.setattr(pair_errors, "FITTED_PAIRS", 10**6)
+    fitted = test.fit(n_permutations=19, rng=0)
+    assert fitted.diagnostics["computed_by"] == "jitted fits"
+    assert result.estimate == fitted.estimate
+    assert result.pvalue == fitted.pvalue
+    np.testing.assert_array_equal(
+        result.diagnostics["null_errors"], fitted.diagnostics["null_errors"]
+    )
+
+
+def test_samples_with_singular_matrices_are_fitted():
+    X, y = sample(70, 2)
+    X = np.c_[X, np.arange(70) == 4]
+    result = uv.LeavePairOutTest(X, y, "lda").fit("wmw")
+    assert result.diagnostics["computed_by"] == "jitted fits"
+
+
+@pytest.mark.parametrize(("n", "w"), [(150, 70), (90, 30)])
+def test_shares_are_those_of_whole_numbers(n, w):
+    shares = wilcoxon_shares(n, w)
+    expected = wilcoxon_null(n, w).probabilities
+    # Small samples, whose distributions are less smooth, are never computed so.
+    np.testing.assert_allclose(shares, expected, rtol=1e-7)
+    np.testing.assert_allclose(shares[n:-n], expected[n:-n], rtol=1e-9)
+
+
+def test_large_distributions_are_symmetric_and_have_their_moments():
+    n, w = 1200, 500
+    null = wilcoxon_null(n, w)
+    share, n_pairs = null.probabilities, w * (n - w)
+    assert share.dtype == float
+    assert share.sum() == pytest.approx(1, rel=1e-11)
+    np.testing.assert_array_equal(share, share[::-1])
+    variance = (share * (null.errors - n_pairs / 2) ** 2).sum()
+    assert variance == pytest.approx(n_pairs * (n + 1) / 12, rel=1e-10)
+    assert null.pvalue(n_pairs) == pytest.approx(1)
+    critical = null.critical_value(0.05)
+    assert null.pvalue(critical) <= 0.05 < null.pvalue(critical + 1)
+    assert null.critical_value(1e-320) == -1 or null.pvalue(null.critical_value(1e-320)) <= 1e-320
