@@ -34,6 +34,7 @@ is the probability of the training set, so that each pair of folds is one row of
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,6 +46,7 @@ __all__ = [
     "LearningSets",
     "LossCounts",
     "PairCounts",
+    "PairMeans",
     "PairSums",
 ]
 
@@ -133,6 +135,17 @@ class LearningSets:
         return moved * (1 + learnt * n / max(n - 1, 1))
 
 
+class PairMeans(NamedTuple):
+    """Means of N/C over the pairs of each observation, and by how much groups of repeats move them.
+
+    Each for the positives and for the negatives; `moved_by_class` are (G, n_k).
+    """
+
+    estimate: float
+    by_class: tuple[np.ndarray, np.ndarray]
+    moved_by_class: tuple[np.ndarray, np.ndarray]
+
+
 class _Sums(ABC):
     """What the rules of one learner say of the tested observations: the second pass.
 
@@ -158,7 +171,7 @@ class _Sums(ABC):
     def _learning_sets(self, row_batches: Iterable[Rows]) -> LearningSets:
         counts, all_a = self._counts, np.concatenate(self._a)
         n_obs = sum(map(len, counts.classes))
-        weights = self._sums.sum(axis=0) / self._tested**2
+        weights = self._weights()
         second, third, learnt = np.zeros((3, n_obs))
         by_group, effects = np.zeros((self._n_groups, n_obs)), np.zeros(counts.n_repeats)
         n_rows = 0
@@ -178,6 +191,11 @@ class _Sums(ABC):
             learnt += times.sum(axis=0)
         assert n_rows == len(all_a), "the third pass takes the rows of the second"
         return LearningSets(second, third, by_group, effects, learnt, n_rows)
+
+    def _weights(self) -> np.ndarray:
+        """N/C^2 of each pair (observation)."""
+        weights: np.ndarray = self._sums.sum(axis=0) / self._tested**2
+        return weights
 
     @abstractmethod
     def _b(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
@@ -212,12 +230,19 @@ class PairSums(_Sums):
             [sum_over_pairs(*call.design, weights)[: call.size] for call in row_calls]
         )
 
-    def _influence(self, sets: LearningSets) -> Influence:
-        sizes = n1, n0 = self._tested.shape
+    def _means(self) -> PairMeans:
         pair_means = self._sums.sum(axis=0) / self._tested
-        estimate = float(pair_means.mean())
         # Of each group: by how much it moves N/C, and with it term I.
         moved = (self._sums - self._counts.by_group * pair_means) / self._tested
+        return PairMeans(
+            float(pair_means.mean()),
+            (pair_means.mean(axis=1), pair_means.mean(axis=0)),
+            (moved.mean(axis=2), moved.mean(axis=1)),
+        )
+
+    def _influence(self, sets: LearningSets) -> Influence:
+        sizes = n1, n0 = tuple(map(len, self._counts.classes))
+        means = self._means()
         group = np.arange(self._counts.n_repeats) % self._n_groups
         effects = np.bincount(group, sets.effects, self._n_groups) / (n1 * n0)
         second, third, by_group = sets.second.copy(), sets.third.copy(), sets.by_group.copy()
@@ -225,16 +250,16 @@ class PairSums(_Sums):
         first_by_group = np.empty_like(by_group)
         for k, members in enumerate(self._counts.classes):
             other_class_size = sizes[1 - k]
-            first[members] = pair_means.mean(axis=1 - k) - estimate
+            first[members] = means.by_class[k] - means.estimate
             divisor[members] = sizes[k]
             for term in (second, third):
                 term[members] /= other_class_size
             by_group[:, members] /= other_class_size
-            of_shares = moved.mean(axis=2 - k) - effects[:, None]
+            of_shares = means.moved_by_class[k] - effects[:, None]
             first_by_group[:, members] = of_shares
             by_group[:, members] += sets.noise_of_shares(members, of_shares)
         return Influence(
-            estimate=estimate,
+            estimate=means.estimate,
             first=first,
             second=second,
             third=third,

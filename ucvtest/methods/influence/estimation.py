@@ -14,6 +14,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.influence.calls import repeats_needed
 from ucvtest.kernels.influence.clusters import ClusterPairCounts, with_offset
 from ucvtest.kernels.influence.estimate import Influence, Rows
+from ucvtest.kernels.influence.large_tables import LARGE, LargePairCounts
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts
 from ucvtest.methods.influence.half_sample_variance import HalfSampleShare, draw_shares
 from ucvtest.methods.influence.options import InfluenceOptions, Layout
@@ -243,7 +244,10 @@ def _counts(layout: Layout, n_repeats: int, row_batches: Iterable[Rows]) -> Pair
         return LossCounts.of(layout.n_obs, n_repeats, row_batches)
     if layout.pairs is not None:
         return ClusterPairCounts.of_pairs(layout.pairs, n_repeats, row_batches)
-    return PairCounts.of(layout.positive, n_repeats, row_batches)
+    n_positive = int(layout.positive.sum())
+    large = n_positive * (layout.n_obs - n_positive) > LARGE
+    counts: type[PairCounts] = LargePairCounts if large else PairCounts
+    return counts.of(layout.positive, n_repeats, row_batches)
 
 
 def _tied(values: np.ndarray, tested: np.ndarray) -> bool:

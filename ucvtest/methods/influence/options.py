@@ -20,6 +20,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.clusters import ClusterPairs
+from ucvtest.kernels.influence.large_tables import LARGE
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
 from ucvtest.metrics.names import metric_of
@@ -313,6 +314,9 @@ class Layout:
         sizes = [self.n_obs] * 2 if self.mixed else list(map(len, self.classes))
         # At least two groups of repeats, each with counts, sums of each learner, and what is added.
         needed_bytes = 8 * prod(sizes) * (2 * (3 + n_learners) + 6)
+        if self.pairs is None and prod(sizes) > LARGE:
+            # Whole numbers of two bytes, and how often pairs are tested as they are drawn.
+            needed_bytes = 2 * prod(sizes) * (2 * (1 + n_learners) + 3)
         if needed_bytes > MAX_BYTES:
             raise ValueError(
                 f"InfluenceFunctionTest keeps sums over all pairs: {sizes[0]} x {sizes[1]} "

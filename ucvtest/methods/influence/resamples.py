@@ -14,6 +14,7 @@ import numpy as np
 from ucvtest.common.execution import row_batches
 from ucvtest.designs.draws import draw_orders
 from ucvtest.kernels.influence.estimate import Rows
+from ucvtest.kernels.influence.large_tables import LARGE, count_together, number_type
 
 __all__ = [
     "Bootstrap",
@@ -62,7 +63,13 @@ class Resamples(ABC):
 
     def times_tested(self) -> np.ndarray:
         """How often each pair, (n1, n0), or each observation, (n,), is tested."""
-        counted = np.zeros(tuple(map(len, self.classes)))
+        sizes = tuple(map(len, self.classes))
+        if len(sizes) == 2 and prod(sizes) > LARGE:
+            table = np.zeros(sizes, dtype=number_type(self.n_rows))
+            for rows in self.parts(DRAW_CELLS):
+                count_together(rows.tested, self.classes, table)
+            return table
+        counted = np.zeros(sizes)
         for rows in self.parts(DRAW_CELLS):
             tested = [rows.tested[:, members].astype(float) for members in self.classes]
             counted += tested[0].T @ tested[1] if len(tested) == 2 else tested[0].sum(axis=0)
