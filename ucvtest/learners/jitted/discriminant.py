@@ -242,7 +242,7 @@ class WithCovariances(WithPriors):
     instead: ClassVar[str]
     """The learner that does with fewer observations."""
     singular_scores: ClassVar[Callable[..., np.ndarray]]
-    """The scores of a learning set with a singular one."""
+    """The scores of learning sets with singular ones."""
 
     @abstractmethod
     def _least(self, n_features: int, n_classes: int) -> int:
@@ -318,17 +318,20 @@ class WithCovariances(WithPriors):
     def _singular(
         self, state: Moments, learning: np.ndarray, labels: np.ndarray | None, rows: np.ndarray
     ) -> np.ndarray:
-        """Scores of some learning sets, one by one."""
+        """Scores of some learning sets by their own rule."""
         n_obs, n_features = learning.shape[1], state.n_features
         features = to_numpy(state.terms)[:n_obs, -1 - n_features : -1]
         sample_classes = to_numpy(state.columns)[:n_obs, : state.n_classes].argmax(axis=1)
-        class_scores = np.empty((len(rows), n_obs, state.n_classes))
-        for score_row, row in enumerate(rows):
-            class_index = sample_classes if labels is None else labels[row]
-            learnt = learning[row if len(learning) > 1 else 0]
-            class_scores[score_row] = type(self).singular_scores(
-                features, class_index, learnt, state.n_classes, equal=self.priors == "equal"
-            )
+        shape = (len(rows), n_obs)
+        class_index = np.broadcast_to(sample_classes, shape) if labels is None else labels[rows]
+        learnt = np.broadcast_to(learning[rows if len(learning) > 1 else [0]], shape)
+        class_scores = type(self).singular_scores(
+            features,
+            class_index,
+            learnt.astype(bool),
+            state.n_classes,
+            equal=self.priors == "equal",
+        )
         return (
             class_scores if state.n_classes > 2 else class_scores[:, :, 1] - class_scores[:, :, 0]
         )
