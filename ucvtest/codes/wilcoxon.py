@@ -11,7 +11,6 @@ numbers can hold, up to the median; the rest is its mirror image.
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import gammaln
 
 __all__ = ["wilcoxon_shares"]
@@ -37,6 +36,9 @@ SMALLEST = -745.0
 
 def wilcoxon_shares(n: int, w: int) -> np.ndarray:
     """Probabilities of 0, ..., w (n - w) pairs of n observations, w of them of one class."""
+    # Takes long to import, and most calls do without it.
+    from scipy.optimize import brentq
+
     w = min(w, n - w)
     n_pairs = w * (n - w)
     log_total = float(gammaln(n + 1) - gammaln(w + 1) - gammaln(n - w + 1))

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.multitest import multipletests
 
 from ucvtest.common.checks import check_choice
 from ucvtest.comparison.pair_results import Pair, ResultsOfTests
@@ -532,5 +531,8 @@ def _adjusted(pvalues: np.ndarray, correction: str | None) -> list[float]:
     if correction is None or len(pvalues) == 1:
         return pvalues.tolist()
     missing = np.isnan(pvalues)
+    # Takes long to import, and most calls do without it.
+    from statsmodels.stats.multitest import multipletests
+
     adjusted = multipletests(np.where(missing, 1.0, pvalues), method=correction)[1]
     return np.where(missing, math.nan, adjusted).tolist()

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, betaln
 
 from ucvtest.stats.wald import Alternative
@@ -122,6 +121,9 @@ class PairedCounts:
             return math.nextafter(0.0, 1.0)
         bracket = (-1.0, 0.0) if at_zero > tail else (0.0, 1.0)
         precision = {"xtol": 1e-14, "rtol": 1e-13}
+        # Takes long to import, and most calls do without it.
+        from scipy.optimize import brentq
+
         return float(brentq(lambda delta: self.melded_below(delta) - tail, *bracket, **precision))
 
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
-from scipy import stats
 from scipy.special import chdtrc
 
 from ucvtest.stats.logit import LogitT
@@ -235,6 +234,9 @@ def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
     DeLong, D. Clarke-Pearson (1988), Biometrics 44, equations 3 to 6.
     """
     positive = y == 1
+    # Takes long to import, and most calls do without it.
+    from scipy import stats
+
     ranks = stats.rankdata(scores)
     n_positive, n_negative = int(positive.sum()), int((~positive).sum())
     below = (ranks[positive] - stats.rankdata(scores[positive])) / n_negative

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv
 
 from ucvtest.stats.intervals import MovedT
@@ -222,6 +221,9 @@ def _density_at_zero(df: float) -> float:
 def _fixed_point(pvalue_at_level: Callable[[float], float], largest: float) -> float:
     """The level that is its own p-value."""
     log_bracket = math.log(LEAST_PVALUE), math.log(largest)
+    # Takes long to import, and most calls do without it.
+    from scipy.optimize import brentq
+
     log_level = brentq(
         lambda level: pvalue_at_level(math.exp(level)) - math.exp(level), *log_bracket, xtol=1e-13
     )

@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from ucvtest.designs.schemes import KFold
 from ucvtest.losses.table import LossDifference
@@ -230,6 +229,9 @@ def _default_note(loss_in_words: str) -> str:
 
 
 def _with_probabilities(result: TestResult) -> TestResult:
+    # Takes long to import, and most calls do without it.
+    from scipy import stats
+
     posterior = stats.t(result.df, loc=result.estimate, scale=result.se)
     rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
     if math.isnan(rope):

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ucvtest.common.checks import check_choice
 from ucvtest.data.groups import GroupWeight
@@ -334,6 +333,9 @@ def _status(observed: LossDifference, area: AreaUnderCurve | None, tested: Teste
 
 def _rank_alike(observed: LossDifference) -> bool:
     """Whether two rules put all observations in the same order."""
+    # Takes long to import, and most calls do without it.
+    from scipy.stats import rankdata
+
     scores = observed.losses.known_values
     first_ranks, second_ranks = (
         rankdata(scores[learner_index]) for learner_index in (observed.learner, observed.other)

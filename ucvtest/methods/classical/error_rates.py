@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from ucvtest.data.groups import Clusters
 from ucvtest.data.weights import EFFECTIVE_SIZE
@@ -86,6 +85,9 @@ def table_of_errors(values: np.ndarray, rule: Rule | None, hypothesis: Hypothesi
     rules: dict[str, Rule] = {"exact binomial": _binomial(values)}
     if isinstance(rule, WilsonScore):
         rules["wilson"] = rule
+    # Takes long to import, and most calls do without it.
+    from scipy import stats
+
     estimate, se = float(values.mean()), float(stats.sem(values))
     return table_of_intervals(rules, estimate, se, len(values) - 1.0, hypothesis)
 
