@@ -222,6 +222,8 @@ def draw(path: Path) -> dict[str, float]:
     for ax, (name, (values, seconds)) in zip(panels, found.items(), strict=True):
         ax.loglog(values, seconds, "o-", color="#1f4e79")
         steepness[name] = float(np.diff(np.log(seconds))[-1] / np.diff(np.log(values))[-1])
+        ax.set_xticks([values[0], values[-1]], [str(values[0]), str(values[-1])])
+        ax.set_xticks([], minor=True)
         ax.set_xlabel(name)
         ax.set_title(f"power {steepness[name]:.1f} at the end", fontsize="small")
     panels[0].set_ylabel("processor seconds")
