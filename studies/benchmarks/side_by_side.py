@@ -1,7 +1,8 @@
 """Whole tests next to what people would use instead, in one run, and how their cost grows.
 
 Both sides of a row get the same data and are timed in turn, three times, in processor seconds of
-one thread; the smallest of each counts. mlxtend and R's pROC have rows where they are installed.
+one thread; the smallest of each counts. mlxtend and R's pROC have rows where they are installed;
+R runs afterwards and counts its own seconds.
 
     python studies/benchmarks/side_by_side.py
     python studies/benchmarks/side_by_side.py --slopes studies/benchmarks/slopes.png

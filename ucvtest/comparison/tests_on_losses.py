@@ -22,7 +22,7 @@ from ucvtest.stats.wald import Alternative
 
 __all__ = ["MOST_MADE", "LossesToCompare", "TestOnLosses"]
 
-MOST_MADE = 300
+MOST_MADE = 50
 """Pairs whose results are all made at once; of more each is made when it is asked for."""
 
 
