@@ -1,4 +1,4 @@
-"""What other packages compute or hold, taken in by ucvtest, with the same numbers where both test.
+"""Read results of other packages, and compare the numbers where both packages test.
 
 skore: reports of one split and of cross-validation. mlxtend: the 5x2 tests and McNemar's, on the
 examples of its user guide. baycomp: the Bayesian t test of fold scores. Each number is asserted.

@@ -78,7 +78,7 @@ def promoted_by_evaluation(client: mlflow.MlflowClient, holdout: pd.DataFrame) -
 
 
 def judged_by_tables(models: dict[str, object], holdout: pd.DataFrame) -> uv.NoninferiorityResult:
-    """The same answer from predictions that runs hold as tables, with nothing predicted again."""
+    """The same answer from tables of predictions in runs, without predicting again."""
     runs = {}
     for name, model in models.items():
         with mlflow.start_run(run_name=f"predictions of the {name}") as run:

@@ -42,7 +42,7 @@ KINDS = ("default", "formula", "ucvtest_losses")
 
 
 def written(tests: Tests = TESTS) -> dict[Path, str]:
-    """What the files of the R package hold."""
+    """What the files of the R package contain."""
     ours = resampling_tests(tests)
     help_page = PACKAGE / "man" / "resampling_tests.Rd"
     text = help_page.read_text()

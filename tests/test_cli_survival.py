@@ -77,7 +77,7 @@ def test_the_gate_lets_the_better_one_pass(table):
         (("--scores", "new", "--metric", "harrell"), "--event is missing: --metric harrell is abo"),
         (("--scores", "new", "--event", "died"), "--event is for metrics of survival times: pass"),
         (("--scores", "new", "--event", "days", "--metric", "uno"), "--event days: that is the ta"),
-        (("--scores", "new", "--event", "status", "--metric", "uno"), "event holds 1 and 2"),
+        (("--scores", "new", "--event", "status", "--metric", "uno"), "event contains 1 and 2"),
         (("--scores", "new", "--event", "x", "--metric", "uno"), "--event x: no such column in"),
         (
             ("--scores", "new", "--event", "died", "--metric", "brier(30)"),

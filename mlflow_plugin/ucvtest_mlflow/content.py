@@ -261,7 +261,7 @@ def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
     """
     tests, learners = _keys(comparison.tests), _keys(comparison.learners, "learner")
     pairs = [f"{learners[one]}_vs_{learners[other]}" for one, other in comparison.pairs]
-    # Names may hold "_vs_" themselves.
+    # Names may contain "_vs_" themselves.
     made = _distinct([*pairs, *learners.values()])
     compared: tuple[str | tuple[str, str], ...] = (*comparison.pairs, *comparison.learners)
     keys = dict(zip(compared, made, strict=True))

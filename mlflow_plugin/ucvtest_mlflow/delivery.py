@@ -115,7 +115,7 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
     ----------
     run_id : str
     key : str, optional
-        Such as "lda_vs_svm.auc.ustatistic"; not needed where the run holds one result only.
+        Such as "lda_vs_svm.auc.ustatistic"; not needed where the run contains one result only.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
     Raises
     ------
     ValueError
-        If the run holds no such result, or several and `key` is None.
+        If the run contains no such result, or several and `key` is None.
     """
     key = _known_key(MlflowClient(), run_id, key)
     with quiet():
@@ -143,9 +143,9 @@ def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None
     ----------
     judged : EquivalenceResult or NoninferiorityResult
     run_id : str, optional
-        The run that holds the result; by default the active one.
+        The run that contains the result; by default the active one.
     key : str, optional
-        Such as "lda_vs_svm.auc.ustatistic"; not needed where the run holds one result only.
+        Such as "lda_vs_svm.auc.ustatistic"; not needed where the run contains one result only.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None
     Raises
     ------
     ValueError
-        If there is no run, or it holds no such result, or several and `key` is None.
+        If there is no run, or it contains no such result, or several and `key` is None.
     ConnectionError
         If the tracking server does not answer within a few seconds.
     """
@@ -183,15 +183,15 @@ def _log_margin(client: MlflowClient, judged: Judged, logged: Logged) -> None:
 
 
 def _known_key(client: MlflowClient, run_id: str, key: str | None) -> str:
-    """The key that is asked for, or the only one that the run holds."""
+    """The key that is asked for, or the only one that the run contains."""
     keys = sorted(keys_of(client.get_run(run_id)))
     if not keys:
-        raise ValueError(f"run {run_id} holds no result of ucvtest")
+        raise ValueError(f"run {run_id} contains no result of ucvtest")
     if key is None and len(keys) > 1:
-        raise ValueError(f"run {run_id} holds several results: name one of {', '.join(keys)}")
+        raise ValueError(f"run {run_id} contains several results: name one of {', '.join(keys)}")
     key = keys[0] if key is None else key
     if key not in keys:
-        raise ValueError(f"run {run_id} holds no result {key!r}: it has {', '.join(keys)}")
+        raise ValueError(f"run {run_id} contains no result {key!r}: it has {', '.join(keys)}")
     return key
 
 
@@ -215,7 +215,7 @@ def destination(record: Record, *, nested: bool) -> Record:
 
 
 def send(record: Record, data: Data | None = None, kept: SpooledRecord | None = None) -> Logged:
-    """Log a record, unless its run holds it already, and forget where it is kept then.
+    """Log a record, unless its run contains it already, and forget where it is kept then.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class UcvtestEvaluator(ModelEvaluator):
     Options, in ``evaluator_config``:
 
     baseline : str or array-like
-        Column of the data that holds the baseline's predictions, or these themselves.
+        Column of the data that contains the baseline's predictions, or these themselves.
     baseline_model : str, model or callable
         Instead: a model URI, a model with ``predict``, or a function of the features.
     loss : {"zero_one", "squared", "absolute", "log", "auc"} or callable
@@ -174,7 +174,7 @@ def _checked(config: dict[str, Any]) -> dict[str, Any]:
         )
     if unknown:
         hooks.warn_caller(
-            f"evaluator_config holds {', '.join(unknown)}, which ucvtest does not know: its "
+            f"evaluator_config contains {', '.join(unknown)}, which ucvtest does not know: its "
             f"options are {', '.join(OPTIONS)}"
         )
     return config

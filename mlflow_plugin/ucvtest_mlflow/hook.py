@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AutologHook", "autolog", "flush_spool"]
 
-# Below MLflow's own logger, whose handler and level then hold for it too.
+# Below MLflow's own logger, whose handler and level then apply to it too.
 logger = logging.getLogger("mlflow.ucvtest")
 
 
@@ -132,8 +132,8 @@ def autolog(
     ImportError
         If plots are asked for and matplotlib is not installed.
     ValueError
-        If `spool_dir` cannot be written to, is not the user's, or is open to others and holds more
-        than records.
+        If `spool_dir` cannot be written to, is not the user's, or is open to others and contains
+        more than records.
 
     Notes
     -----
@@ -176,7 +176,7 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Logged]:
     Raises
     ------
     ValueError
-        If the folder is not the user's, or is open to others and holds more than records.
+        If the folder is not the user's, or is open to others and contains more than records.
     """
     spool = _spool(spool_dir)
     dead: set[str] = set()

@@ -29,7 +29,7 @@ def owner_tag(key: str) -> str:
 
 
 def keys_of(run: Run) -> list[str]:
-    """The keys of the results that a run holds."""
+    """The keys of the results that a run contains."""
     pattern = re.compile(re.escape(owner_tag("KEY")).replace("KEY", r"([a-z0-9_.]+)"))
     found = (pattern.fullmatch(name) for name in run.data.tags)
     return [match[1] for match in found if match is not None]

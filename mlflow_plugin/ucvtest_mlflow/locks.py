@@ -67,6 +67,6 @@ def alone_in(folder: Path) -> Iterator[None]:
                 handle = os.open(folder, os.O_RDONLY)
                 stack.callback(os.close, handle)
                 fcntl.flock(handle, fcntl.LOCK_EX)
-                # Not by its end alone: a process that was forked meanwhile holds on to the handle.
+                # Not by its end alone: a process forked meanwhile keeps the handle.
                 stack.callback(fcntl.flock, handle, fcntl.LOCK_UN)
         yield

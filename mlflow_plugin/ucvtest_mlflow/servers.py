@@ -52,7 +52,7 @@ def is_local(tracking_uri: str) -> bool:
 
 
 def displayed_address(tracking_uri: str) -> str:
-    """The server's name; the address may hold a password, which belongs in no message."""
+    """The server's name; the address may contain a password, which belongs in no message."""
     address = urlsplit(tracking_uri)
     return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
 

@@ -54,7 +54,7 @@ class SpooledRecord(AbstractContextManager["SpooledRecord"]):
 
 @dataclass(frozen=True)
 class Spool:
-    """The folder, which is its user's alone: tracking addresses may hold passwords."""
+    """The folder, which is its user's alone: tracking addresses may contain passwords."""
 
     folder: Path
 
@@ -64,7 +64,7 @@ class Spool:
         Raises
         ------
         ValueError
-            If it cannot be written to, belongs to another user, or is open to others and holds
+            If it cannot be written to, belongs to another user, or is open to others and contains
             more than records.
         """
         try:
@@ -96,7 +96,7 @@ class Spool:
         Raises
         ------
         ValueError
-            If the file holds no record, or is not this user's.
+            If the file contains no record, or is not this user's.
         """
         file = locks.take(path)
         if file is None:

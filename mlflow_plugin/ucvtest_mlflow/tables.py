@@ -1,4 +1,4 @@
-"""Tables that runs hold, and what judges said of the answers that were evaluated in runs."""
+"""Tables that runs contain, and what judges said of the answers that were evaluated in runs."""
 
 import json
 from typing import Any

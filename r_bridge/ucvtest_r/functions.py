@@ -178,7 +178,7 @@ def _of_metric(each: uv.Losses, made: uv.Losses, y: np.ndarray) -> uv.Losses:
 
 
 REMARK = "remark"
-"""The setting of losses that holds what results have to say of them."""
+"""The setting of losses that contains what results have to say of them."""
 
 
 def _with_remarks(losses: uv.Losses, *remarks: str | None) -> uv.Losses:

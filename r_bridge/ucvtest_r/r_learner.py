@@ -111,7 +111,7 @@ class RLearner(SplitLearner, SurvivalLearner):
             )
         if sample.classes is None and self.function in CLASSIFIERS:
             raise ValueError(
-                f"learner {self.name} needs class labels, but y holds real values: use a "
+                f"learner {self.name} needs class labels, but y contains real values: use a "
                 "regression such as RLearner('glmnet', s=0.1)"
             )
         problem = on_r_thread(self._problem)
@@ -155,7 +155,7 @@ _code: Any = None
 """The R environment with the functions of learners.R."""
 
 _predictors: dict[tuple[int, int, bool], tuple[Any, ...]] = {}
-"""R functions that hold data, for the learners and samples used last."""
+"""R functions that contain data, for the learners and samples used last."""
 
 MAX_PREDICTORS = 8
 

@@ -89,7 +89,7 @@ def _learn_size(size: Any) -> Any:
     if not isinstance(size, numbers) or len(size) == 1:
         return scalar("learn_size", size)
     if any(each is ri.NA_Integer or each != each for each in size):
-        raise ValueError("learn_size must not hold NA: give one number for each class")
+        raise ValueError("learn_size must not contain NA: give one number for each class")
     return tuple(scalar("learn_size", type(size)([each])) for each in size)
 
 

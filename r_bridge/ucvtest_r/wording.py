@@ -210,7 +210,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     ),
     (r", or their classes$", ""),
     (r"\b(True|False|None)\b(?! of)", lambda found: VALUES[found[1]]),
-    (r"(?<!['\"\w])X(?=(?:'s)? (?:holds|has|must|is|and)\b|,|:)", "x"),
+    (r"(?<!['\"\w])X(?=(?:'s)? (?:contains|has|must|is|and)\b|,|:)", "x"),
 )
 
 

@@ -4,7 +4,7 @@ Time of one fit and the prediction of all observations that it has not seen, lea
 and labels out, float64. scikit-learn is run in a plain loop with one thread; the jitted
 learners through the same evaluator as the tests, with all cores. Both are timed in turn, and
 the least durations are compared; so are processor times of all cores, which other work on the
-machine changes less. "First call" holds the
+machine changes less. "First call" contains the
 compilation. The largest difference is between the scores of both, relative to 1 + |score|.
 
     python studies/benchmarks/learners.py --quick

@@ -1,7 +1,7 @@
 """Problems of the calibration study that are about the AUC alone.
 
-True nulls hold by construction: every point with both labels, or with its halves exchanged and a
-learner on each half. Equal learners of unequal strength at every learning-set size cannot be had
+True nulls are exact by construction: every point with both labels, or with its halves exchanged and
+a learner on each half. Equal learners of unequal strength at every learning-set size cannot be had
 so, but for classes that no feature tells apart.
 """
 

@@ -1,4 +1,4 @@
-"""What is promised of the calibration table, number by number, and whether it holds."""
+"""The promises about the calibration table, number by number, and whether they are true."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -275,7 +275,7 @@ def _coverage(
 
 
 def cell_bound(level: float, count: Any) -> Any:
-    """What a cell with so many answers may fall to by chance where this level holds."""
+    """The coverage to which a cell with this number of answers may fall by chance at this level."""
     return level - BINOMIAL_ERRORS * np.sqrt(level * (1 - level) / count)
 
 

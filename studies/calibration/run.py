@@ -7,7 +7,7 @@ docs/validation/calibration-tables.md are written again. Finished parts are kept
 `--work`, so that a run that was stopped goes on where it was; `--report` makes the table of these
 parts, and lists the missing ones.
 Rows of a run whose samples were not kept may lie in the folder too (`earlier.csv`); they give way
-to as many samples or more. `--check` holds the packaged table against what is promised of it.
+to as many samples or more. `--check` compares the packaged table with its promises.
 
 The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: 7.1
 hours of the processor for what was run last. The folder that the other rows are from had noted 3.5.
@@ -99,7 +99,7 @@ def main() -> None:
         "--truths", action="store_true", help="find true values anew that need more learning sets"
     )
     parser.add_argument(
-        "--check", action="store_true", help="hold the packaged table against what is promised"
+        "--check", action="store_true", help="compare the packaged table with its promises"
     )
     arguments = parser.parse_args()
     if arguments.check:

@@ -11,7 +11,7 @@ held against the truth about random rows; "optimism" is how far the estimates ar
 error (above the true AUC), on average.
 
 What is done is kept in a CSV file, cell by cell, so that the script can be stopped and run again.
-learners.csv beside it holds the cells that have been run, of 300 data sets each; a copy of
+learners.csv beside it contains the cells that have been run, of 300 data sets each; a copy of
 it as --out is gone on with. "data_sets" were drawn, "no_answer" of them have none (a test set
 without pairs, or too few draws); the other columns are about the rest.
 """

@@ -6,7 +6,7 @@ with a third tested. The truth is about random samples, whose classes vary: lear
 (2n/3) new observations, tested on others.
 
 "sd" is that of the estimates, "width" the mean length of 95% intervals, "failed" counts samples
-whose learning sets lack a class. strata.csv beside it holds what has been run.
+whose learning sets lack a class. strata.csv beside it contains what has been run.
 """
 
 import argparse

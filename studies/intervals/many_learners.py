@@ -11,9 +11,9 @@ Every data set is compared once, by `uv.compare(..., correction="simultaneous")`
 are the stabilised ones. A pair without an answer is not covered ("joint coverage"); "of those
 answered" leaves it out, and "no answer" is the share of such pairs. The best set goes by the same
 statistics as the intervals; "symmetric" is what it would be by differences over their standard
-errors, and "contradicted" how often it holds a learner of which a simultaneous interval says that
-it is worse than another. "sets" are the data sets that best sets were compared in. Rows, one for
-each data set, are kept as they come (`--rows`), and the script goes on where it was stopped;
+errors, and "contradicted" how often it contains a learner of which a simultaneous interval says
+that it is worse than another. "sets" are the data sets that best sets were compared in. Rows, one
+for each data set, are kept as they come (`--rows`), and the script goes on where it was stopped;
 `--table` writes what is committed as studies/intervals/many_learners.csv.
 """
 

@@ -1,4 +1,4 @@
-"""Do intervals of shares of right answers in clusters hold them? Of one model and of two.
+"""Do intervals of shares of right answers in clusters contain them? Of one model and of two.
 
 Clusters, such as questions with several answers, have shares from a beta distribution, and the
 rows of a cluster are right or wrong at random. The second model shares half of its answers with

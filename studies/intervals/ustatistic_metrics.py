@@ -1,4 +1,4 @@
-"""Does the U-statistic test of F1 and of MCC hold its level, from few fits and from a thousand?
+"""Does the U-statistic test of F1 and of MCC keep its level, from few fits and from a thousand?
 
 Two problems of two normal classes, n = 60: in the first a third is positive, in the second an
 eighth with one more feature of noise. Learners are "lda" and "knn:5"; their true values are those

@@ -1,4 +1,4 @@
-"""Does the interval of a weighted error rate hold it? Beside Student's, which leaves 0 to 1.
+"""Does the interval of a weighted error rate contain it? Beside Student's, which leaves 0 to 1.
 
 Errors of one rule come at random, and weights are independent of them.
 
@@ -25,7 +25,7 @@ WEIGHTS = {
 
 
 def samples(n: int, rate: float, weights: str, n_samples: int) -> Iterator[dict[str, Any]]:
-    """Whether each interval holds the rate, and its width."""
+    """Whether each interval contains the rate, and its width."""
     for sample in range(n_samples):
         rng = np.random.default_rng([n, round(100 * rate), sample])
         wrong = (rng.random(n) < rate).astype(int)

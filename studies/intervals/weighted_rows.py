@@ -1,4 +1,4 @@
-"""Do intervals for weighted means of losses hold them, where weights go with the features?
+"""Do intervals for weighted means of losses contain them, where weights go with the features?
 
 Rows are sampled more often where the first feature is low, and weights undo that: the estimand is
 about the population. The true value is that of many learning sets and of 20 000 new rows.
@@ -49,7 +49,7 @@ def true_value(n_learn: int, both: bool) -> float:
 
 
 def samples(n: int, test: str, both: bool, n_samples: int) -> Iterator[dict[str, Any]]:
-    """Whether each interval holds the true value, and its width."""
+    """Whether each interval contains the true value, and its width."""
     truth: dict[int, float] = {}
     for sample in range(n_samples):
         rng = np.random.default_rng([n, sample])

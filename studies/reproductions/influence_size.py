@@ -1,4 +1,4 @@
-"""Does the test of two AUCs hold its level, and that of one? A simulation, not the paper's.
+"""Does the test of two AUCs keep its level, and that of one? A simulation, not the paper's.
 
 Paired: two features in each of two blocks, the blocks independent and equally informative; linear
 discriminant analysis on the first block against the same on the second. The AUCs are equal

@@ -1,9 +1,9 @@
 """Comparing two lassos is relatively unstable (Bayle, Janson and Mackey 2025, arXiv 2508.04409).
 
-Intervals from cross-validation hold if what is averaged is stable: if a learning set with another
-observation in it changes the rule's loss by little beside the loss's own spread. The paper shows
-that each of two lassos can be stable, and their comparison not, in linear models with few normal
-features and normal noise. Here least squares is soft-thresholded, which is the lasso where
+Intervals from cross-validation are valid if the averaged quantity is stable: if a learning set with
+another observation in it changes the rule's loss by little beside the loss's own spread. The paper
+shows that each of two lassos can be stable, and their comparison not, in linear models with few
+normal features and normal noise. Here least squares is soft-thresholded, which is the lasso where
 features are orthogonal: penalties of 1 and of 2 over the root of n, ten features, no signal or
 little, squared loss. How often do nominal 95% intervals cover
 

@@ -3,7 +3,7 @@
 Colon cancer data of Alon et al. (1999): 62 tissues, 2000 gene expressions. Two lasso-penalised
 logistic regressions, lambda = 0.08 against lambda = 0.5, learnt from 26 tissues each. At
 lambda = 0.5 no gene enters, so the prediction is the majority class of the learning set; where
-a learning set holds 13 tissues of each class, the fitted probability is exactly 1/2 and the
+a learning set contains 13 tissues of each class, the fitted probability is exactly 1/2 and the
 first class (normal tissue) is predicted, as glmnet does.
 
 The data are not part of the package: `studies/data.py` says where they are looked for.

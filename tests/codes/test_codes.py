@@ -256,7 +256,7 @@ class TestConstructions:
         [
             (np.eye(4), 1, "words form no 1-light code: 6 pairs of them are neighbours"),
             ([[1, 1, 0], [1, 0, 0]], 0, "words must have one weight, got [1, 2]"),
-            ([[1, 1, 0], [1, 1, 0]], 0, "words holds a word twice"),
+            ([[1, 1, 0], [1, 1, 0]], 0, "words contains a word twice"),
             ([1, 1, 0], 0, "words must have shape (L, n), got (3,)"),
         ],
     )
@@ -359,8 +359,8 @@ class TestCriticalValues:
             ({"alpha": 0}, "alpha must lie between 0 and 1, got 0"),
             ({"alpha": "5%"}, "alpha must lie between 0 and 1, got '5%'"),
             ({"method": "exact"}, "method='exact' is unknown: use one of wmw, graham_sloane"),
-            ({"n0": 0}, "n0 must hold positive integers, got [0]"),
-            ({"n1": []}, "n1 must hold positive integers, got []"),
+            ({"n0": 0}, "n0 must contain positive integers, got [0]"),
+            ({"n1": []}, "n1 must contain positive integers, got []"),
             ({"n1": 2.5}, "n1 must be an integer, got 2.5"),
             ({"rng": 1}, "n_simulations and rng are for method='empirical', got method='supremum'"),
             ({"method": "empirical", "n_simulations": 0}, "n_simulations must be positive, got 0"),

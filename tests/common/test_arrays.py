@@ -26,7 +26,7 @@ LOST = {
 @pytest.mark.parametrize("word", LOST)
 @pytest.mark.parametrize("function", [as_array, as_numbers])
 def test_what_would_be_lost_is_refused(word, function):
-    with pytest.raises(ValueError, match=rf"^y (has|holds) .*{word}"):
+    with pytest.raises(ValueError, match=rf"^y (has|contains) .*{word}"):
         function("y", LOST[word])
 
 
@@ -42,14 +42,14 @@ def test_what_would_be_lost_is_refused(word, function):
 )
 def test_what_looks_like_numbers_is_no_number(value, words):
     as_array("y", value)
-    with pytest.raises(ValueError, match=f"^y holds {words}"):
+    with pytest.raises(ValueError, match=f"^y contains {words}"):
         as_numbers("y", value)
 
 
 def test_rows_of_different_lengths_and_other_objects_are_refused():
     with pytest.raises(ValueError, match=r"^y cannot be made an array: "):
         as_numbers("y", [[1], [1, 2]])
-    with pytest.raises(ValueError, match=r"^y must hold numbers: "):
+    with pytest.raises(ValueError, match=r"^y must contain numbers: "):
         as_numbers("y", np.array([{}, 1], dtype=object))
 
 

@@ -1,4 +1,4 @@
-"""What a call returns is equal to its copy, whatever it holds, and unequal to anything else."""
+"""What a call returns is equal to its copy, whatever it contains, and unequal to anything else."""
 
 import copy
 import json

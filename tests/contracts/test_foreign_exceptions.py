@@ -34,7 +34,7 @@ def with_one(values: np.ndarray, number: float) -> np.ndarray:
 @pytest.mark.parametrize("learner", ["lda", "ridge:1", "knn:3", "kernel_ridge:1.0"])
 @pytest.mark.parametrize("number", [1e300, -1e200])
 def test_features_whose_squares_are_no_numbers(learner, number):
-    with pytest.raises(ValueError, match=r"X holds a number of size 1e\+[23]00"):
+    with pytest.raises(ValueError, match=r"X contains a number of size 1e\+[23]00"):
         uv.CorrectedTTest(with_one(X, number), Y, learner)
 
 
@@ -49,7 +49,7 @@ def test_features_whose_squares_are_no_numbers(learner, number):
     ],
 )
 def test_numbers_whose_squares_are_no_numbers(call):
-    with pytest.raises(ValueError, match=r"holds a number of size 1e\+300"):
+    with pytest.raises(ValueError, match=r"contains a number of size 1e\+300"):
         call(with_one(X[:, 0], 1e300))
 
 
@@ -60,7 +60,7 @@ def test_numbers_whose_squares_have_no_variance():
         for unit in (1.0, 2.0**200)
     )
     assert large.pvalue == known.pvalue
-    with pytest.raises(ValueError, match=r"y holds a number .* above 1e\+70 have no variance"):
+    with pytest.raises(ValueError, match=r"y contains a number .* above 1e\+70 overflows"):
         uv.CorrectedTTest(X, numbers * 1e75, "ridge:1")
 
 
@@ -133,7 +133,7 @@ def test_numbers_of_an_estimator_that_declares_no_kind():
 )
 def test_half_a_surrogate_pair(call):
     with pytest.raises(
-        ValueError, match=r"^(y|learners): the \w+ '.*\\ud800b' holds half a surrogate pair"
+        ValueError, match=r"^(y|learners): the \w+ '.*\\ud800b' contains half a surrogate pair"
     ):
         call()
 
@@ -342,5 +342,5 @@ def test_a_reader_who_leaves_early(tmp_path):
     ],
 )
 def test_fields_of_another_type(name, value):
-    with pytest.raises(ValueError, match=f"data holds no result that can be used: {name} is of"):
+    with pytest.raises(ValueError, match=f"data contains no result that can be used: {name} is of"):
         uv.TestResult.from_dict(RESULT.to_dict() | {name: value})

@@ -118,5 +118,5 @@ def test_it_fits_nothing_to_missing_values(text):
     every = np.arange(sample.n_obs)
     as_classes = sample.classes is not None
     holey = make_sample(features, response_of(sample, every), as_classes=as_classes)
-    with pytest.raises(ValueError, match=r"X holds nan at row 3, column 0"):
+    with pytest.raises(ValueError, match=r"X contains nan at row 3, column 0"):
         evaluate(holey, text, output, learning_sets(holey, 30, 2))

@@ -33,16 +33,16 @@ DOORS = {
 }
 DATA = {
     "X has 1 masked": (np.ma.masked_greater_equal(X, X.max()), Y),
-    "X holds complex": (X + 1j, Y),
-    "X holds complex numbers": (FRAME.assign(c=1j), Y),
-    "X holds dates": (np.stack([DAYS, DAYS], axis=1), Y),
-    "X has columns .*'c' holds dates or times": (FRAME.assign(c=DAYS), Y),
-    "X has columns .*'c' holds dates": (FRAME.assign(c=DAYS - DAYS[0]), Y),
-    "X has columns .*'a' holds strings, 'b' holds strings": (FRAME.astype(str), Y),
-    "X has columns .*X holds strings": (X.astype(str), Y),
+    "X contains complex": (X + 1j, Y),
+    "X contains complex numbers": (FRAME.assign(c=1j), Y),
+    "X contains dates": (np.stack([DAYS, DAYS], axis=1), Y),
+    "X has columns .*'c' contains dates or times": (FRAME.assign(c=DAYS), Y),
+    "X has columns .*'c' contains dates": (FRAME.assign(c=DAYS - DAYS[0]), Y),
+    "X has columns .*'a' contains strings, 'b' contains strings": (FRAME.astype(str), Y),
+    "X has columns .*X contains strings": (X.astype(str), Y),
     "y has 1 masked": (X, np.ma.array(Y, mask=np.arange(40) == 3)),
-    "y holds complex": (X, Y + 0j),
-    "y holds dates": (X, DAYS[:2][Y]),
+    "y contains complex": (X, Y + 0j),
+    "y contains dates": (X, DAYS[:2][Y]),
     "X and y have different indices": (FRAME, pd.Series(Y, index=range(1, 41))),
 }
 
@@ -89,7 +89,7 @@ class TestLearners:
             uv.evaluate(learner, X, Y, 2, loss, rng=0)
 
     def test_losses_are_real_numbers(self):
-        with pytest.raises(ValueError, match=r"^what loss custom returned holds complex"):
+        with pytest.raises(ValueError, match=r"^what loss custom returned contains complex"):
             uv.evaluate("lda", X, Y, 2, lambda y, predicted: (y != predicted) + 1j, rng=0)
 
 
@@ -132,7 +132,7 @@ def test_predictions_in_another_order_than_their_rows(rows, message, loss):
 def test_columns_that_cannot_be_numbers_are_named(column, words):
     frame = pd.DataFrame({"a": X[:, 0], "c": column})
     for features, name in ((frame, "'c'"), (frame.to_numpy(dtype=object), "1")):
-        with pytest.raises(ValueError, match=f"not numeric \\({name} holds {words}\\)"):
+        with pytest.raises(ValueError, match=f"not numeric \\({name} contains {words}\\)"):
             uv.evaluate("lda", features, Y, 2, rng=0)
 
 
@@ -146,9 +146,9 @@ def masked(values):
     ("lost", "message"),
     [
         (masked, "has 1 masked"),
-        (lambda values: values + 1j, "holds complex"),
-        (lambda values: np.zeros(values.shape, "datetime64[D]"), "holds dates or times"),
-        (lambda values: values.astype(str), "holds strings"),
+        (lambda values: values + 1j, "contains complex"),
+        (lambda values: np.zeros(values.shape, "datetime64[D]"), "contains dates or times"),
+        (lambda values: values.astype(str), "contains strings"),
     ],
 )
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_columns_named_by_the_classes_tell(loss: str, pos_label: str | None) -> 
     found = uv.Losses.from_predictions(CASE, told, loss=loss, pos_label=pos_label)
     expected = uv.Losses.from_predictions(CASE, TWO, loss=loss, pos_label="case")
     np.testing.assert_allclose(found.means, expected.means)
-    with pytest.raises(ValueError, match=r"predictions\['poor'\] holds"):
+    with pytest.raises(ValueError, match=r"predictions\['poor'\] contains"):
         uv.Losses.from_predictions(CASE, told | {"poor": POOR}, loss=loss)
 
 

@@ -1,6 +1,6 @@
 """No public name of 0.1.0 is lost, and no call that worked then is refused.
 
-`public_names.json` holds what is public: the signature of everything that can be called, and a
+`public_names.json` contains what is public: the signature of everything that can be called, and a
 word for everything else. Names may be added, and so may parameters with defaults, by name alone or
 behind all others.
 """

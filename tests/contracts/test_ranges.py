@@ -1,4 +1,4 @@
-"""Limits lie within what can be, hold their estimate, and say where they were cut."""
+"""Limits lie within what can be, contain their estimate, and say where they were cut."""
 
 import itertools
 import json

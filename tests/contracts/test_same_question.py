@@ -115,7 +115,7 @@ SCALED = [
 
 
 def numbers(result):
-    """All that a result holds: by names, so that two can be compared."""
+    """All that a result contains: by names, so that two can be compared."""
     found = {"conf_int": np.array(result.conf_int() if result.se > 0 else (np.nan, np.nan))}
     for name in ("estimate", "se", "variance", "statistic", "pvalue", "df", "null_value"):
         found[name] = getattr(result, name)

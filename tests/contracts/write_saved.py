@@ -1,7 +1,7 @@
 """Write one small file of each kind that a user can save: python tests/contracts/write_saved.py.
 
 The files in `saved` are those of 0.1.0. They are written again only where a format gets a new
-version, into a folder of its own: `test_saved.py` holds that later versions read these.
+version, into a folder of its own: `test_saved.py` asserts that later versions read these.
 """
 
 import json

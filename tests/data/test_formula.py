@@ -1,4 +1,4 @@
-"""Formulas are data, not code: what they may hold, and that nothing else runs or leaks."""
+"""Formulas are data, not code: what they may contain, and that nothing else runs or leaks."""
 
 import os
 

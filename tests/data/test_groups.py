@@ -190,8 +190,8 @@ def test_dictionaries_keep_groups(losses):
     ("groups", "message"),
     [
         ([1, 0] * 4, "groups must be numbered from 0 in the order in which they first appear"),
-        (["p"] * 8, "groups must hold numbers of shape"),
-        ([0, 1] * 3, "groups must hold numbers of shape"),
+        (["p"] * 8, "groups must contain numbers of shape"),
+        ([0, 1] * 3, "groups must contain numbers of shape"),
         ([0, 1] * 4, "split 0 of the design learns from a part of group 0: learning and test sets"),
     ],
 )

@@ -61,7 +61,7 @@ def test_who_decides_between_labels_and_amounts(y, output, regresses, expected):
 @pytest.mark.parametrize("y", [MANY, MANY.astype(float), np.array([1, 2, 3, 4, 5]), FEW[:21]])
 def test_where_nothing_decides_many_whole_numbers_are_refused(y):
     n_values = len(np.unique(y))
-    with pytest.raises(ValueError, match=f"^y holds {n_values} different whole numbers .*squared"):
+    with pytest.raises(ValueError, match=f"^y contains {n_values} different whole .*squared"):
         taken_for_classes(y)
     assert taken_for_classes(y, pos_label=1)
 

@@ -466,7 +466,7 @@ def test_splits_as_scikit_learn_takes_them(kind):
     ("splits", "message"),
     [
         ([], "has no splits"),
-        ([1, 2], r"design=\[1, 2\] must hold pairs of row numbers"),
+        ([1, 2], r"design=\[1, 2\] must contain pairs of row numbers"),
         ([([0, 1], [6])], "row numbers from 0 to 5"),
         ([([0, 1], [1, 2])], "tests observations that it learns from"),
     ],
@@ -527,10 +527,10 @@ def test_designs_from_indices_and_masks():
         ([([0], [1]), ([], [1])], "split 1 of the design learns from nothing"),
         ([([0], [])], "split 0 of the design tests nothing"),
         ([([0, 1], [1])], "split 0 of the design tests observations that it learns from"),
-        ([([0], [4])], r"split 0 of the design must hold row numbers from 0 to 3 \(n_obs = 4\)"),
-        ([([0], [-1])], "split 0 of the design must hold row numbers"),
-        ([([0.5], [1])], "split 0 of the design must hold row numbers"),
-        ([([True, False], [1])], "split 0 of the design must hold row numbers"),
+        ([([0], [4])], r"split 0 of the design must contain row numbers from 0 to 3 \(n_obs = 4\)"),
+        ([([0], [-1])], "split 0 of the design must contain row numbers"),
+        ([([0.5], [1])], "split 0 of the design must contain row numbers"),
+        ([([True, False], [1])], "split 0 of the design must contain row numbers"),
     ],
 )
 def test_splits_that_are_none_are_refused(splits, message):

@@ -1,4 +1,4 @@
-"""What pages and docstrings say of the committed studies is what their tables hold."""
+"""What pages and docstrings say of the committed studies is what their tables contain."""
 
 import math
 

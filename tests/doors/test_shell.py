@@ -205,7 +205,7 @@ def test_files_of_other_forms(tmp_path, name):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"y": [0, 1]}', "'y' holds arrays or objects"),
+        ('{"y": [0, 1]}', "'y' contains arrays or objects"),
         ("[1, 2]", "JSON without records"),
         ('{"y": 1', "looks like JSON and is neither"),
     ],

@@ -28,5 +28,5 @@ class TestOutput:
         with pytest.raises(ValueError) as error:
             Problem.of(self.X, self.X[:, 0], "lda", output="score")
         assert str(error.value) == (
-            "y must hold class labels for this test, but it holds real values"
+            "y must contain class labels for this test, but it contains real values"
         )

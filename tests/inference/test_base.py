@@ -95,7 +95,7 @@ class TestResponse:
         with pytest.raises(ValueError) as error:
             uv.UStatisticTest(X[:50], y[:50], "knn:1")
         assert str(error.value) == (
-            "y holds 46 different whole numbers in 50 observations: pass loss='squared' or "
+            "y contains 46 different whole numbers in 50 observations: pass loss='squared' or "
             "'absolute' if they are amounts, loss='zero_one' if they are labels (uv.losses.Loss "
             "says of a function of your own what it scores)"
         )
@@ -104,7 +104,7 @@ class TestResponse:
 
     def test_many_whole_numbers_are_no_classes_unless_the_loss_says_so(self):
         X, y = load_diabetes(return_X_y=True)
-        message = "^(test '.*': )?y holds 214 different whole numbers in 442 observations: pass "
+        message = "^(test '.*': )?y contains 214 different whole numbers in 442 observations: pass "
         for door in (
             lambda: uv.UStatisticTest(X, y, "knn:1", "lda"),
             lambda: uv.CorrectedTTest(X, y, "lda", KNeighborsClassifier()),
@@ -147,7 +147,7 @@ def test_a_null_value_that_is_no_number_is_refused(null_value):
 @pytest.mark.parametrize("loss", [None, "squared", "zero_one"])
 def test_an_infinite_response_is_refused_in_our_words(rng, loss):
     y = np.append(rng.normal(size=11), np.inf)
-    with pytest.raises(ValueError, match=r"y must hold finite numbers|needs class labels"):
+    with pytest.raises(ValueError, match=r"y must contain finite numbers|needs class labels"):
         uv.UStatisticTest(rng.normal(size=(12, 2)), y, "ridge:1", loss=loss)
 
 

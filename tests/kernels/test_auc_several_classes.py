@@ -227,14 +227,14 @@ def valid():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y": np.repeat([1, 2, 3], 8)}, "y must hold the classes 0, 1, ..."),
-        ({"y": np.repeat(["a", "b", "c"], 8)}, "y must hold the classes 0, 1, ..."),
-        ({"y": np.repeat([0, 1], 12)}, r"learnt must hold as many|scores must have shape"),
+        ({"y": np.repeat([1, 2, 3], 8)}, "y must contain the classes 0, 1, ..."),
+        ({"y": np.repeat(["a", "b", "c"], 8)}, "y must contain the classes 0, 1, ..."),
+        ({"y": np.repeat([0, 1], 12)}, r"learnt must contain as many|scores must have shape"),
         ({"scores": np.zeros((120, 24, 4))}, r"scores must have shape \(M, n, C\) = \(120, 24, 3"),
         ({"scores": np.full((120, 24, 3), np.nan)}, "scores has NaN in row 0"),
         ({"other": np.zeros((120, 24))}, "other must have shape"),
         ({"learnt": np.ones((120, 24))}, "learnt leaves 0 of 8 observations of class 0"),
-        ({"learnt": 2 * np.ones((120, 24))}, "learnt must hold 0 and 1 only"),
+        ({"learnt": 2 * np.ones((120, 24))}, "learnt must contain 0 and 1 only"),
         ({"cluster": np.zeros(120)}, "cluster must name at least 10 draws"),
         ({"cluster": np.zeros(3)}, "cluster must have shape"),
         ({"exact": True}, "exact=True needs each of the 175616 learning sets once"),

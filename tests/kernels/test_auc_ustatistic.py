@@ -421,15 +421,15 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
-            ({"y": np.arange(20)}, "y must hold 0 and 1 for 20 observations"),
-            ({"y": Y[:-1]}, "y must hold 0 and 1 for 20 observations"),
+            ({"y": np.arange(20)}, "y must contain 0 and 1 for 20 observations"),
+            ({"y": Y[:-1]}, "y must contain 0 and 1 for 20 observations"),
             ({"y": np.ones(20)}, "y has no 0: the AUC needs both classes"),
             ({"scores": np.zeros((100, 19))}, r"scores and learnt must have one shape, got \(100"),
             ({"other": np.zeros((99, 20))}, r"other and learnt must have one shape, got \(99"),
             ({"scores": np.full((100, 20), np.nan)}, "scores has NaN in row 0 for observation"),
             ({"other": np.full((100, 20), np.nan)}, "other has NaN in row 0 for observation"),
             ({"learnt": np.zeros(20)}, r"learnt must have shape \(M, n\)"),
-            ({"learnt": np.full((100, 20), 2)}, "learnt must hold 0 and 1 only"),
+            ({"learnt": np.full((100, 20), 2)}, "learnt must contain 0 and 1 only"),
             ({"learnt": np.zeros((0, 20))}, "with a row or more"),
             ({"cluster": np.arange(5)}, r"cluster must have shape \(100,\), got \(5,\)"),
             ({"cluster": np.arange(100) % 9}, "at least 10 draws of rows, got 9"),

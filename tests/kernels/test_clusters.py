@@ -183,7 +183,7 @@ class TestFromScores:
         index = np.repeat(np.arange(8), 2)
         y = np.where(index < 2, np.tile([1, 2], 8), 0)
         sets = np.tile(np.isin(np.arange(8), (0, 2)), (80, 1))
-        # Either of the two clusters that hold classes 1 and 2 is always learnt from.
+        # Either of the two clusters that contain classes 1 and 2 is always learnt from.
         sets[1::2] = np.isin(np.arange(8), (1, 3))
         scores = np.random.default_rng(0).normal(size=(80, 16, 3))
         found = auc_ustatistic.from_scores(scores, sets[:, index], y, groups=index)
@@ -261,5 +261,5 @@ def test_labels_that_no_row_can_get_are_refused():
     y, labels = np.array([0.0, 1.0, 1.0, 1.0, 0.0]), np.array([[1.0, 0.0, 0.0, 1.0, 1.0]])
     with pytest.raises(ValueError, match="has 0 in row 0 for observation 2, which cannot get that"):
         permutation.generalization(labels, labels, y, groups=[0, 0, 1, 1, 2])
-    with pytest.raises(ValueError, match="y must hold the observed label of each of 5 rows"):
+    with pytest.raises(ValueError, match="y must contain the observed label of each of 5 rows"):
         permutation.generalization(labels, labels, [0.0, 1.0], groups=[0, 0, 1, 1, 2])

@@ -210,7 +210,7 @@ def test_results_are_numpy_and_do_not_depend_on_the_flag(rng):
     [
         (np.zeros(3), np.zeros(4, int), "e must have shape"),
         (np.zeros(0), np.zeros(0, int), "e is empty"),
-        (np.zeros(3), np.zeros(3), "fold must hold integers"),
+        (np.zeros(3), np.zeros(3), "fold must contain integers"),
         (np.array([0, np.nan, 1]), np.array([0, 0, 1]), "1 numbers that are not finite"),
         (np.zeros(3), np.zeros(3, int), "one fold only"),
         (np.zeros((2, 3)), np.array([[0, 0, 1], [0, 1, 2]]), "the same number"),

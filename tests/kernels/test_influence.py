@@ -389,8 +389,8 @@ class TestRefused:
         ("changed", "message"),
         [
             ({"scores": np.zeros((9, 8))}, "must have one shape"),
-            ({"tested": 2 * tested}, "tested must hold 0 and 1 only"),
-            ({"y": np.arange(8)}, "y must hold 0 and 1 for 8 observations"),
+            ({"tested": 2 * tested}, "tested must contain 0 and 1 only"),
+            ({"y": np.arange(8)}, "y must contain 0 and 1 for 8 observations"),
             ({"counts": np.ones((10, 8))}, "counts and tested overlap"),
             (
                 {"counts": np.ones((9, 8))},
@@ -415,7 +415,7 @@ class TestRefused:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([[0.1, np.nan]],), "fold_values holds 1 NaN"),
+        (([[0.1, np.nan]],), "fold_values contains 1 NaN"),
         (([[0.1, 0.2]], [1, 2, 3]), r"estimate must have shape \(1,\), got \(3,\)"),
     ],
 )

@@ -119,9 +119,9 @@ class TestOwnScores:
         ("scores", "y", "message"),
         [
             (np.ones((2, 3)), [0, 1], "scores must have shape (n, n) and y (n,)"),
-            (np.ones((2, 2)), [1, 1], "y must hold 0 and 1, both at least once"),
-            (np.ones((2, 2)), [1, 2], "y must hold 0 and 1, both at least once"),
-            (np.full((2, 2), np.nan), [0, 1], "scores holds NaN for a pair"),
+            (np.ones((2, 2)), [1, 1], "y must contain 0 and 1, both at least once"),
+            (np.ones((2, 2)), [1, 2], "y must contain 0 and 1, both at least once"),
+            (np.full((2, 2), np.nan), [0, 1], "scores contains NaN for a pair"),
         ],
     )
     def test_bad_input(self, scores, y, message):

@@ -277,7 +277,7 @@ def _multinomial(counts):
         ),
         (
             (np.full((1, 2), np.nan), np.ones((1, 2)), np.ones(2)),
-            "predictions holds values that are not finite: drop or impute them",
+            "predictions contains values that are not finite: drop or impute them",
         ),
         (
             (np.ones((1, 2)), np.ones((1, 2)), np.ones(2), "hinge"),

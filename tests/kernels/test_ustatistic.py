@@ -300,7 +300,7 @@ class TestFromPairs:
                 "D1, D2, L1 and L2 must have one shape (G, n), got (6, 8), (6, 9), (6, 9) "
                 "and (6, 9)",
             ),
-            (lambda p: (*p[:2], p[2] * 2, p[3]), "L1 and L2 must hold 0 and 1 only"),
+            (lambda p: (*p[:2], p[2] * 2, p[3]), "L1 and L2 must contain 0 and 1 only"),
             (lambda p: (*p[:3], p[2]), "L1 and L2 must be disjoint row by row"),
             (
                 lambda p: (*p[:3], p[3] & (np.arange(9) > 4)),

@@ -61,7 +61,7 @@ def test_leave_pair_out_leaves_out_missing_values():
     expected = uv.LeavePairOutTest(X[kept], Y[kept], "ridge:1.0").fit(**options)
     assert (found.n_obs, tuple(found)) == (57, tuple(expected))
     assert any(note.startswith("3 observations have missing values") for note in found.notes)
-    with pytest.raises(ValueError, match="X holds nan at row 3"):
+    with pytest.raises(ValueError, match="X contains nan at row 3"):
         uv.LeavePairOutTest(LACKING, Y, "ridge:1.0")
 
 
@@ -94,7 +94,7 @@ def test_comparisons_are_made_on_scikit_learns_splits():
     assert tuple(splits) == pytest.approx(tuple(expected), rel=1e-12)
     with pytest.raises(ValueError, match="cv does not apply to the recommended test"):
         uv.compare(X, Y, learners, cv=5)
-    with pytest.raises(ValueError, match="whose numbers the splits hold"):
+    with pytest.raises(ValueError, match="whose numbers the splits contain"):
         uv.compare(LACKING, Y, learners, "corrected_t", cv=list(folds.split(X, Y)), missing="drop")
 
 
@@ -152,7 +152,7 @@ def test_equal_weights_change_nothing_and_columns_can_be_named():
         ({"sample_weight": WEIGHTS[:9]}, "sample_weight has 9 values for 60 observations"),
         ({"sample_weight": -WEIGHTS}, "finite numbers, none negative and not all 0"),
         ({"sample_weight": 0 * WEIGHTS}, "finite numbers, none negative and not all 0"),
-        ({"sample_weight": ["x"] * 60}, "sample_weight holds strings where numbers"),
+        ({"sample_weight": ["x"] * 60}, "sample_weight contains strings where numbers"),
     ],
 )
 def test_weights_that_cannot_be_used(options, message):

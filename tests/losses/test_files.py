@@ -55,7 +55,7 @@ def test_a_small_archive_of_large_arrays_is_refused_before_it_is_read(tmp_path):
     assert "a.npz asks for 335" in message
     assert "more than max_bytes=33554432: pass a larger max_bytes" in message
     # With leave it is read, and found to be nonsense.
-    with pytest.raises(ValueError, match=r"a\.npz holds no losses that can be used"):
+    with pytest.raises(ValueError, match=r"a\.npz contains no losses that can be used"):
         uv.Losses.load(path, max_bytes=2**26)
 
 
@@ -65,7 +65,7 @@ def test_an_array_of_a_wrong_shape_is_refused_before_it_is_read(tmp_path, name):
     path = repacked(tmp_path / "a.npz", **{f"{name}.npy": npy(np.zeros((2, 2**22), kind))})
     peak, message = peak_of(lambda: uv.Losses.load(path))
     assert peak < 2**22
-    assert message.startswith("a.npz holds no losses that can be used: ")
+    assert message.startswith("a.npz contains no losses that can be used: ")
     assert "has shape (2, 4194304)" in message or "learning has (2, 4194304)" in message
 
 
@@ -175,7 +175,7 @@ def test_wrong_types_in_dictionaries_are_value_errors(name):
 
 
 def test_numbers_are_no_strings():
-    with pytest.raises(ValueError, match=r"means must hold numbers, got '0\.5'"):
+    with pytest.raises(ValueError, match=r"means must contain numbers, got '0\.5'"):
         uv.Losses.from_dict(stored() | {"means": [["0.5", 0.5]] * 2})
 
 

@@ -59,12 +59,12 @@ def test_tables_and_files(tmp_path):
     ("correct", "options", "message"),
     [
         ({"a": [1, 0, None]}, {}, r"correct\['a'\] has 1 missing values: drop these rows for all"),
-        ({"a": ["C", "I"]}, {}, r"holds 'C', 'I', and .* such as column == 'C'"),
-        ({"a": [1, 0.5]}, {}, r"holds 0.5, .* partly right are scores.*loss='score'.*groups=quest"),
+        ({"a": ["C", "I"]}, {}, r"contains 'C', 'I', and .* such as column == 'C'"),
+        ({"a": [1, 0.5]}, {}, r"contains 0.5, .* are scores.*loss='score'.*groups=quest"),
         (
             {"a": [1, 2]},
             {},
-            r"correct\['a'\] holds 2, and values must be True or False, or 1 and 0",
+            r"correct\['a'\] contains 2, and values must be True or False, or 1 and 0",
         ),
         ({"a": [1, 0], "b": [1]}, {}, r"correct\['b'\] has 1 values, where 2 are needed"),
         ({"a": []}, {}, "correct is empty"),

@@ -206,7 +206,7 @@ def test_labels_that_were_never_seen_are_errors_with_a_warning():
     assert losses.means[0, 0] == pytest.approx((rule != Y).mean())
     with (
         pytest.warns(uv.UcvtestWarning, match="labels that y has not"),
-        pytest.raises(ValueError, match="predictions holds 7, for which the matrix has no cost"),
+        pytest.raises(ValueError, match="predictions contains 7, for which the matrix has no cost"),
     ):
         made({"a": rule}, loss=[[0, 1], [1, 0]])
 
@@ -236,14 +236,14 @@ def test_bool_and_categorical_labels_are_labels():
         ({"rules": {"a": np.c_[A, A]}, "loss": "auc"}, r"shape \(60, 2\): pass one column, such"),
         ({"rules": {"a": 1}}, r"predictions\['a'\] must have one dimension, got shape \(\)"),
         ({"rules": {"a": A / 100}}, "pass labels of the same type, such as p > 0.5 made labels"),
-        ({"rules": {"a": RULES["a"].astype(str)}}, r"holds '.', '.', and the labels of y are 0, 1"),
+        ({"rules": {"a": RULES["a"].astype(str)}}, r"contains '.', '.', and the labels of y are"),
         ({"rules": {"a": [None, *RULES["a"][1:]]}}, r"predictions\['a'\] has 1 missing values"),
-        ({"rules": {"a": [{}] * 60}}, r"predictions\['a'\] must hold labels"),
+        ({"rules": {"a": [{}] * 60}}, r"predictions\['a'\] must contain labels"),
         ({"rules": {"a": A}, "loss": "log"}, "goes from 6 to 75, but probabilities lie between"),
         ({"rules": {"a": A * math.nan}, "loss": "auc"}, "has 60 values that are missing: drop"),
         ({"rules": {"a": A * math.inf}, "loss": "squared"}, "60 values that are missing or inf"),
-        ({"rules": {"a": ["x"] * 60}, "loss": "squared"}, r"predictions\['a'\] holds strings wher"),
-        ({"y": None}, "y must hold what was to be predicted: only loss='score' needs none"),
+        ({"rules": {"a": ["x"] * 60}, "loss": "squared"}, r"predictions\['a'\] contains string"),
+        ({"y": None}, "y must contain what was to be predicted: only loss='score' needs none"),
         ({"loss": "score"}, "y does not apply with loss='score', which takes scores as they are"),
         (
             {"y": None, "loss": "score", "pos_label": 1},
@@ -254,8 +254,8 @@ def test_bool_and_categorical_labels_are_labels():
             {"y": Y * 0 + 2, "loss": "brier"},
             r"one class only \(2\), and does not .* pass pos_label=",
         ),
-        ({"y": A / 7}, "loss='zero_one' needs class labels, but y holds real values: use loss="),
-        ({"y": A / 7, "loss": "auc"}, "loss='auc' needs class labels, but y holds real values"),
+        ({"y": A / 7}, "loss='zero_one' needs class labels, but y contains real values: use loss="),
+        ({"y": A / 7, "loss": "auc"}, "loss='auc' needs class labels, but y contains real values"),
         ({"y": PLACE % 3, "loss": "auc"}, "loss='auc' needs two classes, y has 3: merge classes"),
         (
             {"y": PLACE % 3, "loss": "log"},

@@ -145,14 +145,14 @@ def test_frames_are_taken_and_one_learner_has_an_interval():
         ({"scores": {2: [1.0]}}, "fold_scores has the key 2: names must be different strings"),
         (
             {"scores": {"a": 1.0}},
-            r"fold_scores\['a'\] must hold one score for each split, got shap",
+            r"fold_scores\['a'\] must contain one score for each split, got shap",
         ),
         (
             {"scores": {"a": [[1.0]]}},
             r"got shape \(1, 1\): use .ravel\(\) of an array \(repeats, f",
         ),
-        ({"scores": {"a": []}}, "must hold one score for each split"),
-        ({"scores": {"a": ["x", "y"]}}, r"fold_scores\['a'\] holds strings where numbers"),
+        ({"scores": {"a": []}}, "must contain one score for each split"),
+        ({"scores": {"a": ["x", "y"]}}, r"fold_scores\['a'\] contains strings where numbers"),
         ({"scores": {"a": [1, np.nan]}}, r"fold_scores\['a'\] has nan for split 1: a fit failed"),
         ({"scores": {"a": [1, 2], "b": [1]}}, r"fold_scores\['b'\] has 1 scores, where 2 are need"),
         ({"n_learn": 0}, "n_learn must be at least 1, got 0"),

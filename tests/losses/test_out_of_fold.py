@@ -166,7 +166,7 @@ FIRST = {name: row[0] for name, row in LABELS.items()}
         (FIRST, {"fold": np.zeros(N)}, r"^fold names one fold only \(0.0\) in repeat 0"),
         (FIRST, {"fold": FOLD[:-1]}, "^fold names 19 observations, where 20 are needed$"),
         (FIRST, {"fold": [None, *FOLD[1:]]}, "^fold has 1 missing values"),
-        (FIRST, {"fold": 5}, r"^fold must hold the fold of each observation, shape \(n,\), or"),
+        (FIRST, {"fold": 5}, r"^fold must contain the fold of each observation, shape \(n,\), or"),
         (FIRST, {"fold": FOLDS}, r"^predictions\['a'\] has shape \(20,\), where fold has 3 rep"),
         (LABELS, {"fold": FOLD}, r"^predictions\['a'\] has shape \(3, 20\), and fold is that of"),
         (FIRST, {"fold": pd.DataFrame(FOLDS.T)}, "^fold is a DataFrame: pass one column"),

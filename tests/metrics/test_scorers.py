@@ -236,7 +236,7 @@ def test_texts_go_to_pipelines(form):
     result = uv.CorrectedTTest(form(texts), y, {"words": model}, "majority", design=5).fit(rng=0)
     assert result.settings["learner"] == "words"
     assert result.estimate < -0.2
-    with pytest.raises(ValueError, match="X holds texts, which learner lda cannot use: pass a sci"):
+    with pytest.raises(ValueError, match="X contains texts, which learner lda cannot use: pass a"):
         uv.CorrectedTTest(form(texts), y, "lda", "majority")
 
 

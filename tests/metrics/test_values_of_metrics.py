@@ -155,7 +155,7 @@ def test_labels_that_y_lacks_count_as_in_scikit_learn():
                 same(value_of(metric, true, predicted), function(true, predicted))
     with (
         pytest.warns(uv.UcvtestWarning, match="labels that y has not"),
-        pytest.raises(ValueError, match=r"predictions holds 2, .* name an average"),
+        pytest.raises(ValueError, match=r"predictions contains 2, .* name an average"),
     ):
         value_of("f1", y % 2, p % 3)
 

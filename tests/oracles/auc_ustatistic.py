@@ -104,7 +104,7 @@ def symmetrised(kernel, positives, negatives, g1, g0):
 
 
 def pair_effects_by_projection(kernel, positives, negatives, g1, g0):
-    """The same by its other definition, from the means of Phi_0 over the sets that hold a pair."""
+    """The same by its other definition, by means of Phi_0 over the sets that contain a pair."""
     phi = symmetrised(kernel, positives, negatives, g1, g0)
     u = np.mean(list(phi.values()))
     single = {

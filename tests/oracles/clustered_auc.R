@@ -3,7 +3,7 @@
 # Renew (Debian: r-cran-survival, r-cran-jsonlite), from the top of the repository:
 #     Rscript --vanilla tests/oracles/clustered_auc.R > tests/oracles/clustered_auc.json
 #
-# Two scores with ties for 60 rows of clusters of 1 to 8. "mixed": clusters hold both labels; "pure": one
+# Two scores with ties for 60 rows of clusters of 1 to 8. "mixed": clusters contain both labels; "pure": one
 # each. `variance` is that of concordance(cluster =), `difference` that of the difference of both, from the
 # influence values summed by cluster. With `weights`, 1 over the rows of the cluster with the same label,
 # every cluster counts the same in each class: the variance then is that of its influence values too.

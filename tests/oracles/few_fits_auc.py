@@ -39,7 +39,7 @@ def few_fits_of_classes(scores, rounds, classes, v):
 
 
 def few_fits_of_clusters(scores, rounds, classes, rows, weight):
-    """Of clusters k of one class each, with the rows `rows[k]`; `classes` and sets hold clusters.
+    """Of clusters k of one class each, with the rows `rows[k]`; classes and sets have clusters.
 
     psi(k, l) is divided by the mean of C(k, l) over all pairs of clusters. Where C varies, the AUC
     theta is a ratio, and psi + theta (1 - C) its linear part.

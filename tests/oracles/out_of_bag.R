@@ -4,7 +4,7 @@
 #     Rscript --vanilla tests/oracles/out_of_bag.R > tests/oracles/out_of_bag.json
 #
 # Two logistic regressions are learnt from bootstrap samples and score what is not in the sample; the second
-# has a few different scores only, so that there are ties. `counts` says how often a sample holds each
+# has a few different scores only, so that there are ties. `counts` says how often a sample contains each
 # observation. "whole": samples of all observations, by the public Score(); "classes": samples of each class
 # by itself, as the kernel wants them, which Score() does not draw: they go to the function behind it. Every pair
 # is out of some sample: riskRegression counts pairs that never are as ranked wrongly.

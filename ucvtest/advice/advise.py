@@ -510,7 +510,7 @@ def _doubts(recommended: Evidence, procedure: Procedure, n: int, n_fits: int) ->
         doubts.append(f"Its intervals were right in fewer than {LEAST_MEAN:.0%} of the samples.")
     if procedure.overlaps(n):
         doubts.append(
-            "Its learning sets hold most of the observations, so that its intervals can be too "
+            "Its learning sets contain most of the observations, so that its intervals can be too "
             "short for learners whose rules change much from one learning set to another."
         )
     return [f"Cannot promise: {doubt}" for doubt in doubts]

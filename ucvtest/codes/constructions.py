@@ -68,14 +68,14 @@ class LightCode:
         if user_words.ndim != 2 or not user_words.size:
             raise ValueError(f"words must have shape (L, n), got {user_words.shape}")
         if not np.isin(user_words, (0, 1)).all():
-            raise ValueError("words must hold 0 and 1 only")
+            raise ValueError("words must contain 0 and 1 only")
         at_least("n_errors", self.n_errors, 0)
         codewords = np.array(user_words, dtype=bool)
         weights = codewords.sum(axis=1)
         if len(set(weights.tolist())) > 1:
             raise ValueError(f"words must have one weight, got {sorted(set(weights.tolist()))}")
         if len(np.unique(codewords, axis=0)) < len(codewords):
-            raise ValueError("words holds a word twice")
+            raise ValueError("words contains a word twice")
         weight = int(weights[0])
         _check_exchanges(len(codewords), codewords.shape[1], weight)
         codewords.flags.writeable = False
@@ -283,7 +283,9 @@ def order_direction_learner(X_train: Any, y_train: Any, X_test: Any) -> np.ndarr
     """
     learnt, tested, labels = _checked_rows(X_train, y_train, X_test)
     if len(set(labels.tolist())) != 2:
-        raise ValueError(f"y_train must hold labels of two classes for {len(learnt)} observations")
+        raise ValueError(
+            f"y_train must contain two classes of labels for {len(learnt)} observations"
+        )
     feature = learnt[:, 0]
     positive = labels == max(labels.tolist())
     rise = feature[positive].mean() - feature[~positive].mean()
@@ -298,7 +300,7 @@ def _checked_rows(X_train: Any, y_train: Any, X_test: Any) -> tuple[np.ndarray, 
         if rows.ndim != 2 or not rows.size or rows.shape[1:] != learnt.shape[1:]:
             raise ValueError(f"{name} must have shape (n, p), got {rows.shape}")
     if labels.shape != (len(learnt),):
-        raise ValueError(f"y_train must hold {len(learnt)} labels, got shape {labels.shape}")
+        raise ValueError(f"y_train must contain {len(learnt)} labels, got shape {labels.shape}")
     return learnt, tested, labels
 
 

@@ -220,7 +220,7 @@ def _sizes(name: str, sizes: int | Iterable[int]) -> list[int]:
     requested: list[Any] = list(sizes) if isinstance(sizes, Iterable) and several else [sizes]
     integers = [as_integer(name, size) for size in requested]
     if not integers or min(integers) < 1:
-        raise ValueError(f"{name} must hold positive integers, got {integers}")
+        raise ValueError(f"{name} must contain positive integers, got {integers}")
     return integers
 
 
@@ -238,7 +238,7 @@ def _critical_value(
         # A class cannot be learnt without its only observation: every pair is tied.
         return -1
     nulls = simulated_nulls(n0, n1, n_simulations, rng)
-    # Tables hold whole numbers; half an error more would not be rejected by all settings.
+    # Tables contain whole numbers; half an error more would not be rejected by all settings.
     return int(np.floor(min(null.critical_value(alpha) for null in nulls.values())))
 
 

@@ -1,1 +1,1 @@
-"""Checks, exceptions and the float64 boundary: what every room may use."""
+"""Checks, exceptions and the float64 boundary, which every room may use."""

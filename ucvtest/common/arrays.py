@@ -1,4 +1,4 @@
-"""Arrays from what users pass: what NumPy would turn into other numbers is refused."""
+"""Arrays from values that users pass; values that NumPy would change are refused."""
 
 from datetime import date, time, timedelta
 from typing import Any
@@ -15,14 +15,14 @@ TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 COMPLEX = (complex, np.complexfloating)
 
 NO_TIMES = (
-    "{} holds dates or times, which are not numbers: convert them in a unit of your own, for "
-    "example (t - t.min()) / np.timedelta64(1, 'D'), or to strings (.astype(str)) where they are "
+    "{} contains dates or times, which are not numbers: convert them to a unit of your choice, for "
+    "example (t - t.min()) / np.timedelta64(1, 'D'), or to strings (.astype(str)) if they are "
     "labels"
 )
 
 
 def as_array(name: str, value: Any) -> np.ndarray:
-    """An array of any type, on the way to which nothing is lost.
+    """Convert to an array of any type, or refuse if information would be lost.
 
     Raises
     ------
@@ -36,8 +36,8 @@ def as_array(name: str, value: Any) -> np.ndarray:
     >>> as_array("y", np.array([1 + 2j]))
     Traceback (most recent call last):
         ...
-    ValueError: y holds complex numbers, whose imaginary part would be lost: pass the real part, \
-or both parts as two columns
+    ValueError: y contains complex numbers, whose imaginary part would be lost: pass the real \
+part, or both parts as two columns
     """
     check_whole(name, value)
     try:
@@ -52,15 +52,15 @@ or both parts as two columns
 
 
 def as_numbers(name: str, value: Any) -> np.ndarray:
-    """A float64 array, of what is numbers already.
+    """Convert numbers to a float64 array; nothing else is accepted.
 
     Raises
     ------
     ValueError
-        If values are masked, complex, dates, times or strings, also where these look like
-        numbers, or rows differ in length.
+        If values are masked, complex, dates, times or strings (even strings that look like
+        numbers), or if rows differ in length.
     """
-    # An array of numbers, as most are, can hold nothing else.
+    # Most inputs are arrays of numbers, which cannot contain anything else.
     is_plain_array = type(value) is np.ndarray and value.dtype.kind in "fiub"
     array = value if is_plain_array else as_array(name, value)
     if array.dtype.kind in "fiub":
@@ -70,17 +70,17 @@ def as_numbers(name: str, value: Any) -> np.ndarray:
         raise ValueError(NO_TIMES.format(name))
     if other:
         raise ValueError(
-            f"{name} holds {other} where numbers are needed: convert them before, with "
-            ".astype(float) where they are written numbers"
+            f"{name} contains {other} where numbers are needed: convert them first, with "
+            ".astype(float) if they are numbers written as text"
         )
     try:
         return np.asarray(array, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must hold numbers: {error}") from None
+        raise ValueError(f"{name} must contain numbers: {error}") from None
 
 
 def check_whole(name: str, value: Any) -> None:
-    """Refuse what has a mask, or complex numbers; a table's columns are looked at one by one.
+    """Refuse masked values and complex numbers; the columns of a table are checked one by one.
 
     Raises
     ------
@@ -98,13 +98,13 @@ def check_whole(name: str, value: Any) -> None:
         issubclass(array_type, COMPLEX) for array_type in types
     ):
         raise ValueError(
-            f"{name} holds complex numbers, whose imaginary part would be lost: pass the real "
+            f"{name} contains complex numbers, whose imaginary part would be lost: pass the real "
             "part, or both parts as two columns"
         )
 
 
 def other_than_numbers(value: Any) -> str:
-    """What else an array holds, of which NumPy makes numbers where it can; "" if nothing."""
+    """Name the values that NumPy would silently convert to numbers; "" if there are none."""
     array = np.asarray(value)
     types = _types_in(array) if array.dtype == object else {array.dtype.type}
     for kinds, type_words in ((TEXT, "strings"), (TIMES, "dates or times")):
@@ -114,7 +114,7 @@ def other_than_numbers(value: Any) -> str:
 
 
 def _count_masked(value: Any, depth: int = 2) -> int:
-    """Masked values of an array, or of those in a list, or in a list of lists."""
+    """Number of masked values of an array, of arrays in a list, or in a list of lists."""
     if isinstance(value, np.ma.MaskedArray):
         return int(np.ma.getmaskarray(value).sum())
     if isinstance(value, (list, tuple)) and depth:

@@ -44,7 +44,7 @@ def is_integer(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether a value is a finite number, as a float too; True is not, nor is a Fraction.
 
-    SciPy computes with no other kinds, and strings are formatted of no others.
+    SciPy computes with these kinds only, and format strings accept these only.
     """
     if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
         return False
@@ -55,7 +55,7 @@ def is_number(value: Any) -> bool:
 
 
 def as_integer(name: str, value: Any) -> int:
-    """The value as an int, refused if it is none in the sense of `is_integer`."""
+    """The value as an int, refused unless `is_integer` is true of it."""
     if not is_integer(value):
         raise ValueError(f"{name} must be an integer, got {value!r:.60}")
     return int(value)
@@ -82,16 +82,17 @@ def check_format_version(source: str, version: Any, known_version: int) -> None:
 
 
 def check_number(name: str, value: Any, *, low: float = -1e100, high: float = 1e100) -> None:
-    """Refuse what is no number between two limits; by default those whose squares are numbers."""
+    """Refuse anything but a number between two limits; the default limits have finite squares."""
     if not is_number(value) or not low <= value <= high:
         limits = f" between {low:g} and {high:g}" if (low, high) != (-1e100, 1e100) else ""
         raise ValueError(f"{name} must be a finite number{limits}, got {value!r:.60}")
 
 
 def check_is_float(name: str, value: Any, example: str) -> None:
-    """Refuse what lies between 0 and 1 and is of a type that nothing computes with.
+    """Refuse a value between 0 and 1 whose type is not supported in computations.
 
-    A Fraction, a Decimal, an array and a text are such; that they lie outside would be false.
+    Examples are a Fraction, a Decimal, an array and a text. To call them out of range would be
+    wrong.
     """
     try:
         lies_between = not is_number(value) and 0 < float(value) < 1
@@ -117,16 +118,17 @@ def check_switch(name: str, value: Any) -> None:
 
 
 LARGEST = 1e70
-"""Numbers beyond this have squared losses whose variance is none; no measurement comes near."""
+"""The variance of squared losses overflows beyond this number; no measurement comes near."""
 
 
 def check_size(name: str, values: np.ndarray) -> None:
-    """Refuse numbers whose squares have no variance."""
+    """Refuse numbers so large that the variance of their squares overflows."""
     largest_size = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
     if largest_size > LARGEST:
         raise ValueError(
-            f"{name} holds a number of size {largest_size:.3g}, and squares of numbers above "
-            f"{LARGEST:g} have no variance: correct it, drop the observation, or use other units"
+            f"{name} contains a number of size {largest_size:.3g}, and the variance of squares of "
+            f"numbers above {LARGEST:g} overflows: correct it, drop the observation, or use other "
+            "units"
         )
 
 
@@ -134,16 +136,16 @@ HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def check_text(name: str, value: Any) -> None:
-    """Refuse strings with half a surrogate pair, which no file and no terminal takes."""
+    """Refuse strings with half a surrogate pair, which no file and no terminal accepts."""
     if isinstance(value, str) and HALF_A_PAIR.search(value):
         raise ValueError(
-            f"{name} {value!a:.60} holds half a surrogate pair, which cannot be written as "
+            f"{name} {value!a:.60} contains half a surrogate pair, which cannot be written as "
             "UTF-8: decode the text with the encoding in which it was written"
         )
 
 
 def check_options(user_callable: Any, called: str, user_options: Iterable[str]) -> None:
-    """Refuse keywords that a function does not have, with the nearest that it has.
+    """Refuse keywords that a function does not have, and suggest the nearest one that it has.
 
     Raises
     ------
@@ -171,11 +173,11 @@ ELSEWHERE = {
     "fit_params": "rows are weighted by weights=, other parameters belong in the learner",
     "params": "rows are weighted by weights=, other parameters belong in the learner",
 }
-"""Options of other packages, and where their like is here."""
+"""Options of other packages, and where their equivalents are here."""
 
 
 def named_options(wrapped_callable: Callable[P, R]) -> Callable[P, R]:
-    """Say of unknown keywords and missing arguments which class or function they were for."""
+    """Name the class or function in errors about unknown keywords and missing arguments."""
     wrapped_signature = signature(wrapped_callable)
 
     @wraps(wrapped_callable)
@@ -208,7 +210,7 @@ def check_seconds(max_seconds: Any) -> None:
 
 
 def check_workers(n_jobs: Any, batch_size: Any) -> None:
-    """Refuse numbers of workers and of learning sets that make no sense; None is the default."""
+    """Refuse invalid numbers of workers and of learning sets; None is the default."""
     if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
         raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
     if batch_size is not None and as_integer("batch_size", batch_size) < 1:

@@ -57,7 +57,7 @@ def _same_arrays(array: np.ndarray, other_array: np.ndarray) -> bool:
 
 
 def _is_opaque(value: Any) -> bool:
-    """Whether it does not say itself when it is equal, or not where arrays are among its parts."""
+    """Whether its type defines no equality, or one that fails if arrays are among its parts."""
     if isinstance(value, type):
         return False
     by_identity = getattr(type(value), "__eq__") is object.__eq__  # noqa: B009  (mypy)

@@ -1,4 +1,4 @@
-"""Own classes of errors and warnings, and what helps them to say what they are about."""
+"""The package's classes of errors and warnings, and helpers that name their subject."""
 
 import sys
 import warnings
@@ -27,11 +27,11 @@ UNUSABLE = (
     OverflowError,
     RecursionError,
 )
-"""What Python and NumPy raise over parts of a wrong type, shape, size or length."""
+"""Errors that Python and NumPy raise over parts of a wrong type, shape, size or length."""
 
 
 class ForkedProcessError(RuntimeError):
-    """The process was forked when it was too late, so JAX cannot be used in it."""
+    """The process was forked after JAX had started, so JAX cannot be used in it."""
 
 
 class MissingPlatformError(RuntimeError):
@@ -43,11 +43,11 @@ class UcvtestWarning(UserWarning):
 
 
 class SlowFitsWarning(UcvtestWarning):
-    """Fits will take long. It is of use while they go on, and not after them."""
+    """Fits will take long. The warning is useful while they run, not afterwards."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """An interrupt that keeps what was finished before it, as `results`."""
+    """An interrupt that keeps the results finished before it, as `results`."""
 
     def __init__(self, results: Any, results_words: str) -> None:
         self.results = results
@@ -57,12 +57,12 @@ class Interrupted(KeyboardInterrupt):
 
 
 def warn_caller(message: str, category: type[Warning] = UcvtestWarning) -> None:
-    """Give a warning that points to the line of the user's code that led to it.
+    """Issue a warning that points to the line of the user's code that led to it.
 
     Notes
     -----
-    The user's code is the first that belongs neither to this package, nor to the one that calls
-    this function, nor to the libraries through which they call themselves.
+    The user's code is the first code outside this package, outside the package that calls this
+    function, and outside the libraries through which these packages call themselves.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def warn_caller(message: str, category: type[Warning] = UcvtestWarning) -> None:
 
 @contextmanager
 def naming(subject: str) -> Iterator[None]:
-    """Say of errors what they are about."""
+    """Add the subject to the messages of errors."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What every fit needs around it: a generator, workers, a progress bar."""
+"""The surroundings of every fit: a generator, workers, a progress bar."""
 
 import math
 import sys
@@ -25,20 +25,20 @@ __all__ = [
 ]
 
 SHOW_SECONDS = 1.0
-"""Least seconds between two looks at an answer so far, which takes some thousandths."""
+"""Least seconds between two computations of the answer so far; each takes milliseconds."""
 
 CLOCK = time.monotonic
-"""By which the duration of fits is foreseen."""
+"""The time of the first fits predicts the duration of all."""
 
 LINE_SECONDS = 60.0
-"""Seconds between two lines about progress where they are asked for and there is no terminal."""
+"""Seconds between two lines about progress, if they are requested and there is no terminal."""
 
 
 def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
     """The generator that ``rng=None``, an integer or a Generator stand for, and its seed.
 
-    Without a seed one is drawn from the operating system, so that results can be repeated; the seed
-    of a Generator is not known.
+    If no seed is given, one is drawn from the operating system, so that results can be repeated.
+    The seed of a Generator is not known.
     """
     if isinstance(rng, np.random.Generator):
         return rng, None
@@ -100,9 +100,9 @@ def _bars_by(make_bar: Callable[[str], Any] | None) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator[Any]:
-    """A tqdm bar that appears after three seconds, on terminals and in notebooks unless asked for.
+    """A tqdm bar that appears after three seconds; by default on terminals and in notebooks only.
 
-    Asked for where there is no terminal, as in a batch job, it is a line a minute.
+    If it is requested where there is no terminal, as in a batch job, it prints a line a minute.
     """
     make_bar = _MAKE_BAR.get()
     if make_bar is not None and progress is not False:
@@ -114,7 +114,7 @@ def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator
     if notebook:
         from tqdm.auto import tqdm
 
-        # Its output is no terminal, and shows bars all the same.
+        # Its output is not a terminal but shows bars nevertheless.
         options["disable"] = False
     else:
         from tqdm import tqdm
@@ -139,14 +139,14 @@ class _Lines:
             self._stream.write(f"{line}\n")
 
     def flush(self) -> None:
-        """Have the lines so far shown."""
+        """Flush the lines so far."""
         self._stream.flush()
 
 
 def row_batches(
     n_rows: int, cells: int, most_cells: int, most_rows: int | None = None
 ) -> Iterator[slice]:
-    """Rows, some at a time, so that memory stays bounded where each has so many cells."""
+    """Slices of rows, so that memory stays bounded if each row has this many cells."""
     size = max(1, most_cells // cells)
     size = size if most_rows is None else min(size, most_rows)
     for first_row in range(0, n_rows, size):
@@ -158,26 +158,26 @@ class Progress:
     """The progress of a call: how many fits there were and how many there will be."""
 
     checkpoint: Any = None
-    """Keeps what is finished, where one is wanted."""
+    """The checkpoint, which keeps finished work; None if none is wanted."""
     known: Any = None
-    """Predictions that several tests of a call ask for, where there is no checkpoint."""
+    """Predictions that several tests of a call share if there is no checkpoint."""
     clock: Callable[[], float] = field(default_factory=lambda: CLOCK)
-    """Tests pass one of their own."""
+    """Tests pass their own."""
     n_fits: int = 0
     total: int | None = None
-    """Fits that there will be, or at most; None where that is not known."""
+    """The number of fits to come, or an upper bound; None if it is not known."""
     at_most: bool = False
     """Whether there may be fewer."""
     foreseen: int | None = None
-    """Fits that there will be as far as can be seen, where they are bounded alone."""
+    """The expected number of fits if only an upper bound is known."""
     duration_announced: bool = False
-    """Whether it was said that they will take long."""
+    """Whether the user was warned that the fits will take long."""
     last_shown: float = -math.inf
     """When an answer so far was shown last."""
 
     @property
     def known_fits(self) -> Any:
-        """Where predictions are looked for before a learner is fitted; None if nowhere."""
+        """Where predictions are looked up before a learner is fitted; None if nowhere."""
         return self.known if self.checkpoint is None else self.checkpoint
 
     def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
@@ -188,7 +188,7 @@ class Progress:
 
 
 class NoBar:
-    """Stands for a progress bar where nothing takes long enough to need one."""
+    """Replaces the progress bar if nothing takes long enough to need one."""
 
     n = total = 0
     disable = True
@@ -199,19 +199,19 @@ class NoBar:
 
 @dataclass(frozen=True)
 class Execution:
-    """How fits are run: what decides the draws, and what decides speed and memory alone."""
+    """How fits are run: settings that decide the draws, and settings of speed and memory."""
 
     generator: np.random.Generator
     seed: int | None
     n_jobs: int | None = None
     batch_size: int | None = None
     max_seconds: float | None = None
-    """Seconds after which a design is refused that takes longer, before it is begun."""
+    """A design that would take longer than these seconds is refused before it is begun."""
     bar: Any = field(default_factory=NoBar)
     progress: Progress = field(default_factory=Progress)
 
     def announce_total(self, n_fits: int, *, at_most: bool = False) -> None:
-        """Set how many fits there will be, so that the time left can be told."""
+        """Set the number of fits to come, so that the time left can be predicted."""
         progress = self.progress
         progress.total, progress.at_most = progress.n_fits + n_fits, at_most
         progress.foreseen = None
@@ -219,12 +219,12 @@ class Execution:
             self.bar.total = self.bar.n + n_fits
 
     def update_eta(self, n_fits: int) -> None:
-        """Show how many fits are left, as far as can be seen; no result depends on it."""
+        """Show the expected number of fits left; no result depends on it."""
         self.bar.total = self.bar.n + n_fits
         self.progress.foreseen = self.progress.n_fits + n_fits
 
     def show(self, answer_so_far: Callable[[], str]) -> None:
-        """Show an answer so far, found no more often than the bar shows what is new."""
+        """Show the answer so far, computed no more often than the bar is updated."""
         if self.bar.disable:
             return
         clock_now = self.progress.clock()
@@ -239,7 +239,7 @@ class Execution:
 
     @property
     def trial(self) -> Self:
-        """The same for fits that are part of no answer: not shown, counted or kept."""
+        """The same for fits that no answer uses: they are not shown, counted or kept."""
         return replace(self, bar=NoBar(), progress=Progress())
 
     @classmethod

@@ -15,10 +15,10 @@ class InUseError(Exception):
 
 
 class FileLock:
-    """The operating system's lock on a file beside the one that is written.
+    """The operating system's lock on a file next to the one that is written.
 
-    It ends with its process, whatever happens to it; the file beside then means nothing, and is
-    taken over by the next call.
+    The lock ends with its process, however the process ends. The lock file then means nothing, and
+    the next call takes it over.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,18 +33,19 @@ class FileLock:
         InUseError
             If another call has it.
         OSError
-            If there can be no file beside.
+            If the lock file cannot be made.
         """
         while self._handle is None:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
             try:
                 if not _lock(handle):
                     warn_caller(
-                        f"{self._path.parent} is on a file system without locks: two calls at once "
-                        "would mix what they write; name a file on another, or run one at a time"
+                        f"{self._path.parent} is on a file system without locks, so two calls at "
+                        "once would mix their output: name a file on another file system, or run "
+                        "one call at a time"
                     )
                 elif not _is_at(self._path, handle):
-                    # Whoever had it before has just removed it.
+                    # The previous owner has just removed it.
                     os.close(handle)
                     continue
             except BaseException:
@@ -53,11 +54,11 @@ class FileLock:
             self._handle = handle
 
     def release(self) -> None:
-        """Let others have it; nothing is left behind."""
+        """Release the lock; no file is left behind."""
         if self._handle is None:
             return
         handle, self._handle = self._handle, None
-        # Windows removes no file that is open.
+        # Windows does not remove a file that is open.
         with suppress(OSError):
             self._path.unlink()
         os.close(handle)

@@ -1,4 +1,4 @@
-"""What a value is, in 32 hexadecimal digits that do not change from one process to the next."""
+"""A value's content in 32 hexadecimal digits that do not change between processes."""
 
 import functools
 import re
@@ -15,17 +15,18 @@ from ucvtest.common.own_code import is_own, parts_of_class, used_globals, versio
 __all__ = ["fingerprint"]
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-"""Where an object lies in memory, as Python writes objects that say nothing else of themselves."""
+"""The memory address in Python's default representation of an object."""
 
 
 def fingerprint(value: Any) -> str:
     """Equal for values with equal parts: numbers, tables, estimators, functions and their like.
 
-    Of a function its code, its defaults, what it encloses, and the functions, classes, estimators,
-    constants and data (dictionaries, lists, sets, arrays, tables) of own modules that it reads
-    count; of an object its parameters or its attributes, and the methods of its class. Of installed
-    packages the version counts. Not seen are data that a function changes itself, global variables
-    that are other objects, what a function imports while it runs, files, and the environment.
+    A function counts by its code, its defaults, its closure, and the functions, classes,
+    estimators, constants and data (dictionaries, lists, sets, arrays, tables) that it reads in the
+    user's own modules. An object counts by its parameters or attributes and by the methods of its
+    class. An installed package counts by its version. The fingerprint does not see data that a
+    function changes itself, global variables that are other objects, imports while a function runs,
+    files, or the environment.
     """
     digest = blake2b(digest_size=16)
     _Parts(digest).add(value)
@@ -101,10 +102,10 @@ class _Parts:
             self._add_all(parts_of_class(cls))
 
     def _is_known(self, code: FunctionType | type) -> bool:
-        """Whether a function or class was written before; then its number is."""
+        """Whether a function or class was written before; its number is then written instead."""
         was_written = id(code) in self._code
         self._write("code", str(self._code.setdefault(id(code), len(self._code))))
-        # Another object must not come to its place in memory meanwhile.
+        # Another object must not take its place in memory meanwhile.
         self._kept.append(code)
         return was_written
 
@@ -121,9 +122,9 @@ class _Parts:
 
 
 def _fingerprint_parts(value: Any) -> tuple[Any, ...]:
-    """What makes an object what it is."""
+    """The parts of an object that decide its behaviour."""
     if hasattr(value, "fingerprint_parts"):
-        # Learners of other languages say themselves what decides their predictions.
+        # Learners of other languages state themselves what decides their predictions.
         return tuple(value.fingerprint_parts)
     if isinstance(value, CodeType):
         return value.co_code, value.co_consts, value.co_names

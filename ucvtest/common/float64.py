@@ -97,7 +97,7 @@ def _check_platform() -> None:
     try:
         jax.devices()
     except (RuntimeError, AssertionError) as error:
-        # Where all platforms that were asked for are skipped, JAX asserts, and says nothing.
+        # If all requested platforms are skipped, JAX fails an assertion without a message.
         jax_message = f"; JAX says: {error}" if str(error) else ""
         raise MissingPlatformError(
             f"JAX cannot start (JAX_PLATFORMS, or jax.config.jax_platforms, is "

@@ -1,6 +1,7 @@
-"""Processes that were forked after JAX had started: its threads did not come along.
+"""Processes that were forked after JAX had started, without the threads of JAX.
 
-What JAX computes there waits for them for ever, so the first call that needs JAX says so instead.
+Computations there would wait for these threads forever, so the first call that needs JAX raises an
+error instead.
 """
 
 import os
@@ -12,7 +13,7 @@ from ucvtest.common.exceptions import ForkedProcessError
 __all__ = ["refuse_fork"]
 
 MESSAGE = (
-    "this process was forked after JAX had started, and JAX would wait for ever for threads that "
+    "this process was forked after JAX had started, and JAX would wait forever for threads that "
     "the fork does not have: start processes by the method 'spawn' or 'forkserver', for example "
     "multiprocessing.get_context('spawn'), or leave them to n_jobs="
 )
@@ -20,7 +21,7 @@ MESSAGE = (
 
 @dataclass
 class _Started:
-    """Which process this package last used JAX in, and whether the fork is known to be too late."""
+    """The process in which this package last used JAX, and whether a fork came too late."""
 
     process: int | None = None
     too_late: bool = False
@@ -30,13 +31,13 @@ _started = _Started()
 
 
 def refuse_fork() -> None:
-    """Refuse to use JAX where it had been started before the process was forked.
+    """Refuse to use JAX if it had started before the process was forked.
 
     Raises
     ------
     ForkedProcessError
     """
-    # Forks that Python knows nothing of, such as those of R, are told by the process number.
+    # Forks unknown to Python, such as those made by R, are recognised by the process number.
     process = os.getpid()
     if _started.process not in (None, process):
         _started.too_late |= _jax_has_started()
@@ -48,7 +49,7 @@ def refuse_fork() -> None:
 def _jax_has_started() -> bool:
     """Whether JAX has a backend, whose threads are running; asking starts none."""
     bridge = sys.modules.get("jax._src.xla_bridge")
-    # No public function of JAX says so; without this one, what counts is our own use.
+    # No public function of JAX tells this; without this one, only our own use counts.
     backends_initialized = getattr(
         bridge, "backends_are_initialized", lambda: _started.process is not None
     )

@@ -1,4 +1,4 @@
-"""What module-level data hold, as far as it can be read, and which data code changes itself."""
+"""The content of module-level data, as far as it can be read, and the data that code changes."""
 
 import dis
 import re
@@ -18,7 +18,7 @@ import numpy as np
 __all__ = ["changed_names", "content", "is_data"]
 
 FIXED = (Number, date, time, timedelta, range, slice, PurePath, Enum, re.Pattern)
-"""What never changes and writes itself in full."""
+"""Types that never change and whose representation is complete."""
 
 CONTAINERS = (dict, MappingProxyType, list, tuple, deque, set, frozenset, SimpleNamespace, partial)
 
@@ -32,7 +32,7 @@ CHANGING |= {"update"}
 """Methods that change a container in place."""
 
 STORES = {"STORE_SUBSCR": 2, "DELETE_SUBSCR": 2, "STORE_SLICE": 3, "STORE_ATTR": 1}
-"""How deep in the stack the object lies that a step of code changes."""
+"""The depth in the stack of the object that a step of code changes."""
 
 
 def is_data(value: Any) -> bool:
@@ -46,16 +46,16 @@ def is_data(value: Any) -> bool:
 def content(
     value: Any, is_known: Callable[[Any], bool], enclosing_ids: tuple[int, ...] = ()
 ) -> Any:
-    """A value whose fingerprint goes by what it holds; `is_known` says what is taken as it is.
+    """The content of a value, for its fingerprint; `is_known` decides which parts stay unread.
 
-    Of a part that cannot be read the type counts, of a function or class of an installed package
-    its name.
+    A part that cannot be read counts by its type. A function or class of an installed package
+    counts by its name.
     """
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if is_known(value):
         return value
     if id(value) in enclosing_ids:
-        # It contains itself.
+        # The value contains itself.
         return kind, len(enclosing_ids) - enclosing_ids.index(id(value))
     if isinstance(value, FIXED):
         return kind, repr(value)
@@ -95,7 +95,7 @@ def _array_or_name(value: Any, kind: str) -> Any:
     try:
         return kind, np.asarray(value)
     except (TypeError, ValueError, RuntimeError):
-        # An array of another library that it does not give away.
+        # An array of another library that does not hand out its values.
         return kind
 
 
@@ -117,7 +117,7 @@ def changed_names(code: CodeType) -> set[str]:
 
 
 def _path(steps: list[dis.Instruction], depth: int) -> set[str]:
-    """Names by which code came to an object in the stack: a.b of ``a.b[k]``, whatever k is."""
+    """Names by which code reached an object in the stack: a.b of ``a.b[k]``, whatever k is."""
     names, above = set(), depth
     for step in reversed(steps):
         depth_before = above - dis.stack_effect(step.opcode, step.arg, jump=False)

@@ -1,7 +1,7 @@
-"""The code of functions and classes that people write themselves, as far as it decides results.
+"""The code of functions and classes that users write, as far as it decides results.
 
-Code of installed packages is known by its version. Own code is whatever lies outside of them: a
-notebook, a script, a module beside it.
+Code of an installed package is identified by its version. Own code is everything else: a notebook,
+a script, a module next to it.
 """
 
 import dis
@@ -21,32 +21,32 @@ INSTALLED = frozenset(("site-packages", "dist-packages"))
 OURS = frozenset(("ucvtest", "ucvtest_r", "ucvtest_mlflow"))
 
 MARKS = frozenset(("__module__", "__dict__", "__weakref__", "__doc__", "__slots__"))
-"""What a class has and no method reads to decide anything."""
+"""Attributes of a class that do not decide any result."""
 
 
 def is_own(name: Any) -> bool:
-    """Whether a module, by its name, is one that people write themselves."""
+    """Whether the name of a module shows that a user wrote it."""
     if not isinstance(name, str):
         return False
     root = name.partition(".")[0]
     if (root in sys.stdlib_module_names and root != "__main__") or root in OURS:
         return False
     file = getattr(sys.modules.get(name), "__file__", None)
-    # What has no file was typed in, or made by another program.
+    # A module without a file was typed in, or made by another program.
     return root != "builtins" and (file is None or not INSTALLED & set(Path(file).parts))
 
 
 def version_of_package(name: Any) -> str:
-    """The version of the package that a module belongs to; empty where it says none."""
+    """The version of the package that a module belongs to; empty if it states none."""
     root = str(name).partition(".")[0]
     return str(getattr(sys.modules.get(root), "__version__", ""))
 
 
 def used_globals(python_function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What a function reads of its own modules: functions, classes, estimators, constants, data.
+    """Functions, classes, estimators, constants and data of own modules that a function reads.
 
-    Left out are variables that a function writes, and data that it changes in place: they count or
-    remember something, and differ from one call to the next.
+    Variables that a function writes and data that it changes in place are left out. They count or
+    remember something, so they differ from one call to the next.
     """
     names, written = _names(python_function.__code__)
     changed = changed_names(python_function.__code__)
@@ -61,7 +61,7 @@ def used_globals(python_function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def parts_of_class(cls: type) -> Iterator[tuple[str, Any]]:
-    """Methods and constants of a class that is own, and of the own classes before it."""
+    """Methods and constants of a user's class, and of its base classes that users wrote."""
     for base_class in cls.__mro__:
         if not is_own(base_class.__module__):
             continue
@@ -78,7 +78,7 @@ def parts_of_class(cls: type) -> Iterator[tuple[str, Any]]:
             elif isinstance(value, property):
                 yield name, (value.fget, value.fset)
             elif name not in written:
-                # Python makes tables of its own, such as __annotations__.
+                # Python adds its own tables, such as __annotations__.
                 yield from _seen(name, value, members if name.startswith("__") else changed)
 
 
@@ -91,7 +91,7 @@ def _of_module(module: ModuleType, names: set[str], changed: set[str]) -> Iterat
 
 
 def _seen(name: str, value: Any, changed: Container[str]) -> Iterator[tuple[str, Any]]:
-    """A variable, if it decides results and is not `changed` by the code that reads it."""
+    """Yield a variable if it decides results and is not `changed` by the code that reads it."""
     if _is_code_or_constant(value):
         yield name, value
     elif name not in changed and is_data(value):
@@ -99,7 +99,7 @@ def _seen(name: str, value: Any, changed: Container[str]) -> Iterator[tuple[str,
 
 
 def _is_code_or_constant(value: Any) -> bool:
-    """Whether a global variable decides results and stays what it is."""
+    """Whether a global variable decides results and does not change."""
     if isinstance(value, tuple):
         return all(map(_is_code_or_constant, value))
     if isinstance(value, (type, FunctionType)):
@@ -108,7 +108,7 @@ def _is_code_or_constant(value: Any) -> bool:
         return True
     if isinstance(value, (ModuleType, BuiltinFunctionType)):
         return False
-    # A function that was compiled, or is remembered; an estimator, which has parameters.
+    # A compiled or cached function; an estimator, which has parameters.
     wrapped_function = getattr(value, "__wrapped__", None)
     if isinstance(wrapped_function, FunctionType):
         return is_own(wrapped_function.__module__)

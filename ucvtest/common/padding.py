@@ -1,4 +1,4 @@
-"""Arrays filled up to a few sizes, so that samples of similar size share a compilation."""
+"""Arrays padded to a few sizes, so that samples of similar size share a compilation."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def next_power_of_two(number: int) -> int:
 
 
 def padded(array: np.ndarray, size: int, *axes: int, fill: float = 0) -> np.ndarray:
-    """The array, filled up behind its observations to a size, along the axes that have them.
+    """The array, padded after its observations to a size, along the axes of observations.
 
     Examples
     --------

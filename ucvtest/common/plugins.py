@@ -1,4 +1,4 @@
-"""Plugins: packages that depend on this one, and that it finds by their entry points.
+"""Plugins: packages that depend on this one and are found by their entry points.
 
 A plugin declares an entry point in the group ``ucvtest.loggers``. It refers to a module that
 has the functions `autolog`, `flush_spool`, `load_assessments` and `load_table`, which importing
@@ -13,7 +13,7 @@ __all__ = ["mlflow_function"]
 
 
 def mlflow_function(name: str) -> Callable[..., Any]:
-    """The function of the plugin that logs to MLflow; an ImportError says what is missing."""
+    """The function of the plugin that logs to MLflow; an ImportError names the missing part."""
     try:
         for plugin in entry_points(group="ucvtest.loggers", name="mlflow"):
             plugin_function: Callable[..., Any] = getattr(plugin.load(), name)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: what was there before stays until then."""
+"""Files that are written whole or not at all: the old file stays until then."""
 
 import os
 import secrets
@@ -11,12 +11,12 @@ __all__ = ["replacing", "write_whole"]
 
 
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> None:
-    """Write text (as UTF-8) or bytes to a file, which is the old one until all is on the disk.
+    """Write text (as UTF-8) or bytes to a file; the old file stays until all is on the disk.
 
     Raises
     ------
     OSError
-        If the file cannot be written; the old one is as it was.
+        If the file cannot be written; the old one is then unchanged.
     """
     with replacing(path) as temporary_path:
         temporary_path.write_bytes(data.encode() if isinstance(data, str) else data)
@@ -24,9 +24,9 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> None:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A new file beside, with the same ending, that takes the place of a file once it is written.
+    """A new file in the same folder, with the same ending, that replaces a file once written.
 
-    Pipes and devices are themselves what is written, as is a file in a folder that takes no other.
+    Pipes and devices are written directly, as is a file in a folder in which no other can be made.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -46,16 +46,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         with suppress(OSError):
             temporary_path.unlink()
         if isinstance(error, OSError):
-            # Nobody knows the file beside.
+            # The user does not know the temporary file.
             error.filename, error.filename2 = str(path), None
         raise
     with suppress(OSError):
-        # Some systems open no folder.
+        # Some systems cannot open a folder.
         _to_disk(target.parent)
 
 
 def _makes_file(path: Path) -> bool:
-    """Make an empty file, if its folder takes any."""
+    """Make an empty file, if its folder allows it."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     except PermissionError:
@@ -64,7 +64,7 @@ def _makes_file(path: Path) -> bool:
 
 
 def _to_disk(path: Path) -> None:
-    """Have what was written on the disk when this returns."""
+    """Flush everything written to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

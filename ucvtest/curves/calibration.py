@@ -62,10 +62,10 @@ def calibration(
     ``high_all``: those of all bins of a rule at once. A bin without rows has an estimate of NaN and
     an interval that says nothing.
 
-    **What is not offered.** A difference of two rules: the same bin holds different rows for each.
-    The expected calibration error (ECE): it sums absolute differences, so that its estimate is
-    above zero for a perfectly calibrated rule, the more so the more bins and the fewer rows there
-    are, and its distribution near zero is not normal. Use the Brier score or the log loss
+    **What is not offered.** A difference of two rules: the same bin contains different rows for
+    each. The expected calibration error (ECE): it sums absolute differences, so that its estimate
+    is above zero for a perfectly calibrated rule, the more so the more bins and the fewer rows
+    there are, and its distribution near zero is not normal. Use the Brier score or the log loss
     (``Losses.from_predictions(loss="brier")``), which punish miscalibration too.
 
     **What is assumed** and **what it costs**: as for `roc`. **When it is too short:** with few rows
@@ -120,7 +120,7 @@ def calibration(
 
 
 def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
-    """The edges of bins, which are given, or hold equally many predictions."""
+    """The edges of bins, which are given, or contain equally many predictions."""
     if is_integer(bins):
         n_bins = at_least("bins", bins, 1)
         if n_bins > MOST_POINTS:

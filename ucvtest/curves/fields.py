@@ -1,4 +1,4 @@
-"""What a curve holds."""
+"""What a curve contains."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

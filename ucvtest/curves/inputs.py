@@ -81,8 +81,8 @@ def read_inputs(
         raise ValueError(str(error).replace("loss='auc'", "a curve")) from None
     if len(losses.learners) > MOST_LEARNERS:
         raise ValueError(
-            f"predictions holds {len(losses.learners)} rules: a curve shows one rule, or two and "
-            "their difference; pass two of them at a time"
+            f"predictions contains {len(losses.learners)} rules: a curve shows one rule, or two "
+            "and their difference; pass two of them at a time"
         )
     if DIFFERENCE in losses.learners:
         raise ValueError(
@@ -93,8 +93,8 @@ def read_inputs(
     assert target is not None
     if not np.isfinite(scores).all():
         raise ValueError(
-            "predictions holds infinite scores, which lie on one side of every threshold: replace "
-            "them by finite numbers beyond all others"
+            "predictions contains infinite scores, which lie on one side of every threshold: "
+            "replace them by finite numbers beyond all others"
         )
     if probabilities and (scores.min() < 0 or scores.max() > 1):
         raise ValueError(
@@ -142,7 +142,7 @@ def as_thresholds(
     if thresholds.size and (low < thresholds).all() and (thresholds < high).all():
         return thresholds
     between = "finite numbers" if np.isinf(high) else f"numbers above {low:g} and below {high:g}"
-    raise ValueError(f"thresholds must hold {between}, got {user_thresholds!r:.60}")
+    raise ValueError(f"thresholds must contain {between}, got {user_thresholds!r:.60}")
 
 
 def distinct_scores(scores: np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
     Raises
     ------
     ValueError
-        If it holds no table.
+        If it contains no table.
     OSError, ImportError
         If it cannot be opened, or what reads it is not installed.
     """
@@ -74,7 +74,7 @@ def without_row_numbers(table: "pd.DataFrame") -> "pd.DataFrame":
     Raises
     ------
     ValueError
-        If a nameless column holds something else.
+        If a nameless column contains something else.
     """
     nameless = [name for name in table.columns if str(name).startswith("Unnamed: ")]
     for name in nameless:
@@ -148,7 +148,7 @@ def _records(text: str, name: str) -> "pd.DataFrame":
     nested = next((k for row in rows for k, x in row.items() if isinstance(x, (dict, list))), None)
     if nested is not None:
         raise ValueError(
-            f"{name}: {nested!r:.60} holds arrays or objects, and each row has one value for a "
+            f"{name}: {nested!r:.60} contains arrays or objects, and each row has one value for a "
             "column: write one record for each observation"
         )
     return pd.DataFrame(rows)

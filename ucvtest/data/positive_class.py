@@ -48,7 +48,7 @@ def check_positive(classes: Any, pos_label: Any, ranking_text: str) -> None:
     pos_label
         The positive class, where it is named.
     ranking_text : str
-        What came in, for the message: "predictions['a'] holds", "learner f returns".
+        What came in, for the message: "predictions['a'] contains", "learner f returns".
 
     Raises
     ------

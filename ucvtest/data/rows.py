@@ -173,7 +173,7 @@ def _derived(value_index: np.ndarray, other_columns: np.ndarray) -> np.ndarray:
 
 
 def _row_numbers(columns: np.ndarray, numeric: np.ndarray) -> np.ndarray:
-    """Which columns hold consecutive whole numbers, each once."""
+    """Which columns contain consecutive whole numbers, each once."""
     n_obs = len(columns)
     with np.errstate(invalid="ignore"):
         numbers_rows = (

@@ -45,7 +45,7 @@ class Sample:
     ----------
     features : ndarray, DataFrame or sparse matrix, shape (n, p) or (n, ...); or texts and other
         objects, shape (n,)
-        As the user gave them: scikit-learn pipelines accept more than a matrix can hold.
+        As the user gave them: scikit-learn pipelines accept more than a matrix can contain.
     response : ndarray, shape (n,)
         As the user gave it; survival times as the structured array that scikit-survival reads.
     classes : ndarray or None
@@ -134,9 +134,10 @@ class Sample:
         if is_not_finite.any():
             row, column = map(int, np.argwhere(is_not_finite)[0])
             raise ValueError(
-                f"X holds {matrix[row, column]} at row {row}, column {self._column_name(column)} "
-                f"({is_not_finite.sum()} such values in all), which {learner} cannot use: drop or "
-                "impute them, or pass a scikit-learn pipeline that imputes as the learner"
+                f"X contains {matrix[row, column]} at row {row}, column "
+                f"{self._column_name(column)} ({is_not_finite.sum()} such values in all), which "
+                f"{learner} cannot use: drop or impute them, or pass a scikit-learn pipeline that "
+                "imputes as the learner"
             )
         check_size("X", matrix)
         # Kept where the cached property looks for it.
@@ -149,7 +150,7 @@ class Sample:
         return repr(self.features.columns[column]) if has_names else str(column)
 
     def _other_columns(self) -> list[str]:
-        """What columns hold that cannot be made numbers, column by column."""
+        """What columns contain that cannot be made numbers, column by column."""
         import pandas as pd
 
         column_texts = []
@@ -163,7 +164,7 @@ class Sample:
                 type_names.append("missing values")
             if type_names:
                 column_texts.append(
-                    f"{self._column_name(column_index)} holds {', '.join(sorted(type_names))}"
+                    f"{self._column_name(column_index)} contains {', '.join(sorted(type_names))}"
                 )
         return column_texts
 
@@ -179,8 +180,8 @@ class Sample:
         if self.features.ndim == 1:
             cell_words = "texts" if _holds_texts(self.features) else "sequences or other objects"
             raise ValueError(
-                f"X holds {cell_words}, which {learner} cannot use: pass a scikit-learn pipeline "
-                "that begins with a vectorizer, such as TfidfVectorizer, as the learner"
+                f"X contains {cell_words}, which {learner} cannot use: pass a scikit-learn "
+                "pipeline that begins with a vectorizer, such as TfidfVectorizer, as the learner"
             )
         if self.features.ndim > 2:
             raise ValueError(
@@ -197,7 +198,7 @@ class Sample:
         other_columns = {name: other for name, other in other_columns.items() if other}
         if other_columns:
             column_texts = ", ".join(
-                f"{name} holds {other}" for name, other in other_columns.items()
+                f"{name} contains {other}" for name, other in other_columns.items()
             )
             raise ValueError(
                 f"X has columns that are not numeric ({column_texts}), which {learner} cannot use: "
@@ -282,7 +283,7 @@ def as_column(name: str, value: Any) -> np.ndarray:
 
 
 def response_has_classes(y: Any) -> bool:
-    """Whether a response holds class labels (True) or real values (False)."""
+    """Whether a response contains class labels (True) or real values (False)."""
     array = as_response(y)
     if array.dtype.kind != "f" or _is_categorical(y):
         return True
@@ -337,7 +338,7 @@ def taken_for_classes(
         return n_values <= 2
     if output is None and n_values > min(MOST_CLASSES, max(2, len(array) / 2)):
         raise ValueError(
-            f"y holds {n_values} different whole numbers in {len(array)} observations: pass "
+            f"y contains {n_values} different whole numbers in {len(array)} observations: pass "
             "loss='squared' or 'absolute' if they are amounts, loss='zero_one' if they are labels "
             "(uv.losses.Loss says of a function of your own what it scores)"
         )
@@ -355,7 +356,7 @@ def make_sample(
     y : array-like, shape (n,)
         Labels of any type, real values, or `SurvivalTimes`.
     as_classes : bool
-        Whether `y` holds class labels.
+        Whether `y` contains class labels.
     pos_label : optional
         The positive class, put last; by default the largest label, or the last category of
         an ordered categorical.
@@ -457,7 +458,7 @@ def _holds_sequences(X: Any) -> bool:
 
 
 def _outer(sequence: Any) -> Any:
-    """What has the shape of a sequence: itself, or its length where it holds others."""
+    """What has the shape of a sequence: itself, or its length where it contains others."""
     return sequence if isinstance(sequence, np.ndarray) else range(len(sequence))
 
 
@@ -556,7 +557,7 @@ def declared_order(y: Any) -> tuple[Any, ...]:
 def _finite_numbers(response: np.ndarray) -> np.ndarray:
     if response.dtype.kind not in "iuf" or not np.isfinite(response).all():
         raise ValueError(
-            "y must hold finite numbers for this loss: pass loss='zero_one' for labels"
+            "y must contain finite numbers for this loss: pass loss='zero_one' for labels"
         )
     numbers = response.astype(float)
     check_size("y", numbers)

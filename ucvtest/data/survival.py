@@ -56,7 +56,7 @@ def refuse_survival(array: np.ndarray) -> None:
     # A few different ones may be labels, as which dates and times can be given.
     if isinstance(first, str) and len({*texts}) > MOST_LABELS and all(map(_is_duration, texts)):
         raise ValueError(
-            "y holds durations as texts, such as "
+            "y contains durations as texts, such as "
             f"{str(first)!r:.40}: convert them to numbers, for example by pandas.to_timedelta(y)."
             "dt.total_seconds(), where they are amounts, and make survival times of them by "
             "uv.survival(time, event), where some are censored"

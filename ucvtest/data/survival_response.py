@@ -13,7 +13,7 @@ from ucvtest.data.survival_times import SurvivalTimes
 __all__ = ["as_survival", "survival"]
 
 EVENTS = ("event", "status", "death", "dead", "died")
-"""Names by which a column is known as the event, where both hold zeros and ones alone."""
+"""Names by which a column is known as the event, where both contain zeros and ones alone."""
 
 
 def survival(time: Any, event: Any = None) -> SurvivalTimes:
@@ -27,8 +27,8 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
     time : array-like, shape (n,)
         How long each observation was followed, in any unit: finite and not negative. Without
         `event` also what has both: scikit-survival's structured array (one field of booleans, one
-        of numbers), or a DataFrame with two columns, one of which holds zeros and ones, or is named
-        "event" or "status".
+        of numbers), or a DataFrame with two columns, one of which contains zeros and ones, or is
+        named "event" or "status".
     event : array-like, shape (n,), optional
         True or 1 where the event ended the time, False or 0 where the time is censored.
 
@@ -41,7 +41,7 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
     ------
     ValueError
         If lengths or indices do not match, values are missing, times are negative or infinite,
-        `event` holds anything but 0 and 1, or nobody had the event.
+        `event` contains anything but 0 and 1, or nobody had the event.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
             )
         return survival_times
     if isinstance(time, SurvivalTimes):
-        raise ValueError("time holds events already: leave event out")
+        raise ValueError("time contains events already: leave event out")
     difference = difference_of_indices(time, event)
     if difference:
         raise ValueError(
@@ -155,12 +155,12 @@ def _events(event: Any) -> np.ndarray:
         return np.asarray(event_column == 1)
     if set(different) <= {1, 2}:
         raise ValueError(
-            "event holds 1 and 2, as some data of R have it, where 2 is the event: make it 0 and "
-            "1, as event == 2 does"
+            "event contains 1 and 2, as some data of R have it, where 2 is the event: make it 0 "
+            "and 1, as event == 2 does"
         )
     listed = ", ".join(f"{value!r:.30}" for value in different[:5])
     raise ValueError(
-        f"event must hold 1 for an event and 0 for a censored time, got {listed}: pass a "
+        f"event must contain 1 for an event and 0 for a censored time, got {listed}: pass a "
         "comparison, such as status == 'dead'"
     )
 

@@ -117,12 +117,12 @@ def read_weights(argument: str, weights: Any, n_obs: int) -> np.ndarray:
     numbers = as_numbers(argument, as_column(argument, weights))
     if numbers.ndim != 1:
         raise ValueError(
-            f"{argument} must hold a number for each observation, got shape {numbers.shape}"
+            f"{argument} must contain a number for each observation, got shape {numbers.shape}"
         )
     if len(numbers) != n_obs:
         raise ValueError(f"{argument} has {len(numbers)} values for {n_obs} observations")
     if not np.isfinite(numbers).all() or numbers.min() < 0 or not numbers.any():
-        raise ValueError(f"{argument} must hold finite numbers, none negative and not all 0")
+        raise ValueError(f"{argument} must contain finite numbers, none negative and not all 0")
     return numbers
 
 

@@ -149,7 +149,7 @@ def as_design(
         return _Splitter(design, X, y, groups)
     if isinstance(design, (list, tuple, Iterator)) and y is not None:
         if not np.ndim(as_array("y", y)):
-            raise ValueError(f"y must hold the response of every observation, got {y!r:.60}")
+            raise ValueError(f"y must contain the response of every observation, got {y!r:.60}")
         return _DrawnDesign(_of_splits(design, len(y)))
     raise ValueError(
         f"design={reprlib.repr(design)} is unknown: use a number of folds, one of uv.designs "
@@ -186,7 +186,7 @@ def refuse_row_numbers(design: Any, n_dropped: int) -> None:
     """Refuse splits that name rows by their numbers where rows have been left out."""
     if n_dropped and isinstance(design, (_DrawnDesign, Design, list, tuple, Iterator)):
         raise ValueError(
-            f"missing='drop' leaves out {n_dropped} of the rows whose numbers the splits hold: "
+            f"missing='drop' leaves out {n_dropped} of the rows whose numbers the splits contain: "
             "leave these rows out yourself, and make the splits of what is left"
         )
 
@@ -218,6 +218,6 @@ def _of_splits(splits: Any, n_obs: int) -> Design:
     pairs = list(splits)
     if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
         raise ValueError(
-            f"design={reprlib.repr(pairs)} must hold pairs of row numbers, (learning, testing)"
+            f"design={reprlib.repr(pairs)} must contain pairs of row numbers, (learning, testing)"
         )
     return Design.from_indices(pairs, n_obs)

@@ -164,7 +164,7 @@ class Design:
                 label = groups.labels.tolist()[groups.index[row]]
                 raise ValueError(
                     f"split {split} of the design {verb} a part of group {label!r}: learning and "
-                    "test sets must hold whole groups, as scikit-learn's GroupKFold makes them"
+                    "test sets must contain whole groups, as scikit-learn's GroupKFold makes them"
                 )
 
     @classmethod
@@ -212,7 +212,7 @@ def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
     are_row_numbers = numbers.ndim == 1 and numbers.dtype.kind in "iu"
     if numbers.size and not (are_row_numbers and numbers.min() >= 0 and numbers.max() < n_obs):
         raise ValueError(
-            f"split {split} of the design must hold row numbers from 0 to {n_obs - 1} "
+            f"split {split} of the design must contain row numbers from 0 to {n_obs - 1} "
             f"(n_obs = {n_obs})"
         )
     row[numbers.astype(int)] = True

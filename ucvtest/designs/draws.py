@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 MEMBER_BITS = 24
-"""Bits of a random number that hold an observation's number; the others, 40, are random."""
+"""Bits of a random number that contain an observation's number; the others, 40, are random."""
 
 CELLS_PER_STEP = 2**18
 """Cells (learning sets times observations) that are drawn at a time."""

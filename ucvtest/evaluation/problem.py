@@ -354,9 +354,9 @@ def _metric_of(output: Output) -> Metric:
 
 def _labels_needed(metric: Metric) -> str:
     if metric.ranks_pairs:
-        return "y must hold class labels for this test, but it holds real values"
+        return "y must contain class labels for this test, but it contains real values"
     return (
-        f"loss={metric.name!r} needs class labels, but y holds real values: "
+        f"loss={metric.name!r} needs class labels, but y contains real values: "
         "use loss='squared' or 'absolute'"
     )
 

@@ -39,7 +39,7 @@ class Predictions:
     Parameters
     ----------
     values : ndarray, shape (R, n), or (R, n, C) for scores of C > 2 classes
-        Row r holds the predictions of the rule learnt on learning set r: labels 0, 1, ...,
+        Row r contains the predictions of the rule learnt on learning set r: labels 0, 1, ...,
         numbers, probabilities or scores; labels may be small integers.
     ties : Counter
         How often a rule for ties decided, by the kind of tie.
@@ -160,7 +160,7 @@ class SplitLearner(Learner):
 class JittedLearner(Learner):
     """A learner whose fits to many learning sets are one jitted, batched computation.
 
-    Subclasses are frozen dataclasses that hold the settings. `prepare` does what all
+    Subclasses are frozen dataclasses that contain the settings. `prepare` does what all
     fits share, once; `scores` does the fits. They are deterministic and symmetric in
     the learning rows.
     """
@@ -174,7 +174,7 @@ class JittedLearner(Learner):
     regression: ClassVar[bool] = False
     """Whether a real response is possible."""
     needs_features: ClassVar[bool] = True
-    """Whether features are looked at; where not, they may hold anything."""
+    """Whether features are looked at; where not, they may contain anything."""
     batch_rows: ClassVar[int] = 1024
     """Learning sets fitted in one call: large enough to fill the processor, small enough to stay
     in its cache."""
@@ -211,7 +211,7 @@ class JittedLearner(Learner):
             Row r marks learning set r. Sets with a single class may be among them; what is
             returned for them is ignored. With `labels` one row may stand for all.
         labels : ndarray of float64, shape (R, n), optional
-            Row r holds the labels 0, 1, ..., or the real values, that set r learns instead of
+            Row r contains the labels 0, 1, ..., or the real values, that set r learns instead of
             the sample's. What does not depend on them is computed once for a common set.
 
         Returns
@@ -251,7 +251,7 @@ class JittedLearner(Learner):
         if sample.classes is None:
             if not self.regression:
                 raise ValueError(
-                    f"learner {self.name} needs class labels, but y holds real values: "
+                    f"learner {self.name} needs class labels, but y contains real values: "
                     "use ridge, knn or a scikit-learn regressor"
                 )
         elif sample.n_classes > 2 and output == "score":
@@ -261,7 +261,7 @@ class JittedLearner(Learner):
             if output not in self._outputs():
                 raise ValueError(self._no_output(output))
         elif sample.n_classes > 2 and not (self.multiclass and output == "label"):
-            amounts = ", or pass loss='squared' if y holds amounts" if self.regression else ""
+            amounts = ", or pass loss='squared' if y contains amounts" if self.regression else ""
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
                 "use loss='zero_one' with lda, qda, nearest_centroid, knn or a scikit-learn "

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 CACHE_NUMBERS = 2**18
-"""Numbers that the matrices of one call may hold: about a processor's second-level cache."""
+"""Numbers that the matrices of one call may contain: about a processor's second-level cache."""
 
 LEAST_ROWS = 32
 """Learning sets in one call, at least: the minor axis must fill the vector units."""
@@ -32,7 +32,7 @@ RESULT_NUMBERS = 2**22
 
 MATRIX_NUMBERS = 2**25
 """Numbers in the matrices of all learning sets of one call, at most, if there are several: 256 MB,
-of which the computation holds a few copies."""
+of which the computation contains a few copies."""
 
 MOST_PAIR_BYTES = 2**33
 """Memory that all pairs of observations of a sample may take: 8.6 GB. Estimators that would need

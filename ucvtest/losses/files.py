@@ -113,7 +113,7 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         arrays["event"] = None if event is None else _array("event", event) == 1
         return {"design": Design.from_indices(splits, n_obs), **arrays, **_fields(data)}
     except UNUSABLE as error:
-        raise ValueError(f"data holds no losses that can be used: {error}") from error
+        raise ValueError(f"data contains no losses that can be used: {error}") from error
 
 
 def write(losses: Any, path: str | Path) -> None:
@@ -151,7 +151,7 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the file holds something else, has another format version, is damaged, or asks for
+        If the file contains something else, has another format version, is damaged, or asks for
         more than `max_bytes`.
     """
     _check_max_bytes(max_bytes)
@@ -172,7 +172,7 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         optional = {name: arrays.get(name) for name in OPTIONAL}
         return {"design": design, "means": arrays["means"], **optional, **_fields(text_fields)}
     except UNUSABLE as error:
-        raise ValueError(f"{path.name} holds no losses that can be used: {error}") from error
+        raise ValueError(f"{path.name} contains no losses that can be used: {error}") from error
 
 
 def _check_max_bytes(max_bytes: Any) -> None:
@@ -216,7 +216,7 @@ def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
     _check_size(path.name, sum(member.file_size for member in members.values()), max_bytes)
     missing = [name for name in ("words", "learning", "testing", "means") if name not in shapes]
     if missing:
-        raise ValueError(f"{path.name} lacks {', '.join(missing)}: it holds no losses")
+        raise ValueError(f"{path.name} lacks {', '.join(missing)}: it contains no losses")
     _check_shapes(path.name, shapes)
     with _opened(path) as archive:
         return {
@@ -243,8 +243,8 @@ def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
     misfits = [f"{name} has shape {shapes[name]}" for name, fit in fits.items() if not fit]
     if misfits:
         raise ValueError(
-            f"{source} holds no losses that can be used: {misfits[0]}, where learning has {sets} "
-            f"and means have {means}"
+            f"{source} contains no losses that can be used: {misfits[0]}, where learning has "
+            f"{sets} and means have {means}"
         )
 
 
@@ -258,7 +258,7 @@ def _check_member(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) 
             raise ValueError(f"{name} is in version {version} of NumPy's format")
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         if dtype.kind not in KINDS[name]:
-            raise ValueError(f"{name} holds {dtype}")
+            raise ValueError(f"{name} contains {dtype}")
         if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != (
             member.file_size - file.tell()
         ):
@@ -279,7 +279,7 @@ def _array(name: str, rows: Any) -> np.ndarray:
         values = [*chain.from_iterable(values)]
     for value in values:
         if type(value) not in (int, float, NoneType) and value not in ("inf", "-inf"):
-            raise TypeError(f"{name} must hold numbers, got {value!r:.60}")
+            raise TypeError(f"{name} must contain numbers, got {value!r:.60}")
     return np.array(rows, dtype=float)
 
 

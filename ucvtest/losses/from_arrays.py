@@ -155,7 +155,7 @@ def _of_arrays(
         check_size("values", tested_values)
     if not np.isfinite(tested_values).all():
         raise ValueError(
-            "values holds NaN or infinity where observations are tested: every tested "
+            "values contains NaN or infinity where observations are tested: every tested "
             "observation needs a finite number"
         )
     bounds = _bounds(metric_of_loss) if score is None else score.reported_bounds
@@ -211,7 +211,7 @@ def _target(y: Any, pos_label: Any, metric_of_loss: Metric | None) -> tuple[np.n
         classes, codes = code_labels(y, pos_label)
         ranked = metric_of_loss is not None and metric_of_loss.ranks_pairs
         if ranked:
-            check_positive(classes, pos_label, "values holds")
+            check_positive(classes, pos_label, "values contains")
         return codes.astype(float), classes[-1] if ranked else None
     return as_numbers("y", response), None
 

@@ -141,8 +141,8 @@ def _marked(name: str, user_answers: Any) -> np.ndarray:
     unmarked = [value for value in column.tolist() if not _is_marked(value)]
     if unmarked:
         raise ValueError(
-            f"{_quoted_name(name)} holds {_listed(unmarked)}, and values must be True or False, or "
-            f"1 and 0: {_remedy(unmarked)}"
+            f"{_quoted_name(name)} contains {_listed(unmarked)}, and values must be True or False, "
+            f"or 1 and 0: {_remedy(unmarked)}"
         )
     return column.astype(float)
 

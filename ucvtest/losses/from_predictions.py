@@ -331,7 +331,7 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
     if metric is GIVEN_SCORES:
         return _scores(y, rules, pos_label)
     if y is None:
-        raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
+        raise ValueError("y must contain what was to be predicted: only loss='score' needs none")
     if isinstance(metric, Metric) and metric.ranks_pairs:
         return _decision_scores(y, rules, pos_label)
     if isinstance(metric, SurvivalMetric):
@@ -467,7 +467,7 @@ def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
 def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
     response = check_vector("y", as_response(y))
     if not taken_for_classes(y, "score", pos_label=pos_label):
-        raise ValueError("loss='auc' needs class labels, but y holds real values")
+        raise ValueError("loss='auc' needs class labels, but y contains real values")
     classes, codes = code_labels(y, pos_label)
     if pos_label is None:
         _check_two(AUC, classes)
@@ -496,7 +496,7 @@ def _of_positive(
         if np.ndim(user_scores) == 2 and (len(classes) > 2 or names_classes(user_scores, classes)):
             positive_scores[name] = columns_of_classes(name, user_scores, classes, declared)[:, -1]
         else:
-            check_positive(classes, pos_label, f"{quoted(name)} holds")
+            check_positive(classes, pos_label, f"{quoted(name)} contains")
             positive_scores[name] = user_scores
     return positive_scores
 
@@ -509,7 +509,7 @@ def _linearised(
     needs_classes = metric.output != "number"
     if needs_classes and not taken_for_classes(y, metric.output, pos_label=pos_label):
         raise ValueError(
-            f"metric={metric.name!r:.60} needs class labels, but y holds real values: use 'r2', "
+            f"metric={metric.name!r:.60} needs class labels, but y contains real values: use 'r2', "
             "'rmse' or 'ccc'"
         )
     if not needs_classes:
@@ -534,7 +534,7 @@ def _linearised(
         if extended.n_classes > sample.n_classes == 2 and metric.of_two:
             extra_labels = np.asarray(extended.classes).tolist()[2:]
             raise ValueError(
-                f"predictions holds {listed(extra_labels)}, and metric={metric.name!r:.60} is "
+                f"predictions contains {listed(extra_labels)}, and metric={metric.name!r:.60} is "
                 "about the two classes of y: name an average, such as uv.metrics.f1('macro')"
             )
         if sample.n_classes == 2 and metric.of_two:
@@ -598,7 +598,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
     sample = _sample(y, pos_label, as_classes=as_classes, output=scored.output)
     if scored.output != "number" and not as_classes:
         raise ValueError(
-            f"loss={scored.name!r} needs class labels, but y holds real values: use "
+            f"loss={scored.name!r} needs class labels, but y contains real values: use "
             "loss='squared' or 'absolute'"
         )
     target, labels = sample.target, sample.classes
@@ -765,8 +765,8 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
     if sample.n_classes > n_known:
         extra_labels = np.asarray(sample.classes).tolist()[n_known:]
         raise ValueError(
-            f"predictions holds {listed(extra_labels)}, for which the matrix has no cost, as y has "
-            "not"
+            f"predictions contains {listed(extra_labels)}, for which the matrix has no cost, as y "
+            "has not"
         )
 
 

@@ -156,8 +156,8 @@ def _row(name: str, user_scores: Any) -> np.ndarray:
     row = as_numbers(label, user_scores)
     if row.ndim != 1 or not len(row):
         raise ValueError(
-            f"{label} must hold one score for each split, got shape {row.shape}: use .ravel() of "
-            "an array (repeats, folds)"
+            f"{label} must contain one score for each split, got shape {row.shape}: use .ravel() "
+            "of an array (repeats, folds)"
         )
     if not (np.abs(row) <= LARGEST).all():
         check_size(label, row)

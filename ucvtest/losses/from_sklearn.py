@@ -38,8 +38,8 @@ RESPONSES = {"log": "predict_proba", "brier": "predict_proba", "auc": "decision_
 
 
 LOOKS_AT_Y = (
-    "y must hold the response that was learnt, as {} splits it by its classes where it has some: "
-    "pass y="
+    "y must contain the response that was learnt, as {} splits it by its classes where it has "
+    "some: pass y="
 )
 
 
@@ -85,7 +85,7 @@ class _Splits:
         if self.n_obs is not None:
             return self.n_obs
         if self.y is None:
-            raise ValueError("y must hold the response that was learnt, so that cv can split it")
+            raise ValueError("y must contain the response that was learnt, so that cv can split it")
         return len(self.y)
 
     @property

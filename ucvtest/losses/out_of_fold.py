@@ -40,7 +40,7 @@ class OutOfFold:
         fold_labels = as_array("fold", fold)
         if fold_labels.ndim not in (1, 2) or not fold_labels.size:
             raise ValueError(
-                "fold must hold the fold of each observation, shape (n,), or a row for each "
+                "fold must contain the fold of each observation, shape (n,), or a row for each "
                 f"repeat, (R, n), got shape {fold_labels.shape}"
             )
         rows = [_numbered(row, repeat) for repeat, row in enumerate(np.atleast_2d(fold_labels))]

@@ -64,7 +64,7 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
     try:
         unknown = [label for label in labels if label not in known_classes]
     except TypeError as error:
-        raise ValueError(f"{quoted(name)} must hold labels: {error}") from None
+        raise ValueError(f"{quoted(name)} must contain labels: {error}") from None
     has_fractions = any(isinstance(label, float) and not label.is_integer() for label in unknown)
     foreign = bool(unknown) and len(unknown) == len(labels)
     if len(classes) == 1:
@@ -72,7 +72,7 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
         foreign = any(isinstance(label, str) != isinstance(classes[0], str) for label in unknown)
     if has_fractions or foreign:
         raise ValueError(
-            f"{quoted(name)} holds {listed(unknown)}, and the labels of y are "
+            f"{quoted(name)} contains {listed(unknown)}, and the labels of y are "
             f"{listed(classes)}: pass labels of the same type, such as p > 0.5 made labels, or "
             "loss='log' for probabilities and 'auc' for scores"
         )

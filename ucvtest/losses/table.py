@@ -373,7 +373,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
     def in_losses(self) -> "Losses":
         """The same in losses, of which tests know more than of scores that are a constant less one.
 
-        Itself, unless it holds such scores. The words remain those of the score.
+        Itself, unless it contains such scores. The words remain those of the score.
         """
         loss = self.metric.of_loss
         if loss is None or loss.units is None:
@@ -506,13 +506,13 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         path : path
         max_bytes : int
             Refuse arrays that take more than this together, before any of them is read: a small
-            file can hold large ones. 1 GiB by default; JSON counts eight times the size of the
+            file can contain large ones. 1 GiB by default; JSON counts eight times the size of the
             file, which is what its numbers take in memory.
 
         Raises
         ------
         ValueError
-            If the file holds something else, is damaged, too large, or was written by a newer
+            If the file contains something else, is damaged, too large, or was written by a newer
             version.
         """
         return cls(**files.read(path, max_bytes))

@@ -118,7 +118,7 @@ def check_parts(losses: Any) -> None:
         array = getattr(losses, name)
         if array is not None and (array.shape != shape or array.dtype.kind not in "fiub"):
             raise ValueError(
-                f"{name} must hold numbers of shape {shape}, got {array.dtype} {array.shape}"
+                f"{name} must contain numbers of shape {shape}, got {array.dtype} {array.shape}"
             )
     if losses.groups is not None:
         _check_groups(losses.groups, design)

@@ -48,10 +48,10 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     ----------
     loss : str, callable, Loss, matrix or None
         None means zero_one for classes and squared error for a real response.
-        A matrix holds the loss of each prediction for each class: see `matrix_loss`.
+        A matrix contains the loss of each prediction for each class: see `matrix_loss`.
         A callable ``loss(y, prediction)`` gets the user's own labels (or numbers).
     has_classes : bool
-        Whether the response holds class labels.
+        Whether the response contains class labels.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def own_cells(
     Notes
     -----
     Predicted labels that `y` has not are further columns, with rows of zeros. Losses of such a
-    metric cannot be saved, as a file holds no function.
+    metric cannot be saved, as a file contains no function.
 
     Examples
     --------

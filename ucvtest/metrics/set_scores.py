@@ -22,7 +22,7 @@ class SetScore(Metric):
 
     `function` takes the true values and the predictions of one test set: labels as the user gave
     them, numbers, or probabilities and scores, (t,) or (t, C) for more than two classes. Without
-    `fixed_output` its predictions are labels where the response holds classes. `parameters` are
+    `fixed_output` its predictions are labels where the response contains classes. `parameters` are
     those that the function knows. `positive` is the positive class that scikit-learn's scorer has,
     often 1: another one is a user's `pos_label`, unless the scorer itself was made with one.
     """

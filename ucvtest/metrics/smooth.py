@@ -254,8 +254,8 @@ class SmoothMetric(Metric):
         """Refuse labels that are no numbers, in a response of which the metric needs numbers."""
         if self.output == "number" and y.dtype.kind not in "iufb":
             raise ValueError(
-                f"metric={self.name!r:.60} needs numbers, but y holds labels: use 'f1', 'mcc' or "
-                "'balanced_accuracy'"
+                f"metric={self.name!r:.60} needs numbers, but y contains labels: use 'f1', 'mcc' "
+                "or 'balanced_accuracy'"
             )
 
     @property

@@ -105,7 +105,7 @@ class SurvivalMetric(SmoothMetric):
         Raises
         ------
         ValueError
-            If `y` holds anything else, or a positive class is named.
+            If `y` contains anything else, or a positive class is named.
         """
         if pos_label is not None:
             raise ValueError(

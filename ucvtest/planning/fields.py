@@ -1,4 +1,4 @@
-"""What a plan of sample sizes holds."""
+"""What a plan of sample sizes contains."""
 
 import math
 from collections.abc import Mapping

@@ -54,8 +54,8 @@ class PairedLosses:
     """Losses, or differences of losses, under pairs of disjoint learning sets.
 
     `mean_square` is their mean square: an error rate, or how often one of two rules errs alone.
-    `agreement` is the mean of products of losses at an observation that neither set holds, over the
-    mean square: 1 where the learning set does not matter.
+    `agreement` is the mean of products of losses at an observation that neither set contains, over
+    the mean square: 1 where the learning set does not matter.
     """
 
     mean_square: float

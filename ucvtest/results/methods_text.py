@@ -115,7 +115,7 @@ def _clusters(result: ResultFields) -> str:
         return ""
     return (
         f"Observations came in {result.diagnostics['n_groups']} clusters, which are what was "
-        "counted and what learning and test sets hold."
+        "counted and what learning and test sets contain."
     )
 
 

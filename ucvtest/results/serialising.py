@@ -96,7 +96,7 @@ def reading(result_kind: str) -> Iterator[None]:
     try:
         yield
     except (*UNUSABLE, StopIteration) as error:
-        raise ValueError(f"data holds no {result_kind} that can be used: {error}") from error
+        raise ValueError(f"data contains no {result_kind} that can be used: {error}") from error
 
 
 def _check_format(data: Any, kind: type, result_kind: str, version: int) -> None:

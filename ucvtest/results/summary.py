@@ -188,7 +188,7 @@ def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence
         number_column(cells, 4 if name == "pvalue" else None) for name, cells in table.items()
     ]
     rows = [list(cells) for cells in zip(*columns, strict=True)]
-    # A first column such as "variance" may hold the choice that diagnostics["variance"] names.
+    # A first column such as "variance" may contain the choice that diagnostics["variance"] names.
     variance_name = result.diagnostics.get(next(iter(table), ""))
     for row in rows:
         if row[0] == variance_name:

@@ -28,7 +28,7 @@ CHUNK_CELLS = 2**22
 """Losses and features of the samples that are in memory at a time."""
 
 SYSTEM_NUMBERS, LEARNT_NUMBERS = 2**18, 2**21
-"""Numbers that the equations of one call hold, about a processor's second-level cache; and that
+"""Numbers that the equations of one call contain, about a processor's second-level cache; and that
 the features of its learning sets do."""
 
 FITS_PER_TASK = 256

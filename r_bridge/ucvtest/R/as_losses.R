@@ -250,7 +250,7 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
 records_of <- function(x, ...) UseMethod("records_of")
 
 records_of.default <- function(x, ...)
-  stop_user("'x' must hold what caret::train(), tune::collect_predictions() or mlr3::resample() ",
+  stop_user("'x' must contain what caret::train(), tune::collect_predictions() or mlr3::resample() ",
             "returned, got ", describe(x))
 
 records_of.train <- function(x, ...) {
@@ -367,7 +367,7 @@ response_of <- function(splits, truth)
   if (inherits(splits, "rset")) splits$splits[[1L]]$data[[truth]]
 
 refuse_bootstrap <- function()
-  stop_user("these are bootstrap samples, which hold rows several times, and no test here is about ",
+  stop_user("these are bootstrap samples, which contain rows several times, and no test here is about ",
             "learning from such: resample by cross-validation or random splits, such as ",
             "caret::trainControl(\"cv\") or rsample::vfold_cv()")
 
@@ -414,7 +414,7 @@ in_order_of <- function(first, each, pair) {
 remedy_of_order <- paste("nothing says which belong together: train both on the same data, or on",
                          "data frames with the same names of rows")
 
-# Whether a column that both have holds the same values in another order. Columns that differ in
+# Whether a column that both have contains the same values in another order. Columns that differ in
 # their values say nothing: one of the learners may have scaled them.
 any_permuted <- function(first, each) {
   permuted <- function(name) {
@@ -480,7 +480,7 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
                        ".")
     }
     if (!is.null(first$column) && !is_of_labels(loss))
-      refuse_unnamed_class(answer, loss, paste0("column '", first$column, "' holds"))
+      refuse_unnamed_class(answer, loss, paste0("column '", first$column, "' contains"))
   }
   positive <- or_else(answer$pos_label, answer$labels[length(answer$labels)])
   predictions <- Map(function(each, place) prediction_vector(each$pred(loss, positive)[place]),

@@ -104,7 +104,7 @@ as_tests <- function(tests, n_obs) {
     if (is.character(test) && length(test) == 1L) return(list(test, list()))
     if (!is.list(test) || !length(test) || !is.character(test[[1L]]) ||
         !all(nzchar(names(test)[-1L])) || length(test) > 1L && is.null(names(test)))
-      stop_user("'tests' must hold names of tests, or lists of a name and options, such as ",
+      stop_user("'tests' must contain names of tests, or lists of a name and options, such as ",
                 "list(\"corrected_t\", design = k_fold(10, 10))")
     options <- test[-1L]
     if (!is.null(options$design)) options$design <- as_design(options$design, n_obs)

@@ -45,7 +45,7 @@ as_design <- function(design, n_obs) {
                         testing = if (!anyNA(unlist(tested))) tested)
   } else if (is.list(design) && !inherits(design, "ucvtest_design")) {
     if (!length(design) || !all(vapply(design, is.numeric, NA)))
-      stop_user("'design' must hold row numbers of test sets where it is a list")
+      stop_user("'design' must contain row numbers of test sets where it is a list")
     if (length(design) > 1L && all(lengths(design) > n_obs / 2))
       stop_user("'design' has lists of more than half of the rows, which look like learning sets (as ",
                 "caret::createFolds(returnTrain = TRUE) makes them): write own_folds(learning = )")

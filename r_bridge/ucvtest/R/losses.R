@@ -21,7 +21,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
   if (!identical(loss, "score") && !is_of_labels(loss)) {
     if (!all(tables))
       refuse_unnamed_class(answer, loss, paste0("'predictions$", names(predictions)[!tables][1L],
-                                                "' holds"))
+                                                "' contains"))
     if (any(tables) && !is.null(answer$labels)) {
       unnamed <- any(vapply(predictions[tables], function(each) is.null(colnames(each)), NA))
       if (unnamed)

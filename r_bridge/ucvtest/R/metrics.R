@@ -76,7 +76,7 @@ as_scores <- function(predictions, metric) {
   of_text <- vapply(predictions, function(each)
     is.character(each) && is.null(dim(each)) || is.factor(each) && !is.ordered(each), NA)
   if (any(of_text))
-    stop_user("column '", names(predictions)[of_text][1L], "' of 'predictions' holds labels, and \"",
+    stop_user("column '", names(predictions)[of_text][1L], "' of 'predictions' contains labels, and \"",
               metric, "\" goes by the order of scores: give numbers, or an ordered factor, lowest ",
               "level first, as by factor(levels = , ordered = TRUE)")
   lapply(predictions, function(each) if (is.ordered(each)) as.integer(each) else each)

@@ -184,7 +184,7 @@ in_learner <- function(outcome) {
 
 forked_process <- paste(
   "this process was forked, as by mclapply(), after ucvtest had computed something, and would wait",
-  "for ever: use a PSOCK cluster, parallel::makePSOCKcluster(), or call ucvtest in forks only")
+  "forever: use a PSOCK cluster, parallel::makePSOCKcluster(), or call ucvtest in forks only")
 
 dispatch <- function(name, arguments) {
   .Call(C_enter_python)

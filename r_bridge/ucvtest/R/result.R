@@ -86,7 +86,7 @@ print_test <- function(x, digits) {
   null <- x$diagnostics$null_hypothesis
   direction <- c(two.sided = "not equal to", less = "less than", greater = "greater than")
   # A null hypothesis in words is no value of the estimate.
-  alternative <- if (!is.null(null)) paste("it does not hold that", null)
+  alternative <- if (!is.null(null)) paste("it is not true that", null)
     else if (!is.null(x$null.value))
       paste("true", names(x$null.value), "is", direction[[x$alternative]], x$null.value)
     else x$alternative

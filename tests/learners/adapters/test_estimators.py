@@ -191,7 +191,7 @@ def test_names():
             LogisticRegression(),
             diabetes,
             "number",
-            "learner LogisticRegression() is a classifier, but y holds real values: use a "
+            "learner LogisticRegression() is a classifier, but y contains real values: use a "
             "regressor, or a loss for labels such as loss='zero_one'",
         ),
         (
@@ -199,8 +199,8 @@ def test_names():
             iris,
             "label",
             "learner LinearRegression() is a regressor, which needs two classes, y has 3: use a "
-            "classifier with loss='zero_one', or merge classes, or pass loss='squared' if y holds "
-            "amounts",
+            "classifier with loss='zero_one', or merge classes, or pass loss='squared' if y "
+            "contains amounts",
         ),
         (
             LogisticRegression(),

@@ -73,7 +73,7 @@ def test_other_learners_are_refused(learner):
     ("y", "held_out", "message"),
     [
         (np.ones(3), [[0]], "hat must have shape (n, n) and y (n,) or (n, P), got (4, 4) and (3,)"),
-        (np.ones(4), [0, 1], "held_out must hold integers of shape (R, s), got shape (2,)"),
+        (np.ones(4), [0, 1], "held_out must contain integers of shape (R, s), got shape (2,)"),
         (np.ones(4), [[0, 4]], "held_out must name observations from 0 to 3"),
         (np.ones(4), [[0, 1], [2, 2]], "held_out names an observation twice in row 1"),
     ],

@@ -84,8 +84,8 @@ def test_stands_beside_a_pipeline_that_imputes_and_encodes():
 def test_another_learner_is_named_with_the_column_that_it_cannot_use():
     X = pd.DataFrame({"age": [1.0, np.nan, 3.0, 4.0] * 5, "dose": np.arange(20.0)})
     y = np.arange(20) % 2
-    message = "X holds nan at row 1, column 'age' .* which learner lda cannot use"
+    message = "X contains nan at row 1, column 'age' .* which learner lda cannot use"
     with pytest.raises(ValueError, match=message):
         uv.CorrectedTTest(X, y, "majority", "lda")
-    with pytest.raises(ValueError, match=r"\('age' holds strings\), which learner lda cannot use"):
+    with pytest.raises(ValueError, match=r"\('age' contains strings\), which learner lda cannot"):
         uv.CorrectedTTest(X.assign(age="old"), y, "majority", "lda")

@@ -200,4 +200,4 @@ def test_probabilities_and_more_classes_are_refused():
         ridge(1.0).check(breast_cancer(), "probability", 30)
     with pytest.raises(ValueError, match=r"^learner ridge:1\.0 with this loss needs two") as error:
         ridge(1.0).check(iris(), "label", 30)
-    assert str(error.value).endswith("merge classes, or pass loss='squared' if y holds amounts")
+    assert str(error.value).endswith("merge classes, or pass loss='squared' if y contains amounts")

@@ -72,7 +72,7 @@ class TestSmoother:
     def test_refusals(self):
         for matrix, message in (
             (np.ones((2, 3)), "matrix must have shape (n, n), got (2, 3)"),
-            ([[np.nan]], "matrix holds values that are not finite"),
+            ([[np.nan]], "matrix contains values that are not finite"),
         ):
             with pytest.raises(ValueError) as error:
                 smoother(matrix)

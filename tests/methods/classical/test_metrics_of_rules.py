@@ -724,7 +724,7 @@ def test_unknown_names_say_what_to_use(name, why):
 @pytest.mark.parametrize("metric", ["r2", "rmse", ["mcc", "wape"]])
 def test_metrics_of_numbers_are_not_for_labels_that_are_none(metric):
     X, y = np.arange(40.0)[:, None], np.repeat(["ill", "well"], 20)
-    why = "needs numbers, but y holds labels: use 'f1', 'mcc'"
+    why = "needs numbers, but y contains labels: use 'f1', 'mcc'"
     with pytest.raises(ValueError, match=why):
         uv.compare(X, y, ["lda", "knn:1"], metric=metric)
     if isinstance(metric, str):

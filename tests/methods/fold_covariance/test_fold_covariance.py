@@ -76,7 +76,7 @@ def test_jackknife_is_that_of_5_6():
 
 
 def test_counts_of_errors_do_not_overflow_in_the_jackknife():
-    """K times an error is more than a small integer holds."""
+    """K times an error is more than a small integer can store."""
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:135, [1, 4, 8]], y[:135]
     result = uv.FoldCovarianceTest(X, y, "lda", n_folds=135, estimator="jackknife").fit(rng=0)

@@ -123,7 +123,7 @@ def test_where_nothing_is_taken_off_a_note_says_so(monkeypatch):
     [
         ({"metric": "error"}, "monte_carlo", "it is about the AUC"),
         ({}, "kfold", "every pair is tested by one rule only"),
-        ({}, "bootstrap", "it is derived for learning sets that hold no observation twice"),
+        ({}, "bootstrap", "it is derived for learning sets that contain no observation twice"),
         ({"n_folds": 2}, "monte_carlo", "it is for learning sets of more than half"),
     ],
 )

@@ -818,7 +818,7 @@ class TestRefused:
             uv.InfluenceFunctionTest(self.X, np.zeros(24, dtype=int), "lda")
 
     def test_real_response(self):
-        with pytest.raises(ValueError, match="y must hold class labels for this test, but it"):
+        with pytest.raises(ValueError, match="y must contain class labels for this test, but it"):
             uv.InfluenceFunctionTest(self.X, self.X[:, 0], "lda")
 
     def test_a_class_of_one(self):

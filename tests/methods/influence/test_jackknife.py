@@ -72,7 +72,7 @@ def by_class(n1, n0, size1, size0, *, repeated):
     """All designs of the AUC: the tested folds of each class of all repeats.
 
     Repeated K-fold cross-validation tests all pairs of folds; of the whole sample ("whole"), where
-    every fold holds members of both classes, each fold of one class with one of the other.
+    every fold contains members of both classes, each fold of one class with one of the other.
     """
     positives, negatives = list(range(n1)), list(range(n1, n1 + n0))
     if repeated == "whole":
@@ -367,7 +367,7 @@ def test_given_losses_are_tested_as_their_own():
             "bootstrap",
             {},
             (20, 15),
-            "it is derived for learning sets that hold no observation twice",
+            "it is derived for learning sets that contain no observation twice",
         ),
         ("kfold", {}, (20, 15), "every pair is tested by one rule only"),
         ("leave_one_out", {"metric": "error"}, (20, 15), "every observation is tested by one rule"),

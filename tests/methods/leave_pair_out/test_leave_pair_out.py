@@ -550,15 +550,15 @@ class TestBadInput:
         [
             (
                 [1, 0, 0, 0, 0, 0],
-                "y holds the label 1 once: without it a rule has a single class to learn from. Two "
-                "or more are needed. What remains possible is a score that is not learnt from "
+                "y contains the label 1 once: without it a rule has a single class to learn from. "
+                "Two or more are needed. What remains possible is a score that is not learnt from "
                 "these labels, with scipy.stats.mannwhitneyu(method='exact'): its smallest p-value "
                 "is 1/6",
             ),
-            ([1, 1, 1, 0, 1, 1], "y holds the label 0 once"),
-            ([0, 1, 2, 0, 1, 2], "y must hold labels of two classes, got 3"),
+            ([1, 1, 1, 0, 1, 1], "y contains the label 0 once"),
+            ([0, 1, 2, 0, 1, 2], "y must contain labels of two classes, got 3"),
             ([1, 1, 1, 1, 1, 1], "y has one class only"),
-            ([0.1, 0.7, 0.2, 0.4, 0.9, 1.1], "y must hold labels of two classes, but it holds"),
+            ([0.1, 0.7, 0.2, 0.4, 0.9, 1.1], "y must contain labels of two classes, but it"),
             ([0, 1, 0, 1, 0], "X and y must have the same length"),
         ],
     )

@@ -209,7 +209,7 @@ def test_the_picture(of_classes):
         ({"n_permutations": 0}, "n_permutations must be at least 1, got 0: use 100"),
         (
             {"complexity": [1, 2]},
-            "complexity must hold 1 finite numbers, one for each learner",
+            "complexity must contain 1 finite numbers, one for each learner",
         ),
     ],
 )
@@ -224,7 +224,7 @@ def test_complexities_are_refused_before_the_first_fit():
     def fails(X_train, y_train, X_test):
         raise AssertionError
 
-    with pytest.raises(ValueError, match="complexity must hold 1 finite numbers"):
+    with pytest.raises(ValueError, match="complexity must contain 1 finite numbers"):
         uv.select_model(X, Y, [fails], complexity=[np.nan])
 
 

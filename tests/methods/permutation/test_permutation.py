@@ -475,7 +475,7 @@ REAL = small_regression(n=10)
         ),
         (
             lambda: uv.PermutationComplexityTest(*REAL, "lda", loss="squared"),
-            "learner lda needs class labels, but y holds real values: use ridge, knn or a "
+            "learner lda needs class labels, but y contains real values: use ridge, knn or a "
             "scikit-learn regressor",
         ),
         (

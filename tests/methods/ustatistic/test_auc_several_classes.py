@@ -42,7 +42,7 @@ def iris():
 
 
 def learner_of(score):
-    """A callable about observations by their numbers, which are all that X holds."""
+    """A callable about observations by their numbers, which are all that X contains."""
 
     def learner(X_train, y_train, X_test):
         learning = tuple(sorted(int(i) for i in X_train[:, 0]))

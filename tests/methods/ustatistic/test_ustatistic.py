@@ -694,13 +694,13 @@ class TestRefusals:
             ),
             (
                 {"X": np.where(np.arange(20)[:, None] == 3, np.nan, X_GOOD)},
-                "X holds nan at row 3, column 0 (4 such values in all), which learner "
+                "X contains nan at row 3, column 0 (4 such values in all), which learner "
                 "lda cannot use: drop or impute them, or pass a scikit-learn pipeline that imputes "
                 "as the learner",
             ),
             (
                 {"X": np.where(np.arange(20)[:, None] == 3, np.inf, X_GOOD)},
-                "X holds inf at row 3, column 0 (4 such values in all), which learner "
+                "X contains inf at row 3, column 0 (4 such values in all), which learner "
                 "lda cannot use: drop or impute them, or pass a scikit-learn pipeline that imputes "
                 "as the learner",
             ),
@@ -725,7 +725,7 @@ class TestRefusals:
             ({"pos_label": 7}, "pos_label=7 is none of the labels 0, 1"),
             (
                 {"y": X_GOOD[:, 0], "loss": "zero_one"},
-                "loss='zero_one' needs class labels, but y holds real values: use "
+                "loss='zero_one' needs class labels, but y contains real values: use "
                 "loss='squared' or 'absolute'",
             ),
         ],

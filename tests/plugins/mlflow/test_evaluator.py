@@ -294,7 +294,7 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
     cases: list[tuple[Rows, dict[str, Any], str]] = [
         (scores, {"loss": "hinge"}, "loss='hinge' is unknown: use one of zero_one"),
         (scores, {"loss": "auc", "alternative": "up"}, "alternative='up' is unknown"),
-        (scores, {}, r"predictions\['model'\] holds 2.0, .* and the labels of y are 0, 1"),
+        (scores, {}, r"predictions\['model'\] contains 2.0, .* and the labels of y are 0, 1"),
         (scores, {"loss": "log"}, "but probabilities lie between 0 and 1: use loss='auc'"),
         (scores, {"loss": "auc", "pos_label": 7}, "pos_label=7 is none of the labels 0, 1"),
         (Rows(y[:1], first[:1], second[:1]), {}, "the data have 1 rows"),
@@ -824,7 +824,7 @@ def test_options_that_it_does_not_know(client: MlflowClient, data: pd.DataFrame)
     with pytest.warns(UcvtestWarning) as caught:
         evaluate(data, {"baseline": "old", "metric_prefix": "x"}, predictions="new")
     assert [str(item.message) for item in caught if item.category is UcvtestWarning] == [
-        "evaluator_config holds metric_prefix, which ucvtest does not know: its options are "
+        "evaluator_config contains metric_prefix, which ucvtest does not know: its options are "
         "baseline, baseline_model, loss, metric, pos_label, alternative, margin, groups"
     ]
 

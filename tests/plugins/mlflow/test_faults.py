@@ -83,7 +83,7 @@ def flush_all(spool: Path) -> None:
 
 
 def require_once(server: MlflowClient, experiment: str, n_runs: int = 1) -> None:
-    """Every run of the experiment holds one whole result, and there are no more and no fewer."""
+    """Every run of the experiment contains one whole result, and there are no more and no fewer."""
     # Those that MLflow made twice because it repeats itself are deleted.
     runs = server.search_runs([experiment], run_view_type=ViewType.ACTIVE_ONLY)
     assert [run.info.status for run in runs] == ["FINISHED"] * n_runs

@@ -745,9 +745,9 @@ def test_load_result_errors(client: MlflowClient) -> None:
     run_id, _ = um.log_result(RESULT)
     um.log_result(RESULT, run_id)
     expected = {
-        (empty, None): f"run {empty} holds no result of ucvtest",
-        (run_id, None): f"run {run_id} holds several results: name one of {KEY}, {KEY}.2",
-        (run_id, "other.1"): f"run {run_id} holds no result 'other.1': it has {KEY}, {KEY}.2",
+        (empty, None): f"run {empty} contains no result of ucvtest",
+        (run_id, None): f"run {run_id} contains several results: name one of {KEY}, {KEY}.2",
+        (run_id, "other.1"): f"run {run_id} contains no result 'other.1': it has {KEY}, {KEY}.2",
     }
     for arguments, message in expected.items():
         with pytest.raises(ValueError) as error:

@@ -1,4 +1,4 @@
-"""Losses from evaluation tables that runs hold."""
+"""Losses from evaluation tables that runs contain."""
 
 from typing import Any
 

@@ -362,8 +362,8 @@ def test_responses_that_a_learner_cannot_have_are_refused() -> None:
     with pytest.raises(ValueError) as error:
         estimate(RLearner("MASS::lda"), y=AMOUNTS)
     assert str(error.value) == (
-        "learner MASS::lda needs class labels, but y holds real values: use a regression such as "
-        "RLearner('glmnet', s=0.1)"
+        "learner MASS::lda needs class labels, but y contains real values: use a regression such "
+        "as RLearner('glmnet', s=0.1)"
     )
     with pytest.raises(ValueError, match="with this loss needs two classes, y has 3"):
         estimate(RLearner("MASS::lda"), y=np.array(["a", "b", "c"] * 20), loss="squared")

@@ -154,7 +154,7 @@ def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
             'use TestSpec("ustatistic", fit={"max_seconds": ...})',
             'use list("ustatistic", max_seconds = )',
         ),
-        ("predictions['a'] holds 'x'", "predictions$a holds 'x'"),
+        ("predictions['a'] contains 'x'", "predictions$a contains 'x'"),
         (
             "compare(max_seconds=) takes it, fit(max_seconds=) ends in time, n_jobs= shares",
             "compare_learners(max_seconds = ) takes it, max_seconds = of a test ends in time, "
@@ -186,7 +186,7 @@ def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
             "labels 1.0 and 2.0 do not say; pass pos_label=2.0 if high values mean 2.0",
             "labels 1 and 2 do not say; pass positive = 2 if high values mean 2",
         ),
-        ("X holds nan in column 'X', None of them", "x holds nan in column 'X', None of them"),
+        ("X contains nan in 'X', None of them", "x contains nan in 'X', None of them"),
     ],
 )
 def test_messages_in_the_language_of_r(text, expected):
@@ -197,7 +197,7 @@ def test_whole_numbers_as_a_response_in_the_language_of_r():
     with pytest.raises(ValueError) as error:
         taken_for_classes(range(30))
     assert in_r(str(error.value)) == (
-        'y holds 30 different whole numbers in 30 observations: pass loss = "squared" or '
+        'y contains 30 different whole numbers in 30 observations: pass loss = "squared" or '
         '"absolute" if they are amounts, loss = "zero_one" or factor(y) if they are labels'
     )
 

@@ -75,7 +75,7 @@ def from_scores(
     groups : array-like, shape (n,), optional
         The cluster of each row, the unit of resampling: labels of any type. Learning sets are then
         sets of whole clusters, with g1 of those of positives and g0 of those of negatives; where
-        some clusters hold both, and with scores of C classes, with g of all, and three at least
+        some clusters contain both, and with scores of C classes, with g of all, and three at least
         are left.
 
     Returns
@@ -97,7 +97,7 @@ def from_scores(
         variance; or why variance and df are NaN. With scores of C classes a tuple u of the
         influence values of each class stands in the place of u1 and u0, and there are neither
         unbiased nor clipped. With `groups` influence values, df and pairs are those of clusters,
-        and there is no unbiased variance; where some hold both classes, and with scores of C
+        and there is no unbiased variance; where some contain both classes, and with scores of C
         classes, variance is the jackknife, and there is one array u of all clusters.
 
     Raises
@@ -120,8 +120,8 @@ def from_scores(
     Scores of a fixed rule, which learnt from none of these observations, are one row with `learnt`
     all zero and `exact`: J is then the variance of DeLong, DeLong and Clarke-Pearson (1988).
 
-    Clusters that hold both classes are one sample, as those of C classes are always: pairs of rows
-    of different clusters give a share of weights, of which J takes the linear part.
+    Clusters that contain both classes are one sample, as those of C classes are always: pairs of
+    rows of different clusters give a share of weights, of which J takes the linear part.
 
     Hand and Till's AUC of C classes is the mean over all pairs of classes c and d of the AUC of c
     above d by the score of c and that of d above c by the score of d. Scores of a class must be

@@ -30,7 +30,7 @@ ROW_STEP = 16
 
 @dataclass(frozen=True, eq=False)
 class LearningSets:
-    """Rows of learning sets: which positives and negatives they hold, (M, n1) and (M, n0).
+    """Rows of learning sets: which positives and negatives they contain, (M, n1) and (M, n0).
 
     `draw` (M,) numbers the draws that rows belong to; whole draws are dealt to the blocks in turn.
     """

@@ -1,4 +1,4 @@
-r"""AUCs where clusters hold rows of several classes: a U-statistic of one sample of clusters.
+r"""AUCs where clusters contain rows of several classes: a U-statistic of one sample of clusters.
 
 psi(k, l) sums over the pairs of a positive row of cluster k and a negative row of cluster l, with
 the product of their weights, how often the rule ranks the positive one higher. The AUC is the share

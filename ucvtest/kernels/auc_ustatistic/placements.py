@@ -196,9 +196,9 @@ def residual_sums(
 ) -> dict[str, jax.Array]:
     """Sums of X = psi - A over the rows of each block, up to what `Residuals` adds.
 
-    `counts` are those of `rank_sums`, `tested` the numbers of tested observations, `additive` holds
-    U (D,), and by class the coefficients lambda of what is learnt from and d of what is tested,
-    (D, n_c).
+    `counts` are those of `rank_sums`, `tested` the numbers of tested observations, `additive`
+    contains U (D,), and by class the coefficients lambda of what is learnt from and d of what is
+    tested, (D, n_c).
     """
     centre, learning, testing = additive
     weight = is_row.astype(float)
@@ -255,8 +255,8 @@ def row_residuals(
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Of each row: A without what is tested, mean X (D, K, B), and (D, D, K, B) b of A times X.
 
-    `fit` holds U (K, D), and by class eta, lambda and d, (K, D, n_c), of a fit for each block. The
-    last are b (K, D, n_c) times w_i Xbar + XP_i/r, summed over observations.
+    `fit` contains U (K, D), and by class eta, lambda and d, (K, D, n_c), of a fit for each block.
+    The last are b (K, D, n_c) times w_i Xbar + XP_i/r, summed over observations.
     """
     centre, eta, learning, testing = fit
     w = [class_array.astype(float) for class_array in learnt]

@@ -173,7 +173,7 @@ def _pair_effects(contrast: _Contrast, linear_fit: _Linear) -> np.ndarray:
 def _without_fit(
     linear_fit: _Linear, block_means: Mapping[str, np.ndarray], learning: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-    """Means of a block's rows: the residual AUC, of what holds one observation, and of pairs.
+    """Means of a block's rows: the residual AUC, of what contains one observation, and of pairs.
 
     The last two are those of two observations of one class, and of two classes.
     """

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 LEAST_TESTED = 3
-"""Clusters that learning sets leave at least, where some hold both labels: without one of them
+"""Clusters that learning sets leave at least, where some contain both labels: without one of them
 there is a pair still."""
 
 
@@ -96,7 +96,7 @@ def checked_rows(
     if mask.ndim != 2 or not len(mask):
         raise ValueError(f"learnt must have shape (M, n) with a row or more, got {mask.shape}")
     if not np.isin(mask, (0, 1)).all():
-        raise ValueError("learnt must hold 0 and 1 only")
+        raise ValueError("learnt must contain 0 and 1 only")
     labels = _classes(y, mask.shape[1]) if several else _zeros_and_ones(y, mask.shape[1])
     # The AUC of two classes has the positives first.
     order = tuple(range(int(labels.max()) + 1)) if several else (1, 0)
@@ -113,7 +113,7 @@ def checked_rows(
 def checked_units(rows: UserRows, clusters: Clusters, *, several: bool, exact: bool) -> UserRows:
     """The learning sets (M, G) and classes of clusters, which no set divides.
 
-    The clusters are one sample where some hold both labels, or there are more labels.
+    The clusters are one sample where some contain both labels, or there are more labels.
     """
     groups = clusters.groups
     if several:
@@ -134,7 +134,7 @@ def checked_units(rows: UserRows, clusters: Clusters, *, several: bool, exact: b
 def _zeros_and_ones(y: Any, n_obs: int) -> np.ndarray:
     labels = as_array("y", y)
     if labels.shape != (n_obs,) or not np.isin(labels, (0, 1)).all():
-        raise ValueError(f"y must hold 0 and 1 for {n_obs} observations, got {y!r:.60}")
+        raise ValueError(f"y must contain 0 and 1 for {n_obs} observations, got {y!r:.60}")
     for label in (1, 0):
         if not (labels == label).any():
             raise ValueError(f"y has no {label}: the AUC needs both classes")
@@ -146,8 +146,8 @@ def _classes(y: Any, n_obs: int) -> np.ndarray:
     present = np.unique(labels) if labels.dtype.kind in "iufb" else np.array([])
     if labels.shape != (n_obs,) or len(present) < 2 or (present != np.arange(len(present))).any():
         raise ValueError(
-            f"y must hold the classes 0, 1, ... of {n_obs} observations, each at least once, with "
-            f"scores of shape (M, n, C), got {y!r:.60}"
+            f"y must contain the classes 0, 1, ... of {n_obs} observations, each at least once, "
+            f"with scores of shape (M, n, C), got {y!r:.60}"
         )
     return labels.astype(int)
 
@@ -166,8 +166,8 @@ def _check_sizes(learnt: np.ndarray, unit: str, class_words: str, *, fewest_test
     sizes, n = learnt.sum(axis=1), learnt.shape[1]
     if sizes.min() != sizes.max():
         raise ValueError(
-            f"learnt must hold as many {unit}s{class_words} in every row, got from {sizes.min()} "
-            f"to {sizes.max()}: draw learning sets "
+            f"learnt must contain as many {unit}s{class_words} in every row, got from "
+            f"{sizes.min()} to {sizes.max()}: draw learning sets "
             f"{'within the classes' if class_words else 'of one size'}"
         )
     if n - sizes[0] < fewest_tested:

@@ -53,8 +53,8 @@ there are as many: coefficients from fewer rows are noisy."""
 class AucEstimate:
     """The complete AUC (difference) with its variances by name, NaN where there is none.
 
-    `mc_se` are their Monte-Carlo errors; `u` holds u of each class; `df` is NaN where the jackknife
-    is zero.
+    `mc_se` are their Monte-Carlo errors; `u` contains u of each class; `df` is NaN where the
+    jackknife is zero.
     """
 
     auc: float

@@ -170,7 +170,7 @@ def hold_out(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str
         raise ValueError(f"e must have shape (n,), got {np.shape(e)}: pass one experiment")
     n_obs = losses.shape[1]
     if n_obs < 2:
-        raise ValueError("e holds one loss: at least 2 are needed")
+        raise ValueError("e contains one loss: at least 2 are needed")
     theta2 = math.nan
     if n_folds > 1:
         theta2 = float(moments_of_rows(losses, codes, n_folds)["lambda2"][0]) / n_obs
@@ -235,7 +235,7 @@ def mean_fold_size(sizes: np.ndarray) -> float:
     """
     sizes = as_numbers("sizes", sizes)
     if sizes.ndim != 1 or not sizes.size or not ((sizes >= 1) & (sizes < 1e100)).all():
-        raise ValueError("sizes must hold the sizes of the folds, numbers from 1 on")
+        raise ValueError("sizes must contain the sizes of the folds, numbers from 1 on")
     return float((sizes**2).sum() / sizes.sum())
 
 

@@ -29,7 +29,7 @@ def moments_of_rows(losses: jax.Array, codes: jax.Array, n_folds: int) -> dict[s
     mean = losses.mean(1)
     fold_mean = total / size
     residual = losses - jnp.take_along_axis(fold_mean, codes, axis=1)
-    # Folds of one observation hold no pairs, and rounding would make 0/0 infinite.
+    # Folds of one observation contain no pairs, and rounding would make 0/0 infinite.
     pairs = jnp.where(n == n_folds, jnp.nan, 1.0)
     lambda1 = pairs * (residual**2).sum(1) / max(n - n_folds, 1)
     between = (size * (fold_mean - mean[:, None]) ** 2).sum(1) / (n_folds - 1)

@@ -45,11 +45,11 @@ def checked_losses(e: np.ndarray, fold: np.ndarray) -> tuple[np.ndarray, np.ndar
     if not losses.size:
         raise ValueError("e is empty: pass at least one loss for each fold")
     if folds.dtype.kind not in "iu":
-        raise ValueError(f"fold must hold integers, got {folds.dtype}")
+        raise ValueError(f"fold must contain integers, got {folds.dtype}")
     if not np.isfinite(losses).all():
         raise ValueError(
-            f"e holds {int((~np.isfinite(losses)).sum())} numbers that are not finite: leave out "
-            "the observations that were not tested"
+            f"e contains {int((~np.isfinite(losses)).sum())} numbers that are not finite: leave "
+            "out the observations that were not tested"
         )
     rows = [np.unique(row, return_inverse=True) for row in np.atleast_2d(folds)]
     counts = {len(labels) for labels, _ in rows}

@@ -58,7 +58,7 @@ def auc(
         auc; u1, u0: influence values of positives and negatives; se; terms1, terms0: terms I,
         II, III of each as rows, U = I + II - III; mc_se: Monte-Carlo standard error of auc
         with rows drawn independently. Of clusters instead of observations where there are groups;
-        u and terms for all, where some clusters hold both labels, which are resampled as one.
+        u and terms for all, where some clusters contain both labels, which are resampled as one.
 
     Raises
     ------

@@ -13,7 +13,7 @@ MAX_GROUPS = 16
 """Groups of repeats, whose spread gives the Monte-Carlo errors."""
 
 GROUP_CELLS = 2**22
-"""Sums over pairs that all groups may hold: 32 MB; at least two groups in any case."""
+"""Sums over pairs that all groups may contain: 32 MB; at least two groups in any case."""
 
 CALL_CELLS = 2**21
 """Values of psi in one jitted call: 16 MB."""

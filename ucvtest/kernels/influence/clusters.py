@@ -48,7 +48,7 @@ class ClusterPairs:
 
     @property
     def mixed(self) -> bool:
-        """Whether some clusters hold both labels."""
+        """Whether some clusters contain both labels."""
         return len(self.classes) == 1
 
     @property

@@ -7,7 +7,7 @@ ranks them right. N_ij = sum_m T1 T0 psi, C_ij = sum_m T1 T0, and AUC = mean of 
 
 Mass epsilon moved to observation i changes (I) how much i counts as a tested observation and
 (II, III) the probability of every training set, and so the weights in numerator and denominator
-of N/C. With the number of times c_mi that training set m holds observation i, and its mean c_m
+of N/C. With the number of times c_mi that training set m contains observation i, and its mean c_m
 over the class, the derivative of the log probability of training set m is n1 (c_mi - c_m): (42b)
 for cross-validation (c_mi = 1 - T1[m, i]), and the multinomial one for the bootstrap. With
 
@@ -57,7 +57,7 @@ __all__ = [
 class _Counts:
     """How often each pair (observation) is tested: `by_group` is (G, n1, n0), or (G, n).
 
-    `classes` holds the observations of each class; of all as one for an error rate.
+    `classes` contains the observations of each class; of all as one for an error rate.
     """
 
     classes: Sequence[np.ndarray]

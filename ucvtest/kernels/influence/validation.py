@@ -29,7 +29,7 @@ def checked_rows(
             f"{numbers.shape} and {mask.shape}"
         )
     if not np.isin(mask, (0, 1)).all():
-        raise ValueError("tested must hold 0 and 1 only")
+        raise ValueError("tested must contain 0 and 1 only")
     mask = mask.astype(bool)
     if np.isnan(numbers[mask]).any():
         row, column = np.argwhere(np.isnan(numbers) & mask)[0]
@@ -55,7 +55,7 @@ def checked_labels(y: Any, n_obs: int) -> np.ndarray:
     """Labels 0 and 1, both of them there."""
     labels = as_array("y", y)
     if labels.shape != (n_obs,) or not np.isin(labels, (0, 1)).all():
-        raise ValueError(f"y must hold 0 and 1 for {n_obs} observations, got {y!r:.60}")
+        raise ValueError(f"y must contain 0 and 1 for {n_obs} observations, got {y!r:.60}")
     for label in (0, 1):
         if not (labels == label).any():
             raise ValueError(f"y has no {label}: the AUC needs both classes")
@@ -72,8 +72,8 @@ def checked_fold_values(fold_values: Any, estimate: Any) -> tuple[np.ndarray, np
         )
     if np.isnan(folds).any():
         raise ValueError(
-            f"fold_values holds {int(np.isnan(folds).sum())} NaN: every fold (pair of folds) needs "
-            "a value"
+            f"fold_values contains {int(np.isnan(folds).sum())} NaN: every fold (pair of folds) "
+            "needs a value"
         )
     if estimate is not None and np.shape(estimate) != folds.shape[:1]:
         raise ValueError(f"estimate must have shape {folds.shape[:1]}, got {np.shape(estimate)}")

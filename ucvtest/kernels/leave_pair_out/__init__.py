@@ -55,7 +55,7 @@ def errors(
     Raises
     ------
     ValueError
-        If shapes do not match, `y` holds anything but 0 and 1 or only one of them, no two
+        If shapes do not match, `y` contains anything but 0 and 1 or only one of them, no two
         clusters have a pair, or a score that is needed is NaN.
 
     Notes
@@ -76,7 +76,7 @@ def errors(
             f"scores must have shape (n, n) and y (n,), got {matrix.shape} and {labels.shape}"
         )
     if set(labels.tolist()) != {0, 1}:
-        raise ValueError("y must hold 0 and 1, both at least once: code the positive class as 1")
+        raise ValueError("y must contain 0 and 1, both at least once: code the positive class as 1")
     check_group_weight(group_weight, grouped=groups is not None)
     clusters = clusters_of(as_groups(groups, n), group_weight)
     pairs = np.ix_(labels == 1, labels == 0)
@@ -84,7 +84,7 @@ def errors(
     if clusters is not None:
         return _cluster_errors(positive, negative, clusters, labels == 1)
     if np.isnan(positive).any() or np.isnan(negative).any():
-        raise ValueError("scores holds NaN for a pair of different classes: score both of them")
+        raise ValueError("scores contains NaN for a pair of different classes: score both of them")
     n_ties = int((positive == negative).sum())
     n_errors = float((positive < negative).sum() + n_ties / 2)
     u = n_errors / positive.size
@@ -107,7 +107,7 @@ def _cluster_errors(
         raise ValueError("groups leave no pair of different classes in different clusters")
     if np.isnan(positive[different_clusters]).any() or np.isnan(negative[different_clusters]).any():
         raise ValueError(
-            "scores holds NaN for a pair of different classes and clusters: score both of them"
+            "scores contains NaN for a pair of different classes and clusters: score both of them"
         )
     weight = different_clusters.astype(float)
     if clusters.weight == "group":
@@ -166,7 +166,7 @@ def smoother_errors(
     _refuse_groups(groups, "the hat matrix is that of fits to n - 2 rows")
     hat = as_numbers("hat", hat)
     if hat.ndim != 2 or hat.shape[0] != hat.shape[1] or not np.isfinite(hat).all():
-        raise ValueError(f"hat must hold finite numbers of shape (n, n), got {hat.shape}")
+        raise ValueError(f"hat must contain finite numbers of shape (n, n), got {hat.shape}")
     labelings = _checked_labelings(labelings, len(hat))
     wrong_and_tied = count_by_smoother(hat, labelings)
     if wrong_and_tied is None:
@@ -214,11 +214,12 @@ def nearest_neighbour_errors(
     nearest = as_array("nearest", nearest)
     if nearest.ndim != 2 or nearest.shape[1] < 2 or nearest.dtype.kind not in "iu":
         raise ValueError(
-            f"nearest must hold integers of shape (n, k + 1), got {nearest.dtype} {nearest.shape}"
+            f"nearest must contain integers of shape (n, k + 1), got {nearest.dtype} "
+            f"{nearest.shape}"
         )
     n = len(nearest)
     if nearest.size and not (nearest.min() >= 0 and nearest.max() < n):
-        raise ValueError(f"nearest must hold numbers of observations from 0 to {n - 1}")
+        raise ValueError(f"nearest must contain numbers of observations from 0 to {n - 1}")
     labelings = _checked_labelings(labelings, n)
     return count_by_neighbours(nearest, labelings)
 
@@ -234,5 +235,7 @@ def _refuse_groups(groups: Any, reason: str) -> None:
 def _checked_labelings(labelings: Any, n_obs: int) -> np.ndarray:
     labels = as_array("labelings", labelings)
     if labels.ndim != 2 or labels.shape[1] != n_obs or not np.isin(labels, (0, 1)).all():
-        raise ValueError(f"labelings must hold 0 and 1 of shape (P, {n_obs}), got {labels.shape}")
+        raise ValueError(
+            f"labelings must contain 0 and 1 of shape (P, {n_obs}), got {labels.shape}"
+        )
     return labels.astype(bool, copy=False)

@@ -38,14 +38,14 @@ def generalization(
     Parameters
     ----------
     predictions : array, shape (P, n)
-        Row r holds the predictions of the rule learnt from ``permuted_y[r]``.
+        Row r contains the predictions of the rule learnt from ``permuted_y[r]``.
     permuted_y : array, shape (P, n)
         Labels that were learnt.
     y : array, shape (m,)
         The labels that they were drawn from, each as likely as the others: the observed ones,
         or one of each class for Rademacher labels.
     loss : {"squared", "absolute", "zero_one"} or array, shape (C, C)
-        A matrix holds the loss ``loss[true, predicted]`` of labels 0, ..., C - 1. A prediction
+        A matrix contains the loss ``loss[true, predicted]`` of labels 0, ..., C - 1. A prediction
         half-way between two classes is a tie left open, which costs the mean of both.
     group_weight : {"group", "row"}
         Whether every cluster counts the same, or every row.
@@ -64,7 +64,7 @@ def generalization(
     ------
     ValueError
         If shapes do not match, values are not finite, labels are not those of the matrix, or
-        `permuted_y` holds labels that a row of its group cannot get.
+        `permuted_y` contains labels that a row of its group cannot get.
 
     Notes
     -----
@@ -92,7 +92,7 @@ def generalization(
         raise ValueError("predictions, permuted_y and y must not be empty")
     for name, array in (("predictions", predicted), ("permuted_y", labels), ("y", reference)):
         if not np.isfinite(array).all():
-            raise ValueError(f"{name} holds values that are not finite: drop or impute them")
+            raise ValueError(f"{name} contains values that are not finite: drop or impute them")
     check_group_weight(group_weight, grouped=groups is not None)
     clusters = clusters_of(as_groups(groups, predicted.shape[1]), group_weight)
     if clusters is not None:
@@ -112,8 +112,8 @@ def _of_clusters(
     """The same where labels change places in clusters."""
     if observed.shape != clusters.groups.index.shape:
         raise ValueError(
-            f"y must hold the observed label of each of {clusters.groups.n_obs} rows where there "
-            f"are groups, got shape {observed.shape}"
+            f"y must contain the observed label of each of {clusters.groups.n_obs} rows where "
+            f"there are groups, got shape {observed.shape}"
         )
     exchangeable = ExchangeableLabels.of(observed, clusters.groups.index)
     possible = np.zeros(labels.shape, dtype=bool)

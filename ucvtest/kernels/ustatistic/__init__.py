@@ -111,7 +111,7 @@ def _check_pairs(d1: np.ndarray, d2: np.ndarray, l1: np.ndarray, l2: np.ndarray)
             "D1, D2, L1 and L2 are empty: at least two pairs of learning sets are needed"
         )
     if not (np.isin(l1, (0, 1)).all() and np.isin(l2, (0, 1)).all()):
-        raise ValueError("L1 and L2 must hold 0 and 1 only")
+        raise ValueError("L1 and L2 must contain 0 and 1 only")
     sizes = np.unique(np.concatenate([l1.sum(axis=1), l2.sum(axis=1)]))
     if len(sizes) != 1:
         raise ValueError(

@@ -55,9 +55,10 @@ MAX_OBS_PAIR_EFFECTS = MOST_OBS_GRAM
 class Accumulator:
     """Everything that the estimators need from any number of pairs of learning sets.
 
-    Memory does not grow with the number of pairs: it holds at most 32 matrices of shape (n, n), and
-    a few numbers for each block of pairs until the additive fit is good enough to stay. Above 2000
-    observations it does without "geometric", "midpoint" and "clipped", and without these matrices.
+    Memory does not grow with the number of pairs: it contains at most 32 matrices of shape (n, n),
+    and a few numbers for each block of pairs until the additive fit is good enough to stay. Above
+    2000 observations it does without "geometric", "midpoint" and "clipped", and without these
+    matrices.
 
     Estimates are those of D + theta offset_t, theta the estimate, where there is an offset: a ratio
     of means.
@@ -100,10 +101,11 @@ class Accumulator:
         """Add draws D1, D2, L1, L2 (G, s, n), all sets of one side against all of the other.
 
         Loss differences inside the learning sets are ignored; `weight` (G, s) is 0 for places that
-        hold no set, on both sides; `cluster` (G,) names the draws that belong together. `exchanged`
-        are D and L (H, n) of the first set on the second side of the first H draws, with one
-        observation exchanged for one of the first set on the first side: the change of the products
-        gives kappa_1 - Theta^2 with a much smaller Monte-Carlo error than independent pairs would.
+        contain no set, on both sides; `cluster` (G,) names the draws that belong together.
+        `exchanged` are D and L (H, n) of the first set on the second side of the first H draws,
+        with one observation exchanged for one of the first set on the first side: the change of the
+        products gives kappa_1 - Theta^2 with a much smaller Monte-Carlo error than independent
+        pairs would.
         """
         d1, d2, l1, l2 = draws
         draws = (_as_counts(d1), _as_counts(d2), l1, l2)

@@ -95,7 +95,7 @@ class AdditiveFit:
         l2: np.ndarray,
         weight: np.ndarray,
     ) -> None:
-        """Add the learning sets of both sides, padded; weight 0 for places that hold none."""
+        """Add the learning sets of both sides, padded; weight 0 for places that contain none."""
         for differences, learning in ((d1, l1), (d2, l2)):
             self._add_side(differences, learning, weight)
 

@@ -185,7 +185,7 @@ def combined(learner_sums: Sequence[Sums], weights: np.ndarray) -> Combined:
 
 
 def _sums(losses: np.ndarray, learnt: np.ndarray) -> tuple[float, np.ndarray]:
-    """Sum of the losses (R, n), and for each observation that over the S which hold it, (n,)."""
+    """Sum of the losses (R, n), and for each observation that over the S which contain it, (n,)."""
     rows = losses.sum(axis=1, dtype=float)
     # Without BLAS, whose threads would go on spinning for a while.
     inside = np.einsum("r,rn->n", rows, learnt) + losses.sum(axis=0, dtype=float)

@@ -88,7 +88,7 @@ class SklearnLearner(SplitLearner):
         if sample.classes is None:
             if self._kind == "classifier":
                 raise ValueError(
-                    f"learner {self.name} is a classifier, but y holds real values: use a "
+                    f"learner {self.name} is a classifier, but y contains real values: use a "
                     "regressor, or a loss for labels such as loss='zero_one'"
                 )
             return
@@ -98,7 +98,7 @@ class SklearnLearner(SplitLearner):
         several = sample.n_classes > 2
         if several and (self.regresses or output not in ("label", "probability")):
             estimator_clause = "is a regressor, which" if self.regresses else "with this loss"
-            amounts = ", or pass loss='squared' if y holds amounts" if self.regresses else ""
+            amounts = ", or pass loss='squared' if y contains amounts" if self.regresses else ""
             raise ValueError(
                 f"learner {self.name} {estimator_clause} needs two classes, y has "
                 f"{sample.n_classes}: use a classifier with loss='zero_one', or merge "
@@ -243,7 +243,7 @@ class SklearnLearner(SplitLearner):
 class CallableLearner(SplitLearner):
     """A function ``(X_train, y_train, X_test)`` that learns and returns what the loss scores.
 
-    `y_train` holds the user's own labels; numbers where the loss scores numbers. Scores of more
+    `y_train` contains the user's own labels; numbers where the loss scores numbers. Scores of more
     than two classes are (n_test, C), with columns in the order of ``np.unique(y)``, or a DataFrame
     with columns named by the labels. Of two classes a score or a probability is about the positive
     one: labels other than 0 and 1, False and True, or -1 and 1 need `pos_label` in the test.

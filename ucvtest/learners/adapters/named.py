@@ -91,7 +91,7 @@ class NamedLearner(SplitLearner):
         if sample.classes is None:
             if numbers is None:
                 raise ValueError(
-                    f"learner {self.called} needs class labels, but y holds real values: use "
+                    f"learner {self.called} needs class labels, but y contains real values: use "
                     "ridge, knn or a scikit-learn regressor"
                 )
             return NamedEstimator(_make_estimator(self.called, numbers), self.called)

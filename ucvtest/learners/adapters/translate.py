@@ -99,4 +99,4 @@ def _refuse_single_precision(sample: Sample) -> None:
     dtypes = [sample.features.dtype] if columns is None else list(columns)
     low = [dtype for dtype in dtypes if dtype in (np.float16, np.float32)]
     if low:
-        refuse(f"X holds {low[0]}, in which scikit-learn computes")
+        refuse(f"X contains {low[0]}, in which scikit-learn computes")

@@ -57,7 +57,9 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
         )
     features = as_numbers("X", X)
     if features.ndim != 2 or not features.size or not np.isfinite(features).all():
-        raise ValueError(f"X must hold finite numbers of shape (n, p), got shape {features.shape}")
+        raise ValueError(
+            f"X must contain finite numbers of shape (n, p), got shape {features.shape}"
+        )
     if isinstance(learner, Polynomial):
         features = learner.expand(features)
     n_obs = len(features)
@@ -120,9 +122,9 @@ def held_out_predictions(hat: np.ndarray, y: np.ndarray, held_out: np.ndarray) -
             f"hat must have shape (n, n) and y (n,) or (n, P), got {hat.shape} and {response.shape}"
         )
     if not (np.isfinite(hat).all() and np.isfinite(response).all()):
-        raise ValueError("hat and y must hold finite numbers: drop or impute what is missing")
+        raise ValueError("hat and y must contain finite numbers: drop or impute what is missing")
     if sets.ndim != 2 or sets.dtype.kind not in "iu":
-        raise ValueError(f"held_out must hold integers of shape (R, s), got shape {sets.shape}")
+        raise ValueError(f"held_out must contain integers of shape (R, s), got shape {sets.shape}")
     _check_sets(sets, n_obs)
     responses = response.reshape(n_obs, -1)
     inside = hat[sets[:, :, None], sets[:, None, :]]

@@ -51,7 +51,7 @@ CONVERGED = 1e-6
 largest one. The error after a Newton step is about its square."""
 
 CACHE_NUMBERS = 2**16
-"""Numbers that the sums over risk sets of one block of learning sets may hold."""
+"""Numbers that the sums over risk sets of one block of learning sets may contain."""
 
 LEAST_ROWS = 32
 """Learning sets in one block, at least: the minor axis must fill the vector units."""

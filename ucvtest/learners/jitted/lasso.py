@@ -238,7 +238,7 @@ class PenalizedLogistic(JittedLearner):
     def coefficients(self, state: LassoData, learning: np.ndarray) -> np.ndarray:
         """Intercept and coefficients (R, 1 + p) in the features' units, NaN without convergence.
 
-        Each learning set holds both classes.
+        Each learning set contains both classes.
         """
         null, uncertain = self._null_models(state, learning, None)
         scaled = np.zeros((len(learning), 1 + len(state.centre)))

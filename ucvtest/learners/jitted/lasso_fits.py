@@ -175,7 +175,7 @@ class LassoFits:
     def run(self, size: int, max_iter: int) -> np.ndarray:
         """Fit with working sets of one size; return the fits that need a larger one.
 
-        `log_odds` then holds the result, NaN for fits that have not converged.
+        `log_odds` then contains the result, NaN for fits that have not converged.
         """
         self._widen(size)
         height = _batch_height(self.data.features.shape[1], size, self.learning)

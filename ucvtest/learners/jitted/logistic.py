@@ -53,7 +53,7 @@ CHEAP_STEPS = 6
 """Such steps, at most; a fit that needs more goes on with Newton's method."""
 
 CACHE_NUMBERS = 2**17
-"""Numbers that the matrices of one call may hold: half a processor's second-level cache."""
+"""Numbers that the matrices of one call may contain: half a processor's second-level cache."""
 
 ROWS_PER_BLOCK = 128
 """Learning sets fitted at a time within one call; each block takes the steps that it needs."""

@@ -1,6 +1,6 @@
 """k nearest neighbours, many learning sets at once: the neighbours are sorted once for all.
 
-Labels of two classes are counted in bits: a word holds the same bit of the votes of 64 learning
+Labels of two classes are counted in bits: a word contains the same bit of the votes of 64 learning
 sets, so that one operation serves all of them.
 """
 

@@ -42,7 +42,7 @@ def smoother(matrix: Any) -> "Smoother":
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
         raise ValueError(f"matrix must have shape (n, n), got {values.shape}")
     if not np.isfinite(values).all():
-        raise ValueError("matrix holds values that are not finite")
+        raise ValueError("matrix contains values that are not finite")
     values.flags.writeable = False
     return Smoother(values)
 

@@ -140,7 +140,7 @@ class BayesianTTest(ResamplingTest):
         Returns
         -------
         TestResult
-            `diagnostics` hold the probabilities "p_left", "p_rope" and "p_right"; `pvalue`
+            `diagnostics` contain the probabilities "p_left", "p_rope" and "p_right"; `pvalue`
             and `statistic` are NaN.
 
         Raises

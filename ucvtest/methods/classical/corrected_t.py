@@ -84,7 +84,7 @@ class CorrectedTTest(ResamplingTest):
     times folds). The test is exact if the mean losses of the resamples are normal and any two of
     them have correlation rho. In practice this is an approximation: the test rejects too often
     where resamples are more alike (learners that change a lot with the learning set), and is
-    conservative where they are less alike. The result has a note if test sets hold more than a
+    conservative where they are less alike. The result has a note if test sets contain more than a
     tenth of the sample, or if their sizes differ by more than one observation (folds made class by
     class). Each test set counts the same, and rho is that of their mean size. Sizes that would
     raise the variance of the mean by more than 5% are refused. Cost: J fits of each learner.

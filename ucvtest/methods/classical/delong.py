@@ -99,15 +99,15 @@ class DeLongTest(ResamplingTest):
     observations of a class there is no test, and the status says so. Cost: one fit of each learner,
     or K, and n log n steps.
 
-    If some groups hold several observations, deviations of placement values are summed by cluster
-    (Obuchowski 1997). The reference is then Student's t, with one degree of freedom less than there
-    are clusters, or with Welch's where each cluster has one label. Over 36 simulated cells with 20
-    to 100 clusters (``studies/clusters/fixed_rules.csv``) such 95% intervals contained the true AUC
-    in 95% of the samples, 91% in the worst cell, and the true difference in 95 and 92%. With fewer
-    clusters and an AUC near 1 they contain it less often. With ``group_weight="row"`` the AUC is
-    that of all rows, as in the paper; with "group" each cluster with a positive counts the same
-    among the positives, and likewise among the negatives. `joint` tests three or more AUCs at once;
-    `uv.compare` does so too, see `Comparison.joint_test`.
+    If some groups contain several observations, deviations of placement values are summed by
+    cluster (Obuchowski 1997). The reference is then Student's t, with one degree of freedom less
+    than there are clusters, or with Welch's where each cluster has one label. Over 36 simulated
+    cells with 20 to 100 clusters (``studies/clusters/fixed_rules.csv``) such 95% intervals
+    contained the true AUC in 95% of the samples, 91% in the worst cell, and the true difference in
+    95 and 92%. With fewer clusters and an AUC near 1 they contain it less often. With
+    ``group_weight="row"`` the AUC is that of all rows, as in the paper; with "group" each cluster
+    with a positive counts the same among the positives, and likewise among the negatives. `joint`
+    tests three or more AUCs at once; `uv.compare` does so too, see `Comparison.joint_test`.
 
     References
     ----------

@@ -152,7 +152,7 @@ def _tested(labels: TestedLabels, folds: np.ndarray) -> LabeledFolds:
     index = clusters.groups.index
     if clusters.weight == "row":
         return LabeledFolds(classes, folds, index)
-    # Every cluster that holds any of a class counts the same among that class.
+    # Every cluster that contains any of a class counts the same among that class.
     weights = np.empty(len(classes))
     for members in (classes, ~classes):
         weights[members] = 1 / np.bincount(index[members])[index[members]]

@@ -72,8 +72,8 @@ class McNemarTest(ResamplingTest):
     is the standard error of a mean of differences; neither p-value nor interval uses it. Cost: one
     fit of each learner, or K.
 
-    If some groups hold several observations, b and c are not binomial counts. The statistic is then
-    the difference of the error rates over its cluster-robust standard error; the reference is
+    If some groups contain several observations, b and c are not binomial counts. The statistic is
+    then the difference of the error rates over its cluster-robust standard error; the reference is
     Student's t with one degree of freedom less than there are clusters. With
     ``group_weight="group"`` each cluster counts the same, as in Durkalski et al.; with "row" each
     observation does, as in Yang, Sun and Hardin. They use the variance under H0; here it is

@@ -53,7 +53,7 @@ class TestedLabels:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Tested observations of either class, and clusters that hold any."""
+        """Tested observations of either class, and clusters that contain any."""
         positive = self.labels == 1
         counts = {"n_positive": int(positive.sum()), "n_negative": int((~positive).sum())}
         if self.clusters is None:

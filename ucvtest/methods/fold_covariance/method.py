@@ -225,7 +225,7 @@ class FoldCovarianceTest(HypothesisTest):
         Returns
         -------
         TestResult
-            Its tables hold the moments, the variances with the test that each would give, and
+            Its tables contain the moments, the variances with the test that each would give, and
             the p-value at several rho; its pictures are "admissible" and "sensitivity".
 
         Raises

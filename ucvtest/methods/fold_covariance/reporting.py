@@ -295,7 +295,7 @@ def _notes(decomposition: Decomposition) -> list[str]:
         "lambda3, n times the variance of the estimate, has no unbiased estimate (Bengio and "
         "Grandvalet 2005, Theorem 5.1): only quadratic forms a s1 + b s2 + c s3 could be one, "
         "with a + b + c = 1 to match the variance and a + b + c = 0 to be free of the squared "
-        "mean. The losses hold a single draw of their mean, and repeating the cross-validation "
+        "mean. The losses contain a single draw of their mean, and repeating the cross-validation "
         "gives no other.",
         _admissible_note(decomposition),
         "The naive variance takes folds as independent; its expectation is too small by gamma, "

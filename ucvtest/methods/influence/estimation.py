@@ -118,8 +118,8 @@ def fitted_losses(problem: Problem, resamples: Resamples, execution: Execution) 
 class CopiedLosses(FittedLosses):
     """Losses of learners that may learn from an observation several times, `copies` at most.
 
-    The sample that is fitted holds `copies` of every observation, one after the other in blocks of
-    n; an observation that is learnt from twice is in the learning set with two of its copies.
+    The sample that is fitted contains `copies` of every observation, one after the other in blocks
+    of n; an observation that is learnt from twice is in the learning set with two of its copies.
     """
 
     def __init__(self, problem: Problem, execution: Execution, copies: int) -> None:

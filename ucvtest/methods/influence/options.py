@@ -200,7 +200,7 @@ class Layout:
 
     @property
     def mixed(self) -> bool:
-        """Whether clusters hold both labels of an AUC, and so are one sample."""
+        """Whether clusters contain both labels of an AUC, and so are one sample."""
         return self.pairs is not None and self.pairs.mixed
 
     @property
@@ -260,7 +260,7 @@ class Layout:
     def no_jackknife(self, scheme: str) -> str:
         """Why there is no jackknife variance for a scheme; empty if there is one."""
         if scheme == "bootstrap":
-            return "it is derived for learning sets that hold no observation twice"
+            return "it is derived for learning sets that contain no observation twice"
         if scheme in SINGLE:
             return (
                 f"every {self.unit} is tested by one rule only, which does not show how other "
@@ -329,8 +329,8 @@ class Layout:
         """Refuse schemes that do not test clusters with both labels together."""
         if self.mixed and scheme in SINGLE:
             raise ValueError(
-                f"scheme={scheme!r} does not test all pairs of clusters, of which some hold both "
-                "labels, together: use scheme='monte_carlo' or 'repeated'"
+                f"scheme={scheme!r} does not test all pairs of clusters, of which some contain "
+                "both labels, together: use scheme='monte_carlo' or 'repeated'"
             )
 
     def chosen(self, scheme: str, variance: Any) -> str:
@@ -354,7 +354,7 @@ class Layout:
 
     @property
     def half_sizes(self) -> tuple[int, ...]:
-        """How many of each class two disjoint learning sets hold, with two left to be tested."""
+        """How many of each class two disjoint learning sets contain, with two left to be tested."""
         return tuple(len(members) // 2 - 1 for members in self.classes)
 
     def no_share(self, scheme: str) -> str:

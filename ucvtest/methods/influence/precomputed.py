@@ -166,7 +166,7 @@ def _random_splits(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayo
 def _check_test_sets(
     design: Design, classes: Sequence[np.ndarray], largest_difference: int
 ) -> None:
-    """Refuse test sets that differ by more in the number of any class, or hold none of one."""
+    """Refuse test sets that differ by more in the number of any class, or contain none of one."""
     for members in classes:
         sizes = design.testing[:, members].sum(axis=1)
         if sizes.max() - sizes.min() > largest_difference or not sizes.min():

@@ -126,7 +126,7 @@ class Folds(Resamples):
 
 @dataclass(frozen=True, eq=False)
 class WholeFolds(Folds):
-    """Partitions of the whole sample into K folds, which hold members of every class.
+    """Partitions of the whole sample into K folds, which contain members of every class.
 
     They are tested one after the other; `n_tested_folds` is K for each class.
     """

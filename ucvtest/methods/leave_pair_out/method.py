@@ -312,7 +312,7 @@ class LeavePairOutTest(HypothesisTest):
         -------
         TestResult
             ``statistic`` is U, ``estimate`` the AUC. ``diagnostics["null_errors"]`` and
-            ``["null_probabilities"]`` hold the null distribution of W where there is one.
+            ``["null_probabilities"]`` contain the null distribution of W where there is one.
 
         Raises
         ------

@@ -194,7 +194,7 @@ def check_enumeration(
 def check_size(n_obs: int, n_fits: int, *, closed_form: bool) -> None:
     """Refuse, before the first fit, samples for which one labeling takes too much.
 
-    A closed form holds numbers for all pairs of observations; otherwise there are `n_fits` fits.
+    A closed form contains numbers for all pairs of observations; otherwise there are `n_fits` fits.
     """
     instead = "use UStatisticTest with loss='auc', or part of the sample"
     n_bytes = MATRICES * 8 * n_obs**2
@@ -215,7 +215,7 @@ def check_labels(y: Any, pos_label: Any) -> None:
     """Refuse real values in the place of labels."""
     if pos_label is None and as_response(y).ndim == 1 and not response_has_classes(y):
         raise ValueError(
-            "y must hold labels of two classes, but it holds real values: "
+            "y must contain labels of two classes, but it contains real values: "
             "cut them at a threshold, for example y > 0"
         )
 
@@ -239,14 +239,14 @@ def check_class_sizes(classes: Any, codes: Any) -> None:
     sizes = np.bincount(codes, minlength=len(classes))
     if len(classes) != 2:
         raise ValueError(
-            f"y must hold labels of two classes, got {len(classes)}: compare two of them, or one "
-            "with all others, for example y == label"
+            f"y must contain labels of two classes, got {len(classes)}: compare two of them, or "
+            "one with all others, for example y == label"
         )
     smaller_class = int(sizes.argmin())
     if sizes[smaller_class] < 2:
         label, n = classes.tolist()[smaller_class], int(sizes.sum())
         raise ValueError(
-            f"y holds the label {label!r} once: without it a rule has a single class to learn "
+            f"y contains the label {label!r} once: without it a rule has a single class to learn "
             f"from. Two or more are needed. What remains possible is a score that is not learnt "
             f"from these labels, with scipy.stats.mannwhitneyu(method='exact'): its smallest "
             f"p-value is 1/{n}"

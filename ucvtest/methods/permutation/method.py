@@ -40,7 +40,7 @@ class PermutationComplexityTest(HypothesisTest):
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as "ridge:1",
         or a callable ``(X_train, y_train, X_test) -> predictions``.
     loss : str, callable, Loss or matrix, optional
-        By default zero_one for classes and squared error for a real response. A matrix holds
+        By default zero_one for classes and squared error for a real response. A matrix contains
         ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last. Two labels
         under squared or absolute loss are coded 0 and 1: with -1 and 1, as in the paper, squared
         error is four times as large.
@@ -95,7 +95,7 @@ class PermutationComplexityTest(HypothesisTest):
     without_interval = "gives no interval"
     compares = False
     takes_groups = True
-    admits = "none: it needs fits to permuted labels, which no losses of resamples hold"
+    admits = "none: it needs fits to permuted labels, which no losses of resamples contain"
     takes_losses = False
 
     def __init__(
@@ -212,7 +212,7 @@ class PermutationComplexityTest(HypothesisTest):
         Returns
         -------
         TestResult
-            ``diagnostics`` holds e_in, e_gen and p_in; the bounds are there for zero_one loss
+            ``diagnostics`` contains e_in, e_gen and p_in; the bounds are there for zero_one loss
             and two classes.
 
         Raises

@@ -495,7 +495,9 @@ def _checked_complexity(complexity: Sequence[float] | None, n_learners: int) -> 
         return None
     values = as_numbers("complexity", complexity)
     if values.shape != (n_learners,) or not np.isfinite(values).all():
-        raise ValueError(f"complexity must hold {n_learners} finite numbers, one for each learner")
+        raise ValueError(
+            f"complexity must contain {n_learners} finite numbers, one for each learner"
+        )
     return values
 
 

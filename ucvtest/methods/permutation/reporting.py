@@ -241,7 +241,7 @@ def _notes(
             )
     if bounds:
         notes.append(
-            "The bounds hold for a learner that minimises the in-sample error over a class of "
+            "The bounds are valid for a learner that minimises the in-sample error over a class of "
             "rules that contains the negation of each of its rules; a bound above 1 says nothing."
         )
     if loss.units is not None:

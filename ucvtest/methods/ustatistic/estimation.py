@@ -105,7 +105,7 @@ class UStatisticEstimates:
 class DrawnSets(NamedTuple):
     """Learning sets of a batch, on both sides of its draws, and the seeds of their fits.
 
-    `sides` are (G, s, n), of which only the places that are `used` (G, s) hold sets; `sets` are
+    `sides` are (G, s, n), of which only the places that are `used` (G, s) contain sets; `sets` are
     those, of the first side, of the second, and with one observation exchanged.
     """
 
@@ -542,7 +542,7 @@ def only_rounding(monte_carlo: MonteCarloEstimates, name: str) -> bool:
 
 
 def most_pairs(n_obs: int) -> int:
-    """Pairs that one stage may hold."""
+    """Pairs that one stage may contain."""
     return max(STAGE_PAIRS, min(8 * STAGE_PAIRS, STAGE_CELLS // n_obs))
 
 

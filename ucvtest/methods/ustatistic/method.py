@@ -106,8 +106,8 @@ class UStatisticTest(HypothesisTest):
     :math:`V = \max((J + J^2/(J + M_2))/2, M_2/2)` with the effects M2 of pairs of observations. It
     is half-way to the variance of components that fall geometrically with their degree, and at
     least what the effects of pairs alone give. It is the default for error rates if learning sets
-    hold at most half of 12 to 2000 observations. Over 55 simulated settings its 95% intervals for
-    differences contained the true value in 97% of the samples, and in at least 92% in each;
+    contain at most half of 12 to 2000 observations. Over 55 simulated settings its 95% intervals
+    for differences contained the true value in 97% of the samples, and in at least 92% in each;
     "clipped" in 95%, the worst 83%; "jackknife" in 98%, the worst 91%, with longer intervals.
     Otherwise the jackknife is the default: the tails of other losses make all of the variances too
     small. "unbiased" and "asymptotic" have the normal reference of the paper. They reject too often

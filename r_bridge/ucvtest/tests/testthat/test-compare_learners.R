@@ -120,7 +120,7 @@ test_that("what cannot be compared is refused", {
                fixed = TRUE)
   expect_error(compared(tests = "t"), "test 't' is unknown", class = "python_ValueError")
   expect_error(compared(tests = list(list("corrected_t", folds = 3))), "has no option 'folds'")
-  expect_error(compared(tests = list(list(design = 3))), "'tests' must hold names of tests")
+  expect_error(compared(tests = list(list(design = 3))), "'tests' must contain names of tests")
   expect_error(compared(list(a = "lda", a = "knn:1")), "several called 'a'")
   expect_error(compared(corection = "holm"), "unknown argument 'corection'")
   expect_equal(message_of(compare_learners(two[1:2], two$Species)),

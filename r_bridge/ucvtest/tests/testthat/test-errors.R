@@ -153,7 +153,7 @@ test_that("errors of Python are classed conditions", {
 test_that("whole numbers as a response have remedies that R can take", {
   skip_without_python()
   expect_equal(message_of(ustat_test(x, 1:60, "lda")), paste(
-    "y holds 60 different whole numbers in 60 observations: pass loss = \"squared\" or",
+    "y contains 60 different whole numbers in 60 observations: pass loss = \"squared\" or",
     "\"absolute\" if they are amounts, loss = \"zero_one\" or factor(y) if they are labels"))
   twice <- factor(rep(1:30, 2))
   expect_s3_class(seeded(x, twice, "majority", n_pairs = 20, variance = "clipped"), "htest")
@@ -228,7 +228,7 @@ test_that("a missing Python is an error that says what to do", {
     "UCVTEST_PYTHON."))
 })
 
-test_that("a fork that comes too late says so instead of waiting for ever", {
+test_that("a fork that comes too late says so instead of waiting forever", {
   skip_on_os("windows")
   skip_without_python()
   x <- cbind(a = sin(1:24), b = cos(1:24))

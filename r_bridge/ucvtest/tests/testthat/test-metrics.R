@@ -48,12 +48,12 @@ test_that("what a metric cannot be is refused in words of R", {
   expect_match(of(metric = "f1"), "pass positive = \"well\", or positive = \"ill\"")
   expect_match(of(metric = "f2"), "metric = \"f2\" is unknown")
   expect_match(of(metric = "f1", loss = "zero_one"), "'loss' and 'metric' exclude each other")
-  expect_match(of(metric = "r2"), "metric = \"r2\" needs numbers, but y holds labels")
+  expect_match(of(metric = "r2"), "metric = \"r2\" needs numbers, but y contains labels")
   expect_match(of(metric = "rsq"), "the squared correlation: use \"pearson\"")
   expect_match(of(metric = mean), "'metric' must be the name of a metric, .* as 'scoring'")
   expect_match(of(metric = c("f1", "mcc")), "'metric' must be the name of a metric")
   expect_match(of(metric = "mcc", weights = rep(1, 40)), "metric = is about a function of means")
-  expect_match(of(metric = "brier_skill"), "'positive' is missing: 'predictions\\$a' holds a score")
+  expect_match(of(metric = "brier_skill"), "'positive' is missing: 'predictions\\$a' contains a score")
   expect_match(message_of(mcnemar_learners_test(prediction_losses(truth, rules, metric = "mcc"))),
                "not for mcnemar_learners_test\\(\\): use ustat_test")
   three <- factor(rep(c("low", "mid", "high"), 8), levels = c("low", "mid", "high"))
@@ -126,6 +126,6 @@ test_that("ordered factors are scores, and labels are not", {
     prediction_losses(truth, list(grade = grade), "auc", positive = "ill")$means[[1L]]
   expect_equal(area(ordered(grade)), area(as.integer(grade)))
   expect_equal(message_of(area(grade)), paste(
-    "column 'grade' of 'predictions' holds labels, and \"auc\" goes by the order of scores: give",
+    "column 'grade' of 'predictions' contains labels, and \"auc\" goes by the order of scores: give",
     "numbers, or an ordered factor, lowest level first, as by factor(levels = , ordered = TRUE)"))
 })

@@ -64,7 +64,7 @@ test_that("leave_pair_out_test has both interfaces, R functions, and every optio
   expect_named(default$statistic, "U")
   expect_null(default$conf.int)
   expect_equal(default$alternative, "greater")
-  expect_output(print(default), "it does not hold that labels and features are\\s+independent")
+  expect_output(print(default), "it is not true that labels and features are\\s+independent")
   expect_equal(plot(default), default)
   set.seed(7)
   expect_equal(leave_pair_out_test(Species ~ ., few, "ridge:1", n_permutations = 99)$p.value,

@@ -6,7 +6,7 @@ area <- function(losses) delong_learners_test(losses, 1)$estimate[[1]]
 
 test_that("columns of scores need the positive class, unless the labels say it", {
   skip_without_python()
-  missing <- "'positive' is missing: '?predictions\\$glucose'? holds a score or a probability of one class"
+  missing <- "'positive' is missing: '?predictions\\$glucose'? contains a score or a probability of one class"
   for (y in list(truth, pima$type, factor(pima$type, c("Yes", "No"))))
     for (loss in c("auc", "squared"))
       expect_match(message_of(prediction_losses(y, risk, loss = loss)), missing)
@@ -67,7 +67,7 @@ test_that("a table of folds needs the positive class for its columns", {
   table <- data.frame(truth = pima$type, fold = rep_len(1:4, nrow(pima)), glucose = pima$glu)
   areas <- function(...)
     as_losses(table, truth = "truth", predictions = "glucose", fold = "fold", loss = "auc", ...)
-  expect_match(message_of(areas()), "'positive' is missing: column 'glucose' holds a score")
+  expect_match(message_of(areas()), "'positive' is missing: column 'glucose' contains a score")
   expect_gt(min(areas(positive = "Yes")$means), 0.5)
 })
 

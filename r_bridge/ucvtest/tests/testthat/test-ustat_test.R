@@ -36,7 +36,7 @@ test_that("learning sets of an AUC have as many of each class as is asked for", 
   expect_equal(by_class(c(9, 11)), c(9L, 11L))
   expect_equal(sum(by_class(20)), 20L)
   expect_error(by_class(c(9, 11, 3)), "got c(9, 11, 3)", fixed = TRUE)
-  expect_error(by_class(c(9, NA)), "learn_size must not hold NA")
+  expect_error(by_class(c(9, NA)), "learn_size must not contain NA")
 })
 
 test_that("set.seed decides the draws", {

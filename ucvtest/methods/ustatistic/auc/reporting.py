@@ -166,7 +166,7 @@ def _notes(
     if not sizes.paired:
         halved_units = "the groups" if isinstance(sizes, MixedSizes) else "a class"
         yield (
-            f"Learning sets hold more than half of {halved_units}: the variance is the "
+            f"Learning sets contain more than half of {halved_units}: the variance is the "
             "jackknife's, too large rather than too small on average."
         )
     if not source.paired and hypothesis.null_value == 0.5 and isinstance(sizes, ClassSizes):
