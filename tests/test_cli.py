@@ -412,7 +412,7 @@ class TestErrors:
     def test_unknown_positive_class(self, csv: Path) -> None:
         self.check(
             run(csv, "--pos-label", "yes"),
-            "--pos-label yes is none of the labels 'benign', 'malignant'",
+            "--pos-label yes is not one of the labels 'benign', 'malignant'",
         )
 
     @pytest.mark.parametrize(

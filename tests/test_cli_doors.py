@@ -128,7 +128,7 @@ BAD = {
         b"\x89\x00\x01\x02" * 20,
         "is neither a text file nor a parquet file: save the table as CSV",
     ),
-    "archive": (b"PK\x03\x04" + b"\x00" * 20, "is an archive and no Excel file"),
+    "archive": (b"PK\x03\x04" + b"\x00" * 20, "is an archive but not an Excel file"),
     "damaged gz": (gzip.compress(b"age,ill\n1,0\n" * 50)[:20], "is damaged"),
     "damaged parquet": (b"PAR1 and no more", "parquet"),
     "wider rows": ("age,ill\n1,2,3\n4,5,6\n", "rows with more values than its header has names"),
@@ -437,7 +437,10 @@ def test_one_rule_and_more_than_two(example: Path) -> None:
         (["--scores", "age", "--loss", "auc"], "pass --pos-label yes if high values mean 'yes'"),
         (["--scores", "age", *OF_YES, "--test", "naive_t"], "is none for fixed rules: use"),
         (["--scores", "age", "--loss", "auc", "--groups", "x"], "--groups x: no such column"),
-        (["--scores", "age", "--loss", "auc", "--pos-label", "x"], "--pos-label x is none of the"),
+        (
+            ["--scores", "age", "--loss", "auc", "--pos-label", "x"],
+            "--pos-label x is not one of the",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -234,7 +234,7 @@ def _check_row_names(features: Any, given: Any, option: str) -> None:
     if len(names) == len(other) and not names.equals(other) and set(names) == set(other):
         raise ValueError(
             f"the data and {option} have the same index in another order, but rows are matched by "
-            f"place: pass {option}.loc[data.index]"
+            f"position: pass {option}.loc[data.index]"
         )
 
 

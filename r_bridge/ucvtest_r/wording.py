@@ -150,7 +150,7 @@ FOREIGN: tuple[tuple[str, str], ...] = (
 
 RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # Of whole numbers as a response: R has a type for labels, and its losses are plain functions.
-    (r" \(uv\.losses\.Loss says of a function of your own what it scores\)", ""),
+    (r" \(for a loss function of your own, uv\.losses\.Loss states the kind\)", ""),
     (r"loss='zero_one'(?= if they are labels)", r"\g<0> or factor(y)"),
     *FOREIGN,
     # "learner lda failed on split 0: ValueError: ..."

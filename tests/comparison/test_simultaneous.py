@@ -269,8 +269,12 @@ def test_the_picture_shows_learners_or_pairs(found):
     [
         ("corrected_t", {}, "test 'corrected_t': correction='simultaneous' needs the joint covar"),
         (spec(variance="clipped"), {}, "has no variance='clipped': use 'midpoint' or"),
-        ("ustatistic", {"baseline": "svm"}, "baseline='svm' is none of the learners: use one of"),
-        ("ustatistic", {"baseline": 4}, "baseline=4 is none of the learners"),
+        (
+            "ustatistic",
+            {"baseline": "svm"},
+            "baseline='svm' is not one of the learners: use one of",
+        ),
+        ("ustatistic", {"baseline": 4}, "baseline=4 is not one of the learners"),
         ("ustatistic", {"loss": "squared", "contrast": "ratio"}, "is not for ratios: use 'holm'"),
     ],
 )

@@ -31,7 +31,7 @@ THREE = np.where(INDEX == 3, 2, Y)
     ids=["test", "select_model", "compare", "from_losses", "compare_losses", "kernel"],
 )
 def test_a_weight_without_groups_is_refused(call):
-    with pytest.raises(ValueError, match="group_weight='row' says how much groups count"):
+    with pytest.raises(ValueError, match="group_weight='row' sets the weight of groups"):
         call()
 
 

@@ -404,7 +404,7 @@ def test_rows_of_one_array_in_another_order(moved: str) -> None:
         testing=table("testing", arrays.testing),
         y=shuffled(y) if moved == "y" else y,
     )
-    assert "are matched by place" in refusal(changed.losses)
+    assert "are matched by position" in refusal(changed.losses)
 
 
 @pytest.mark.parametrize("loss", RULES)

@@ -84,7 +84,7 @@ class TestLearners:
             return prediction(len(X_test))
 
         if loss == "zero_one" and message == "strings":
-            message = "is none of the labels"
+            message = "is not one of the labels"
         with pytest.raises(ValueError, match=f"^learner learner failed on split 0: .*{message}"):
             uv.evaluate(learner, X, Y, 2, loss, rng=0)
 

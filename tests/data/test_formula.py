@@ -60,7 +60,7 @@ def test_no_code_runs(data, tmp_path, monkeypatch, code, side):
         ("I(a +)", r"'I(a +)' cannot be read"),
         ("a | p", "the operator '|' is not known"),
         ("a ~ p", "the operator '~' is not known"),
-        ("'a'", "'a' is no number"),
+        ("'a'", "'a' is not a number"),
         ("\x00", "the operator '\\x00' is not known"),
         ("I(1/0)", "ZeroDivisionError"),
         ("log(site)", "Unable to evaluate factor `log(site)`"),
@@ -163,7 +163,9 @@ def test_names_of_columns_that_formulas_cannot_have(data):
 def test_no_column_is_dropped_for_the_intercept(data, name):
     named = data.rename(columns={"p": name})
     for terms in (".", f"a + `{name}`"):
-        with pytest.raises(ValueError, match=f"column '{name}' would be taken for the intercept"):
+        with pytest.raises(
+            ValueError, match=f"column '{name}' would be mistaken for the intercept"
+        ):
             read_formula(f"y ~ {terms}", named)
     assert list(read_formula(f"`{name}` ~ . - y - site", named)[1]) == ["a", "b c", "Sepal.Length"]
     assert read_formula("y ~ 1 + a", named)[1].shape == (24, 1)

@@ -92,7 +92,7 @@ def test_a_sample_keeps_its_groups(rng, as_classes):
 def test_a_sample_refuses_groups_in_another_order(rng):
     X = pd.DataFrame(rng.normal(size=(8, 2)))
     groups = pd.Series(PATIENTS).iloc[::-1]
-    message = "X and groups have the same index in another order, but rows are matched by place"
+    message = "X and groups have the same index in another order, but rows are matched by position"
     with pytest.raises(ValueError, match=message):
         make_sample(X, np.arange(8) % 2, as_classes=True, groups=groups)
 

@@ -14,7 +14,7 @@ from ucvtest.data.rows import remarks_on
 RNG = np.random.default_rng(0)
 NOISE = RNG.normal(size=(40, 3))
 TWICE, Y = np.repeat(NOISE, 2, axis=0), np.repeat(RNG.integers(0, 2, 40), 2)
-REPEATED = "X has 40 pairs of identical rows, where 0.049 would be expected by chance"
+REPEATED = "X has 40 pairs of identical rows; 0.049 would be expected by chance"
 
 
 def expected_pairs(X):
@@ -73,7 +73,7 @@ def test_a_column_that_numbers_the_rows_does_not_hide_copies():
     X = np.c_[np.arange(80), np.vstack([X, X])]
     copies, number = remarks_on(X)
     assert copies.warns
-    assert copies.text.startswith("X has 40 pairs of identical rows, leaving out column 0, where")
+    assert copies.text.startswith("X has 40 pairs of identical rows, leaving out column 0;")
     assert number.text.startswith("Column 0 of X numbers the rows")
     assert [remark.warns for remark in remarks_on(X[:, :1])] == [False]
 

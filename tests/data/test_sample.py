@@ -125,8 +125,8 @@ def test_another_index_is_refused(index):
     with pytest.raises(ValueError) as error:
         make_sample(frame, y, as_classes=True)
     assert str(error.value) == (
-        "X and y have different indices, but rows are matched by place: pass y.loc[X.index], or "
-        "y.to_numpy() where row by row they belong together"
+        "X and y have different indices, but rows are matched by position: pass y.loc[X.index], or "
+        "y.to_numpy() if the rows already correspond"
     )
 
 

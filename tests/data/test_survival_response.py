@@ -58,7 +58,7 @@ def test_they_are_immutable_taken_apart_and_kept():
 REFUSED = [
     (([1, 2], [1, 2]), "event contains 1 and 2, .*: make it 0 and 1, as event == 2"),
     (([1, 2], [2, 2]), "event contains 1 and 2"),
-    (([1, 2], [0, 0]), "event is 0 everywhere, so that all times are censored"),
+    (([1, 2], [0, 0]), "event is 0 everywhere, so all times are censored"),
     (([1, 2], ["dead", "alive"]), "event must contain 1 .* got 'dead', 'alive': pass a comparison"),
     (([1, 2], [1, None]), "event has 1 missing values"),
     (([1, 2], [1, 0.5]), "event must contain 1 for an event"),

@@ -124,7 +124,7 @@ def test_a_column_that_there_is_not(asked):
 
 
 def test_a_name_needs_a_table():
-    with pytest.raises(ValueError, match=r"y='ill' names a column, and X is no table with names"):
+    with pytest.raises(ValueError, match=r"y='ill' names a column, but X is not a table with"):
         uv.CorrectedTTest(NUMBERS.to_numpy(), "ill", "lda")
 
 

@@ -207,7 +207,7 @@ def test_files_of_other_forms(tmp_path, name):
     [
         ('{"y": [0, 1]}', "'y' contains arrays or objects"),
         ("[1, 2]", "JSON without records"),
-        ('{"y": 1', "looks like JSON and is neither"),
+        ('{"y": 1', "looks like JSON but contains neither"),
     ],
 )
 def test_json_of_another_shape_is_refused_for_what_it_is(tmp_path, text, said):

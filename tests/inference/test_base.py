@@ -96,8 +96,8 @@ class TestResponse:
             uv.UStatisticTest(X[:50], y[:50], "knn:1")
         assert str(error.value) == (
             "y contains 46 different whole numbers in 50 observations: pass loss='squared' or "
-            "'absolute' if they are amounts, loss='zero_one' if they are labels (uv.losses.Loss "
-            "says of a function of your own what it scores)"
+            "'absolute' if they are amounts, loss='zero_one' if they are labels (for a loss "
+            "function of your own, uv.losses.Loss states the kind)"
         )
         assert uv.UStatisticTest(X[:50], y[:50], "knn:1", loss="squared").sample.classes is None
         assert uv.UStatisticTest(X[:50], y[:50], "knn:1", loss="zero_one").sample.n_classes == 46

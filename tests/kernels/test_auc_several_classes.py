@@ -239,8 +239,8 @@ def valid():
         ({"cluster": np.zeros(3)}, "cluster must have shape"),
         ({"exact": True}, "exact=True needs each of the 175616 learning sets once"),
         ({"exact": "yes"}, "exact must be True or False"),
-        ({"pos_label": 3}, "pos_label=3 is none of the classes 0 to 2 in y"),
-        ({"pos_label": True}, "pos_label=True is none of the classes"),
+        ({"pos_label": 3}, "pos_label=3 is not one of the classes 0 to 2 in y"),
+        ({"pos_label": True}, "pos_label=True is not one of the classes"),
     ],
 )
 def test_what_cannot_be_used_is_named(change, message):

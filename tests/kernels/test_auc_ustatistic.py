@@ -437,7 +437,7 @@ class TestRefusals:
             ({"exact": "all"}, "exact must be True or False, got 'all'"),
             ({"groups": np.arange(20) % 5}, "learnt divides a group"),
             ({"groups": np.arange(19)}, "groups must name a group for each of 20 rows"),
-            ({"group_weight": "row"}, "group_weight='row' says how much groups count"),
+            ({"group_weight": "row"}, "group_weight='row' sets the weight of groups"),
         ],
     )
     def test_arguments(self, rng, changes, message):

@@ -83,7 +83,7 @@ def test_what_cannot_be_used_is_refused(correct, options, message):
 
 def test_rows_with_other_names_are_refused():
     one = pd.Series([1, 0], index=["x", "y"])
-    with pytest.raises(ValueError, match="rows are matched by place"):
+    with pytest.raises(ValueError, match="rows are matched by position"):
         uv.Losses.from_correct({"a": one, "b": one[::-1]})
 
 

@@ -268,7 +268,7 @@ def test_bool_and_categorical_labels_are_labels():
         ({"loss": uv.Loss("score", np.subtract, "number")}, "is called 'score', which means some"),
         ({"loss": np.eye(3)}, r"loss has shape \(3, 3\), but y has 2 classes \(0, 1\)"),
         ({"loss": lambda y, p: np.zeros(3)}, r"loss custom returned shape \(3,\)"),
-        ({"pos_label": 2}, "pos_label=2 is none of the labels 0, 1"),
+        ({"pos_label": 2}, "pos_label=2 is not one of the labels 0, 1"),
         ({"groups": PLACE[:5]}, "groups must name a group for each of 60 rows"),
     ],
 )

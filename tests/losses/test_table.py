@@ -375,7 +375,7 @@ def test_a_loss_of_ones_own_has_its_name_and_no_bounds():
         ({"loss": "auc", "y": [1.5, 2.5]}, "loss='auc' needs y with labels of two classes"),
         ({"loss": "auc", "y": ["a", "a"]}, "y has one class only"),
         ({"loss": "auc", "y": ["a", None]}, "y has 1 missing values"),
-        ({"loss": "auc", "y": ["a", "b"], "pos_label": "c"}, "pos_label='c' is none of the"),
+        ({"loss": "auc", "y": ["a", "b"], "pos_label": "c"}, "pos_label='c' is not one of the"),
         ({"y": ["a", "b", "c"]}, r"y must have shape \(2,\), got \(3,\)"),
     ],
 )

@@ -250,7 +250,7 @@ def baseline_of(names: tuple[str, ...], baseline: Any) -> str | None:
     if is_integer(baseline) and 0 <= baseline < len(names):
         return names[baseline]
     raise ValueError(
-        f"baseline={baseline!r:.60} is none of the learners: use one of {', '.join(names)}"
+        f"baseline={baseline!r:.60} is not one of the learners: use one of {', '.join(names)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""The order in which arrays without names have the classes, where nothing else says it."""
+"""The order of the classes in arrays without names, if nothing else decides it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -22,8 +22,8 @@ __all__ = [
 ]
 
 COST_ORDER, COLUMN_ORDER = "cost_order", "column_order"
-"""The settings of losses with the classes in the order in which a matrix of costs, or columns of
-probabilities, had them that came without names."""
+"""The settings of losses that record the order of the classes in a matrix of costs, or in columns
+of probabilities, without names."""
 
 ORDERS = frozenset({COST_ORDER, COLUMN_ORDER})
 
@@ -44,39 +44,39 @@ def check_order(
     Parameters
     ----------
     table_name : str
-        The array, for the message: "predictions['a']", "loss".
+        The name of the array in the message: "predictions['a']", "loss".
     used_order : sequence
-        The classes in the order in which the array would be taken.
+        The order of the classes in which the array would be read.
     declared : sequence
-        The labels in the order of the categories; empty where nothing is declared.
+        The labels in the order of the categories; empty if no order is declared.
     positive
-        The class that is put last in any case; None for none.
+        The class that always comes last; None if there is none.
     remedy : str
-        How the order can be said.
+        How the user can name the order.
 
     Raises
     ------
     ValueError
-        If the orders differ: either could be meant.
+        If the orders differ, so that either could be meant.
     """
     expected = [label for label in declared if label != positive]
     expected += [label for label in declared if label == positive]
     if not expected or expected == list(used_order):
         return
     raise ValueError(
-        f"{table_name} has no names for the classes, and y declares them in the order "
-        f"{listed_labels(expected)}, where {listed_labels(used_order)} is the order without a "
-        f"declaration: {remedy}"
+        f"{table_name} has no names for the classes. y declares them in the order "
+        f"{listed_labels(expected)}, but the order without a declaration is "
+        f"{listed_labels(used_order)}: {remedy}"
     )
 
 
 def names_classes(user_table: Any, classes: Any) -> bool:
-    """Whether it is a table with as many columns as classes, which then are named by these."""
+    """Whether it is a table with one column for each class; the names of the classes name them."""
     return hasattr(user_table, "columns") and len(user_table.columns) == len(classes)
 
 
 def by_class(table_name: str, table: Any, classes: Any) -> Any:
-    """The columns of a table that are named by the classes, in the order of these.
+    """The columns of a table that are named by the classes, in the order of the classes.
 
     Raises
     ------
@@ -99,13 +99,13 @@ def order_note(column_words: str, classes: Iterable[Any]) -> str:
 
 
 def order_setting(name: str, classes: Iterable[Any]) -> dict[str, list[Any]]:
-    """The setting with an order; nothing where there is none."""
+    """The setting that records an order; empty if there is no order."""
     labels = [json_label(label) for label in classes]
     return {name: labels} if labels else {}
 
 
 def order_notes(settings: Mapping[str, Any]) -> list[str]:
-    """The notes on orders that losses were made with."""
+    """The notes on orders of classes that were used in making the losses."""
     ordered_columns = {COST_ORDER: COSTS, COLUMN_ORDER: COLUMNS}
     return [
         order_note(column_words, settings[name])
@@ -115,7 +115,7 @@ def order_notes(settings: Mapping[str, Any]) -> list[str]:
 
 
 def listed_labels(labels: Iterable[Any], n_shown: int = 20) -> str:
-    """Labels in their order, as messages and notes show them."""
+    """Labels in their order, in the form for messages and notes."""
     label_texts = [
         f"{plain_label(label)!r:.30}" for label in np.asarray(list(labels), dtype=object)
     ]

@@ -1,4 +1,4 @@
-"""How many observations there are of each class, and how many of each a rule learns from."""
+"""The number of observations of each class, and of each class in a learning set."""
 
 from dataclasses import dataclass
 from math import comb, prod
@@ -10,7 +10,7 @@ __all__ = ["Shape"]
 
 @dataclass(frozen=True)
 class Shape:
-    """n_c and g_c: observations of each class, and how many a rule learns from."""
+    """n_c and g_c: observations of each class, in the sample and in a learning set."""
 
     sizes: tuple[int, ...]
     learn_sizes: tuple[int, ...]
@@ -27,7 +27,7 @@ class Shape:
 
     @property
     def tested(self) -> tuple[int, ...]:
-        """r_c: how many of each class a rule does not learn from."""
+        """r_c: the number of each class outside a learning set."""
         return tuple(n - g for n, g in self.by_class)
 
     @property
@@ -46,5 +46,5 @@ class Shape:
         return prod(comb(n, g) for n, g in self.by_class)
 
     def split(self, values: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The values (..., n), which come class after class, of each class."""
+        """The values (..., n), sorted by class, split into one array for each class."""
         return tuple(np.split(values, np.cumsum(self.sizes)[:-1], axis=-1))

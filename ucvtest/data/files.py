@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["STDIN", "read_table", "without_row_numbers"]
 
 STDIN = "-"
-"""In the place of a path: the standard input."""
+"""Stands for the standard input instead of a path."""
 
 SEPARATORS = (",", ";", "\t", "|")
 
 COMPRESSED = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
-"""Modules that unpack what begins so."""
+"""Modules that unpack files with these first bytes."""
 
 DECIMAL_COMMA = r"\s*[-+]?\d+(,\d+)?([eE][-+]?\d+)?\s*"
 
@@ -31,16 +31,17 @@ DECIMAL_COMMA = r"\s*[-+]?\d+(,\d+)?([eE][-+]?\d+)?\s*"
 def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
     """The table in a file, or in the standard input for "-".
 
-    Delimited text with a header, also compressed (gz, bz2, xz), in UTF-8, UTF-16 or Latin-1, with
-    decimal commas where semicolons separate; JSON lines or an array of records; the first sheet of
-    an Excel file; parquet or feather. The separator is found in the header.
+    Accepted are delimited text with a header, JSON lines or an array of records, the first sheet of
+    an Excel file, parquet and feather. Text may be compressed (gz, bz2, xz) and is in UTF-8, UTF-16
+    or Latin-1. Its separator is found in the header; with semicolons, numbers may have decimal
+    commas.
 
     Raises
     ------
     ValueError
-        If it contains no table.
+        If the file contains no table.
     OSError, ImportError
-        If it cannot be opened, or what reads it is not installed.
+        If the file cannot be opened, or the package that reads it is not installed.
     """
     if str(source) != STDIN and Path(source).is_dir():
         raise ValueError(f"{Path(source)} is a folder: name a file")
@@ -69,12 +70,12 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
 
 
 def without_row_numbers(table: "pd.DataFrame") -> "pd.DataFrame":
-    """The table without a nameless column that counts its rows, as pandas writes it to CSV.
+    """The table without a nameless column of row numbers, as pandas writes to CSV.
 
     Raises
     ------
     ValueError
-        If a nameless column contains something else.
+        If a nameless column contains anything else.
     """
     nameless = [name for name in table.columns if str(name).startswith("Unnamed: ")]
     for name in nameless:
@@ -90,7 +91,7 @@ def _parquet(file_bytes: bytes, name: str) -> "pd.DataFrame":
         raise ImportError(f"{name} is a parquet file, which needs pyarrow: pip install pyarrow")
     try:
         return pd.read_parquet(io.BytesIO(file_bytes))
-    except Exception as error:  # each of the libraries has errors of its own
+    except Exception as error:  # each library raises its own errors
         raise ValueError(f"{name} is a damaged parquet file: {error}") from None
 
 
@@ -101,7 +102,7 @@ def _feather(file_bytes: bytes, name: str) -> "pd.DataFrame":
         raise ImportError(f"{name} is a feather file, which needs pyarrow: pip install pyarrow")
     try:
         return pd.read_feather(io.BytesIO(file_bytes))
-    except Exception as error:  # the library has errors of its own
+    except Exception as error:  # the library raises its own errors
         raise ValueError(f"{name} is a damaged feather file: {error}") from None
 
 
@@ -115,7 +116,7 @@ def _spreadsheet(file_bytes: bytes, name: str) -> "pd.DataFrame":
     except zipfile.BadZipFile:
         known = False
     if not known:
-        raise ValueError(f"{name} is an archive and no Excel file: save the table as CSV")
+        raise ValueError(f"{name} is an archive but not an Excel file: save the table as CSV")
     if find_spec("openpyxl") is None:
         raise ImportError(
             f"{name} is an Excel file, which needs openpyxl: pip install 'ucvtest[excel]', or save "
@@ -123,7 +124,7 @@ def _spreadsheet(file_bytes: bytes, name: str) -> "pd.DataFrame":
         )
     try:
         return pd.read_excel(io.BytesIO(file_bytes), engine="openpyxl")
-    except Exception as error:  # the library has errors of its own
+    except Exception as error:  # the library raises its own errors
         raise ValueError(f"{name} is a damaged Excel file: {error}") from None
 
 
@@ -138,7 +139,8 @@ def _records(text: str, name: str) -> "pd.DataFrame":
             rows = [json.loads(line) for line in text.splitlines() if line.strip()]
     except ValueError as error:
         raise ValueError(
-            f"{name} looks like JSON and is neither lines of records nor an array of them: {error}"
+            f"{name} looks like JSON but contains neither lines of records nor an array of them: "
+            f"{error}"
         ) from None
     if not all(isinstance(row, dict) for row in rows):
         raise ValueError(
@@ -148,7 +150,7 @@ def _records(text: str, name: str) -> "pd.DataFrame":
     nested = next((k for row in rows for k, x in row.items() if isinstance(x, (dict, list))), None)
     if nested is not None:
         raise ValueError(
-            f"{name}: {nested!r:.60} contains arrays or objects, and each row has one value for a "
+            f"{name}: {nested!r:.60} contains arrays or objects, but a row has one value in each "
             "column: write one record for each observation"
         )
     return pd.DataFrame(rows)
@@ -186,12 +188,12 @@ def _delimited(table_text: str, sep: str | None, name: str) -> "pd.DataFrame":
         return read(",") if separator == ";" and _has_decimal_commas(table) else table
     except pd.errors.ParserWarning:
         raise ValueError(f"{name} has rows with more values than its header has names") from None
-    except ValueError as error:  # what pandas raises names no file
+    except ValueError as error:  # errors of pandas do not name the file
         raise ValueError(f"{name}: {error}") from None
 
 
 def _separator_of(table_text: str) -> str:
-    """The separator that is most frequent in the header, outside of quotes."""
+    """The separator that occurs most often in the header outside quotes."""
     header = next((line for line in table_text.splitlines() if line.strip()), "")
     outside = "".join(header.split('"')[::2])
     return max(SEPARATORS, key=outside.count)

@@ -1,8 +1,8 @@
-"""Response and features that a formula names in a data frame.
+"""Response and features of a formula, from a data frame.
 
-Formulas come from command lines and notebooks of other people, and formulaic evaluates what stands
-in them as Python code. So each part is read here first, and only columns, numbers, arithmetic and
-the functions listed below pass.
+Formulas come from command lines and from notebooks of other people, and formulaic evaluates their
+parts as Python code. This module therefore reads each part first. Only columns, numbers, arithmetic
+and the functions listed below pass.
 """
 
 import ast
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 __all__ = ["columns_named", "read_formula"]
 
 FUNCTIONS = ("log", "exp", "sqrt", "abs", "C", "I", "Q", "scale", "center", "poly", "bs", "cs")
-"""What a formula may call; the first four also as np.log and so on."""
+"""The functions that a formula may call; the first four also as np.log and so on."""
 
 NUMPY = FUNCTIONS[:4]
 
 INTERCEPT = ("1", "Intercept")
-"""Names of columns that formulaic gives the intercept, or takes for it."""
+"""Names of columns that formulaic gives to the intercept, or mistakes for it."""
 
 MAX_NUMBER = 100
 """The largest exponent, degree or number of degrees of freedom."""
 
 MAX_TERMS = 10_000
-"""Terms that the operators of a formula may make of its parts."""
+"""The largest number of terms that the operators of a formula may produce."""
 
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.USub, ast.UAdd)
 
-# As Python spells it, for the count of terms; `a %in% b` has as many as `a / b`.
+# Python's spelling, for the count of terms; `a %in% b` has as many terms as `a / b`.
 OPERATORS = {":": "@", "^": "**", "in": "/"}
 
 
@@ -50,16 +50,17 @@ def columns_named(options: Mapping[str, Any], data: "pd.DataFrame") -> dict[str,
 def read_formula(
     formula: str, data: "pd.DataFrame", no_features: Iterable[str] = ()
 ) -> "tuple[np.ndarray, pd.DataFrame]":
-    """Response and features that a formula names.
+    """Read the response and the features of a formula.
 
-    A response that is a plain column is taken from the data as it is, so that labels of any
-    type stay labels. A dot stands for all other columns, but for those that are `no_features`.
+    A response that is a plain column is taken from the data unchanged, so that labels of any type
+    stay labels. A dot stands for all other columns except `no_features`.
 
     Raises
     ------
     ValueError
-        If the formula cannot be read, names what the data lack, calls what is not in `FUNCTIONS`,
-        meets missing values, or has a response that is neither a column nor one numeric expression.
+        If the formula cannot be read, names a column that the data do not have, calls a function
+        that is not in `FUNCTIONS`, meets missing values, or has a response that is neither a column
+        nor one numeric expression.
     """
     _check_types(formula, data)
     left_side, separator, right_side = formula.partition("~")
@@ -69,7 +70,7 @@ def read_formula(
     column = response.strip("`")
     apart = [column, *no_features]
     other_columns = data.drop(columns=apart, errors="ignore") if "." in right_side else data
-    # With the intercept, so that factors lose their reference level; only then without it.
+    # The intercept is removed last, so that factors have lost their reference level by then.
     features = _model_matrix(right_side, other_columns, formula).drop(
         columns="Intercept", errors="ignore"
     )
@@ -79,7 +80,7 @@ def read_formula(
         return data[column].to_numpy(), features
     values = _model_matrix(f"{response} - 1", data, formula)
     if values.shape[1] != 1:
-        # Columns of a factor, in formulaic's own order: which label is positive would be a guess.
+        # Columns of a factor are in formulaic's order: the positive label would be a guess.
         raise ValueError(
             f"formula={formula!r:.60} has the response {response!r}, which is neither a column of "
             "the data nor one number for each row: add it to the data as a column"
@@ -103,12 +104,13 @@ def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFra
     import pandas as pd
     from formulaic import model_matrix
 
-    # Formulas see the data and formulaic's functions, but not our variables; it lacks these two.
+    # Formulas see the data and formulaic's functions, but not our variables. These two functions
+    # are missing in formulaic.
     context = {"sqrt": np.sqrt, "abs": np.abs}
     try:
         _check_terms(terms, data.columns.tolist())
         return pd.DataFrame(model_matrix(terms, data, context=context, na_action="raise"))
-    # Whatever Python, NumPy and formulaic raise over code that a user wrote.
+    # Any error that Python, NumPy and formulaic raise over a user's code.
     except Exception as error:
         # formulaic repeats the formula in colour below its first line.
         reason, *_ = str(error).split("\n")
@@ -117,7 +119,7 @@ def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFra
 
 
 def _check_terms(terms: str, names: list[Any]) -> None:
-    """Refuse every part of one side that is no column, number, operator or listed function."""
+    """Refuse all parts of one side but columns, numbers, operators and listed functions."""
     from formulaic.parser.algos.tokenize import tokenize
 
     columns = [name for name in names if isinstance(name, str)]
@@ -130,7 +132,7 @@ def _check_terms(terms: str, names: list[Any]) -> None:
             _check_code(token_text, columns)
         elif kind == "value":
             if token_text != "." and not re.fullmatch(r"\d+\.?\d*|\.\d+", token_text):
-                raise ValueError(f"{token_text} is no number.")
+                raise ValueError(f"{token_text} is not a number.")
         elif token_text not in ("(", ")", "in") and not re.fullmatch(r"[-+*/:^]+", token_text):
             raise ValueError(
                 f"the operator {token_text!r:.60} is not known: use + - * / : ^ and %in%."
@@ -140,24 +142,24 @@ def _check_terms(terms: str, names: list[Any]) -> None:
         operand = str(len(columns)) if token_text == "." else token_text if kind == "value" else "1"
         is_operator = kind in ("operator", "context")
         counted.append(OPERATORS.get(token_text, token_text) if is_operator else operand)
-    # Sums may be as long as they like, longer than Python can read.
+    # Sums may be of any length, even longer than Python can read.
     sums = not any(set(term) & set("*/:^@") for term in counted)
     n_terms = 1 if sums else _count_terms(_parsed(" ".join(counted), terms))
     if n_terms > MAX_TERMS:
         raise ValueError(
-            f"it asks for about {n_terms:.1g} terms, at most {MAX_TERMS} are possible."
+            f"it produces about {n_terms:.1g} terms, and at most {MAX_TERMS} are possible."
         )
 
 
 def _check_names(names: list[Any]) -> None:
-    """Refuse names of features that formulas cannot have, or would drop as the intercept."""
+    """Refuse names of features that formulas cannot use, or would drop as the intercept."""
     for name in names:
         if not isinstance(name, str):
             raise ValueError(
                 f"the column {name!r} has a name that is not a string: use data.add_prefix('x')."
             )
         if name in INTERCEPT:
-            raise ValueError(f"the column {name!r} would be taken for the intercept: rename it.")
+            raise ValueError(f"the column {name!r} would be mistaken for the intercept: rename it.")
 
 
 def _parsed(code: str, user_code: str) -> ast.expr:
@@ -168,7 +170,7 @@ def _parsed(code: str, user_code: str) -> ast.expr:
 
 
 def _count_terms(node: ast.AST) -> float:
-    """Terms that operators make of the operands, whose numbers stand in a Python expression."""
+    """Number of terms from the operators; a Python expression has the numbers of its operands."""
     if isinstance(node, ast.UnaryOp):
         return _count_terms(node.operand)
     if not isinstance(node, ast.BinOp):
@@ -186,7 +188,7 @@ def _check_code(code: str, columns: list[str]) -> None:
     for name in quoted:
         _check_column(name, columns)
         # formulaic would read a quote or a backslash in a name as part of the code around it, and
-        # takes the first letter of every name.
+        # interprets the first letter of every name.
         if not name or set(name) & set("'\"\\"):
             raise ValueError(f"the column {name!r} cannot be used in a function: rename it.")
     _check_node(_parsed(re.sub("`[^`]*`", " _quoted ", code), code), [*columns, "_quoted"])
@@ -205,8 +207,8 @@ def _check_node(node: ast.AST, columns: list[str]) -> None:
         _check_node(node.operand, columns)
     elif not (isinstance(node, ast.Constant) and type(node.value) in (int, float)):
         raise ValueError(
-            f"{ast.unparse(node)!r} is not allowed in a formula: use columns (in backticks where "
-            "their names are no Python names), numbers, + - * / ** and the functions "
+            f"{ast.unparse(node)!r} is not allowed in a formula: use columns (in backticks if "
+            "their names are not valid in Python), numbers, + - * / ** and the functions "
             f"{', '.join(FUNCTIONS)}."
         )
 
@@ -228,7 +230,7 @@ def _check_call(node: ast.Call, columns: list[str]) -> None:
     else:
         _check_node(first, columns)
     for keyword in node.keywords:
-        # Names with underscores are how formulaic hands over its own state.
+        # formulaic passes its own state by names with underscores.
         if keyword.arg is None or keyword.arg.startswith("_"):
             raise ValueError(f"{ast.unparse(keyword)!r} is not allowed in a formula.")
         options.append(keyword.value)
@@ -237,7 +239,7 @@ def _check_call(node: ast.Call, columns: list[str]) -> None:
 
 
 def _check_option(function_name: str, node: ast.expr) -> None:
-    """Refuse an option that is no constant, or list of constants, of a reasonable size."""
+    """Refuse an option that is not a constant, or list of constants, of a reasonable size."""
     constants = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
     bare = [
         constant.operand if isinstance(constant, ast.UnaryOp) else constant
@@ -253,7 +255,7 @@ def _check_option(function_name: str, node: ast.expr) -> None:
 
 
 def _check_power(node: ast.BinOp) -> None:
-    """Refuse powers of numbers alone, and to large numbers: 9**9**9**9 takes for ever."""
+    """Refuse powers of numbers alone, and large exponents: 9**9**9**9 would take forever."""
     if not isinstance(node.op, ast.Pow):
         return
     if not any(isinstance(syntax_node, ast.Name) for syntax_node in ast.walk(node)):

@@ -1,4 +1,4 @@
-"""Tables of polars, pyarrow and other packages as tables of pandas, and columns by their names."""
+"""Tables of polars, pyarrow and others as tables of pandas, and columns by their names."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -9,18 +9,18 @@ import numpy as np
 __all__ = ["as_pandas", "nearest", "own_columns"]
 
 AS_THEY_ARE = {"builtins", "numpy", "pandas", "scipy", "ucvtest"}
-"""Packages whose objects are no tables of another kind."""
+"""Packages whose objects are not converted."""
 
 
 def as_pandas(argument: str, value: Any) -> Any:
-    """A table or column of polars, pyarrow and others as that of pandas; all else as it is.
+    """Convert a table or column of polars, pyarrow and others to pandas; leave the rest as it is.
 
-    Columns keep their names and their order, rows theirs.
+    Columns keep their names and order, and rows keep their order.
 
     Raises
     ------
     ValueError
-        If the table is lazy, so that it has no rows yet.
+        If the table is lazy and therefore has no rows yet.
 
     Examples
     --------
@@ -50,12 +50,12 @@ def as_pandas(argument: str, value: Any) -> Any:
 
 
 def own_columns(X: Any, columns: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Features, and response, groups or weights by argument, which may be named columns of X.
+    """Features, and by argument the response, groups or weights, which may be columns of X.
 
     Raises
     ------
     ValueError
-        If there is no such column, or X is no table with names.
+        If there is no such column, or X is not a table with names.
     """
     table = as_pandas("X", X)
     named = {
@@ -65,8 +65,8 @@ def own_columns(X: Any, columns: Mapping[str, Any]) -> tuple[Any, dict[str, Any]
     for argument, column in named.items():
         if not hasattr(table, "columns"):
             raise ValueError(
-                f"{argument}={column!r:.60} names a column, and X is no table with names: pass the "
-                f"values, or a DataFrame as X"
+                f"{argument}={column!r:.60} names a column, but X is not a table with names: pass "
+                "the values, or a DataFrame as X"
             )
         if column not in table.columns:
             raise ValueError(
@@ -80,7 +80,7 @@ def own_columns(X: Any, columns: Mapping[str, Any]) -> tuple[Any, dict[str, Any]
 
 
 def nearest(name: str, table: Any) -> str:
-    """The column that was probably meant, or all of them, as the end of a message."""
+    """The end of a message: the column that was probably meant, or all columns."""
     names = [str(column) for column in table.columns]
     near = get_close_matches(name, names, n=1)
     if near:
@@ -91,30 +91,30 @@ def nearest(name: str, table: Any) -> str:
 
 
 MOST_NAMES = 8
-"""Columns that a message lists."""
+"""Most columns that a message lists."""
 
 
 def _plain(argument: str, value: Any) -> Any:
-    """A response: a table of another package as an array, without names of its own for rows."""
+    """A response; a table of another package becomes an array, without names of rows."""
     table = as_pandas(argument, value) if hasattr(value, "columns") else value
     return value if table is value else table.to_numpy()
 
 
 def _is_of_pandas(value: Any) -> bool:
-    """Whether a class derives from one of pandas, as those of geopandas do."""
+    """Whether a class derives from a class of pandas, as those of geopandas do."""
     return any(
         base_class.__module__.partition(".")[0] == "pandas" for base_class in type(value).__mro__
     )
 
 
 def _values(series: Any) -> Any:
-    """A column as one of pandas; of an enumeration the order is kept, as it is known."""
+    """A column as a Series of pandas; an enumeration keeps its known order."""
     import narwhals as nw
     import pandas as pd
 
     if series.dtype == nw.Enum:
-        # Not ordered: which of two classes is the positive one then goes by their names, as it
-        # does for texts.
+        # Not ordered: the names of two classes then decide which is the positive one, as they do
+        # for texts.
         return pd.Series(pd.Categorical(series.to_list(), categories=series.dtype.categories))
     if series.dtype in (nw.String, nw.Categorical, nw.Object):
         return pd.Series(np.array(series.to_list(), dtype=object))
@@ -122,6 +122,6 @@ def _values(series: Any) -> Any:
 
 
 def _with_row_names(table: Any, columns: Iterable[Any]) -> Any:
-    """A table whose rows had no names, with those of a response of pandas beside it."""
+    """A table whose rows had no names, with the row names of a pandas response."""
     index = next((column.index for column in columns if _is_of_pandas(column)), None)
     return table if index is None or len(index) != len(table) else table.set_axis(index, axis=0)

@@ -1,4 +1,4 @@
-"""Groups of observations, such as the rows of one patient: the unit of resampling."""
+"""Groups of observations, such as the rows of one patient. They are the units of resampling."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Groups:
     labels : ndarray, shape (G,)
         Names of the groups, in the order in which they first appear.
     index : ndarray of int, shape (n,)
-        Place of each observation's group among the labels.
+        Position of each observation's group in the labels.
     """
 
     labels: np.ndarray
@@ -67,14 +67,14 @@ class Groups:
         return np.unique(self.index, return_index=True)[1]
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums over the observations of each group: of (..., n), (..., G)."""
+        """Sums over the observations of each group: (..., G) from (..., n)."""
         order = self._order
         ordered_values = values if order is None else values[..., order]
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         return np.add.reduceat(ordered_values, starts, axis=-1, dtype=float)
 
     def common(self, name: str, values: np.ndarray) -> np.ndarray:
-        """What the observations of each group have in common, (..., G); refused if they differ."""
+        """The common value of the observations of each group, (..., G); refused if they differ."""
         group_values = values[..., self.first]
         if (group_values[..., self.index] != values).any():
             raise ValueError(
@@ -84,32 +84,32 @@ class Groups:
 
     @cached_property
     def _order(self) -> np.ndarray | None:
-        """Observations group by group; None where they come so."""
+        """Observations sorted by group; None if they already are."""
         ordered = bool((np.diff(self.index) >= 0).all())
         return None if ordered else np.argsort(self.index, kind="stable")
 
     def classes(self, class_index: np.ndarray) -> np.ndarray | None:
-        """The class of each group (G,), from those of observations; None if one has several."""
+        """The class of each group (G,), from those of observations; None if a group has several."""
         group_class = class_index[self.first]
         return group_class if bool((group_class[self.index] == class_index).all()) else None
 
     def check_classes(self, class_index: np.ndarray, labels: Sequence[Any]) -> None:
-        """Refuse classes that are in one group only; `labels` are the names of the classes."""
+        """Refuse classes that occur in one group only; `labels` are the names of the classes."""
         for k, label in enumerate(labels):
             groups_of_class = np.unique(self.index[class_index == k])
             if len(groups_of_class) == 1:
                 name = self.labels.tolist()[groups_of_class[0]]
                 raise ValueError(
                     f"class {label!r} is in one group only ({name!r}), which is either learnt from "
-                    "or tested: it must be in two at least; merge it with another class, or leave "
-                    "it out"
+                    "or tested: a class must be in at least two groups; merge it with another "
+                    "class, or leave it out"
                 )
 
     def strata(self, class_index: np.ndarray, *, fine: bool = False) -> np.ndarray:
-        """Numbers (G,) of strata that have the classes of their rows in common.
+        """Numbers (G,) of strata: groups with the same classes are in one stratum.
 
-        Groups of several classes are a stratum of their own. With `fine` strata groups are ordered
-        by their shares of the classes, then by size, so that dealing one stratum after the other
+        Groups with several classes form a separate stratum. With `fine` strata, groups are ordered
+        by their shares of the classes, then by size. Dealing out one stratum after the other then
         balances rows as well.
         """
         members = np.stack([self.sums(class_index == k) for k in range(int(class_index.max()) + 1)])
@@ -122,12 +122,12 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Groups as the observations of a test, and how much each counts.
+    """Groups as the observations of a test, and the weight of each.
 
-    With the weight "group" the loss of a cluster is the mean over its rows, so that every cluster
-    counts the same. With "row" the estimate is the mean over rows, a ratio of means over clusters:
-    sums S_j of losses over numbers m_j of rows. Its kernel is theta + (S_j - theta m_j)/mbar, with
-    theta and mbar those of the sample.
+    With the weight "group", the loss of a cluster is the mean over its rows, so every cluster
+    counts the same. With "row", the estimate is the mean over rows. It is a ratio of means over
+    clusters: sums S_j of losses over numbers m_j of rows. Its kernel is theta + (S_j - theta
+    m_j)/mbar, with theta and mbar of the sample.
     """
 
     groups: Groups
@@ -139,15 +139,15 @@ class Clusters:
         return self.groups.n_groups
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Losses of the clusters (..., G), but for `offset`, from those of rows (..., n)."""
+        """Losses of the clusters (..., G), without `offset`, from losses of rows (..., n)."""
         sizes = self.groups.sizes
         return self.groups.sums(values) / (sizes if self.weight == "group" else sizes.mean())
 
     @cached_property
     def offset(self) -> np.ndarray | None:
-        """What the kernel has beside `sums`, as a multiple of theta: 1 - m_j/mbar, (G,).
+        """The term of the kernel apart from `sums`, as a multiple of theta: 1 - m_j/mbar, (G,).
 
-        None where that is nothing: with the weight "group", or clusters of one size.
+        None if the term is zero: with the weight "group", or with clusters of equal size.
         """
         sizes = self.groups.sizes
         if self.weight == "group" or sizes.min() == sizes.max():
@@ -156,7 +156,7 @@ class Clusters:
 
     @property
     def row_shares(self) -> np.ndarray:
-        """How much each row counts in the mean loss, (n,); 1 in all."""
+        """The weight of each row in the mean loss, (n,); the weights sum to 1."""
         groups = self.groups
         if self.weight == "row":
             return np.full(groups.n_obs, 1 / groups.n_obs)
@@ -173,35 +173,35 @@ class Clusters:
 
     @property
     def range_factor(self) -> float:
-        """How many times wider the range of a cluster's loss is than that of a row's."""
+        """The range of a cluster's loss divided by the range of a row's loss."""
         if self.weight == "group":
             return 1.0
         return float(self.groups.sizes.max() / self.groups.sizes.mean())
 
 
 def check_group_weight(weight: Any, *, grouped: bool) -> GroupWeight:
-    """How much groups count: each the same, or as many rows as it has; refused where none are."""
+    """The weight of groups: equal, or by number of rows; refused if there are no groups."""
     check_choice("group_weight", weight, GROUP_WEIGHTS)
     if weight != "group" and not grouped:
         raise ValueError(
-            f"group_weight={weight!r:.60} says how much groups count, and there are none: pass "
-            "groups=, or leave it out"
+            f"group_weight={weight!r:.60} sets the weight of groups, but there are none: pass groups=, "
+            "or leave it out"
         )
     return weight
 
 
 def clusters_of(groups: Groups | None, weight: GroupWeight) -> Clusters | None:
-    """The clusters of a test; None where observations are by themselves."""
+    """The clusters of a test; None if each observation is by itself."""
     return None if groups is None or groups.single else Clusters(groups, weight)
 
 
 def units_of(groups: Groups | Clusters | None) -> str:
-    """What is drawn, for messages about its number."""
+    """The name of the sampled units, for messages about their number."""
     return "observations" if groups is None else "groups"
 
 
 def as_groups(groups: Any, n_obs: int) -> Groups | None:
-    """The groups that a user names by one label for each observation; None stays None.
+    """Make groups from one label for each observation; None stays None.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def as_groups(groups: Any, n_obs: int) -> Groups | None:
     Raises
     ------
     ValueError
-        If there is not one label for each observation, one is missing, or all are the same.
+        If the number of labels is wrong, a label is missing, or all labels are the same.
 
     Examples
     --------
@@ -242,11 +242,11 @@ def as_groups(groups: Any, n_obs: int) -> Groups | None:
 
 
 def check_known_groups(groups: Any, n: int, *, units: str = "rows") -> None:
-    """Refuse anything but `Groups` of as many rows, or as many groups."""
+    """Refuse anything but `Groups` with this number of rows or of groups."""
     are_groups = isinstance(groups, Groups)
     number = getattr(groups, "n_obs" if units == "rows" else "n_groups", None)
     if not are_groups or number != n:
-        problem = f"those of {number}" if are_groups else f"{groups!r:.60}"
+        problem = f"Groups of {number}" if are_groups else f"{groups!r:.60}"
         raise ValueError(
             f"groups must be the Groups of {n} {units}, got {problem}: make them of one label for "
             "each row by ucvtest.data.groups.as_groups(labels, n_obs)"
@@ -254,14 +254,14 @@ def check_known_groups(groups: Any, n: int, *, units: str = "rows") -> None:
 
 
 def refuse_groups(groups: Any, refusing_test: str = "the test") -> None:
-    """Refuse groups where observations are taken to be independent.
+    """Refuse groups in a test that assumes independent observations.
 
     Parameters
     ----------
     groups : object
-        None is admitted.
+        None is accepted.
     refusing_test : str
-        What assumes it.
+        The test that assumes independence.
 
     Raises
     ------
@@ -279,5 +279,5 @@ def _is_missing(name: Any) -> bool:
     try:
         return name is None or bool(name != name)
     except TypeError:
-        # Of pandas' NA nothing is true or false.
+        # Comparisons with pandas' NA are neither true nor false.
         return True

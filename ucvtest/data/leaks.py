@@ -1,4 +1,4 @@
-"""Features that determine the response: mostly the response itself, in another coding."""
+"""Features that determine the response; most are the response itself in another coding."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from ucvtest.data.rows import Remark, coded
 __all__ = ["leaks_of"]
 
 FEWEST_ROWS = 20
-"""Observations below which a feature determines the response by chance."""
+"""With fewer observations, a feature can determine the response by chance."""
 
 EXPLAINED_BY_CLASSES = 0.95
 EXPLAINED_OF_NUMBERS = 0.999
-"""Share of the variance that a feature and the response have in common, from here on."""
+"""Least share of the variance in common of a feature and the response."""
 
 MOST_NAMED = 3
 
@@ -21,10 +21,10 @@ MOST_NAMED = 3
 def leaks_of(
     features: Any, response: np.ndarray, class_index: np.ndarray | None
 ) -> tuple[Remark, ...]:
-    """The remark on columns that determine the response, or nearly, where there are any.
+    """The remark on columns that determine the response exactly or nearly, if there are any.
 
-    Of classes: one value or narrow range of the column for each class. Of numbers: a linear
-    function of the column.
+    A column determines classes if it has one value or narrow range for each class. It determines
+    numbers if they are a linear function of the column.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _linear(columns: np.ndarray, response: np.ndarray) -> np.ndarray:
 
 
 def _names_classes(column: np.ndarray, class_index: np.ndarray) -> bool:
-    """Whether the values of a column are names of the classes."""
+    """Whether the values of a column correspond one to one to the classes."""
     values = np.unique(column, return_inverse=True)[1]
     pairs = len(np.unique(values * (class_index.max() + 1) + class_index))
     return bool(pairs == values.max() + 1 == class_index.max() + 1)

@@ -1,4 +1,4 @@
-"""Observations with missing values, left out where the user says so."""
+"""Observations with missing values, left out on request."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -18,10 +18,10 @@ MISSING: tuple[Missing, ...] = ("raise", "drop")
 
 
 def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, Any, Any, int]:
-    """Features, response and groups without observations that lack a value, and their number.
+    """Features, response and groups without incomplete observations, and the number left out.
 
-    Tables of other packages become those of pandas, and columns of X that `y` and `groups` name are
-    taken out of it. With "raise" all rows stay; what cannot be used is refused later.
+    Tables of other packages become tables of pandas. Columns that `y` and `groups` name are taken
+    out of X. With "raise" all rows stay; missing values are refused later.
     """
     X, columns, n_dropped = _complete(X, {"y": y, "groups": groups}, missing)
     return X, columns["y"], columns["groups"], n_dropped
@@ -30,7 +30,7 @@ def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, A
 def complete_weighted_rows(
     X: Any, y: Any, groups: Any, weights: Any, missing: Missing
 ) -> tuple[Any, Any, Any, dict[str, Any] | None, int]:
-    """The same with weights, by "fit" and "loss"; None stays None."""
+    """The same together with weights, by "fit" and "loss"; None stays None."""
     parts = parts_of_weights(weights)
     named = {weights_called(place, weights): part for place, part in parts.items()}
     X, columns, n_dropped = _complete(X, {"y": y, "groups": groups, **named}, missing)
@@ -52,11 +52,11 @@ def _complete(
             table is None or hasattr(table, "toarray") or isinstance(table, SurvivalTimes)
         )
         if not needs_no_check:
-            # What is under a mask must not come out where rows are taken.
+            # Values under a mask must not become visible when rows are selected.
             check_whole(name, table)
     gaps = [_gaps(table) for table in tables]
     if len({len(has_gap) for has_gap in gaps}) > 1:
-        # Lengths that do not match are refused later, with both of them.
+        # Lengths that differ are refused later, in a message with both lengths.
         return X, columns, 0
     complete = ~np.any(gaps, axis=0)
     n_dropped = int((~complete).sum())
@@ -71,7 +71,7 @@ def _complete(
 
 
 def dropped_note(n_dropped: int) -> list[str]:
-    """What is said of them."""
+    """The note about observations that were left out."""
     if not n_dropped:
         return []
     is_single = n_dropped == 1
@@ -82,7 +82,7 @@ def dropped_note(n_dropped: int) -> list[str]:
 
 
 def _gaps(table: Any) -> np.ndarray:
-    """Which rows lack a value."""
+    """Which rows have a missing value."""
     import pandas as pd
 
     if isinstance(table, SurvivalTimes):

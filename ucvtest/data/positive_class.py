@@ -1,7 +1,7 @@
-"""Which of two classes is the positive one, and who says so.
+"""Which of two classes is the positive one, and what decides it.
 
-Only the labels 0 and 1, False and True, and -1 and 1 say it themselves. Of others nobody knows
-which class a score or a probability is about that comes in from outside: `pos_label` names it.
+Only the labels 0 and 1, False and True, and -1 and 1 decide it themselves. With other labels, a
+score or a probability from outside could be about either class: `pos_label` names it.
 """
 
 from typing import Any
@@ -19,12 +19,12 @@ __all__ = [
 ]
 
 TELLING = ({0, 1}, {-1, 1})
-"""Pairs of numbers of which the larger one is the positive class, whoever wrote them; False and
-True are equal to 0 and 1."""
+"""Pairs of numbers whose larger one is always the positive class; False and True are equal to 0 and
+1."""
 
 
 def says_positive(classes: Any) -> bool:
-    """Whether two labels say themselves which of them is the positive class.
+    """Whether two labels decide themselves which of them is the positive class.
 
     Examples
     --------
@@ -44,16 +44,16 @@ def check_positive(classes: Any, pos_label: Any, ranking_text: str) -> None:
     Parameters
     ----------
     classes : sequence of two labels
-        Of other numbers of classes nothing is asked here.
+        With other numbers of classes nothing is checked.
     pos_label
-        The positive class, where it is named.
+        The positive class, if it is named.
     ranking_text : str
-        What came in, for the message: "predictions['a'] contains", "learner f returns".
+        The source of the score, for the message: "predictions['a'] contains", "learner f returns".
 
     Raises
     ------
     ValueError
-        If neither the labels nor `pos_label` say it.
+        If neither the labels nor `pos_label` decide it.
     """
     if len(classes) != 2 or pos_label is not None or says_positive(classes):
         return
@@ -67,7 +67,7 @@ def check_positive(classes: Any, pos_label: Any, ranking_text: str) -> None:
 
 
 def check_positive_of_metric(classes: Any, name: str, *, is_named: bool) -> None:
-    """Refuse to guess which of two classes the metric of that name is about."""
+    """Refuse to guess which of two classes a metric is about."""
     if is_named or says_positive(classes):
         return
     first, second = map(json_label, classes)
@@ -79,21 +79,21 @@ def check_positive_of_metric(classes: Any, name: str, *, is_named: bool) -> None
 
 
 def with_positive(estimand: str, positive: Any) -> str:
-    """An estimand, with the class that it is about; as it is where this says nothing."""
+    """An estimand with its positive class; unchanged if there is no positive class."""
     return estimand if positive is None else f"{estimand} (positive class {positive!r:.60})"
 
 
 def positive_setting(positive: Any) -> dict[str, Any]:
-    """The setting that names the positive class; none where there is none."""
+    """The setting that names the positive class; empty if there is none."""
     return {} if positive is None else {"pos_label": json_label(positive)}
 
 
 def plain_label(label: Any) -> Any:
-    """A label as Python's own value."""
+    """A label as a plain Python value."""
     return label.item() if isinstance(label, np.generic) else label
 
 
 def json_label(label: Any) -> Any:
-    """A label as settings have it: a value that JSON knows, or text."""
+    """A label in the form for settings: a value that JSON can store, or text."""
     python_label = plain_label(label)
     return python_label if isinstance(python_label, (bool, int, float, str)) else str(python_label)

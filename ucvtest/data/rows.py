@@ -1,4 +1,4 @@
-"""Rows that repeat and columns that number them: signs that rows are not independent."""
+"""Repeated rows, and columns that number the rows: signs that rows are not independent."""
 
 from dataclasses import dataclass
 from math import comb
@@ -10,18 +10,18 @@ __all__ = ["Remark", "Reported", "coded", "remarks_on"]
 
 FEWEST_PAIRS = 3
 TIMES_EXPECTED = 10
-"""Identical pairs are too many from here on, beside one more than is expected of them."""
+"""Least number of identical pairs that is suspicious, in units of the expected number plus one."""
 
 MOST_TURNS = 3
-"""How often a column derived from another may turn between rising and falling, as a cubic does."""
+"""Most turns between rising and falling in a column derived from another, as in a cubic."""
 
 MANY_VALUES = 20
-"""A column with more values than this hardly repeats by nature."""
+"""A column with more values than this rarely repeats by chance."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What is to be said of a sample; a warning where p-values are hardly to be trusted."""
+    """A remark on a sample; it is a warning if p-values cannot be trusted."""
 
     text: str
     warns: bool
@@ -29,18 +29,18 @@ class Remark:
 
 @dataclass(frozen=True, eq=False)
 class Reported:
-    """Features on which warnings were given already, as of a comparison with many tests."""
+    """Features that were warned about already, for comparisons with several tests."""
 
     features: Any
 
 
 def remarks_on(features: Any) -> tuple[Remark, ...]:
-    """What is striking about the rows of a matrix or a data frame.
+    """Remarks on the rows of a matrix or a data frame.
 
-    Identical pairs of rows are too many where they are three or more, and more than ten times
-    (e + 1), with the e = C(n, 2) prod_j sum_v p_jv^2 that would be expected if columns were
-    independent and value v had its share p_jv in column j. Copies of an earlier column and smooth
-    functions of it, such as its square, are left out of the product.
+    Identical pairs of rows are too many if there are at least three, and more than ten times (e +
+    1). Here e = C(n, 2) prod_j sum_v p_jv^2 is the number expected if columns were independent and
+    value v had its share p_jv in column j. Copies of an earlier column and smooth functions of it,
+    such as its square, are left out of the product.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
         column_index: str(column_index) if names is None else repr(names[column_index])
         for column_index in np.flatnonzero(numbering).tolist()
     }
-    # A number of its own makes a copy no other observation.
+    # A row number does not make a copy a new observation.
     repeated = _repeated_rows(columns[:, ~numbering], list(numbers.values()))
     return (
         *repeated,
@@ -66,7 +66,7 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
 
 
 def coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The features as numbers, which are equal where values are, and which columns had numbers."""
+    """The features coded as numbers, equal for equal values, and which columns were numeric."""
     frame = not isinstance(features, np.ndarray)
     dtypes = list(features.dtypes) if frame else [features.dtype]
     numeric = np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes])
@@ -84,7 +84,7 @@ def coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
         try:
             columns[:, column_index] = _in_order(column)
         except TypeError:
-            columns[:, column_index] = range(len(table))  # no hash: taken to be distinct
+            columns[:, column_index] = range(len(table))  # values without a hash count as distinct
     numeric = np.broadcast_to(numeric, table.shape[1])
     for column_index in np.flatnonzero(numeric).tolist():
         columns[:, column_index] = np.asarray(table.iloc[:, column_index], dtype=float)
@@ -92,9 +92,9 @@ def coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _in_order(column: Any) -> np.ndarray:
-    """Numbers of the values of a column, in their order; in that of the rows where they have none.
+    """Codes of the values of a column, in sorted order; in order of the rows if they have no order.
 
-    In that of the rows, all columns of units that repeat would be numbered alike.
+    In the order of the rows, all columns of repeated units would have the same codes.
     """
     import pandas as pd
 
@@ -108,7 +108,7 @@ def _repeated_rows(columns: np.ndarray, left_out_columns: list[str]) -> list[Rem
     n_obs = len(columns)
     if columns.shape[1] == 0:
         return []
-    # As bytes: to compare rows number by number would take much longer.
+    # As bytes: comparing rows number by number would take much longer.
     as_bytes = np.dtype((np.void, columns.itemsize * columns.shape[1]))
     rows = np.ascontiguousarray(columns).view(as_bytes)[:, 0]
     counts = np.unique(rows, return_counts=True)[1]
@@ -118,22 +118,24 @@ def _repeated_rows(columns: np.ndarray, left_out_columns: list[str]) -> list[Rem
     values = [np.unique(column, return_counts=True)[1] for column in columns.T]
     shares = np.array([((count / n_obs) ** 2).sum() for count in values])
     expected = comb(n_obs, 2) * float(np.exp(np.log(shares).sum()))
-    if pairs > TIMES_EXPECTED * (expected + 1):  # only then are derived columns worth a search
+    if pairs > TIMES_EXPECTED * (
+        expected + 1
+    ):  # only then is a search for derived columns worth its time
         expected = comb(n_obs, 2) * _share_of_own(columns, shares, pairs)
     if pairs <= TIMES_EXPECTED * (expected + 1):
         return []
     but_for = f", leaving out column {', '.join(left_out_columns)}" if left_out_columns else ""
     remark_text = (
-        f"X has {pairs} pairs of identical rows{but_for}, where {expected:.2g} would be expected "
-        "by chance. Several rows of one unit, such as a patient, are not independent: rules are "
-        "tested on copies of the rows they learnt from, and errors and p-values come out too "
-        "small. Say which rows belong to one unit (groups=), or keep one row for each."
+        f"X has {pairs} pairs of identical rows{but_for}; {expected:.2g} would be expected by "
+        "chance. Several rows of one unit, such as a patient, are not independent. Rules are then "
+        "tested on copies of the rows they learnt from, and errors and p-values are too small. "
+        "Name the rows of each unit (groups=), or keep one row for each."
     )
     return [Remark(remark_text, max(map(len, values)) > MANY_VALUES)]
 
 
 def _share_of_own(columns: np.ndarray, shares: np.ndarray, pairs: int) -> float:
-    """The share of pairs equal by chance, where columns derived from earlier ones add nothing."""
+    """The share of pairs equal by chance; columns derived from earlier ones do not count."""
     n_pairs = comb(len(columns), 2)
     value_index = np.column_stack(
         [np.unique(column, return_inverse=True)[1] for column in columns.T]
@@ -144,7 +146,7 @@ def _share_of_own(columns: np.ndarray, shares: np.ndarray, pairs: int) -> float:
         if not adds_information[column_index]:
             continue
         chance_share *= shares[column_index]
-        # Further columns only lower it: with many of them, most need not be compared.
+        # Further columns only lower the share: if there are many, most need no comparison.
         if pairs > TIMES_EXPECTED * (n_pairs * chance_share + 1):
             break
         adds_information[column_index + 1 :] &= ~_derived(
@@ -154,10 +156,10 @@ def _share_of_own(columns: np.ndarray, shares: np.ndarray, pairs: int) -> float:
 
 
 def _derived(value_index: np.ndarray, other_columns: np.ndarray) -> np.ndarray:
-    """Which of some columns are copies of one, or smooth functions of it such as its square.
+    """Which columns are copies of one column, or smooth functions of it such as its square.
 
-    Where units repeat, every column is a function of any other that tells the units apart: so a
-    function counts only if it rises and falls few times.
+    If units repeat, every column is a function of any column that distinguishes the units. A
+    function therefore counts only if it turns between rising and falling a few times at most.
     """
     order = np.argsort(value_index, kind="stable")
     starts = np.diff(value_index[order], prepend=-1) != 0
@@ -190,7 +192,7 @@ def _row_numbers(columns: np.ndarray, numeric: np.ndarray) -> np.ndarray:
 def _says_number(name: str, column: np.ndarray) -> Remark:
     remark_text = (
         f"Column {name} of X numbers the rows: its values are {column.min():.0f} to "
-        f"{column.max():.0f}, each once. Where rows are sorted, it tells the response; leave it "
-        "out unless it was measured."
+        f"{column.max():.0f}, each once. If rows are sorted, it reveals the response; leave it out "
+        "unless it was measured."
     )
     return Remark(remark_text, warns=False)

@@ -1,4 +1,4 @@
-"""The observed sample, validated once: features, response, and its coding."""
+"""The observed sample, validated once: features, response, and the coding of the response."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 MOST_CLASSES = 20
-"""Different whole numbers beyond which they may as well be amounts: only the user knows."""
+"""With more different whole numbers they may also be amounts: only the user knows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,21 +47,21 @@ class Sample:
         objects, shape (n,)
         As the user gave them: scikit-learn pipelines accept more than a matrix can contain.
     response : ndarray, shape (n,)
-        As the user gave it; survival times as the structured array that scikit-survival reads.
+        As the user gave it; survival times become the structured array that scikit-survival reads.
     classes : ndarray or None
         The labels in ascending order, the positive one last; None for a real response.
     class_index : ndarray of int or None, shape (n,)
         Position of each label in `classes`.
     groups : Groups, optional
-        Which observations belong together; by default each is by itself.
+        The groups of observations; by default each observation is its own group.
     positive_named : bool
-        Whether a user named the positive class, which then is told from several others.
+        Whether a user named the positive class, which then is compared with several others.
     declared : tuple
-        The labels in the order of the categories, where the response was a categorical of pandas.
+        The labels in the order of the categories, if the response was a categorical of pandas.
     survival_times : SurvivalTimes, optional
-        The response, where that is what it is.
+        The response, if it consists of survival times.
     fit_weights : ndarray of float, shape (n,), optional
-        How much observations count in fitting; by default alike.
+        Weights of observations in fitting; equal by default.
     """
 
     features: Any
@@ -95,7 +95,7 @@ class Sample:
 
     @property
     def strata(self) -> np.ndarray | None:
-        """What stratified designs share out evenly: classes, or events; None for numbers."""
+        """The strata of stratified designs: classes, or events; None for numbers."""
         if self.survival_times is not None:
             return self.survival_times.event.astype(int)
         return self.class_index
@@ -112,7 +112,7 @@ class Sample:
         return self.matrix_for("this learner")
 
     def matrix_for(self, learner: str) -> np.ndarray:
-        """The same, where errors name the learner that needs it."""
+        """The same, with errors that name the learner that needs the matrix."""
         if "matrix" in vars(self):
             return self.matrix
         self.check_numeric(learner)
@@ -140,17 +140,17 @@ class Sample:
                 "imputes as the learner"
             )
         check_size("X", matrix)
-        # Kept where the cached property looks for it.
+        # Stored where the cached property finds it.
         vars(self)["matrix"] = matrix
         return matrix
 
     def _column_name(self, column: int) -> str:
-        """A column by its name, or by its place where it has none."""
+        """A column by its name, or by its position if it has no name."""
         has_names = _is_pandas(self.features, "DataFrame")
         return repr(self.features.columns[column]) if has_names else str(column)
 
     def _other_columns(self) -> list[str]:
-        """What columns contain that cannot be made numbers, column by column."""
+        """The values that cannot be converted to numbers, column by column."""
         import pandas as pd
 
         column_texts = []
@@ -169,7 +169,7 @@ class Sample:
         return column_texts
 
     def check_numeric(self, learner: str = "this learner") -> None:
-        """Refuse columns of strings, dates or times, also where they could become numbers.
+        """Refuse columns of strings, dates or times, even if they could be converted to numbers.
 
         Raises
         ------
@@ -206,12 +206,12 @@ class Sample:
             )
 
     def check_positive(self, learner: str, output: Output) -> None:
-        """Refuse one score of two classes from a learner that does not say which class it is of.
+        """Refuse a single score for two classes if nothing tells which class it is about.
 
         Raises
         ------
         ValueError
-            If nobody named the positive class, and the labels do not say it themselves.
+            If nobody named the positive class, and the labels do not decide it themselves.
         """
         if self.classes is not None and output in ("score", "probability"):
             check_positive(self.classes, self.positive_named or None, f"{learner} returns")
@@ -225,7 +225,7 @@ class Sample:
 
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
-        """What is striking about the rows, where they are taken to be independent."""
+        """Remarks on the rows if they are assumed to be independent."""
         is_clustered = self.groups is not None or not self.is_table
         about_rows = () if is_clustered else remarks_on(self.features)
         return (*about_rows, *self._leaks) if self.is_table else about_rows
@@ -238,7 +238,7 @@ class Sample:
 
     @property
     def is_table(self) -> bool:
-        """Whether the features are columns of values: no texts, no sparse matrix."""
+        """Whether the features are columns of values, not texts or a sparse matrix."""
         return self.features.ndim == 2 and not hasattr(self.features, "toarray")
 
     def rows(self, index: np.ndarray) -> Any:
@@ -268,7 +268,7 @@ def as_response(y: Any) -> np.ndarray:
 
 
 def as_column(name: str, value: Any) -> np.ndarray:
-    """The same of anything with a value for each observation."""
+    """The same for anything with a value for each observation."""
     array = as_array(name, value)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -287,7 +287,7 @@ def response_has_classes(y: Any) -> bool:
     array = as_response(y)
     if array.dtype.kind != "f" or _is_categorical(y):
         return True
-    # Missing and infinite values are refused later, with messages of our own.
+    # Missing and infinite values are refused later, with our own messages.
     array = array[np.isfinite(array)]
     return bool((array == np.rint(array)).all())
 
@@ -295,24 +295,25 @@ def response_has_classes(y: Any) -> bool:
 def taken_for_classes(
     y: Any, output: Output | None = None, *, regresses: bool = False, pos_label: Any = None
 ) -> bool:
-    """Whether a response is taken for class labels (True) or for real values: the one rule.
+    """Decide whether a response is treated as class labels (True) or as real values.
 
     Parameters
     ----------
     y : array-like, shape (n,)
     output : {"label", "number", "probability", "score"}, optional
-        What the loss that the user names scores; None where none is named.
+        The kind of prediction that the user's loss scores; None if no loss is named.
     regresses : bool
-        Whether a regressor is to learn the response.
+        Whether a regressor will learn the response.
     pos_label : optional
-        The positive class, where one is named.
+        The positive class, if one is named.
 
     Returns
     -------
     bool
-        Real values that are no whole numbers are never labels, strings always, and so are the
-        values of a categorical of pandas unless the loss scores numbers. Of numbers the loss
-        decides, without one a regressor. Two whole numbers are labels in any case.
+        Real values that are not whole numbers are never labels. Strings are always labels, and so
+        are the values of a categorical of pandas unless the loss scores numbers. For whole numbers
+        the loss decides; without a loss, a regressor makes them numbers. Two different whole
+        numbers are always labels.
 
     Raises
     ------
@@ -340,7 +341,7 @@ def taken_for_classes(
         raise ValueError(
             f"y contains {n_values} different whole numbers in {len(array)} observations: pass "
             "loss='squared' or 'absolute' if they are amounts, loss='zero_one' if they are labels "
-            "(uv.losses.Loss says of a function of your own what it scores)"
+            "(for a loss function of your own, uv.losses.Loss states the kind)"
         )
     return True
 
@@ -366,11 +367,11 @@ def make_sample(
     Raises
     ------
     ValueError
-        If shapes or indices do not match, values are masked, complex, dates or times, `y` or
-        `groups` has missing values, or a single class or group, or `pos_label` is none of the
-        labels of `y`.
+        If shapes or indices do not match; if values are masked, complex, dates or times; if `y` or
+        `groups` has missing values, or a single class or group; or if `pos_label` is not a label of
+        `y`.
     """
-    # A copy: changing the data between the test and its fit must not change the result. Its
+    # A copy, so that changing the data between the test and its fit does not change the result. Its
     # layout in memory, which decides how sums are rounded, is always the same.
     if _is_pandas(X, "DataFrame"):
         check_whole("X", X)
@@ -422,7 +423,7 @@ def make_sample(
 
 
 def _refuse_other_rows(X: Any, y: Any, groups: Any) -> None:
-    """Refuse names of rows that differ: also those of `y` and `groups` where X has none."""
+    """Refuse row names that differ; without names in X, compare those of `y` and `groups`."""
     for (first, reference), (name, user_rows) in (
         (("X", X), ("y", y)),
         (("X", X), ("groups", groups)),
@@ -431,14 +432,13 @@ def _refuse_other_rows(X: Any, y: Any, groups: Any) -> None:
         difference = difference_of_indices(reference, user_rows)
         if difference:
             raise ValueError(
-                f"{first} and {name} have {difference}, but rows are matched by place: pass "
-                f"{name}.loc[{first}.index], or {name}.to_numpy() where row by row they belong "
-                "together"
+                f"{first} and {name} have {difference}, but rows are matched by position: pass "
+                f"{name}.loc[{first}.index], or {name}.to_numpy() if the rows already correspond"
             )
 
 
 def _holds_texts(X: Any) -> bool:
-    """Whether it is a list, array or Series of texts, one for each observation."""
+    """Whether the features are a list, array or Series of texts, one for each observation."""
     if isinstance(X, (list, tuple)):
         return bool(X) and all(isinstance(cell, str) for cell in X)
     if not (isinstance(X, np.ndarray) or _is_pandas(X, "Series")) or X.ndim != 1:
@@ -447,7 +447,7 @@ def _holds_texts(X: Any) -> bool:
 
 
 def _holds_sequences(X: Any) -> bool:
-    """Whether it is a list or array of objects with lengths of their own, such as sequences."""
+    """Whether the features are a list or array of objects with lengths, such as sequences."""
     if isinstance(X, np.ndarray) and (X.dtype != object or X.ndim != 1):
         return False
     if not isinstance(X, (list, tuple, np.ndarray)) or not len(X):
@@ -458,14 +458,14 @@ def _holds_sequences(X: Any) -> bool:
 
 
 def _outer(sequence: Any) -> Any:
-    """What has the shape of a sequence: itself, or its length where it contains others."""
+    """The object whose shape is read: the sequence itself, or its length if it contains others."""
     return sequence if isinstance(sequence, np.ndarray) else range(len(sequence))
 
 
 def code_labels(
     y: Any, pos_label: Any = None, *, least_classes: int = 2
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The classes, the positive one last, and the place of each label among them.
+    """The classes, the positive one last, and the position of each label among them.
 
     Parameters
     ----------
@@ -475,17 +475,17 @@ def code_labels(
         The positive class; by default the largest label, or the last category of an ordered
         categorical.
     least_classes : int
-        1 where labels may all be the same, as of what is tested among the ill.
+        1 if all labels may be the same, as in a test set of ill patients.
 
     Returns
     -------
     tuple of ndarray
-        Classes (C,), and places (n,).
+        Classes (C,), and positions (n,).
 
     Raises
     ------
     ValueError
-        If labels are missing, cannot be sorted or are all the same, or `pos_label` is none.
+        If labels are missing, cannot be sorted or are all the same, or `pos_label` is not a label.
     """
     response = as_response(y)
     n_missing = count_missing(response)
@@ -495,7 +495,7 @@ def code_labels(
 
 
 def _is_pandas(value: Any, *kinds: str) -> bool:
-    """Whether a value is of a class of pandas; one of its objects is there only if pandas is."""
+    """Whether a value is an object of pandas; pandas is not imported for this."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, tuple(getattr(pandas, kind) for kind in kinds))
 
@@ -512,7 +512,7 @@ def count_missing(response: np.ndarray) -> int:
 
 
 def difference_of_indices(X: Any, other: Any) -> str:
-    """How the indices of both differ, in words; nothing where one has none, or they are equal."""
+    """How the indices differ, in words; empty if an index is missing, or if they are equal."""
     if not has_index(X) or not has_index(other) or X.index.equals(other.index):
         return ""
     return difference_of_names(X.index, other.index)
@@ -526,7 +526,7 @@ def has_index(user_value: Any) -> bool:
 
 
 def difference_of_names(names: Any, other: Any) -> str:
-    """How two indices of pandas differ, in words; nothing where they are equal."""
+    """How two indices of pandas differ, in words; empty if they are equal."""
     if names.equals(other):
         return ""
     try:
@@ -546,7 +546,7 @@ def _ordered_categories(y: Any) -> list[Any]:
 
 
 def declared_order(y: Any) -> tuple[Any, ...]:
-    """The labels of a categorical (of polars: an Enum) in its own order; nothing for others."""
+    """The labels of a categorical (in polars, an Enum) in its own order; empty for others."""
     kind: Any = getattr(y, "dtype", None)
     if not _is_categorical(y) and type(kind).__name__ != "Enum":
         return ()
@@ -588,11 +588,11 @@ def _code(
 def _positive_last(classes: np.ndarray, places: np.ndarray, pos_label: Any) -> np.ndarray:
     # A list or an array would be compared element by element.
     single = isinstance(pos_label, (str, bytes)) or not hasattr(pos_label, "__len__")
-    # Nor do records, such as times with events, compare with anything else.
+    # Records, such as times with events, compare with nothing else either.
     single &= classes.dtype.names is None
     is_positive = classes[places] == pos_label if single else np.zeros(len(places), bool)
     if np.sum(is_positive) != 1:
-        raise ValueError(f"pos_label={pos_label!r:.60} is none of the labels {_listed(classes)}")
+        raise ValueError(f"pos_label={pos_label!r:.60} is not one of the labels {_listed(classes)}")
     return np.concatenate([places[~is_positive], places[is_positive]])
 
 

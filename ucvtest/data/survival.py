@@ -1,4 +1,4 @@
-"""Survival times are not taken for labels or numbers: tests that are not about them refuse them."""
+"""Tests that are not about survival refuse survival times; they are not labels or numbers."""
 
 import re
 from datetime import timedelta
@@ -12,19 +12,19 @@ from ucvtest.data.survival_times import SurvivalTimes
 __all__ = ["refuse_survival", "refuse_survival_times"]
 
 SURVIVAL = (
-    "y is a survival time ({}), which may be censored, and no test of labels or numbers can use "
-    "that: pass uv.survival(time, event) with a survival metric, such as metric='harrell', or take "
-    "the status at a fixed time"
+    "y is a survival time ({}), which may be censored; tests of labels or numbers cannot use it: "
+    "pass uv.survival(time, event) with a survival metric, such as metric='harrell', or take the "
+    "status at a fixed time"
 )
 
 MOST_LABELS = 20
 
 DURATION = re.compile(r"-?\d+ days?( [+-]?\d+:\d\d:\d\d(\.\d+)?)?")
-"""As pandas writes durations into files."""
+"""Durations as pandas writes them into files."""
 
 
 def refuse_survival_times(y: Any) -> None:
-    """Refuse what `uv.survival` has made.
+    """Refuse a response made by `uv.survival`.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def refuse_survival_times(y: Any) -> None:
 
 
 def refuse_survival(array: np.ndarray) -> None:
-    """Refuse a response of times with a status, and of durations.
+    """Refuse responses of times with a status, and of durations.
 
     Raises
     ------
@@ -53,13 +53,12 @@ def refuse_survival(array: np.ndarray) -> None:
     if isinstance(first, (timedelta, np.timedelta64)):
         raise ValueError(NO_TIMES.format("y"))
     texts = array.tolist()
-    # A few different ones may be labels, as which dates and times can be given.
+    # A few different dates or times may be labels.
     if isinstance(first, str) and len({*texts}) > MOST_LABELS and all(map(_is_duration, texts)):
         raise ValueError(
-            "y contains durations as texts, such as "
-            f"{str(first)!r:.40}: convert them to numbers, for example by pandas.to_timedelta(y)."
-            "dt.total_seconds(), where they are amounts, and make survival times of them by "
-            "uv.survival(time, event), where some are censored"
+            f"y contains durations as texts, such as {str(first)!r:.40}: convert them to numbers, "
+            "for example by pandas.to_timedelta(y).dt.total_seconds(), if they are amounts, or "
+            "make survival times by uv.survival(time, event) if some are censored"
         )
 
 

@@ -1,4 +1,4 @@
-"""A response of survival times, from what users have: two vectors, a structured array, a table."""
+"""A response of survival times, made from two vectors, a structured array or a table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from ucvtest.data.survival_times import SurvivalTimes
 __all__ = ["as_survival", "survival"]
 
 EVENTS = ("event", "status", "death", "dead", "died")
-"""Names by which a column is known as the event, where both contain zeros and ones alone."""
+"""Names that identify the column of events, if both columns contain only zeros and ones."""
 
 
 def survival(time: Any, event: Any = None) -> SurvivalTimes:
-    """A response of survival times, which may be censored.
+    """Make a response of survival times, which may be censored.
 
     Metrics such as "harrell" and ``uv.metrics.brier(at=365)`` need it. Tests that are not about
     survival refuse it.
@@ -26,11 +26,11 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
     ----------
     time : array-like, shape (n,)
         How long each observation was followed, in any unit: finite and not negative. Without
-        `event` also what has both: scikit-survival's structured array (one field of booleans, one
-        of numbers), or a DataFrame with two columns, one of which contains zeros and ones, or is
-        named "event" or "status".
+        `event`, also an object with both: scikit-survival's structured array (one field of
+        booleans, one of numbers), or a DataFrame with two columns. The column of events contains
+        zeros and ones, or is named "event" or "status".
     event : array-like, shape (n,), optional
-        True or 1 where the event ended the time, False or 0 where the time is censored.
+        True or 1 if the event ended the time, False or 0 if the time is censored.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
         survival_times = as_survival(time)
         if survival_times is None:
             raise ValueError(
-                "event is missing: pass 1 where the event ended the time, and 0 where the time is "
+                "event is missing: pass 1 if the event ended the time, and 0 if the time is "
                 "censored"
             )
         return survival_times
@@ -62,28 +62,28 @@ def survival(time: Any, event: Any = None) -> SurvivalTimes:
     difference = difference_of_indices(time, event)
     if difference:
         raise ValueError(
-            f"time and event have {difference}, but rows are matched by place: pass "
-            "event.loc[time.index], or event.to_numpy() where row by row they belong together"
+            f"time and event have {difference}, but rows are matched by position: pass "
+            "event.loc[time.index], or event.to_numpy() if the rows already correspond"
         )
     times, events = _times(time), _events(event)
     if len(times) != len(events):
         raise ValueError(f"time has {len(times)} values, and event {len(events)}")
     if not events.any():
         raise ValueError(
-            "event is 0 everywhere, so that all times are censored: a survival metric needs at "
-            "least one event"
+            "event is 0 everywhere, so all times are censored: a survival metric needs at least "
+            "one event"
         )
     index = next((column.index for column in (time, event) if has_index(column)), None)
     return SurvivalTimes(times, events, index)
 
 
 def as_survival(y: Any) -> SurvivalTimes | None:
-    """What is recognised as survival times; None for anything else.
+    """Convert recognised survival times; return None for anything else.
 
     Raises
     ------
     ValueError
-        If it is one, but not a valid one.
+        If survival times are recognised, but not valid.
     """
     if isinstance(y, SurvivalTimes):
         return y
@@ -98,7 +98,7 @@ def as_survival(y: Any) -> SurvivalTimes | None:
 
 
 def _columns(y: Any) -> dict[str, Any] | None:
-    """The two named columns of a structured array or a table, or none."""
+    """The two named columns of a structured array or a table; empty for anything else."""
     names: Sequence[Any] = ()
     if hasattr(y, "columns") and hasattr(y, "__getitem__"):
         names = list(y.columns)
@@ -108,7 +108,7 @@ def _columns(y: Any) -> dict[str, Any] | None:
 
 
 def _event_of(columns: dict[str, Any]) -> str | None:
-    """The column with the event: of booleans, else of zeros and ones, else by its name."""
+    """The column with the event: booleans, else zeros and ones, else identified by its name."""
     arrays = {name: as_column(name, column) for name, column in columns.items()}
     booleans = [name for name, array in arrays.items() if array.dtype.kind == "b"]
     binary = [name for name, array in arrays.items() if _is_binary(array)]
@@ -155,7 +155,7 @@ def _events(event: Any) -> np.ndarray:
         return np.asarray(event_column == 1)
     if set(different) <= {1, 2}:
         raise ValueError(
-            "event contains 1 and 2, as some data of R have it, where 2 is the event: make it 0 "
+            "event contains 1 and 2, as in some data sets of R, where 2 is the event: make it 0 "
             "and 1, as event == 2 does"
         )
     listed = ", ".join(f"{value!r:.30}" for value in different[:5])

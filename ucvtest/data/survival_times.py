@@ -12,16 +12,16 @@ __all__ = ["SurvivalTimes"]
 
 @dataclass(frozen=True, eq=False)
 class SurvivalTimes(ByValue):
-    """Times that may be censored, as `survival` makes them.
+    """Times that may be censored; `survival` makes them.
 
     Parameters
     ----------
     time : ndarray, shape (n,)
         How long each observation was followed: float64, finite, not negative.
     event : ndarray of bool, shape (n,)
-        Whether the event ended it. Otherwise the time is censored.
+        Whether the event ended the time. Otherwise the time is censored.
     index : pandas.Index, optional
-        The names of the observations, by which other data are compared with them.
+        The names of the observations, which are compared with those of other data.
     """
 
     time: np.ndarray
@@ -46,7 +46,7 @@ class SurvivalTimes(ByValue):
 
     @property
     def n_events(self) -> int:
-        """How many of them had the event."""
+        """Number of observations that had the event."""
         return int(self.event.sum())
 
     @property
@@ -70,6 +70,6 @@ class SurvivalTimes(ByValue):
         return f"SurvivalTimes(n_obs={self.n_obs}, n_events={self.n_events})"
 
     def take(self, rows: Any) -> "SurvivalTimes":
-        """Those of some observations, by their numbers or a mask; there may be no event."""
+        """The times of some observations, by their numbers or a mask; there may be no event."""
         index = None if self.index is None else self.index[rows]
         return SurvivalTimes(self.time[rows], self.event[rows], index)

@@ -1,4 +1,4 @@
-"""Rows that count more than others: in fitting, in the loss, or in both."""
+"""Weights of rows: in fitting, in the loss, or in both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ __all__ = [
 ]
 
 EFFECTIVE_SIZE = "effective_size"
-"""The setting with the number of observations that equal weights would need for the precision of
-these, were the losses not related to them."""
+"""The setting with the effective number of observations: with equal weights, this number would give
+the same precision if losses were unrelated to the weights."""
 
 WEIGHTS = "weights"
-"""The setting with where rows are weighted."""
+"""The setting that tells where rows are weighted."""
 
 PLACES = ("fit", "loss")
 
 
 @dataclass(frozen=True, eq=False)
 class RowWeights:
-    """Weights (n,) in fitting and in the loss; None where rows count alike.
+    """Weights (n,) in fitting and in the loss; None if all rows count the same.
 
-    The estimate is a weighted mean of losses, a ratio of two means. Tests compute with its
-    linearised values, theta + w (loss - theta)/mean(w), with theta the estimate.
+    The estimate is a weighted mean of losses, which is a ratio of two means. Tests compute with its
+    linearised values, theta + w (loss - theta)/mean(w), where theta is the estimate.
     """
 
     in_fit: np.ndarray | None = None
@@ -42,7 +42,7 @@ class RowWeights:
 
     @classmethod
     def of(cls, parts: Mapping[str, Any] | None, X: Any, y: Any, n_obs: int) -> Self | None:
-        """From what `parts_of_weights` returns; None where nothing is weighted."""
+        """Make weights from the result of `parts_of_weights`; None if nothing is weighted."""
         if not parts:
             return None
         arrays = {}
@@ -53,20 +53,20 @@ class RowWeights:
                 difference = difference_of_indices(rows, part)
                 if difference:
                     raise ValueError(
-                        f"{name} and {argument} have {difference}, but rows are matched by place: "
-                        f"pass a Series with the index of {name}, or an array"
+                        f"{name} and {argument} have {difference}, but rows are matched by "
+                        f"position: pass a Series with the index of {name}, or an array"
                     )
             arrays[place] = read_weights(argument, part, n_obs)
         return cls(arrays.get("fit"), arrays.get("loss"))
 
     @property
     def where(self) -> str:
-        """Where rows are weighted, as settings keep it."""
+        """Where rows are weighted, in the form for settings."""
         return " and ".join(self.parts)
 
     @property
     def parts(self) -> dict[str, np.ndarray]:
-        """The weights by where they are."""
+        """The weights, by where they are used."""
         by_place = zip(PLACES, (self.in_fit, self.in_loss), strict=True)
         return {place: part for place, part in by_place if part is not None}
 
@@ -77,12 +77,12 @@ class RowWeights:
         return self.in_loss / self.in_loss.mean()
 
     def offset(self, clusters: Clusters | None) -> np.ndarray:
-        """What the kernel has beside weighted losses, as a multiple of theta: 1 - w/mean(w)."""
+        """The remaining term of the kernel, as a multiple of theta: 1 - w/mean(w)."""
         shares = self.shares
         return 1 - (shares if clusters is None else clusters.sums(shares))
 
     def linearised(self, values: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """Values (L, T) of all tested rows, whose mean is the weighted mean of these."""
+        """Values (L, T) of all tested rows; their plain mean is the weighted mean of the losses."""
         assert self.in_loss is not None
         tested = np.broadcast_to(self.in_loss, testing.shape)[testing]
         if not tested.any():
@@ -91,14 +91,14 @@ class RowWeights:
         return np.asarray(theta + (values - theta) * (tested / tested.mean()))
 
     def effective_size(self, testing: np.ndarray) -> float:
-        """Observations with equal weights that these are worth, by Kish."""
+        """The effective number of observations, by Kish."""
         assert self.in_loss is not None
         tested = self.in_loss[testing.any(axis=0)]
         return float(tested.sum() ** 2 / (tested @ tested))
 
 
 def parts_of_weights(weights: Any) -> dict[str, Any]:
-    """What is weighted by what: "fit" and "loss"; an array weights both."""
+    """The weights by use: "fit" and "loss"; an array weights both."""
     if weights is None:
         return {}
     if not isinstance(weights, Mapping):
@@ -127,5 +127,5 @@ def read_weights(argument: str, weights: Any, n_obs: int) -> np.ndarray:
 
 
 def weights_called(place: str, weights: Any) -> str:
-    """What messages call the weights of one place."""
+    """The name of the weights of one use in messages."""
     return f"weights[{place!r}]" if isinstance(weights, Mapping) else "weights"

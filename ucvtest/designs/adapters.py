@@ -137,7 +137,7 @@ def as_design(
     Raises
     ------
     ValueError
-        If it is none of these, or splits do not suit the data.
+        If it is not one of these, or splits do not suit the data.
     """
     if is_integer(design):
         design = KFold(int(design))

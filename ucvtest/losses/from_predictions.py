@@ -439,9 +439,9 @@ def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
         difference = difference_of_indices(reference, user_rows)
         if difference:
             raise ValueError(
-                f"{first} and {name} have {difference}, but rows are matched by place: pass "
-                f"{name.partition('[')[0]}.loc[{first}.index], or .to_numpy() where row by row "
-                "they belong together"
+                f"{first} and {name} have {difference}, but rows are matched by position: pass "
+                f"{name.partition('[')[0]}.loc[{first}.index], or .to_numpy() if the rows already "
+                "correspond"
             )
 
 

@@ -68,9 +68,8 @@ def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None 
         numbered = any(_is_numbered(row_names) for row_names in (reference, other))
         if difference and not (numbered and difference == "different indices"):
             raise ValueError(
-                f"{first} and {name} have {difference}, but rows are matched by place: put them "
-                "into one order by .reindex, or pass .to_numpy() where row by row they belong "
-                "together"
+                f"{first} and {name} have {difference}, but rows are matched by position: put them "
+                "into one order by .reindex, or pass .to_numpy() if the rows already correspond"
             )
 
 

@@ -127,7 +127,7 @@ def cite(result: ResultFields | HasResults | HasKeys) -> Citations:
     Raises
     ------
     TypeError
-        If it is none of these.
+        If it is not one of these.
 
     Examples
     --------

@@ -80,8 +80,8 @@ feature_matrix <- function(x) {
 response <- function(y, positive, metric = NULL) {
   if (is_survival(y)) {
     if (is.null(metric))
-      stop_user("'y' is a survival time (Surv), which may be censored, and no test of labels or ",
-                "numbers can use that: give a metric of survival where there are metrics, such as ",
+      stop_user("'y' is a survival time (Surv), which may be censored; tests of labels or numbers ",
+                "cannot use it: give a metric of survival where there are metrics, such as ",
                 "metric = \"harrell\", see ?metrics, or take the status at a fixed time")
     return(list(values = survival_times(y), labels = NULL, pos_label = positive, named = TRUE))
   }

@@ -306,7 +306,7 @@ def test_unknown_labels_name_learner_and_split():
     with pytest.raises(ValueError) as error:
         evaluate(sample, rule, "label", learning_sets(sample, 50, 2))
     assert str(error.value) == (
-        "learner rule failed on split 0: ValueError: the prediction 'unclear' is none of the "
+        "learner rule failed on split 0: ValueError: the prediction 'unclear' is not one of the "
         "labels 'benign', 'malignant'"
     )
 

@@ -722,7 +722,7 @@ class TestRefusals:
                 "alternative='different' is unknown: use one of two-sided, less, greater",
             ),
             ({"null_value": math.nan}, "null_value must be a finite number, got nan"),
-            ({"pos_label": 7}, "pos_label=7 is none of the labels 0, 1"),
+            ({"pos_label": 7}, "pos_label=7 is not one of the labels 0, 1"),
             (
                 {"y": X_GOOD[:, 0], "loss": "zero_one"},
                 "loss='zero_one' needs class labels, but y contains real values: use "

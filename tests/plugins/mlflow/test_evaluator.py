@@ -296,7 +296,7 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
         (scores, {"loss": "auc", "alternative": "up"}, "alternative='up' is unknown"),
         (scores, {}, r"predictions\['model'\] contains 2.0, .* and the labels of y are 0, 1"),
         (scores, {"loss": "log"}, "but probabilities lie between 0 and 1: use loss='auc'"),
-        (scores, {"loss": "auc", "pos_label": 7}, "pos_label=7 is none of the labels 0, 1"),
+        (scores, {"loss": "auc", "pos_label": 7}, "pos_label=7 is not one of the labels 0, 1"),
         (Rows(y[:1], first[:1], second[:1]), {}, "the data have 1 rows"),
         (Rows(y, first[:9], second), {}, "model has 9 predictions for 40 rows"),
         (Rows(y, first, np.where(y == 1, np.nan, 0.0)), {}, "baseline has 18 missing values"),

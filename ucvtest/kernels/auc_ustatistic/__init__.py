@@ -106,7 +106,7 @@ def from_scores(
         If a learning set divides a group, `exact` is neither True nor False, shapes differ, a
         class is absent, one of C classes is in a single cluster, learning sets change in size or
         leave fewer than two observations of a class, some observation is never tested, a tested
-        score is NaN, there are too few rows, or `pos_label` is none of the C classes.
+        score is NaN, there are too few rows, or `pos_label` is not one of the C classes.
 
     Notes
     -----

@@ -70,7 +70,7 @@ def positive_class(n_classes: int, pos_label: Any) -> int | None:
         return None
     if not is_integer(pos_label) or not 0 <= pos_label < n_classes:
         raise ValueError(
-            f"pos_label={pos_label!r:.60} is none of the classes 0 to {n_classes - 1} in y"
+            f"pos_label={pos_label!r:.60} is not one of the classes 0 to {n_classes - 1} in y"
         )
     return int(pos_label)
 

@@ -322,9 +322,9 @@ def refuse_other_index(tested: Any, returned: Any) -> None:
     difference = difference_of_indices(tested, returned)
     if difference:
         raise ValueError(
-            f"X_test and the predictions have {difference}, but rows are matched by place: "
-            "return predictions.loc[X_test.index], or predictions.to_numpy() where row by row "
-            "they belong together"
+            f"X_test and the predictions have {difference}, but rows are matched by position: "
+            "return predictions.loc[X_test.index], or predictions.to_numpy() if the rows already "
+            "correspond"
         )
 
 
@@ -394,7 +394,7 @@ def _class_index(labels: Any, sample: Sample) -> np.ndarray:
     if len(unknown):
         label = array.reshape(-1).tolist()[unknown[0]]
         known_labels = ", ".join(repr(value) for value in classes.tolist())
-        raise ValueError(f"the prediction {label!r} is none of the labels {known_labels}")
+        raise ValueError(f"the prediction {label!r} is not one of the labels {known_labels}")
     return class_index.astype(float)
 
 
