@@ -117,8 +117,8 @@ def test_notes_warn_of_few_rows_and_clusters():
     y = np.r_[np.ones(4, int), np.zeros(26, int)]
     curve = uv.curves.decision(y, {"a": POOR}, groups=np.arange(30) // 2)
     notes = " ".join(curve.notes)
-    assert "The rarer class has 4 rows only" in notes
-    assert "15 clusters are few" in notes
+    assert "The rarer class has only 4 rows" in notes
+    assert "With only 15 clusters" in notes
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_notes_warn_of_few_rows_and_clusters():
         (uv.curves.roc, {"predictions": {"a": np.where(Y, np.inf, 1)}}, "infinite scores"),
         (uv.curves.roc, {"predictions": {"a": GOOD[:9]}}, "9 values, where 30 are needed"),
         (uv.curves.roc, {"predictions": BOTH | {"c": GOOD}}, "two of them at a time"),
-        (uv.curves.roc, {"predictions": {"difference": GOOD}}, "give it another name"),
+        (uv.curves.roc, {"predictions": {"difference": GOOD}}, "rename it"),
         (uv.curves.roc, {"alpha": 0.7}, "alpha must be a finite number between 1e-06 and 0.5"),
         (uv.curves.roc, {"thresholds": []}, "thresholds must contain finite numbers"),
         (uv.curves.roc, {"thresholds": [0.1, np.nan]}, "thresholds must contain finite numbers"),
@@ -142,7 +142,7 @@ def test_notes_warn_of_few_rows_and_clusters():
         (
             uv.curves.roc,
             {"fold": np.tile(np.arange(30) % 3, (2, 1)), "predictions": {"a": [GOOD, GOOD]}},
-            "fold has several repeats of the cross-validation: pass fold and predictions of one",
+            "fold has several repeats of the cross-validation, but a curve counts each row once",
         ),
         (
             uv.curves.roc,

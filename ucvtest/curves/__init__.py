@@ -1,7 +1,8 @@
 """Curves with bands: ROC, precision-recall, calibration and decision curves.
 
-Of fixed rules, or of out-of-fold predictions; of one rule, or of two and their difference; of rows
-that are independent or come in clusters. Intervals are for one point, and for all points at once.
+Curves are of fixed rules or of out-of-fold predictions; of one rule, or of two and their
+difference; of independent rows or of clusters. Each has intervals for one point, and for all points
+at once.
 """
 
 from ucvtest.curves.band import Band

@@ -1,14 +1,14 @@
-r"""Intervals of the points of a curve, for each point by itself and for all points at once.
+r"""Intervals for the points of a curve, for each point by itself and for all points at once.
 
-A point is a ratio :math:`T = N \cdot P / D \cdot P` of sums over cells with shares P. Its
-influence value in a cell is :math:`l = (N - T D)/(D \cdot P)`: the variance of T is that of the
-mean of l, and two points are as correlated as their influence values.
+A point is a ratio :math:`T = N \cdot P / D \cdot P` of sums over cells with shares P. Its influence
+value in a cell is :math:`l = (N - T D)/(D \cdot P)`. The variance of T is the variance of the mean
+of l, and the correlation of two points is the correlation of their influence values.
 
-Observations are added before an interval is made, so that there is one where all rows agree. For
-one learner they are one in each cell of the confusion matrix (Agresti and Coull 1998), for a
-difference of two a quarter in each of the eight cells of class and both predictions (Agresti and
-Min 2005). One is z^2/4 at the 95% level; for all points at once z is larger, and so is what is
-added.
+Observations are added before an interval is computed, so that it exists even if all rows agree. For
+one learner, one is added to each cell of the confusion matrix (Agresti and Coull 1998). For a
+difference of two, a quarter is added to each of the eight cells of class and both predictions
+(Agresti and Min 2005). The one is z^2/4 at the 95% level; for all points at once z is larger, and
+more is added.
 """
 
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ from ucvtest.stats.wald import ReferenceDistribution
 __all__ = ["Band", "bands_of"]
 
 N_DRAWS = 5_000
-"""Of the largest error: its 95% quantile then has a standard error of about .02."""
+"""Draws of the largest error; its 95% quantile then has a standard error of about .02."""
 
 NO_VARIANCE = 1e-12
-"""Variances of points up to this are rounding error."""
+"""Variances of points up to this value are rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,17 +38,17 @@ class Band:
     Parameters
     ----------
     learner : str
-        Whose they are; "difference" is the first learner less the second.
+        The learner of the estimates; "difference" is the first learner minus the second.
     quantity : str
-        What is estimated at each point, such as "sensitivity".
+        The quantity that is estimated at each point, such as "sensitivity".
     x : ndarray
-        Where: thresholds, or the mean prediction of each bin.
+        The places of the points: thresholds, or the mean prediction of each bin.
     n : ndarray
-        Rows that decide the estimate; of a difference the smaller number.
+        Rows that decide the estimate; for a difference, the smaller number.
     estimate : ndarray
         NaN where no row decides.
     se : ndarray
-        By influence values; 0 where all rows agree.
+        Standard errors by influence values; 0 where all rows agree.
     low, high : ndarray
         The interval of each point by itself.
     low_all, high_all : ndarray
@@ -84,10 +84,10 @@ def bands_of(
     Parameters
     ----------
     points : mapping of str to tuple of Points
-        Of each quantity those of the learner; with a second one, theirs are subtracted. Intervals
-        for all points are for all quantities too.
+        For each quantity the points of the learner, and the points of the second learner to
+        subtract, if there is one. Intervals for all points are also for all quantities.
     seed : int
-        Of the draws of the largest error.
+        Seed of the draws of the largest error.
     """
     df = cells.n_units - 1.0
     quantities = [_Quantity(quantity_points, cells) for quantity_points in points.values()]
@@ -99,7 +99,7 @@ def bands_of(
     for name, quantity, (centre, _, variance) in zip(points, quantities, moved, strict=True):
         low, high = quantity.interval(centre, student * np.sqrt(variance))
         centre, _, variance = quantity.moved(added)
-        # Intervals for all points contain those for one.
+        # Intervals for all points contain the intervals for one point.
         low_all, high_all = quantity.interval(centre, largest * np.sqrt(variance))
         band = Band(
             *(learner, name, x, quantity.n_deciding, quantity.estimate, quantity.se, low, high),
@@ -111,7 +111,7 @@ def bands_of(
 
 
 def _largest(values: list[np.ndarray], cells: Cells, df: float, alpha: float, seed: int) -> float:
-    """What the largest studentised error of all points exceeds with probability `alpha`."""
+    """The upper `alpha` quantile of the largest studentised error of all points."""
     stacked = np.vstack(values)
     covariance = stacked @ cells.covariance @ stacked.T
     variance = covariance.diagonal()
@@ -124,7 +124,7 @@ def _largest(values: list[np.ndarray], cells: Cells, df: float, alpha: float, se
 
 
 class _Quantity:
-    """The points of one learner, or those of one less those of another."""
+    """The points of one learner, or of one learner minus another."""
 
     def __init__(self, points: tuple[Points, ...], cells: Cells) -> None:
         self.points, self.cells = points, cells
@@ -138,7 +138,7 @@ class _Quantity:
         self.n = self._effective_size()
 
     def _effective_size(self) -> np.ndarray:
-        """How many independent rows the clusters are worth (K,); where all agree, one each."""
+        """Effective number of independent rows in the clusters (K,); one each if all rows agree."""
         cells = self.cells
         if not cells.clustered:
             return np.full(len(self.estimate), float(cells.n_obs))
@@ -149,10 +149,10 @@ class _Quantity:
         return np.clip(size, 1, cells.n_obs)
 
     def moved(self, added: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Points (K,), influence values (K, m) and variances (K,) with observations added.
+        """Points (K,), influence values (K, m) and variances (K,) with added observations.
 
-        `added` of them are in each cell of the confusion matrix of one learner; for a difference
-        half as many in each margin.
+        Each cell of the confusion matrix of one learner has `added` of them; for a difference, each
+        margin has half as many.
         """
         shares = self.cells.counts / self.cells.n_obs
         is_single = len(self.points) == 1
@@ -167,7 +167,7 @@ class _Quantity:
         if is_single:
             squares = added * (points_by_learner[0][2] ** 2).sum(axis=1)
         else:
-            # Both predictions of a positive, and of a negative, in all four ways.
+            # All four pairs of predictions, of a positive and of a negative.
             first, second = (
                 moved_points[2].reshape(-1, 2, 2) for moved_points in points_by_learner
             )
@@ -178,9 +178,9 @@ class _Quantity:
         return centre, values, spread / (self.n + 4 * added_each) ** 2
 
     def interval(self, centre: np.ndarray, half_width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The interval around moved points, within what the quantity can be."""
+        """The interval around moved points, within the possible values of the quantity."""
         first, *other_learners = self.points
-        # The second can be 1 at most, and its own least at least.
+        # The second is at most 1, and at least its own lower limit.
         smallest_value = first.least - len(other_learners)
         largest_value = 1 - sum(
             (other_points.least for other_points in other_learners), np.zeros(len(centre))
@@ -191,10 +191,10 @@ class _Quantity:
 
 
 def _ratio(points: Points, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
-    """The ratios (K,) and their influence values (K, m); NaN where no row decides."""
+    """Ratios (K,) and their influence values (K, m); NaN where no row decides."""
     below = points.denominator @ cells.counts
     below = np.where(below > 0, below, np.nan)
-    # Of counts, which are exact: others divide the same integers.
+    # Ratios of counts, which are exact: other software divides the same integers.
     ratios = points.numerator @ cells.counts / below
     values = points.numerator - ratios[:, None] * points.denominator
     return ratios, cells.n_obs * values / below[:, None]
@@ -203,7 +203,7 @@ def _ratio(points: Points, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
 def _with_added(
     points: Points, shares: np.ndarray, n: np.ndarray, added_each: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ratios, and influence values of cells and of the four added, `added_each` times each."""
+    """Ratios, and influence values of cells and of the four added ones, `added_each` times each."""
     above, below = (
         (n * (weights @ shares) + added_each * added.sum(axis=1)) / (n + 4 * added_each)
         for weights, added in (
@@ -218,7 +218,7 @@ def _with_added(
 
 
 def _less(minuend_and_subtrahend: list[np.ndarray]) -> np.ndarray:
-    """The first, less the second where there is one."""
+    """The first, minus the second if there is one."""
     return (
         minuend_and_subtrahend[0]
         if len(minuend_and_subtrahend) == 1

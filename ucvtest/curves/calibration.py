@@ -1,4 +1,4 @@
-"""The calibration curve: how often what is predicted happens."""
+"""The calibration curve: how often predicted events happen."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,12 +33,13 @@ def calibration(
     Parameters
     ----------
     y, pos_label, groups, fold, alpha, rng
-        As for `roc`.
+        See `roc`.
     predictions : mapping, DataFrame or path
-        Name of each of one or two rules, and its n probabilities of the positive class.
+        The names of one or two rules, each with its n probabilities of the positive class.
     bins : int or array-like
-        How many bins with equally many predictions (those of both rules together), or the edges of
-        bins from 0 to 1. A bin has its upper edge and not its lower one; the first has both.
+        The number of bins, which contain equally many predictions (of both rules together), or the
+        edges of bins from 0 to 1. A bin includes its upper edge but not its lower one; the first
+        bin includes both.
 
     Returns
     -------
@@ -49,27 +50,27 @@ def calibration(
     Raises
     ------
     ValueError
-        If predictions are no probabilities, `y` has one class, or anything does not fit.
+        If predictions are not probabilities, `y` has one class, or inputs do not match.
 
     Notes
     -----
-    **What is estimated.** The probability of the positive class given that the prediction lies in a
-    bin. A calibrated rule has its mean prediction there, so that the diagonal lies within the band.
-    Edges of bins are taken as fixed: edges from the predictions alone do no harm, edges from the
-    labels do.
+    **Estimand.** The probability of the positive class given that the prediction lies in a bin. For
+    a calibrated rule it equals the mean prediction of the bin, so that the diagonal lies within the
+    band. Edges of bins are treated as fixed. Edges computed from predictions alone are harmless;
+    edges computed from labels bias the curve.
 
-    **What is covered.** ``low`` and ``high``: the probability of one bin. ``low_all`` and
-    ``high_all``: those of all bins of a rule at once. A bin without rows has an estimate of NaN and
-    an interval that says nothing.
+    **Intervals.** ``low`` and ``high`` contain the probability of one bin. ``low_all`` and
+    ``high_all`` contain the probabilities of all bins of a rule at once. A bin without rows has an
+    estimate of NaN and an uninformative interval.
 
-    **What is not offered.** A difference of two rules: the same bin contains different rows for
-    each. The expected calibration error (ECE): it sums absolute differences, so that its estimate
-    is above zero for a perfectly calibrated rule, the more so the more bins and the fewer rows
-    there are, and its distribution near zero is not normal. Use the Brier score or the log loss
-    (``Losses.from_predictions(loss="brier")``), which punish miscalibration too.
+    **Not offered.** There is no difference of two rules, because the same bin contains different
+    rows for each. There is no expected calibration error (ECE). It sums absolute differences, so
+    its estimate is above zero even for a perfectly calibrated rule, and more so with more bins and
+    fewer rows. Its distribution near zero is not normal. Use the Brier score or the log loss
+    (``Losses.from_predictions(loss="brier")``), which also punish miscalibration.
 
-    **What is assumed** and **what it costs**: as for `roc`. **When it is too short:** with few rows
-    in a bin intervals are wide, not short.
+    **Assumptions** and **cost**: see `roc`. **Coverage:** with few rows in a bin, intervals are
+    wide, not too short.
 
     References
     ----------
@@ -120,12 +121,12 @@ def calibration(
 
 
 def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
-    """The edges of bins, which are given, or contain equally many predictions."""
+    """The edges of bins: given ones, or edges of bins with equally many predictions."""
     if is_integer(bins):
         n_bins = at_least("bins", bins, 1)
         if n_bins > MOST_POINTS:
             raise ValueError(f"bins must be at most {MOST_POINTS}, got {bins}")
-        # Computed as scikit-learn does, because rounding decides on which side predictions lie.
+        # Computed as in scikit-learn, because rounding decides on which side predictions lie.
         bin_edges: np.ndarray = np.unique(
             np.percentile(scores, 100 * np.linspace(0, 1, n_bins + 1))
         )
@@ -141,7 +142,7 @@ def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
 
 
 def _means(places: np.ndarray, scores: np.ndarray, n_bins: int) -> np.ndarray:
-    """The mean prediction of each bin; NaN where it is empty."""
+    """The mean prediction of each bin; NaN for an empty bin."""
     counts = np.bincount(places, minlength=n_bins)
     sums = np.bincount(places, scores, minlength=n_bins)
     return np.divide(sums, counts, out=np.full(n_bins, np.nan), where=counts > 0)

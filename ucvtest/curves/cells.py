@@ -1,8 +1,8 @@
 """Rows counted in cells, by class and by where their predictions lie between the points of a curve.
 
-Every point of every curve is a function of these counts, so that its variance, and the covariance
-of two points, are quadratic forms of one small matrix. It takes time and memory in proportion to
-the number of rows, and whatever follows takes none of either.
+Every point of every curve is a function of these counts. Its variance, and the covariance of two
+points, are therefore quadratic forms of one small matrix. Counting takes time and memory in
+proportion to the number of rows; everything after it does not depend on that number.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ __all__ = ["Cells", "count_cells"]
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """How many rows are in each of m cells, and the covariance of their shares.
+    """The number of rows in each of m cells, and the covariance of their shares.
 
     Parameters
     ----------
     counts : ndarray, shape (m,)
     covariance : ndarray, shape (m, m)
-        Of counts / n_obs, by clusters where there are any.
+        Covariance of counts / n_obs, by clusters if there are any.
     independent : ndarray, shape (m, m)
         The same as if all rows were independent.
     n_obs, n_units : int
@@ -43,14 +43,14 @@ class Cells:
 
 
 def count_cells(places: np.ndarray, n_cells: int, groups: Groups | None) -> Cells:
-    """Count the cells of all learners, those of one after those of the other.
+    """Count the rows in the cells of all learners, one learner after the other.
 
     Parameters
     ----------
     places : ndarray of int, shape (L, n)
-        The cell of each row, by what each learner predicted for it.
+        The cell of each row, by the prediction of each learner.
     n_cells : int
-        Of all learners together.
+        Number of cells of all learners together.
     groups : Groups or None
         Clusters of rows.
     """
@@ -71,7 +71,7 @@ def count_cells(places: np.ndarray, n_cells: int, groups: Groups | None) -> Cell
 
 
 def _count(places: np.ndarray, units: np.ndarray, n_units: int, n_cells: int) -> csr_array:
-    """How many rows of each unit are in each cell (G, m)."""
+    """The number of rows of each unit in each cell (G, m)."""
     unit_and_cell = (np.tile(units, len(places)), places.ravel())
     return csr_array((np.ones(places.size), unit_and_cell), shape=(n_units, n_cells))
 
@@ -79,8 +79,8 @@ def _count(places: np.ndarray, units: np.ndarray, n_units: int, n_cells: int) ->
 def _covariance(table: csr_array, sizes: np.ndarray) -> np.ndarray:
     """The covariance of shares, which are ratios of means over units.
 
-    With counts c_g of unit g, m_g rows in it and shares p, it is that of the sums c_g - m_g p:
-    G/(G - 1) sum_g (c_g - m_g p)(c_g - m_g p)'/n^2.
+    With counts c_g of unit g, m_g rows in it and shares p, it is the covariance of the sums c_g -
+    m_g p: G/(G - 1) sum_g (c_g - m_g p)(c_g - m_g p)'/n^2.
     """
     n_units, n_obs = len(sizes), sizes.sum()
     shares = table.sum(axis=0) / n_obs

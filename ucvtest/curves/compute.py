@@ -16,7 +16,7 @@ from ucvtest.results.wording import percent
 __all__ = ["compute_curve", "flagged_at", "places_between"]
 
 FEW_ROWS, FEW_CLUSTERS = 10, 25
-"""Positives, negatives or clusters below which intervals are rough."""
+"""With fewer positives, negatives or clusters, intervals are rough."""
 
 
 def flagged_at(n_thresholds: int) -> np.ndarray:
@@ -25,7 +25,7 @@ def flagged_at(n_thresholds: int) -> np.ndarray:
 
 
 def places_between(thresholds: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """How many thresholds are no larger than each score."""
+    """The number of thresholds up to each score."""
     return np.searchsorted(thresholds, scores, side="right")
 
 
@@ -43,21 +43,21 @@ def compute_curve(
     references: Mapping[str, np.ndarray] | None = None,
     notes: Sequence[str] = (),
 ) -> Curve:
-    """The bands of all learners and, unless it means nothing, of their difference.
+    """The bands of all learners and, if it is meaningful, of their difference.
 
     Parameters
     ----------
     places : ndarray of int, shape (L, n)
-        In which of B places of the grid each prediction is.
+        The place of each prediction, out of B places of the grid.
     flagged : ndarray of bool, shape (K, B)
-        Whether a row in a place is predicted to be positive at each point.
+        Whether a row in this place is predicted to be positive at each point.
     x : ndarray, shape (L, K)
-        Where the points are.
+        The places of the points.
     references : mapping of str to ndarray, optional
-        Rules that look at no prediction: what they flag.
+        Rules that ignore predictions, with the rows that they flag.
     """
     n_learners, n_places = len(inputs.learners), flagged.shape[1]
-    # Of each learner first the negatives of all places, then the positives.
+    # For each learner first the negatives of all places, then the positives.
     index = 2 * np.arange(n_learners)[:, None] + inputs.positive
     cells = count_cells(index * n_places + places, 2 * n_learners * n_places, inputs.groups)
     rules = {name: (flagged, learner_index) for learner_index, name in enumerate(inputs.learners)}
@@ -105,7 +105,7 @@ def _settings(inputs: Inputs) -> dict[str, Any]:
 
 
 def _of_rules(inputs: Inputs, estimand: str) -> str:
-    """Which rules the estimand is about."""
+    """The estimand, with the rules that it is about."""
     if inputs.n_folds:
         return f"{estimand} of the rules learnt here, rows pooled over {inputs.n_folds} folds"
     return f"{estimand} of {'this rule' if len(inputs.learners) == 1 else 'these rules'}"
@@ -117,11 +117,12 @@ def _coverage(inputs: Inputs, x_name: str) -> Iterator[str]:
         ("in one bin", "in all bins") if binned else ("at one threshold", "at all of them")
     )
     yield (
-        f"low and high contain the true value of one quantity {pointwise_words}, fixed before "
+        f"low and high contain the true value of one quantity {pointwise_words}, chosen before "
         f"looking at the curve, with {percent(1 - inputs.alpha)} confidence."
     )
     yield (
-        f"low_all and high_all do so for all quantities of a learner {simultaneous_words} at once."
+        "low_all and high_all contain the true values of all quantities of a learner "
+        f"{simultaneous_words} at once."
     )
 
 
@@ -129,9 +130,9 @@ def _cautions(inputs: Inputs) -> Iterator[str]:
     n_positive = int(inputs.positive.sum())
     fewer = min(n_positive, len(inputs.positive) - n_positive)
     if fewer < FEW_ROWS:
-        yield f"The rarer class has {fewer} rows only: intervals are wide, and rough."
+        yield f"The rarer class has only {fewer} rows: intervals are wide and rough."
     if inputs.groups is not None and inputs.groups.n_groups < FEW_CLUSTERS:
         yield (
-            f"{inputs.groups.n_groups} clusters are few: intervals for all points at once miss "
-            "more often than they should."
+            f"With only {inputs.groups.n_groups} clusters, intervals for all points at once miss "
+            "the true values more often than they should."
         )

@@ -35,13 +35,13 @@ def decision(
     Parameters
     ----------
     y, pos_label, groups, fold, alpha, rng
-        As for `roc`.
+        See `roc`.
     predictions : mapping, DataFrame or path
-        Name of each of one or two rules, and its n probabilities of the positive class. To compare
-        a rule with treating everybody, pass ``np.ones(n)`` as the second one.
+        The names of one or two rules, each with its n probabilities of the positive class. To
+        compare a rule with treating everybody, pass ``np.ones(n)`` as the second one.
     thresholds : array-like, optional
         Probabilities, between 0 and 1, from which on somebody would be treated; by default .01 to
-        .50. Name those that people disagree about.
+        .50. Name the thresholds that people disagree about.
 
     Returns
     -------
@@ -51,27 +51,28 @@ def decision(
     Raises
     ------
     ValueError
-        If predictions are no probabilities, `y` has one class, or anything does not fit.
+        If predictions are not probabilities, `y` has one class, or inputs do not match.
 
     Notes
     -----
-    **What is estimated.** At threshold q, where one treated in vain costs q/(1 - q) of one rightly
-    treated: TP - FP q/(1 - q), with TP and FP as shares of all rows. It depends on how frequent
-    positives are: the estimate is about the population of these rows. "Treat none" has 0.
+    **Estimand.** The net benefit at threshold q is TP - FP q/(1 - q), with TP and FP as shares of
+    all rows: one person treated in vain costs q/(1 - q) of the benefit of one treated rightly. Net
+    benefit depends on how frequent positives are, so the estimate is about the population of these
+    rows. "Treat none" has net benefit 0.
 
-    **What is covered.** ``low`` and ``high``: net benefit at one threshold. ``low_all`` and
-    ``high_all``: that of one rule, or the difference of two, at all thresholds of the grid at once.
-    The difference is paired: both rules see the same rows.
+    **Intervals.** ``low`` and ``high`` contain the net benefit at one threshold. ``low_all`` and
+    ``high_all`` contain the net benefit of one rule, or the difference of two, at all thresholds of
+    the grid at once. The difference is paired: both rules see the same rows.
 
-    **What is assumed.** Predictions are probabilities on the scale of q, as a rule that is not
-    calibrated is judged as it is. Rows, or clusters, are independent; the rules did not learn from
-    the rows that they predict.
+    **Assumptions.** Predictions are probabilities on the scale of q; an uncalibrated rule is judged
+    without recalibration. Rows, or clusters, are independent. The rules did not learn from the rows
+    that they predict.
 
-    **When it is too short.** Bands for all points contained the true curve in 92 to 98% of
-    simulated samples. Above thresholds of .5 one false positive outweighs several true ones, and
-    intervals are wide.
+    **Coverage.** Bands for all points contained the true curve in 92 to 98% of simulated samples.
+    Above thresholds of .5 one false positive outweighs several true ones, and intervals are wide.
 
-    **What it costs.** No fit, and time in proportion to the rows plus a tenth of a second.
+    **Cost.** No model is fitted. The time grows in proportion to the rows, plus a tenth of a
+    second.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What a curve contains."""
+"""The content of a curve."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -10,12 +10,12 @@ from ucvtest.results.serialising import Saved, from_plain
 __all__ = ["DIFFERENCE", "CurveFields"]
 
 DIFFERENCE = "difference"
-"""In the place of a learner: the first less the second."""
+"""Stands for a learner: the first minus the second."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CurveFields(Saved):
-    """The fields of a `Curve`, which says what they are."""
+    """The fields of a `Curve`, which describes them."""
 
     _result_kind: ClassVar[str] = "curve"
 
@@ -27,19 +27,19 @@ class CurveFields(Saved):
     notes: tuple[str, ...] = ()
 
     def band(self, learner: str | None = None, quantity: str | None = None) -> Band:
-        """One of the bands; by default the first that fits.
+        """One of the bands; by default the first that matches.
 
         Parameters
         ----------
         learner : str, optional
-            A learner, or "difference" for the first less the second.
+            A learner, or "difference" for the first minus the second.
         quantity : str, optional
-            Such as "sensitivity".
+            A quantity such as "sensitivity".
 
         Raises
         ------
         ValueError
-            If there is none.
+            If there is no such band.
         """
         for band in self.bands:
             if learner in (None, band.learner) and quantity in (None, band.quantity):

@@ -1,4 +1,4 @@
-"""What curves are made of: labels and predictions, read and validated once."""
+"""The inputs of curves: labels and predictions, read and validated once."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,15 +17,15 @@ __all__ = ["Inputs", "as_thresholds", "distinct_scores", "read_inputs"]
 MOST_LEARNERS = 2
 
 MOST_POINTS = 100
-"""Of a curve, where the user names none: thresholds between them change little."""
+"""Number of points if the user names no thresholds; thresholds between them change little."""
 
 LARGEST_SEED = 2**31
-"""Above the seeds that are drawn from a Generator."""
+"""Upper limit of the seeds that are drawn from a Generator."""
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What one or two rules predicted for the same rows.
+    """The predictions of one or two rules for the same rows.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class Inputs:
     learners : tuple of str
     groups : Groups or None
     n_folds : int
-        0 where the rules are fixed.
+        0 if the rules are fixed.
     pos_label : object
-        The positive class, as settings have it.
+        The positive class, in the form for settings.
     alpha : float
     seed : int
     """
@@ -62,12 +62,12 @@ def read_inputs(
     rng: Any,
     probabilities: bool = False,
 ) -> Inputs:
-    """Read what all curves take; see `roc`.
+    """Read the inputs that all curves have in common; see `roc`.
 
     Raises
     ------
     ValueError
-        If anything cannot be used.
+        If an input cannot be used.
     """
     check_is_float("alpha", alpha, "0.05")
     check_number("alpha", alpha, low=1e-6, high=0.5)
@@ -77,17 +77,17 @@ def read_inputs(
             y, predictions, loss="auc", groups=groups, pos_label=pos_label, fold=fold
         )
     except ValueError as error:
-        # What is asked for is not called a loss here.
+        # Curves have no argument called loss.
         raise ValueError(str(error).replace("loss='auc'", "a curve")) from None
     if len(losses.learners) > MOST_LEARNERS:
         raise ValueError(
-            f"predictions contains {len(losses.learners)} rules: a curve shows one rule, or two "
-            "and their difference; pass two of them at a time"
+            f"predictions contains {len(losses.learners)} rules, but a curve shows one rule, or "
+            "two and their difference: pass one or two of them at a time"
         )
     if DIFFERENCE in losses.learners:
         raise ValueError(
             f"predictions has the key {DIFFERENCE!r}, which here means one rule minus the other: "
-            "give it another name"
+            "rename it"
         )
     scores, target = _by_row(losses), losses.target
     assert target is not None
@@ -115,13 +115,13 @@ def read_inputs(
 
 
 def _by_row(losses: Losses) -> np.ndarray:
-    """The scores of the rows in their own order (L, n); losses have them fold by fold."""
+    """The scores (L, n) in the order of the rows; losses have them fold by fold."""
     testing = losses.design.testing
     rows = np.nonzero(testing)[1]
     if len(rows) > testing.shape[1]:
         raise ValueError(
-            "fold has several repeats of the cross-validation: pass fold and predictions of one of "
-            "them, as a curve counts each row once"
+            "fold has several repeats of the cross-validation, but a curve counts each row once: "
+            "pass fold and predictions of one repeat"
         )
     scores_by_row = np.empty((len(losses.learners), len(rows)))
     scores_by_row[:, rows] = losses.known_values
@@ -131,12 +131,12 @@ def _by_row(losses: Losses) -> np.ndarray:
 def as_thresholds(
     user_thresholds: Any, *, low: float = -np.inf, high: float = np.inf
 ) -> np.ndarray:
-    """Thresholds that a user names, in ascending order, each once.
+    """The user's thresholds, in ascending order, each once.
 
     Raises
     ------
     ValueError
-        If there are none, or not all lie strictly between `low` and `high`.
+        If there are none, or if any does not lie strictly between `low` and `high`.
     """
     thresholds = np.unique(np.atleast_1d(as_numbers("thresholds", user_thresholds)))
     if thresholds.size and (low < thresholds).all() and (thresholds < high).all():
@@ -146,7 +146,7 @@ def as_thresholds(
 
 
 def distinct_scores(scores: np.ndarray) -> np.ndarray:
-    """All scores that occur, or as many of them as a curve has points."""
+    """All scores that occur, but no more than a curve has points."""
     distinct = np.unique(scores)
     if len(distinct) <= MOST_POINTS:
         return distinct

@@ -1,4 +1,4 @@
-"""Curves drawn: areas for all points at once, bars for one point at a time."""
+"""Pictures of curves: areas for all points at once, bars for one point at a time."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -20,10 +20,10 @@ __all__ = ["draw", "picture_of"]
 ROLES: tuple[Role, ...] = ("estimate", "other")
 
 MOST_BARS = 6
-"""Points of each curve with intervals of their own."""
+"""Number of points of each curve with their own intervals."""
 
 FINE = 401
-"""Places at which the outline of overlapping rectangles is looked up."""
+"""Number of places at which the outline of overlapping rectangles is computed."""
 
 
 def draw(ax: "Axes", curve: CurveFields, kind: str) -> "Axes":
@@ -32,7 +32,7 @@ def draw(ax: "Axes", curve: CurveFields, kind: str) -> "Axes":
     if kind == DIFFERENCE:
         return ax
     if curve.kind == "decision":
-        # Treating all is worth less and less: what matters is above zero, and a little below.
+        # The benefit of treating all decreases: values above zero matter, and a little below.
         tops = [band.high_all.max() for band in curve.bands if band.learner in curve.learners]
         ax.set_ylim(-0.3 * max(tops), 1.05 * max(tops))
     else:
@@ -47,7 +47,7 @@ def picture_of(curve: CurveFields, kind: str) -> Picture:
     picture_title = " minus ".join(curve.learners) if kind == DIFFERENCE else TITLES[curve.kind]
     level = percent(1 - curve.alpha)
     title = f"{picture_title}; {level}: areas for all points at once, bars for one"
-    # One learner's area must not hide the line of the other.
+    # One learner's area must not hide the other's line.
     layers.sort(key=lambda layer: layer.mark != "area")
     return Picture(xlabel, ylabel, tuple(layers), title)
 
@@ -147,7 +147,7 @@ def _reversed(band: Band) -> Ends:
 
 
 def _mirrored(band_ends: Ends) -> Ends:
-    """One minus all of it: what was low is high."""
+    """One minus the whole band; low and high change places."""
     swapped = {"low": "high", "high": "low", "low_all": "high_all", "high_all": "low_all"}
     return {name: 1 - band_ends[swapped.get(name, name)] for name in band_ends}
 
@@ -179,9 +179,9 @@ def _bars(x: Ends, y: Ends, role: Role, *, horizontal: bool = False) -> Iterator
 
 
 def _staircase(x: Ends, y: Ends) -> tuple[np.ndarray, np.ndarray]:
-    """What a curve that rises in both directions can reach, if each point is in its rectangle.
+    """The region that an increasing curve can reach if each point is in its rectangle.
 
-    Between two points it lies to the right of the first and below the second, whatever it does.
+    Between two points the curve always lies to the right of the first and below the second.
     """
     low_x, low_y = (
         np.maximum.accumulate(np.r_[0, band_ends["low_all"], 1]) for band_ends in (x, y)
@@ -200,7 +200,7 @@ def _staircase(x: Ends, y: Ends) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _outline(x: Ends, y: Ends) -> tuple[np.ndarray, np.ndarray]:
-    """The outline of all rectangles together, which overlap."""
+    """The outline of all rectangles together; they overlap."""
     grid = np.linspace(0, 1, FINE)
     inside = (x["low_all"][:, None] <= grid) & (grid <= x["high_all"][:, None])
     in_some_rectangle = inside.any(axis=0)

@@ -1,7 +1,7 @@
 """The points of a curve: ratios of sums over the four cells of a confusion matrix.
 
-At each point some rows are predicted to be positive: those at or above a threshold, or those in a
-bin. Whatever is drawn counts these rows, and the others, by class.
+At each point some rows are predicted to be positive: rows at or above a threshold, or rows in a
+bin. Every curve counts these rows, and the others, by class.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Quantity:
     ----------
     name : str
     numerator, denominator : array, shape (4,) or (K, 4)
-        What a row counts in each of these cells.
+        The weight of a row in each of these cells.
     least : float or array, shape (K,)
-        What the ratio is at least; it is 1 at most.
+        The lower limit of the ratio; the upper limit is 1.
     """
 
     name: str
@@ -43,9 +43,9 @@ class Points:
     Parameters
     ----------
     numerator, denominator : ndarray, shape (K, m)
-        What a row of each cell counts.
+        The weight of a row in each cell.
     added_numerator, added_denominator : ndarray, shape (K, 4)
-        What an added observation counts, in each cell of the confusion matrix.
+        The weight of an added observation in each cell of the confusion matrix.
     least : ndarray, shape (K,)
     """
 
@@ -66,7 +66,7 @@ def points_of(
     flagged : ndarray of bool, shape (K, B)
         Whether a row in this place between the points is predicted to be positive.
     place, n_learners : int
-        Which of the learners, whose cells stand one after the other: B of negatives, B of
+        The number of the learner. The cells of learners follow one another: B of negatives, B of
         positives.
     """
     yes = flagged.astype(float)

@@ -33,7 +33,7 @@ def precision_recall(
     Parameters
     ----------
     y, predictions, pos_label, groups, fold, thresholds, alpha, rng
-        As for `roc`.
+        See `roc`.
 
     Returns
     -------
@@ -43,24 +43,24 @@ def precision_recall(
     Raises
     ------
     ValueError
-        If `y` has one class, values are missing, or anything does not fit.
+        If `y` has one class, values are missing, or inputs do not match.
 
     Notes
     -----
-    **What is estimated.** At each threshold c, the share of positives among rows with a score of c
-    or more (precision), and the share of positives that have such a score (recall). Precision
-    depends on how frequent positives are: the estimate is about the population of these rows.
+    **Estimand.** At each threshold c, the share of positives among rows with a score of c or more
+    (precision), and the share of positives that have such a score (recall). Precision depends on
+    how frequent positives are, so the estimate is about the population of these rows.
 
-    **What is covered.** ``low`` and ``high``: each quantity at one threshold that was fixed
-    beforehand. ``low_all`` and ``high_all``: precision and recall at all thresholds of the grid at
-    once. The picture shows the rectangles that these make. Where the highest scores belong to two
-    or three rows, intervals of precision are nearly as wide as can be, and still answer if all
-    of these rows are positives.
+    **Intervals.** ``low`` and ``high`` contain each quantity at one threshold that was chosen
+    beforehand. ``low_all`` and ``high_all`` contain precision and recall at all thresholds of the
+    grid at once; the picture shows the rectangles that they form. At the highest scores only two or
+    three rows remain. Intervals of precision are then nearly as wide as possible, but they exist
+    even if all these rows are positives.
 
-    A curve has no band of precision at a fixed *recall*, for the reason that `roc` has none of
-    sensitivity at a fixed specificity.
+    A curve has no band of precision at a fixed *recall*, for the same reason that `roc` has no band
+    of sensitivity at a fixed specificity.
 
-    **What is assumed**, **when it is too short** and **what it costs**: as for `roc`.
+    **Assumptions**, **coverage** and **cost**: see `roc`.
 
     References
     ----------

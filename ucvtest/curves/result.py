@@ -1,4 +1,4 @@
-"""A curve with its bands: what the functions of this room return."""
+"""A curve with its bands, which the functions of this room return."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -29,7 +29,7 @@ class Curve(CurveFields):
     settings : mapping
         Estimand, numbers of rows, positives, clusters and folds, positive class.
     notes : tuple of str
-        What is covered, and what to be careful about.
+        What the intervals contain, and warnings.
     """
 
     def __repr__(self) -> str:
@@ -62,7 +62,7 @@ class Curve(CurveFields):
 
     @property
     def verdict(self) -> str:
-        """Where the band of the difference, for all points at once, leaves out zero."""
+        """Where the band of the difference, for all points at once, excludes zero."""
         from ucvtest.curves.wording import verdict
 
         return verdict(self)

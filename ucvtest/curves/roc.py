@@ -14,8 +14,8 @@ from ucvtest.curves.result import Curve
 __all__ = ["ONE_SCALE", "roc"]
 
 ONE_SCALE = (
-    "The difference compares both learners at the same threshold, which means something where "
-    "their scores are on one scale, such as probabilities."
+    "The difference compares both learners at the same threshold. It is meaningful only if their "
+    "scores are on one scale, such as probabilities."
 )
 
 POOLED = (
@@ -44,15 +44,15 @@ def roc(
         Labels of any type. A string here, and in `groups` and `fold`, names a column of
         `predictions`.
     predictions : mapping, DataFrame or path
-        Name of each of one or two rules, and its n scores, of which high ones mean the positive
-        class; as `Losses.from_predictions` takes them for the AUC.
+        The names of one or two rules, each with its n scores. High scores mean the positive class.
+        `Losses.from_predictions` takes the same input for the AUC.
     pos_label : optional
-        The positive class. Of the labels 0 and 1, False and True, or -1 and 1 it is the larger one.
+        The positive class. For labels 0 and 1, False and True, or -1 and 1 it is the larger one.
     groups : array-like, shape (n,), or str, optional
         The cluster of each row.
     fold : array-like, shape (n,), or str, optional
-        The fold that tested each row, where predictions are out-of-fold ones, as
-        `Losses.from_predictions` takes it; of one round of cross-validation.
+        The fold that tested each row, for out-of-fold predictions from one round of
+        cross-validation; see `Losses.from_predictions`.
     thresholds : array-like, optional
         By default all scores that occur, at most 100 of them.
     alpha : float
@@ -69,33 +69,34 @@ def roc(
     Raises
     ------
     ValueError
-        If `y` has one class, values are missing, or anything does not fit.
+        If `y` has one class, values are missing, or inputs do not match.
 
     Notes
     -----
-    **What is estimated.** At each threshold c, the probability that a positive has a score of c or
-    more (sensitivity), and that a negative has a lower one (specificity). With `fold`, of the rules
-    learnt here: rows are pooled over the folds.
+    **Estimand.** At each threshold c, the probability that a positive has a score of c or more
+    (sensitivity), and that a negative has a lower one (specificity). With `fold`, the estimand is
+    about the rules learnt here, and rows are pooled over the folds.
 
-    **What is covered.** ``low`` and ``high``: each quantity at one threshold that was fixed
-    beforehand, by the rule of "plus four", as `HoldOutTest` has it for a metric. ``low_all`` and
-    ``high_all``: all sensitivities and specificities of the grid at once (sup-t: the quantile of
-    the largest studentised error, drawn with the correlations of the influence values). At each
-    threshold these make a rectangle. The picture joins the rectangles to a region that contains the
-    whole curve, as Campbell (1994) does with Kolmogorov-Smirnov bands of both score distributions,
-    whose width is the same everywhere.
+    **Intervals.** ``low`` and ``high`` contain each quantity at one threshold that was chosen
+    beforehand. They use the rule of "plus four", as in `HoldOutTest` for a metric. ``low_all`` and
+    ``high_all`` contain all sensitivities and specificities of the grid at once (sup-t: the
+    quantile of the largest studentised error, drawn with the correlations of the influence values).
+    At each threshold they form a rectangle. The picture joins the rectangles to a region that
+    contains the whole curve. Campbell (1994) does so with Kolmogorov-Smirnov bands of both score
+    distributions, whose width is the same everywhere.
 
     Sensitivity at a fixed *specificity* has no band here: it also needs the slope of the curve,
-    which small samples do not show. Fix a threshold instead, or use the partial AUC.
+    which small samples do not show. Choose a threshold instead, or use the partial AUC.
 
-    **What is assumed.** Rows, or clusters, are independent; the rules did not learn from the rows
-    that they score. The difference of two rules is that at the same threshold, which needs scores
-    on one scale.
+    **Assumptions.** Rows, or clusters, are independent. The rules did not learn from the rows that
+    they score. The difference of two rules is taken at the same threshold, which needs scores on
+    one scale.
 
-    **When it is too short.** With few clusters: with 15 of them the region contained the whole
+    **Coverage.** With few clusters the region is too small. With 15 clusters it contained the whole
     curve in 91% of simulated samples, with 40 in 96%.
 
-    **What it costs.** No fit, and time in proportion to the rows plus a fifth of a second.
+    **Cost.** No model is fitted. The time grows in proportion to the rows, plus a fifth of a
+    second.
 
     References
     ----------

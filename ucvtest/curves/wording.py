@@ -24,11 +24,11 @@ TITLES = {
 }
 
 MOST_ROWS = 6
-"""Points of each band that a summary shows."""
+"""Number of points of each band in a summary."""
 
 
 def verdict(curve: CurveFields) -> str:
-    """Where the difference is not zero, by its band for all points."""
+    """Thresholds at which the difference is not zero, by its band for all points."""
     differences = [
         difference_band for difference_band in curve.bands if difference_band.learner == DIFFERENCE
     ]
@@ -55,7 +55,7 @@ def verdict(curve: CurveFields) -> str:
 
 
 def summary(curve: CurveFields) -> GridSummary:
-    """Tables of what is estimated, and of some points of each band."""
+    """Tables of the estimand, and of some points of each band."""
     settings, title = curve.settings, TITLES[curve.kind]
     fact_rows = [
         ("Rows", str(settings["n_obs"])),
