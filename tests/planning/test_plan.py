@@ -256,7 +256,7 @@ def test_at_its_floor_a_plan_says_that_no_smaller_sample_can_be_planned():
         "40 observations are enough for 80% power at a difference of 0.6 (5% level), by the "
     )
     assert found.verdict.endswith(" With learning sets of 19 no smaller sample can be planned.")
-    assert "leaves open 40" not in found.verdict
+    assert "compatible with 40" not in found.verdict
     rules = uv.Losses.from_predictions([0, 1] * 50, {"rule": [1, 0] * 5 + [0, 1] * 45})
     alone = uv.plan(rules, learner="rule", width=0.9).verdict
     assert alone.startswith("4 observations are enough for a 95% interval of width 0.9, by the ")
@@ -290,7 +290,7 @@ def test_differences_of_squared_losses_are_helped_by_their_mean_square():
 
 def test_learners_without_an_error_plan_nothing():
     clear = X + 100 * Y[:, None]
-    with pytest.raises(ValueError, match="no error was seen, or the learners never differed"):
+    with pytest.raises(ValueError, match="no error occurred, or the learners never differed"):
         uv.plan(clear, Y, "lda", width=0.1, curve=False, rng=0)
 
 
@@ -394,5 +394,5 @@ def needed_at(rate: float, width: float) -> int:
 
 def test_losses_of_learners_need_the_data():
     losses = uv.evaluate(["lda", "knn:1"], X, Y, design=5, rng=0)
-    with pytest.raises(ValueError, match="losses are of learners, whose plan needs the data"):
+    with pytest.raises(ValueError, match="losses of learners cannot be planned without the data"):
         uv.plan(losses, difference=0.1)

@@ -1,1 +1,1 @@
-"""How many observations: standard error, width and power at other sample sizes."""
+"""Planning of sample sizes: standard error, width and power at other sample sizes."""

@@ -18,7 +18,7 @@ __all__ = ["Curve", "curve_tests", "learning_curve"]
 N_SIZES = 6
 SMALLEST = 4
 LARGEST_SHARE = 0.65
-"""Of the pilot in a learning set: above it few are left to be tested."""
+"""Largest share of the pilot in a learning set: above it, too few are left for testing."""
 
 N_PAIRS = 600
 POWERS = np.linspace(0.2, 2.0, 37)
@@ -27,10 +27,10 @@ POWERS = np.linspace(0.2, 2.0, 37)
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Mean losses (AUCs) of a learner at learning-set sizes, with a band around all of them.
+    """Mean losses (AUCs) of a learner at several learning-set sizes, with a simultaneous band.
 
-    `sizes_beyond` are sizes beyond the pilot, `extrapolated` the values of the fitted curve there;
-    `n_fits` models were fitted for this curve and those beside it.
+    `sizes_beyond` are sizes beyond the pilot, and `extrapolated` are the values of the fitted curve
+    there. `n_fits` models were fitted for this curve and the curves next to it.
     """
 
     learner: str
@@ -46,11 +46,11 @@ class Curve:
 def curve_tests(
     X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any], n_units: int
 ) -> tuple[UStatisticTest, ...]:
-    """The tests of both learners at all sizes that they can learn from; nothing is fitted yet."""
+    """The tests of both learners at all sizes that they can learn from; no model is fitted yet."""
     question = {**question, "contrast": "difference"}
     tests = []
     for size in _sizes(n_units):
-        # Learners refuse sets that are too small for them.
+        # Learners refuse sets that are too small to learn from.
         with suppress(ValueError):
             tests.append(UStatisticTest(X, y, *learners, **{**question, "learn_size": size}))
     return tuple(tests)
@@ -61,7 +61,8 @@ def learning_curve(
 ) -> tuple[Curve, ...]:
     """Curves of all learners, continued up to learning sets of `largest`.
 
-    Bands are simultaneous over sizes and learners, by Sidak's correction, and end where losses do.
+    Bands are simultaneous over sizes and learners, by Sidak's correction. They end at the limits of
+    the loss.
     """
     if not tests:
         return ()
@@ -91,7 +92,7 @@ def learning_curve(
 
 
 def _bounds(test: UStatisticTest) -> tuple[float, float]:
-    """What a mean loss, or an AUC, can be."""
+    """The possible values of a mean loss, or of an AUC."""
     return test.metric.bounds or (-math.inf, math.inf)
 
 
@@ -112,7 +113,7 @@ def _fit_at_size(test: UStatisticTest, seed: int) -> TestResult:
     """The test at one size."""
     pairs = max(N_PAIRS, 10 * test.n_units)
     options = test.fit_options(n_pairs=pairs, variance="jackknife")
-    # Hooks are told of the plan, not of its parts.
+    # Hooks receive the plan, not its parts.
     return uninterrupted(test.run(options, test.question.execution(seed, None, None)))
 
 

@@ -1,4 +1,4 @@
-"""A plan drawn: power or width against the number of observations, and learning curves."""
+"""Pictures of a plan: power or width against the number of observations, and learning curves."""
 
 from collections.abc import Iterator
 
@@ -23,14 +23,12 @@ def pictures_of(plan: PlanFields) -> dict[str, Picture]:
 
 
 def _against_n(plan: PlanFields, name: str) -> Picture:
-    """Power or width with its band, and what was asked for."""
+    """Power or width with its band, and the goal."""
     columns = plan.columns
     n, value = columns["n"], columns[name]
     around = np.concatenate([columns[f"{name}_low"], columns[f"{name}_high"][::-1]])
     layers = [
-        Layer(
-            "area", np.concatenate([n, n[::-1]]), around, "what the pilot leaves open", "estimate"
-        ),
+        Layer("area", np.concatenate([n, n[::-1]]), around, "uncertainty of the pilot", "estimate"),
         Layer("line", n, value, f"predicted {name}", "estimate"),
     ]
     goal_value = plan.value if name == plan.goal else plan.power if name == "power" else None
@@ -43,7 +41,7 @@ def _against_n(plan: PlanFields, name: str) -> Picture:
 
 
 def _curves(plan: PlanFields) -> Picture:
-    """Learning curves with their bands; beyond the pilot broken lines without a band."""
+    """Learning curves with their bands; dashed lines without a band beyond the pilot."""
     layers = [
         layer
         for curve, role in zip(plan.curves, ROLES, strict=False)

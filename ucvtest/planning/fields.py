@@ -1,4 +1,4 @@
-"""What a plan of sample sizes contains."""
+"""The content of a plan of sample sizes."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ __all__ = ["PlanFields"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanFields(Saved):
-    """The fields of a `SamplePlan`, which says what they are."""
+    """The fields of a `SamplePlan`, which describes them."""
 
     n_needed: int | None
     n_low: int | None

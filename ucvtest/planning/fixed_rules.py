@@ -1,4 +1,4 @@
-"""Fixed rules on a test set of another size: nothing is learnt."""
+"""Fixed rules on a test set of another size; nothing is learnt."""
 
 import math
 from collections.abc import Callable
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 NEGLIGIBLE = 1e-12
-"""Probability of numbers of errors that sums leave out."""
+"""Probability of the numbers of errors that sums leave out."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class PairedT:
         return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """Of Student's interval."""
+        """Width of Student's interval."""
         distribution = reference_distribution("t", n - 1.0)
         assert distribution is not None
         return 2 * distribution.isf(alpha / 2) * scale * self.sd(n)
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
-        """As statsmodels has it for paired differences."""
+        """Power as in statsmodels for paired differences."""
         from statsmodels.stats.power import TTestPower
 
         size = abs(effect) / (scale * self.deviation)
@@ -67,16 +67,16 @@ class PairedT:
 
 @dataclass(frozen=True)
 class WeightedRate(PairedT):
-    """The weighted error rate of one rule, with the interval that `HoldOutTest` gives it.
+    """The weighted error rate of one rule, with the interval of `HoldOutTest`.
 
-    Weights make `effective_share` of the observations of them, as in the pilot.
+    The effective number of observations is `effective_share` of their number, as in the pilot.
     """
 
     rate: float = math.nan
     effective_share: float = 1.0
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """With four observations added."""
+        """Width with four observations added."""
         variance, effective = (scale * self.sd(n)) ** 2, self.effective_share * n
         rule = PlusFour(self.rate, variance, effective, given_df=n - 1.0)
         low, high = rule.interval("two-sided", alpha)
@@ -85,25 +85,25 @@ class WeightedRate(PairedT):
 
 @dataclass(frozen=True)
 class MetricOfRulesT(PairedT):
-    """A metric that is a function of means, with the interval that `HoldOutTest` gives it.
+    """A metric that is a function of means, with the interval of `HoldOutTest`.
 
-    Power is that of the t test of linearised values.
+    Power is the power of the t test of linearised values.
     """
 
     limits: Callable[[float, float], tuple[float, float]] = None  # type: ignore[assignment]
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """With observations added, or on a scale."""
-        # A standard error that is larger is that of fewer observations.
+        """Width with observations added, or on a scale."""
+        # A larger standard error corresponds to fewer observations.
         low, high = self.limits(n / scale**2, alpha)
         return high - low
 
 
 @dataclass(frozen=True)
 class McNemar:
-    """Error rates of two rules, of which one alone errs at a share `discordant` of observations.
+    """Error rates of two rules; exactly one rule errs on a share `discordant` of observations.
 
-    `low` and `high` are what the pilot leaves open of it.
+    `low` and `high` are the limits of its uncertainty in the pilot.
     """
 
     discordant: float
@@ -113,7 +113,7 @@ class McNemar:
     least: int = 4
 
     def sd(self, n: int) -> float:
-        """Standard deviation of the difference where the rules are equally good."""
+        """Standard deviation of the difference if the rules are equally good."""
         return math.sqrt(self.discordant / n)
 
     def se(self, n: int) -> float:
@@ -121,12 +121,12 @@ class McNemar:
         return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """By the normal approximation: that of the exact interval is somewhat larger."""
+        """Width by the normal approximation; the exact interval is somewhat wider."""
         discordant_rate = _at_scale(scale, self.low, self.discordant, self.high)
         return -2 * float(ndtri(alpha / 2)) * math.sqrt(discordant_rate / n)
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
-        """Of the exact test, by going through all numbers of discordant observations."""
+        """Power of the exact test, summed over all numbers of discordant observations."""
         from scipy.stats import binom
 
         discordant_rate = max(_at_scale(scale, self.low, self.discordant, self.high), abs(effect))
@@ -145,7 +145,7 @@ class McNemar:
 class OneRate:
     """The error rate of one rule, with Clopper and Pearson's interval.
 
-    `low` and `high` are what the pilot leaves open of it.
+    `low` and `high` are the limits of its uncertainty in the pilot.
     """
 
     rate: float
@@ -163,7 +163,7 @@ class OneRate:
         return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """The expected one: the farther a rate is from 1/2, the shorter."""
+        """The expected width; intervals are shorter for rates far from 1/2."""
         from scipy.stats import binom
 
         rate_bounds = sorted((self.low, self.high), key=lambda bound: -abs(bound - 0.5))
@@ -177,15 +177,15 @@ class OneRate:
         return float(binom.pmf(k, n, rate) @ (high - low))
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
-        """One rule is compared with nothing."""
+        """Power is 0, because one rule is not compared with another."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """AUCs by DeLong's variance, the classes being in the shares of the sample.
+    """AUCs by DeLong's variance, with classes in the proportions of the sample.
 
-    `estimate` is the AUC of one rule, whose interval is made on the logit scale; None of two.
+    `estimate` is the AUC of one rule, whose interval is computed on the logit scale; None for two.
     """
 
     unit_variance: float
@@ -202,7 +202,7 @@ class Ranking:
         return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """Of the interval that `DeLongTest` gives."""
+        """Width of the interval of `DeLongTest`."""
         if self.estimate is not None:
             rule = LogitT(self.estimate, scale * self.sd(n), math.nan)
             low, high = rule.interval("two-sided", alpha)
@@ -210,13 +210,13 @@ class Ranking:
         return -2 * float(ndtri(alpha / 2)) * scale * self.sd(n)
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
-        """Of the z test."""
+        """Power of the z test."""
         size, z = abs(effect) / (scale * self.sd(n)), -float(ndtri(alpha / 2))
         return float(ndtr(size - z) + ndtr(-size - z))
 
 
 def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predictor, float]:
-    """What the losses of fixed rules predict, and the estimate that they give."""
+    """The predictor from losses of fixed rules, and their estimate."""
     loss, paired = losses.metric.of_loss, other is not None
     if loss is not None:
         predictor, estimate = predictor_of_rules(losses.in_losses, learner, other)
@@ -240,8 +240,8 @@ def predictor_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Predic
         raise ValueError(f"the pilot leaves {no_value_in_words(observed)}")
     if losses.metric.linearised and not np.isfinite(values).all():
         raise ValueError(
-            f"{losses.metric.in_words} is 0/0 in the pilot, as a class was not there, or was not "
-            "predicted: use a larger pilot, or another metric"
+            f"{losses.metric.in_words} is 0/0 in the pilot, because a class is missing or was "
+            "never predicted: use a larger pilot, or another metric"
         )
     deviation = _positive(float(values.std(ddof=1)))
     if losses.metric.linearised:
@@ -268,14 +268,14 @@ def _ranking_predictor(losses: Losses, learner: int, other: int | None) -> tuple
 
 
 def _at_scale(scale: float, low: float, middle: float, high: float) -> float:
-    """What standard errors come from: itself, or an end of what the pilot leaves open."""
+    """The source of standard errors: the estimate, or an end of the pilot's uncertainty."""
     return low if scale < 1 else high if scale > 1 else middle
 
 
 def _positive(value: float) -> float:
     if not value > 0:
         raise ValueError(
-            "losses do not vary, or each class has too few observations: nothing can be predicted "
-            "from them; use a larger pilot"
+            "nothing can be predicted, because losses do not vary or a class has too few "
+            "observations: use a larger pilot"
         )
     return value

@@ -1,4 +1,4 @@
-"""What a pilot sample, or several simulated ones, say of a test on a sample of another size."""
+"""Predictions from a pilot sample, or simulated ones, for a test on a sample of another size."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -37,23 +37,23 @@ __all__ = [
 ]
 
 TOL = 0.1
-"""Monte-Carlo error of the pilot's variance, as a share of it."""
+"""Accepted Monte-Carlo error of the pilot's variance, as a share of the variance."""
 
 N_PAIRS = 800
 """Pairs of learning sets for losses whose J is shrunk towards a typical value."""
 
 NO_VARIATION = (
-    "nothing can be predicted from this pilot: no error was seen, or the learners never differed; "
-    "use a larger pilot, or another loss"
+    "nothing can be predicted from this pilot, because no error occurred, or the learners never "
+    "differed: use a larger pilot, or another loss"
 )
 
 ROUGH_TOL = 0.25
-"""The same of an AUC, whose fits take more time, and of each of many simulated samples."""
+"""The same for an AUC, which takes more time, and for each of many simulated samples."""
 
 
 @dataclass(frozen=True, eq=False)
 class _OnePilot:
-    """The test of one sample; with its losses on disjoint sets where typical values are known."""
+    """The test of one sample, with its losses on disjoint sets if typical values are known."""
 
     result: TestResult
     paired_losses: PairedLosses | None = None
@@ -61,7 +61,7 @@ class _OnePilot:
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What predictions are made from: `values` are what a summary says of it."""
+    """The source of predictions; `values` describe it in a summary."""
 
     predictor: UStatisticPredictor
     estimate: float
@@ -71,7 +71,7 @@ class Pilot:
 def checked_tests(
     X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any]
 ) -> tuple[UStatisticTest, ...]:
-    """The test of the pilot, and for a ratio that of the ratio; `question` are its arguments."""
+    """The test of the pilot, and the test of the ratio if needed; `question` are its arguments."""
     test = UStatisticTest(X, y, *learners, **{**question, "contrast": "difference"})
     units = test.metric.units
     if units is not None:
@@ -91,12 +91,12 @@ def checked_tests(
 
 
 def smallest_size_of(test: UStatisticTest) -> int:
-    """The smallest size that can be planned: two learning sets, each with what is tested."""
+    """The smallest size that can be planned: two learning sets, each with observations to test."""
     return max(2 * (test.learn_size + 1), LEAST_OBS)
 
 
 def loss_range(test: UStatisticTest) -> float:
-    """The distance between the least and the largest loss; infinite where there is none."""
+    """The distance between the least and the largest loss; infinite if there are no limits."""
     if test.metric.linearised:
         low, high = range_of(test.metric)
     else:
@@ -105,7 +105,7 @@ def loss_range(test: UStatisticTest) -> float:
 
 
 def pilot_of_data(tests: tuple[UStatisticTest, ...], rng: np.random.Generator) -> Pilot:
-    """From one sample."""
+    """The pilot from one sample."""
     test, *of_ratio = tests
     pilot = _one_pilot(test, TOL, rng, by_itself=bool(of_ratio))
     if not of_ratio:
@@ -122,7 +122,7 @@ def pilot_of_sampler(
     pilot_size: int,
     n_pilots: int,
 ) -> Pilot:
-    """From samples that are drawn, whose components are averaged."""
+    """The pilot from simulated samples, whose components are averaged."""
     pilots = []
     for _ in range(n_pilots):
         X, y = sampler(rng, pilot_size)
@@ -132,7 +132,7 @@ def pilot_of_sampler(
 
 
 def units_of(test: UStatisticTest) -> str:
-    """What is counted: observations, or the groups that they come in."""
+    """The units that are counted: observations, or their groups."""
     return "observations" if test.clusters is None else "groups"
 
 
@@ -151,20 +151,20 @@ def _one_pilot(
     result = _run(test, seed, variance="midpoint", interval=interval, tol=tol)
     if not result.diagnostics["variance_jackknife"] > 0:
         raise ValueError(
-            f"nothing can be predicted from this pilot: {result.status}; use a larger pilot, or "
+            f"nothing can be predicted from this pilot ({result.status}): use a larger pilot, or "
             "another loss"
         )
     return _OnePilot(result)
 
 
 def _run(test: UStatisticTest, seed: int | None = None, **options: Any) -> TestResult:
-    """The result, of which hooks are not told: they are told of the plan."""
+    """The result, which hooks do not receive: they receive the plan."""
     execution = test.question.execution(seed, None, None)
     return uninterrupted(test.run(test.fit_options(**options), execution))
 
 
 def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, PairedLosses]:
-    """The test on pairs of disjoint learning sets, and what their losses say besides."""
+    """The test on pairs of disjoint learning sets, and the agreement of their losses."""
     problem = test.question.data("a pilot").fitting(test.learn_size)
     disjoint_sets = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
     losses = evaluate_problem(problem, disjoint_sets, Execution(rng, None, None, None), {})
@@ -187,14 +187,14 @@ def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
 
 
 def _mean_of(pilots: Sequence[_OnePilot], name: str) -> float:
-    """Of a number among the diagnostics, 0 where there is none."""
+    """A number from the diagnostics; 0 if it is missing."""
     return float(
         np.mean([np.nan_to_num(pilot.result.diagnostics.get(name, 0)) for pilot in pilots])
     )
 
 
 def _mean_slope(pilots: Sequence[_OnePilot]) -> float:
-    """Of the slopes as intervals follow them."""
+    """The slopes in the form that intervals use."""
     names = ("slope", "se_slope", "mc_se_slope")
     slopes = np.array(
         [[pilot.result.diagnostics.get(name, 0.0) for name in names] for pilot in pilots]
@@ -203,7 +203,7 @@ def _mean_slope(pilots: Sequence[_OnePilot]) -> float:
 
 
 def _pilot(test: UStatisticTest, pilots: Sequence[_OnePilot]) -> Pilot:
-    """From one pilot, or several of the same size."""
+    """The predictor from one pilot, or from several of the same size."""
     results = [pilot.result for pilot in pilots]
     result = results[-1]
     jackknife, pairs = (_mean_of(pilots, name) for name in ("variance_jackknife", "pair_effects"))
@@ -212,7 +212,7 @@ def _pilot(test: UStatisticTest, pilots: Sequence[_OnePilot]) -> Pilot:
         test.learn_size + 1,
         jackknife,
         pairs,
-        # 2/df is the variance of each variance over its square.
+        # 2/df is the variance of each variance divided by its square.
         len(pilots) / sum(1 / _df(pilot) for pilot in results),
         float(np.mean([_mc_share(pilot) for pilot in results])),
         len(pilots),
@@ -239,9 +239,9 @@ def _pilot(test: UStatisticTest, pilots: Sequence[_OnePilot]) -> Pilot:
 
 
 def _pilot_of_ratio(test: UStatisticTest, pilot: _OnePilot, ratio_result: TestResult) -> Pilot:
-    """M2 of a ratio is in the units of its logarithm as J is: their ratio is that of differences.
+    """M2 of a ratio, like J, is in units of the logarithm; M2/J is the same as for differences.
 
-    Tails make the degrees of freedom fewer, and more observations do not mend that.
+    Heavy tails reduce the degrees of freedom, and more observations do not change that.
     """
     diagnostics = pilot.result.diagnostics
     jackknife, variance_ratio = (
@@ -263,13 +263,13 @@ def _pilot_of_ratio(test: UStatisticTest, pilot: _OnePilot, ratio_result: TestRe
 
 
 def _df(result: TestResult) -> float:
-    """Degrees of freedom of the variance: by the kurtosis where it is known; few of no effects."""
+    """Degrees of freedom of the variance, by the kurtosis if it is known; few without effects."""
     df = float(result.diagnostics.get("df_kurtosis", result.df))
     return 4.0 if math.isnan(df) else df
 
 
 def _mc_share(result: TestResult) -> float:
-    """The Monte-Carlo error of the variance as a share of it; 1 where that is not positive."""
+    """The Monte-Carlo error as a share of the variance; 1 if the variance is not positive."""
     is_positive = result.variance > 0
     return float(result.diagnostics["mc_se_variance"]) / result.variance if is_positive else 1.0
 
@@ -280,14 +280,14 @@ def _jumps(metric: Metric) -> bool:
 
 
 def _counts_errors(test: UStatisticTest) -> bool:
-    """Whether losses are numbers of errors, which means over clusters are not."""
+    """Whether losses are numbers of errors; means over clusters are not."""
     return test.metric.counts_errors and test.clusters is None
 
 
 def _is_helped(test: UStatisticTest) -> bool:
-    """Whether what is usual is known: for numbers of errors, and differences of other losses.
+    """Whether typical values are known: for numbers of errors, and differences of other losses.
 
-    Of linearised values nobody has looked.
+    For linearised values they have not been studied.
     """
     if test.metric.linearised:
         return False
@@ -295,9 +295,9 @@ def _is_helped(test: UStatisticTest) -> bool:
 
 
 def _kind(test: UStatisticTest) -> Kind:
-    """What the interval is that `fit` gives.
+    """The kind of interval that `fit` returns.
 
-    That of an error rate of clusters is wider by more than can be planned here.
+    The interval for an error rate of clusters is wider by an amount that is not planned here.
     """
     if test.paired:
         return "stabilised" if test.metric.counts_errors else "t"
@@ -307,7 +307,7 @@ def _kind(test: UStatisticTest) -> Kind:
 
 
 def _pilot_values(test: UStatisticTest, result: TestResult) -> dict[str, Any]:
-    """What a summary says of the pilot."""
+    """The summary of the pilot."""
     return {
         "n_pilot": test.n_units,
         "units": units_of(test),

@@ -1,4 +1,4 @@
-"""`plan`: how many observations a question takes."""
+"""`plan`: how many observations a question needs."""
 
 import math
 import time
@@ -45,37 +45,39 @@ __all__ = ["plan"]
 MOST_OBS = 10_000_000
 N_ROWS = 12
 BAND = 1.96
-"""Standard deviations of the logarithm of a standard error: bands have the 95% level."""
+"""Half-width of bands in standard deviations of the logarithm of a standard error, at the 95%
+level."""
 
 STEPS_AT_LEAST = 10
-"""The power of exact tests goes up and down with n: it must suffice for so many in a row."""
+"""The power of exact tests is not monotone in n: it must suffice for this number of sizes in a
+row."""
 
 LEARNING_SETS = (
-    "Predictions are for learning sets of {size} {units}, as in the pilot: more {units} "
-    "would also allow larger ones, with which learners, and their difference, change (see the "
-    "learning curves)."
+    "Predictions are for learning sets of {size} {units}, as in the pilot. More {units} would also "
+    "allow larger learning sets, which change the learners and their difference (see the learning "
+    "curves)."
 )
 COMPONENTS = (
     "The variance is composed of the effects of single observations, pairs and larger sets. The "
     "pilot's jackknife and its effects of pairs determine them"
 )
-SHRUNK = (
-    COMPONENTS + ", shrunk towards typical values for losses as large that agree as much under "
+SHRUNK = COMPONENTS + (
+    ", shrunk towards typical values for losses of this size that agree to this extent under "
     "different learning sets."
 )
-UNSHRUNK = (
-    COMPONENTS + "; effects of single observations are taken to be at least 40% of the jackknife "
-    "(15% for AUCs, for metrics of labels such as F1, and for errors of groups)."
+UNSHRUNK = COMPONENTS + (
+    "; effects of single observations are assumed to be at least 40% of the jackknife (15% for "
+    "AUCs, for metrics of labels such as F1, and for errors of groups)."
 )
 PILOT_BAND = (
-    "Bands (95%) are what the pilot leaves open of the standard error, Monte-Carlo error included; "
-    "the difference is taken as it was given."
+    "Bands (95%) show the uncertainty of the standard error from the pilot, including Monte-Carlo "
+    "error. The difference is treated as known."
 )
 
 
 @dataclass(frozen=True)
 class _Goal:
-    """What was asked for."""
+    """The goal of a plan, in numbers."""
 
     name: str
     value: float
@@ -84,7 +86,7 @@ class _Goal:
 
     @property
     def effect(self) -> float:
-        """On the scale of the standard error."""
+        """The value on the scale of the standard error."""
         return math.log(self.value) if self.name == "ratio" else self.value
 
     def reached(self, predictor: Predictor, n: int, scale: float = 1.0) -> bool:
@@ -117,10 +119,10 @@ def plan(
     rng: int | np.random.Generator | None = None,
     metric: Any = None,
 ) -> SamplePlan:
-    r"""How many observations a comparison, or an estimate, takes: predicted from a pilot.
+    r"""Predict from a pilot how many observations a comparison, or an estimate, needs.
 
-    One of `difference`, `ratio` and `width` must be given: power at the difference that a pilot
-    happens to show says nothing.
+    One of `difference`, `ratio` and `width` must be given. Power at the difference observed in a
+    pilot is not informative.
 
     Parameters
     ----------
@@ -130,28 +132,29 @@ def plan(
         None and `learner` and `other` their names.
     y : array-like, shape (n,), optional
     learner, other : learner
-        As for `UStatisticTest`; without `other` one learner's precision is planned (`width`).
+        See `UStatisticTest`. Without `other`, the precision of one learner is planned (`width`).
     difference : float, optional
-        The true difference of expected losses (or AUCs) that should be found, either sign.
+        The true difference of expected losses (or AUCs) that should be detected, of either sign.
     ratio : float, optional
-        The true ratio of expected losses that should be found.
+        The true ratio of expected losses that should be detected.
     width : float, optional
-        The width that the interval should have: 0.06 for an error rate to within 3 points.
+        The desired width of the interval: 0.06 for an error rate to within 3 percentage points.
     n : int or sequence of int, optional
-        Numbers of observations to tell of; by default from the pilot's to beyond what is needed.
+        Numbers of observations to report; by default from the size of the pilot to beyond the size
+        needed.
     power, alpha : float
-        Of the two-sided test, and of the interval.
+        The power of the two-sided test, and one minus the level of the interval.
     learn_size, loss, pos_label : optional
-        As for `UStatisticTest`: at most half of the pilot, less one, can be learnt from.
+        See `UStatisticTest`. Learning sets can have at most half of the pilot, minus one.
     groups : array-like, shape (n,), optional
-        The group of each observation, such as the patient: groups are then what is counted.
+        The group of each observation, such as the patient. Numbers are then numbers of groups.
     curve : bool
-        Whether learning curves are estimated from the pilot too.
+        Whether learning curves are also estimated from the pilot.
     pilot_size, n_pilots : int
-        Samples that are drawn from a simulator: by default 20 of 60.
+        Size and number of the samples drawn from a simulator: by default 20 of 60.
     rng : None, int or numpy Generator
     metric : str or metric, optional
-        In the place of a loss what is no mean of one, such as "f1" or "r2": see
+        Instead of a loss, a metric that is not a mean of losses, such as "f1" or "r2": see
         `Losses.from_predictions`. Losses as `X` that keep predictions are scored by it.
 
     Returns
@@ -165,34 +168,36 @@ def plan(
 
     Notes
     -----
-    The variance of the U-statistic test from N observations is
-    :math:`V_N = \sum_k v_k \binom nk/\binom Nk`, v_k being what effects of k
-    observations together add. Given v_1, the pilot's jackknife J and effects M2 of pairs tell
-    the others. A pilot of 40 knows v_1 badly: the logarithm of the square root of its J alone
-    has a standard deviation of .2 to .3, of more for squared losses with tails. For error rates
-    and for differences of mean losses (without groups) J and M2 are therefore averaged with what
-    is usual for losses of this mean square and of this agreement under disjoint learning sets.
-    v_1 is what is usual, for error rates J - 2 M2 where that is more. Predicted is the interval of
-    `UStatisticTest.fit` ("stabilised" for differences of error rates); ``se`` is what it would
-    report, and power that of its test, of a normal estimate around the difference with the
-    standard deviation ``sd``.
+    The variance of the U-statistic test from N observations is :math:`V_N = \sum_k v_k \binom
+    nk/\binom Nk`, where v_k is the contribution of effects of k observations together. Given v_1,
+    the pilot's jackknife J and effects M2 of pairs determine the other components. A pilot of 40
+    determines v_1 badly: the logarithm of the square root of J has a standard deviation of .2 to
+    .3, and more for squared losses with heavy tails. For error rates and for differences of mean
+    losses (without groups), J and M2 are therefore averaged with typical values for losses of this
+    mean square and of this agreement under disjoint learning sets. v_1 is the typical value; for
+    error rates it is J - 2 M2 if that is larger. The predicted interval is that of
+    `UStatisticTest.fit` ("stabilised" for differences of error rates). ``se`` is the standard error
+    that `fit` would report. Power is the power of its test for a normal estimate around the
+    difference with the standard deviation ``sd``.
 
-    In 27 simulated problems (studies/planning; pilots of 40 and 60, 100 to 400 predicted) 76%
-    of single pilots predicted the reported standard error to within 30%. The median was right to
-    within .9 and 1.15 in 9 of the 12 problems that served to choose the rule, in 4 of 7 that served
-    no choice, and in 3 of 8 that were new; it was never below .74 or above 1.26. Where it was too
-    small, v_1 was more than is usual (quadratic discriminant analysis, lognormal features, classes
-    that are nearly separate), or the pilot had not drawn the tails of squared losses;
-    studies/planning/problems.csv has the reason of each. AUCs, groups and ratios have no such help
-    (studies/planning/others.csv, pilots of 40, 100 predicted): medians of .91 to 1.22 in eleven
-    problems about AUCs, 65% of pilots within 30%; .95 to 1.13 in four with groups. What the pilot
-    leaves open (``n_low``, ``n_high``) is part of the answer: the band that is meant for 95% held
-    the standard error in 90%.
+    In 27 simulated problems (studies/planning; pilots of 40 and 60, 100 to 400 predicted), 76% of
+    single pilots predicted the reported standard error to within 30%. The median ratio of predicted
+    to reported standard errors was between .9 and 1.15 in 9 of the 12 problems that were used to
+    choose the rule, in 4 of 7 that were not used for any choice, and in 3 of 8 new ones. It was
+    never below .74 or above 1.26. Predictions were too small if v_1 was larger than typical
+    (quadratic discriminant analysis, lognormal features, classes that are nearly separate), or if
+    the pilot did not contain the tails of squared losses; studies/planning/problems.csv has the
+    reason for each problem. There are no typical values for AUCs, groups and ratios
+    (studies/planning/others.csv, pilots of 40, 100 predicted). Medians were .91 to 1.22 in eleven
+    problems about AUCs, with 65% of pilots within 30%, and .95 to 1.13 in four problems with
+    groups. The uncertainty of the pilot (``n_low``, ``n_high``) is part of the answer: the nominal
+    95% band contained the standard error in 90%.
 
-    Fixed rules: the paired t test (as in ``statsmodels.stats.power.TTestPower``), McNemar's exact
-    test by going through all tables, DeLong's test by its variance; one error rate with the
-    expected width of Clopper and Pearson's interval. Metrics: the t test of linearised values, and
-    the interval that `HoldOutTest` would give.
+    For fixed rules, power is that of the paired t test (as in
+    ``statsmodels.stats.power.TTestPower``), of McNemar's exact test by enumerating all tables, or
+    of DeLong's test by its variance. One error rate has the expected width of Clopper and Pearson's
+    interval. Metrics have the power of the t test of linearised values, and the interval of
+    `HoldOutTest`.
 
     References
     ----------
@@ -235,8 +240,8 @@ def plan(
         return sample_plan
     if isinstance(X, TestResult):
         raise ValueError(
-            "X is the result of a test, and a pilot is data: pass X and y of the pilot sample, "
-            "whose learners are then fitted as often as a plan needs"
+            "X is the result of a test, but a plan needs data: pass X and y of the pilot sample; "
+            "the learners are then fitted as often as necessary"
         )
     if learner is None:
         raise ValueError("learner is missing: name one, such as 'lda'")
@@ -255,7 +260,7 @@ def plan(
     elif y is None:
         raise ValueError("y is missing: pass the responses, a sampler as X, or Losses as X")
     else:
-        # All that can be refused is refused before the first fit.
+        # Invalid arguments are refused before the first fit.
         tests = checked_tests(X, y, learners, question)
         _check_possible(goal, loss_range(tests[0]), paired=other is not None)
         _check_sizes(requested, smallest_size_of(tests[0]))
@@ -287,7 +292,7 @@ def _simulated_pilot(
     pilot_size: int | None,
     n_pilots: int | None,
 ) -> Pilot:
-    """What samples from a simulator say."""
+    """The plan from samples of a simulator."""
     if goal.name == "ratio":
         raise ValueError("a simulator plans for differences: leave ratio out, or pass a sample")
     size = at_least("pilot_size", 60 if pilot_size is None else pilot_size, LEAST_OBS)
@@ -303,7 +308,7 @@ def _plan_for_rules(
     """The plan for fixed rules."""
     if losses.design.learns:
         raise ValueError(
-            "losses are of learners, whose plan needs the data: pass X and y, or losses from "
+            "losses of learners cannot be planned without the data: pass X and y, or losses from "
             "uv.Losses.from_predictions"
         )
     refuse_groups(losses.groups, "planning for fixed rules")
@@ -342,7 +347,7 @@ def _plan_for_rules(
 
 @dataclass(frozen=True, eq=False)
 class _PlannedSizes:
-    """The sizes that were found, and those that are told of."""
+    """The sizes that are needed, and the sizes to report."""
 
     predictor: Predictor
     goal: _Goal
@@ -353,7 +358,7 @@ class _PlannedSizes:
     def of(
         cls, predictor: Predictor, goal: _Goal, requested: tuple[int, ...], n_pilot: int
     ) -> "_PlannedSizes":
-        """Find how many are needed, and choose what to tell of."""
+        """Find the number needed, and choose the sizes to report."""
         factor = math.exp(BAND * predictor.log_error)
         sizes_by_scale = [
             _smallest_size(predictor, goal, scale) for scale in (1.0, 1 / factor, factor)
@@ -426,7 +431,7 @@ def _smallest_size(predictor: Predictor, goal: _Goal, scale: float) -> int | Non
         high = low
     if high > 10_000:
         return high
-    # Where exact tests go up and down the first of many that suffice is wanted.
+    # The power of exact tests is not monotone: the first of many sufficient sizes is wanted.
     run, first_size = 0, max(predictor.least, high - high // 10)
     for size in range(first_size, high + high // 5 + STEPS_AT_LEAST):
         run = run + 1 if goal.reached(predictor, size, scale) else 0
@@ -436,7 +441,7 @@ def _smallest_size(predictor: Predictor, goal: _Goal, scale: float) -> int | Non
 
 
 def _default_sizes(least_size: int, n_pilot: int, n_needed: int | None) -> tuple[int, ...]:
-    """Sizes from the pilot's to beyond what is needed."""
+    """Sizes from the pilot's to beyond the size needed."""
     smallest = max(least_size, min(n_pilot, n_needed or n_pilot))
     largest = max(2 * (n_needed or 50 * n_pilot), 4 * smallest)
     sizes = {int(float(f"{size:.2g}")) for size in np.geomspace(smallest, largest, N_ROWS)}
@@ -445,7 +450,7 @@ def _default_sizes(least_size: int, n_pilot: int, n_needed: int | None) -> tuple
 
 
 def _as_columns(curve: Curve) -> dict[str, Any]:
-    """A learning curve as columns: what was measured, and what is extrapolated."""
+    """A learning curve as columns: measured values, and extrapolated ones."""
     unknown = np.full(len(curve.sizes_beyond), math.nan)
     return {
         "learner": curve.learner,
@@ -458,20 +463,20 @@ def _as_columns(curve: Curve) -> dict[str, Any]:
 
 
 def _goal(difference: Any, ratio: Any, width: Any, power: Any, alpha: Any) -> _Goal:
-    """What was asked for, which must be one thing."""
+    """The goal; there must be exactly one."""
     goals = {"difference": difference, "ratio": ratio, "width": width}
     goal_names = [name for name, value in goals.items() if value is not None]
     if len(goal_names) != 1:
         problem = f"{' and '.join(goal_names)} are given" if goal_names else "none is"
         raise ValueError(
-            f"one of difference, ratio and width must be given, and {problem}: power at a pilot's "
-            "own difference says nothing"
+            f"one of difference, ratio and width must be given, and {problem}: power at the "
+            "difference observed in a pilot is not informative"
         )
     (name,) = goal_names
     value = goals[name]
     check_number(name, value)
     if name == "difference" and value == 0:
-        raise ValueError("difference must not be 0: name the smallest one that matters")
+        raise ValueError("difference must not be 0: name the smallest difference that matters")
     if name == "ratio" and (value <= 0 or value == 1):
         raise ValueError(f"ratio must be positive and not 1, got {value:g}")
     if name == "width" and value <= 0:
@@ -491,12 +496,12 @@ def _check_goal(goal: _Goal, *, paired: bool) -> None:
 
 
 def _check_possible(goal: _Goal, span: float, *, paired: bool) -> None:
-    """Refuse what no loss with this distance between its ends can differ by, or be wide."""
+    """Refuse differences and widths beyond the distance between the limits of a loss."""
     largest_value = span if goal.name == "difference" or not paired else 2 * span
     if goal.name != "ratio" and abs(goal.value) >= largest_value:
         raise ValueError(
             f"{goal.name} must be below {largest_value:g}, got {goal.value:g}: it is in units of "
-            "the loss, 0.05 being five percentage points of an error rate"
+            "the loss; 0.05 means five percentage points of an error rate"
         )
 
 
@@ -508,14 +513,14 @@ def _check_sizes(requested: tuple[int, ...], least_size: int) -> None:
 def _requested_sizes(n: Any) -> tuple[int, ...]:
     if n is None:
         return ()
-    # An array without a dimension is one size, and no integer.
+    # An array without a dimension is one size, but not an integer.
     several = isinstance(n, (list, tuple, range)) or (isinstance(n, np.ndarray) and n.ndim > 0)
     sizes = n if several else [n]
     return tuple(sorted({at_least("n", size, 1) for size in sizes}))
 
 
 def _refuse_arguments(**arguments: Any) -> None:
-    """Refuse arguments that mean nothing here."""
+    """Refuse arguments that do not apply here."""
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name} does not apply here: leave it out")

@@ -1,4 +1,4 @@
-"""What standard errors, widths and power are predicted from."""
+"""Predictors of standard errors, widths and power."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,14 +17,14 @@ from ucvtest.stats.variance_stabilised import StabilisedT
 __all__ = ["LEAST_OBS", "Kind", "Predictor", "UStatisticPredictor"]
 
 Kind = Literal["t", "stabilised", "log", "plus four", "logit"]
-"""What an interval is: Student's, on the scale of a constant standard error, or of a logarithm."""
+"""Kinds of intervals: Student's, on the scale of a constant standard error, or of a logarithm."""
 
 LEAST_OBS = 12
-"""With fewer observations no interval has been tried."""
+"""Intervals have not been tried with fewer observations."""
 
 
 class Predictor(Protocol):
-    """A sample, or several, that predict what another size would give.
+    """A sample, or several, that predict the results of another sample size.
 
     `scale` multiplies standard errors: it carries their own uncertainty.
     """
@@ -44,19 +44,19 @@ class Predictor(Protocol):
         """The standard error that would be reported."""
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """Width of the interval; of a ratio its upper over its lower end."""
+        """Width of the interval; for a ratio, its upper limit divided by its lower limit."""
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
-        """Probability that the two-sided test rejects where the effect is as large as this."""
+        """Probability that the two-sided test rejects if the effect has this size."""
 
 
 @dataclass(frozen=True)
 class UStatisticPredictor:
     """Learners at a learning-set size: components of the variance, from a pilot or a simulator.
 
-    `kind` is what the interval is; "plus four" and "logit", of one learner, need its `estimate`,
-    "stabilised" the `slope` of the logarithm of the standard error, and is "t" where the test has
-    it so. Degrees of freedom are `df_share` of n - 1, at least 4.
+    `kind` is the kind of interval. "plus four" and "logit", for one learner, need its `estimate`.
+    "stabilised" needs the `slope` of the logarithm of the standard error. Degrees of freedom are
+    `df_share` of n - 1, at least 4.
     """
 
     components: VarianceComponents
@@ -69,7 +69,7 @@ class UStatisticPredictor:
 
     @property
     def least(self) -> int:
-        """Twice what is learnt from and tested, so that all variances exist."""
+        """Twice the learning set and its tested observations, so that all variances exist."""
         return max(2 * self.components.degree, LEAST_OBS)
 
     def sd(self, n: int) -> float:
@@ -85,9 +85,10 @@ class UStatisticPredictor:
         return self._widths[self.kind](n, scale * self.se(n), alpha)
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
-        """Of the test whose standard error is the reported one, of a normal estimate.
+        """Power of the test with the reported standard error, for a normal estimate.
 
-        Of effects of either sign the mean, as the stabilised test finds one of them more easily.
+        It is the mean over effects of both signs, because the stabilised test detects one of them
+        more easily.
         """
         sd, se = scale * self.sd(n), scale * self.se(n)
         far = self._critical_values(n, se, alpha)
@@ -99,7 +100,7 @@ class UStatisticPredictor:
         return float(sum(tail_probabilities) / 2)
 
     def _critical_values(self, n: int, se: float, alpha: float) -> tuple[float, float]:
-        """How far above and below the estimate the ends of the interval are."""
+        """Distances from the estimate to the limits of the interval, above and below."""
         sloped = self.kind == "stabilised" and knows_slope(n, self.components.degree - 1)
         rule = StabilisedT(0.0, se, self._df(n), self.slope if sloped else 0.0)
         low, high = rule.interval("two-sided", alpha)

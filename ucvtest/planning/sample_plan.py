@@ -1,4 +1,4 @@
-"""The outcome of `plan`: how many observations, and what would be seen with others."""
+"""The outcome of `plan`: the number of observations, and predictions for other numbers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,24 +19,24 @@ __all__ = ["SamplePlan"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SamplePlan(PlanFields):
-    """How many observations a question takes, from a pilot sample, a simulator, or fixed rules.
+    """How many observations a question needs, from a pilot sample, a simulator, or fixed rules.
 
     Parameters
     ----------
     n_needed : int or None
-        The fewest observations with the power, or the width, that was asked for; None where ten
-        million are not enough.
+        The fewest observations with the requested power or width; None if ten million are not
+        enough.
     n_low, n_high : int or None
-        The same at both ends of the band: what the pilot leaves open.
+        The same at both ends of the band, which shows the uncertainty of the pilot.
     goal : {"difference", "ratio", "width"}
-        What was asked for.
+        The kind of goal.
     value : float
         The difference, ratio or width.
     power, alpha : float
     columns : mapping of str to ndarray
-        What `frame` shows.
+        The columns of `frame`.
     estimate : float
-        What the pilot itself estimates; no part of the answer, but for the place of an interval
+        The estimate of the pilot itself. It affects the answer only by the position of an interval
         between 0 and 1.
     settings : mapping
         Sizes of the pilot and of learning sets, loss, learners, estimand.
@@ -67,8 +67,9 @@ class SamplePlan(PlanFields):
         """One row for each number of observations.
 
         Columns: n; sd, the standard deviation of the estimate; se, the standard error that would be
-        reported; width of the interval (of a ratio its upper over its lower end); power, with a
-        difference or ratio; and of se, width and power both ends of the band (`_low`, `_high`).
+        reported; width of the interval (for a ratio, its upper limit divided by its lower limit);
+        power, if there is a difference or ratio; and both ends of the band for se, width and power
+        (`_low`, `_high`).
         """
         import pandas as pd
 
@@ -79,7 +80,7 @@ class SamplePlan(PlanFields):
         """The learning curves: one row for each learner and learning-set size.
 
         Columns: learner, learn_size, estimate, low, high (of the simultaneous band) and
-        extrapolated: whether the size is beyond the pilot, where there is no band.
+        extrapolated, whether the size is beyond the pilot, where there is no band.
         """
         import pandas as pd
 

@@ -1,11 +1,12 @@
 """Components of a variance from a pilot, shrunk towards typical values.
 
 In a pilot of 40 the logarithm of the jackknife J has a standard deviation of .3 to .6, and most of
-J are effects that larger samples lose. How often the losses differ from 0, and how much they agree
-under disjoint learning sets, is known far better, and predicts the standard errors of larger
-samples better where learning sets matter. So does the mean square of differences of squared and
-other losses that do not jump, of which J is a nearly constant share. All numbers here stem from the
-problems in CHOSEN_ON of studies/planning/run.py; the others there were used for no choice.
+J are effects that disappear in larger samples. Two quantities are known far better: how often the
+losses differ from 0, and how much they agree under disjoint learning sets. They predict the
+standard errors of larger samples better if learning sets matter. So does the mean square of
+differences of squared and other continuous losses: J is a nearly constant share of it. All numbers
+here come from the problems in CHOSEN_ON of studies/planning/run.py. The other problems there were
+not used for any choice.
 """
 
 import math
@@ -23,39 +24,39 @@ PSEUDO_OBS = 50
 """The weight of typical values, in observations."""
 
 LEAST_FIRST, BY_AGREEMENT = 0.04, 1.5
-"""v_1 as a share of the mean square: the least, and what the square of the agreement adds."""
+"""v_1 as a share of the mean square: the least, and the coefficient of the squared agreement."""
 
 JACKKNIFE, PAIR_EFFECTS = 0.55, 0.45
-"""J and M2 as shares of the mean square, where losses do not agree; with agreement r, J is larger
-by .4 r and M2 smaller by r."""
+"""J and M2 as shares of the mean square if losses do not agree; with agreement r, J is larger by .4
+r and M2 smaller by r."""
 
 SMOOTH_JACKKNIFE = 0.8
-"""J as a share of the mean square of differences of losses that do not jump."""
+"""J as a share of the mean square of differences of continuous losses."""
 
 FLOOR = 0.05
-"""The least that J or M2 counts for, as a share of the typical one: they can be negative."""
+"""Lower limit of J and of M2, as a share of the typical value; their estimates can be negative."""
 
 SMOOTH, STEPS = 0.4, 0.15
-"""v_1 as a share of J at least: of squared losses and their like, and of losses that jump where a
-prediction does, as rankings and errors do, whose J is made of effects of pairs and more."""
+"""Least share of v_1 in J: for squared and similar losses, and for losses that jump with a
+prediction, such as rankings and errors. J of the latter consists of effects of pairs and more."""
 
 TYPICAL_ERROR = 0.4
-"""Standard deviation of the logarithm of a standard error that is predicted by typical values."""
+"""Standard deviation of the logarithm of a standard error predicted by typical values."""
 
 BEYOND_KURTOSIS = 1.5
-"""J varies by so much more than the kurtosis of effects in a pilot says."""
+"""Factor by which J varies more than the kurtosis of effects in a pilot suggests."""
 
 EXTRAPOLATION = 0.1
-"""The same of components that are known, as the others follow no simple rule."""
+"""The same for known components, because the others do not follow a simple rule."""
 
 
 @dataclass(frozen=True)
 class PairedLosses:
     """Losses, or differences of losses, under pairs of disjoint learning sets.
 
-    `mean_square` is their mean square: an error rate, or how often one of two rules errs alone.
-    `agreement` is the mean of products of losses at an observation that neither set contains, over
-    the mean square: 1 where the learning set does not matter.
+    `mean_square` is their mean square: an error rate, or how often exactly one of two rules errs.
+    `agreement` is the mean of products of losses at an observation that neither set contains,
+    divided by the mean square. It is 1 if the learning set does not matter.
     """
 
     mean_square: float
@@ -63,9 +64,9 @@ class PairedLosses:
 
     @classmethod
     def of(cls, losses: np.ndarray) -> Self:
-        """From losses (R, n), NaN where not tested, the sets of a pair in rows that follow.
+        """Compute both from losses (R, n), NaN if not tested; sets of a pair are adjacent rows.
 
-        The agreement is NaN where all losses are 0.
+        The agreement is NaN if all losses are 0.
         """
         testing = ~np.isnan(losses)
         tested_losses = np.where(testing, losses, 0.0)
@@ -79,7 +80,7 @@ class PairedLosses:
 
     @classmethod
     def mean(cls, several: Sequence[Self]) -> Self:
-        """Of several samples: means of squares and of products."""
+        """Average several samples: means of squares and of products."""
         squares = np.array([sample_losses.mean_square for sample_losses in several])
         if not squares.any():
             return several[0]
@@ -89,7 +90,7 @@ class PairedLosses:
     def typical(self, degree: int, *, jumps: bool = True) -> VarianceComponents:
         """Typical components, at the size of the smallest sample that has such pairs.
 
-        Of numbers of errors, which jump where a prediction does, or of other losses.
+        They differ between numbers of errors, which jump with a prediction, and other losses.
         """
         n, r = 2 * degree, self.agreement
         unit = self.mean_square / n
@@ -120,7 +121,7 @@ class PilotEvidence:
 
     @property
     def weight(self) -> float:
-        """The weight of the pilot; typical values have the rest."""
+        """The weight of the pilot; typical values have the remaining weight."""
         n_obs = self.n_obs * self.n_pilots
         return n_obs / (n_obs + PSEUDO_OBS)
 
@@ -128,8 +129,8 @@ class PilotEvidence:
 def unshrunk(evidence: PilotEvidence, least_first_share: float) -> tuple[VarianceComponents, float]:
     """Components by J and M2 alone, v_1 at least `least_first_share` of J; error of predictions.
 
-    To second order J - 2 M2 is v_1 or less. A single J has a long tail above: its median lies below
-    its mean, by which the components are made larger.
+    To second order, J - 2 M2 is v_1 or less. A single J has a long upper tail, so its median lies
+    below its mean. The components are enlarged accordingly.
     """
     jackknife, pairs = evidence.jackknife, max(evidence.pair_effects, 0.0)
     first = max(jackknife - 2 * pairs, least_first_share * jackknife)
@@ -156,8 +157,7 @@ def shrunk(
         )
     )
     if jumps:
-        # Where the pilot's own J and M2 leave much to single observations, this is no usual
-        # problem.
+        # If the pilot's J and M2 leave much to single observations, this problem is not typical.
         first = max(typical.first_at(n), evidence.jackknife - 2 * max(evidence.pair_effects, 0.0))
     else:
         first = max(jackknife - 2 * pairs, SMOOTH * jackknife)

@@ -1,12 +1,13 @@
-r"""The variance at another sample size, from what one sample says of its components.
+r"""The variance at another sample size, from components estimated on one sample.
 
-A U-statistic of degree m has the variance :math:`V_n = \sum_{k=1}^m v_k`, v_k belonging to effects
-of k observations together, and the same components are :math:`v_k \binom nk / \binom Nk` at N
-observations. The jackknife J expects :math:`\sum_k k\,v_k (n-1)/(n-k)`, the effects M2 of pairs
-:math:`\sum_k \binom k2 v_k (n-2)(n-3)/((n-k)(n-k-1))`. With v_1 known and the others in proportion
-to :math:`\rho^{k-2}` both determine them all. In simulations (studies/planning/run.py) v_1
-was 2 to 55% of a J with learning sets of half of the sample, and given v_1 the standard errors at
-100 to 400 observations came out right to 15%: v_1 is what a pilot must tell, or be given.
+A U-statistic of degree m has the variance :math:`V_n = \sum_{k=1}^m v_k`, where v_k belongs to
+effects of k observations together. At N observations these components are :math:`v_k \binom nk /
+\binom Nk`. The jackknife J has the expectation :math:`\sum_k k\,v_k (n-1)/(n-k)`, and the effects
+M2 of pairs have the expectation :math:`\sum_k \binom k2 v_k (n-2)(n-3)/((n-k)(n-k-1))`. If v_1 is
+known and the others are in proportion to :math:`\rho^{k-2}`, J and M2 determine all components. In
+simulations (studies/planning/run.py), v_1 was 2 to 55% of J with learning sets of half of the
+sample. Given v_1, the standard errors at 100 to 400 observations were right to 15%. So v_1 must be
+estimated from the pilot, or be given.
 """
 
 import math
@@ -22,10 +23,10 @@ from ucvtest.stats.jackknife import midpoint
 __all__ = ["MOST_FIRST", "VarianceComponents", "log_error"]
 
 LARGEST_RATIO = 4.0
-"""Above, the largest components are all there is."""
+"""Above this value, only the largest components remain."""
 
 MOST_FIRST = 0.9
-"""The share of J that single observations have at most: some is left to the others."""
+"""Largest share of J for single observations, so that some is left to the others."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +63,16 @@ class VarianceComponents:
         return self.first * self.n_obs / n
 
     def variance(self, n: int) -> float:
-        """Of the estimate from n observations."""
+        """The variance of the estimate from n observations."""
         return float(self._components(n).sum())
 
     def jackknife(self, n: int) -> float:
-        """What the jackknife expects there; at least the variance."""
+        """The expectation of the jackknife there; at least the variance."""
         k = self._k
         return float(self._components(n) @ (k * (n - 1) / (n - k)))
 
     def pair_effects(self, n: int) -> float:
-        """What M2 expects there."""
+        """The expectation of M2 there."""
         k = self._k
         expected_shares = k * (k - 1) / 2 * (n - 2) * (n - 3) / ((n - k) * (n - k - 1))
         return float(self._components(n) @ expected_shares)
@@ -99,6 +100,7 @@ class VarianceComponents:
 def log_error(df: float, mc_share: float) -> float:
     """Standard deviation of the logarithm of a standard error that was estimated.
 
-    `df` are the degrees of freedom of its square, `mc_share` the Monte-Carlo error of this over it.
+    `df` are the degrees of freedom of its square, and `mc_share` is the Monte-Carlo error of the
+    square divided by the square.
     """
     return math.sqrt(2 / df + mc_share**2) / 2

@@ -35,7 +35,7 @@ HEADINGS = {"se": "std err"}
 
 
 def goal_in_words(plan: PlanFields) -> str:
-    """What was asked for."""
+    """The goal in words."""
     if plan.goal == "width":
         return f"a {percent(1 - plan.alpha)} interval of width {plan.value:g}"
     return (
@@ -56,15 +56,15 @@ def verdict(plan: PlanFields) -> str:
     size_bounds = [number_text(plan.n_low), number_text(plan.n_high) or "more than ten million"]
     return (
         f"{plan.n_needed} {plan.settings['units']} give {goal_text}{learnt}; the pilot of "
-        f"{plan.settings['n_pilot']} leaves open {size_bounds[0]} to {size_bounds[1]}."
+        f"{plan.settings['n_pilot']} is compatible with {size_bounds[0]} to {size_bounds[1]}."
     )
 
 
 def _at_least(plan: PlanFields, goal_text: str) -> str:
-    """The answer where the smallest sample that can be planned is more than enough."""
+    """The answer if the smallest sample that can be planned is more than enough."""
     settings, n_least = plan.settings, plan.n_needed
     n_most = number_text(plan.n_high) or "more than ten million"
-    far = "" if plan.n_high == n_least else f", which leaves open up to {n_most}"
+    far = "" if plan.n_high == n_least else f", which is compatible with up to {n_most}"
     size = settings.get("learn_size")
     smaller = "No" if size is None else f"With learning sets of {size} no"
     return (
@@ -150,7 +150,7 @@ def _predictions(plan: PlanFields) -> Grid:
     for row, size in zip(rows, columns["n"], strict=True):
         row[0] += " *" if size == plan.n_needed else ""
     header = [HEADINGS.get(name, name.replace("_", " ")) for name in columns]
-    marked = " (* what is needed)" if plan.n_needed in columns["n"] else ""
+    marked = " (* the number needed)" if plan.n_needed in columns["n"] else ""
     return Grid(rows, header, title=f"Predictions{marked}")
 
 

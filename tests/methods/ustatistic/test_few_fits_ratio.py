@@ -116,5 +116,5 @@ def test_a_plan_for_a_ratio_takes_its_own_variance():
 
 def test_a_result_is_no_pilot():
     result = ratio_of(*PAIR).fit(5, "few", rng=0)
-    with pytest.raises(ValueError, match="X is the result of a test, and a pilot is data"):
+    with pytest.raises(ValueError, match="X is the result of a test, but a plan needs data"):
         uv.plan(result, ratio=0.7)
