@@ -125,7 +125,10 @@ def test_hooks_are_told_of_the_comparison_as_a_whole():
         ),
         (lambda: uv.compare_losses(of_folds(), []), "tests is empty"),
         (lambda: uv.compare_losses(of_folds(), "no such"), "test 'no such' is unknown"),
-        (lambda: uv.compare_losses(of_folds(), baseline="d"), "learner 'd' is none of a, b, c"),
+        (
+            lambda: uv.compare_losses(of_folds(), baseline="d"),
+            "learner 'd' is neither one of a, b, c",
+        ),
         (lambda: uv.compare_losses(of_folds(), alternative="up"), "alternative='up' is unknown"),
         (lambda: uv.compare_losses(of_folds(), correction="no"), "correction='no' is unknown"),
         (

@@ -506,7 +506,7 @@ def test_it_cannot_be_changed(two):
 def test_a_dictionary_that_was_cut_short(two):
     data = two.to_dict()
     del data["fits"]
-    with pytest.raises(ValueError, match="data lacks fits"):
+    with pytest.raises(ValueError, match="data does not contain fits"):
         uv.Comparison.from_dict(data)
 
 

@@ -149,7 +149,7 @@ class ResamplingContract:
     def test_means_suffice_or_are_refused(self):
         full = random_losses(draw(self.cls))
         if self.cls.needs_values:
-            with pytest.raises(ValueError, match="hold only the mean of each resample"):
+            with pytest.raises(ValueError, match="contain only the mean of each resample"):
                 self.cls.from_losses(means_only(full))
             return
         assert self.fit(means_only(full)).pvalue == pytest.approx(

@@ -83,10 +83,12 @@ def test_nan_has_a_status(sample: str, name: str, n_learners: int) -> None:
 def test_a_table_of_losses_says_why_it_is_empty() -> None:
     y = uv.survival(*SAMPLES["late times are censored"])
     beyond = uv.Losses.from_predictions(y, {"a": X[:, 0] * 0}, metric=uv.metrics.brier(1000))
-    assert beyond.without_value.startswith("Brier score at 1000 has no value here, as nobody is")
+    assert beyond.without_value.startswith(
+        "Brier score at 1000 has no value here, because nobody is"
+    )
     assert "nobody is followed up to 1000" in beyond._repr_html_()
     alone = uv.Losses.from_predictions(y, {"a": X[:, 0]}, metric="harrell", fold=np.arange(N))
-    assert "no two that are comparable were tested by the same rule" in alone.without_value
+    assert "no two comparable observations were tested by the same rule" in alone.without_value
     usual = uv.Losses.from_predictions(y, {"a": X[:, 0]}, metric="harrell")
     assert (usual.without_value, "No value" in usual._repr_html_()) == ("", False)
     assert uv.Losses.from_predictions(EVENT, {"a": EVENT}).without_value == ""

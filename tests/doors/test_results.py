@@ -160,7 +160,7 @@ def test_repeats_below_each_other_have_a_column_of_their_own():
         (lambda table: table[:-1], {}, "repetitions of 79 and 80 rows"),
         (lambda table: table.assign(again=[None, *table["again"][1:]]), {}, "1 missing values"),
         (lambda table: table.assign(y=[1, *table["y"][1:]]), {}, "y differs between repetitions"),
-        (lambda table: table, {"repeat": [1, 2]}, "y has 160 rows, and repeat 2"),
+        (lambda table: table, {"repeat": [1, 2]}, "y has 160 rows, but repeat has 2"),
         (lambda table: table, {"repeat": "agian"}, "repeat='agian' is not a column of predictions"),
     ],
 )

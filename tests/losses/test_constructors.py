@@ -148,7 +148,7 @@ def test_equal_weights_change_nothing_and_columns_can_be_named():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "auc"}, "sample_weight is for means over observations, and an AUC is none"),
+        ({"loss": "auc"}, "sample_weight is for means over observations, but an AUC is not"),
         ({"sample_weight": WEIGHTS[:9]}, "sample_weight has 9 values for 60 observations"),
         ({"sample_weight": -WEIGHTS}, "finite numbers, none negative and not all 0"),
         ({"sample_weight": 0 * WEIGHTS}, "finite numbers, none negative and not all 0"),

@@ -36,7 +36,7 @@ def npy(array):
 
 
 def peak_of(call):
-    """The memory that a call which must raise ValueError asks for, and the message."""
+    """The memory that a call which must raise ValueError needs, and the message."""
     tracemalloc.start()
     try:
         with pytest.raises(ValueError) as error:
@@ -52,7 +52,7 @@ def test_a_small_archive_of_large_arrays_is_refused_before_it_is_read(tmp_path):
     assert path.stat().st_size < 2**16
     peak, message = peak_of(lambda: uv.Losses.load(path, max_bytes=2**25))
     assert peak < 2**22
-    assert "a.npz asks for 335" in message
+    assert "a.npz needs 335" in message
     assert "more than max_bytes=33554432: pass a larger max_bytes" in message
     # With leave it is read, and found to be nonsense.
     with pytest.raises(ValueError, match=r"a\.npz contains no losses that can be used"):

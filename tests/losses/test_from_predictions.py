@@ -201,11 +201,13 @@ def test_groups_are_kept_and_taken_by_the_tests():
 
 def test_labels_that_were_never_seen_are_errors_with_a_warning():
     rule = np.where(PLACE == 3, 7, RULES["a"])
-    with pytest.warns(uv.UcvtestWarning, match=r"1 predictions of labels that y has not \(7\)"):
+    with pytest.warns(
+        uv.UcvtestWarning, match=r"1 predictions of labels that do not occur in y \(7\)"
+    ):
         losses = made({"a": rule})
     assert losses.means[0, 0] == pytest.approx((rule != Y).mean())
     with (
-        pytest.warns(uv.UcvtestWarning, match="labels that y has not"),
+        pytest.warns(uv.UcvtestWarning, match="labels that do not occur in y"),
         pytest.raises(ValueError, match="predictions contains 7, for which the matrix has no cost"),
     ):
         made({"a": rule}, loss=[[0, 1], [1, 0]])
@@ -232,19 +234,19 @@ def test_bool_and_categorical_labels_are_labels():
         ({"rules": {}}, "predictions is empty: pass at least one"),
         ({"rules": {1: A}}, "predictions has the key 1: names must be different strings"),
         ({"rules": {" ": A}}, "names must be different strings with text"),
-        ({"rules": {"a": A[:59]}, "loss": "auc"}, r"predictions\['a'\] has 59 values, where 60"),
+        ({"rules": {"a": A[:59]}, "loss": "auc"}, r"predictions\['a'\] has 59 values, but 60"),
         ({"rules": {"a": np.c_[A, A]}, "loss": "auc"}, r"shape \(60, 2\): pass one column, such"),
         ({"rules": {"a": 1}}, r"predictions\['a'\] must have one dimension, got shape \(\)"),
-        ({"rules": {"a": A / 100}}, "pass labels of the same type, such as p > 0.5 made labels"),
-        ({"rules": {"a": RULES["a"].astype(str)}}, r"contains '.', '.', and the labels of y are"),
+        ({"rules": {"a": A / 100}}, "pass labels of the same type, for example from p > 0.5"),
+        ({"rules": {"a": RULES["a"].astype(str)}}, r"contains '.', '.', but the labels of y are"),
         ({"rules": {"a": [None, *RULES["a"][1:]]}}, r"predictions\['a'\] has 1 missing values"),
         ({"rules": {"a": [{}] * 60}}, r"predictions\['a'\] must contain labels"),
         ({"rules": {"a": A}, "loss": "log"}, "goes from 6 to 75, but probabilities lie between"),
         ({"rules": {"a": A * math.nan}, "loss": "auc"}, "has 60 values that are missing: drop"),
         ({"rules": {"a": A * math.inf}, "loss": "squared"}, "60 values that are missing or inf"),
         ({"rules": {"a": ["x"] * 60}, "loss": "squared"}, r"predictions\['a'\] contains string"),
-        ({"y": None}, "y must contain what was to be predicted: only loss='score' needs none"),
-        ({"loss": "score"}, "y does not apply with loss='score', which takes scores as they are"),
+        ({"y": None}, "y must contain the true response: only loss='score' does not"),
+        ({"loss": "score"}, "y does not apply with loss='score', which uses scores directly"),
         (
             {"y": None, "loss": "score", "pos_label": 1},
             "pos_label does not apply with loss='score'",
@@ -252,7 +254,7 @@ def test_bool_and_categorical_labels_are_labels():
         ({"y": Y * 0, "loss": "auc"}, "y has one class only"),
         (
             {"y": Y * 0 + 2, "loss": "brier"},
-            r"one class only \(2\), and does not .* pass pos_label=",
+            r"one class only \(2\), which does not .* pass pos_label=",
         ),
         ({"y": A / 7}, "loss='zero_one' needs class labels, but y contains real values: use loss="),
         ({"y": A / 7, "loss": "auc"}, "loss='auc' needs class labels, but y contains real values"),
@@ -265,7 +267,10 @@ def test_bool_and_categorical_labels_are_labels():
         ({"y": [math.nan, *Y[1:]], "loss": "squared"}, "y has 1 values that are missing or infini"),
         ({"y": np.c_[Y, Y]}, r"y must have one dimension, got shape \(60, 2\)$"),
         ({"loss": "brie"}, "loss='brie' is unknown: use one of zero_one, .*auc, score, or a"),
-        ({"loss": uv.Loss("score", np.subtract, "number")}, "is called 'score', which means some"),
+        (
+            {"loss": uv.Loss("score", np.subtract, "number")},
+            "has the name 'score', which has another",
+        ),
         ({"loss": np.eye(3)}, r"loss has shape \(3, 3\), but y has 2 classes \(0, 1\)"),
         ({"loss": lambda y, p: np.zeros(3)}, r"loss custom returned shape \(3,\)"),
         ({"pos_label": 2}, "pos_label=2 is not one of the labels 0, 1"),

@@ -154,7 +154,7 @@ def test_frames_are_taken_and_one_learner_has_an_interval():
         ({"scores": {"a": []}}, "must contain one score for each split"),
         ({"scores": {"a": ["x", "y"]}}, r"fold_scores\['a'\] contains strings where numbers"),
         ({"scores": {"a": [1, np.nan]}}, r"fold_scores\['a'\] has nan for split 1: a fit failed"),
-        ({"scores": {"a": [1, 2], "b": [1]}}, r"fold_scores\['b'\] has 1 scores, where 2 are need"),
+        ({"scores": {"a": [1, 2], "b": [1]}}, r"fold_scores\['b'\] has 1 scores, but 2 are need"),
         ({"n_learn": 0}, "n_learn must be at least 1, got 0"),
         ({"n_test": 2.5}, "n_test must be an integer, got 2.5"),
         (
@@ -166,11 +166,14 @@ def test_frames_are_taken_and_one_learner_has_an_interval():
         ({"design": "loo"}, "design='loo' is unknown: use one of kfold, repeated_kfold, splits"),
         ({"design": "splits", "n_folds": 4}, "n_folds does not apply with design='splits'"),
         ({"design": "repeated_kfold"}, "n_folds must be given with design='repeated_kfold'"),
-        ({"design": "repeated_kfold", "n_folds": 3}, "n_folds=3 does not fit 4 scores with design"),
-        ({"n_folds": 2}, "n_folds=2 does not fit 4 scores .*design='repeated_kfold' for several"),
+        (
+            {"design": "repeated_kfold", "n_folds": 3},
+            "n_folds=3 does not match 4 scores with design",
+        ),
+        ({"n_folds": 2}, "n_folds=2 does not match 4 scores .*design='repeated_kfold' for several"),
         ({"n_folds": 1}, "n_folds must be at least 2, got 1"),
         ({"greater_is_better": "yes"}, "greater_is_better must be True or False, got 'yes'"),
-        ({"n_learn": 10**10}, "takes too much memory: divide both by the same number"),
+        ({"n_learn": 10**10}, "needs too much memory: divide both by the same number"),
     ],
 )
 def test_what_cannot_be_used_is_refused(options, message):

@@ -164,11 +164,11 @@ FIRST = {name: row[0] for name, row in LABELS.items()}
     ("rules", "more", "message"),
     [
         (FIRST, {"fold": np.zeros(N)}, r"^fold names one fold only \(0.0\) in repeat 0"),
-        (FIRST, {"fold": FOLD[:-1]}, "^fold names 19 observations, where 20 are needed$"),
+        (FIRST, {"fold": FOLD[:-1]}, "^fold is for 19 observations, but 20 are needed$"),
         (FIRST, {"fold": [None, *FOLD[1:]]}, "^fold has 1 missing values"),
         (FIRST, {"fold": 5}, r"^fold must contain the fold of each observation, shape \(n,\), or"),
-        (FIRST, {"fold": FOLDS}, r"^predictions\['a'\] has shape \(20,\), where fold has 3 rep"),
-        (LABELS, {"fold": FOLD}, r"^predictions\['a'\] has shape \(3, 20\), and fold is that of"),
+        (FIRST, {"fold": FOLDS}, r"^predictions\['a'\] has shape \(20,\), but fold has 3 rep"),
+        (LABELS, {"fold": FOLD}, r"^predictions\['a'\] has shape \(3, 20\), but fold is for"),
         (FIRST, {"fold": pd.DataFrame(FOLDS.T)}, "^fold is a DataFrame: pass one column"),
         (
             {name: pd.Series(row) for name, row in FIRST.items()},
@@ -198,7 +198,7 @@ def test_ranks_are_not_pooled_over_folds():
             )
 
 
-@pytest.mark.filterwarnings("ignore:.*labels that y has not")
+@pytest.mark.filterwarnings("ignore:.*labels that do not occur in y")
 def test_labels_that_y_lacks_are_in_every_repeat_or_in_none():
     y, fold = np.array([0, 2, 4] * 4), np.arange(12) // 6
     known, other = np.roll(y, 1), np.where(np.arange(12) == 3, 1, np.roll(y, 1))
@@ -208,7 +208,7 @@ def test_labels_that_y_lacks_are_in_every_repeat_or_in_none():
         )
         expected = uv.Losses.from_predictions(y, {"a": rows[0]}, metric="kappa_linear")
         assert losses.values.mean() == pytest.approx(expected.values.mean())
-    with pytest.raises(ValueError, match="in some repeats and not in others"):
+    with pytest.raises(ValueError, match="in some repeats but not in others"):
         uv.Losses.from_predictions(
             *(y, {"a": np.stack([known, other])}),
             metric="f1_macro",

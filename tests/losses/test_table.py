@@ -306,7 +306,7 @@ def test_differences_are_first_minus_second(cancer):
 @pytest.mark.parametrize("learner", ["d", 3, -1, True, 0.0, None, np.zeros(2), ["a"]])
 def test_learners_that_do_not_exist_are_refused(learner):
     losses = uv.Losses.from_arrays(np.zeros((3, 2, 2)), np.eye(2), learners=["a", "b", "c"])
-    with pytest.raises(ValueError, match="is none of a, b, c, nor a place from 0 to 2"):
+    with pytest.raises(ValueError, match="is neither one of a, b, c nor a position from 0 to 2"):
         losses.number_of(learner)
 
 
@@ -365,9 +365,9 @@ def test_a_loss_of_ones_own_has_its_name_and_no_bounds():
     [
         ({"values": np.zeros((2, 3))}, r"values must have shape \(L, R, n\) = \(L, 2, 2\)"),
         ({"values": np.zeros(2)}, "values must have shape"),
-        ({"values": [[0, np.nan], [0, 0]]}, "values contains NaN or infinity where"),
-        ({"values": [[0, np.inf], [0, 0]]}, "values contains NaN or infinity where"),
-        ({"values": [[0, 2], [0, 0]]}, "values go from 0 to 2, and loss='zero_one' lies between"),
+        ({"values": [[0, np.nan], [0, 0]]}, "values contains NaN or infinity for"),
+        ({"values": [[0, np.inf], [0, 0]]}, "values contains NaN or infinity for"),
+        ({"values": [[0, 2], [0, 0]]}, "values go from 0 to 2, but loss='zero_one' lies between"),
         ({"learning": [[1, 1], [0, 1]]}, "split 0 of the design tests nothing"),
         ({"learners": ["a", "b"]}, "learners must be 1 different names"),
         ({"learners": "a"}, "learners must be 1 different names"),
@@ -440,7 +440,7 @@ def test_scores_of_scikit_learn_are_the_means_of_evaluate(cancer, diabetes, scor
     assert found.design == expected.design
     assert found.learners == expected.learners
     assert (found.loss, found.bounds) == (loss, expected.bounds)
-    with pytest.raises(ValueError, match="hold only the mean of each resample"):
+    with pytest.raises(ValueError, match="contain only the mean of each resample"):
         _ = found.array
     result = uv.CorrectedTTest.from_losses(found).fit()
     np.testing.assert_allclose(
@@ -457,7 +457,7 @@ def scikit_learns(**changes):
 @pytest.mark.parametrize(
     ("results", "options", "message"),
     [
-        ({}, {}, "results is empty: pass at least one"),
+        ({}, {}, "results is empty: pass the results"),
         (
             {"a": {"test_score": [1]}},
             {},
@@ -479,9 +479,13 @@ def scikit_learns(**changes):
         (
             {"a": scikit_learns()},
             {"score": "neg_mean_squared_error"},
-            "scores from 0.5 to 1, which neg_mean_squared_error cannot have",
+            "scores from 0.5 to 1, which are impossible for neg_mean_squared_error",
         ),
-        ({"a": scikit_learns(test_score=np.array([-1, 0.5]))}, {}, "which accuracy cannot have"),
+        (
+            {"a": scikit_learns(test_score=np.array([-1, 0.5]))},
+            {},
+            "which are impossible for accuracy",
+        ),
         ({"a": scikit_learns()}, {"n_obs": 3}, "must contain row numbers from 0 to 2"),
         (
             {
@@ -551,11 +555,11 @@ def stored():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "else"}, "does not hold losses written by Losses.save"),
+        ({"format": "else"}, "does not contain losses written by Losses.save"),
         ({"version": 2}, "has format version 2, this ucvtest reads version 1: upgrade ucvtest"),
         ({"version": "1"}, "has no format version, got '1'"),
         ({"version": None}, "has no format version"),
-        ({"n_obs": 10**15}, "n_obs=1000000000000000 with 2 learning sets asks for"),
+        ({"n_obs": 10**15}, "n_obs=1000000000000000 with 2 learning sets needs"),
         ({"n_obs": "3"}, "n_obs='3' with"),
         ({"n_obs": 2}, "must contain row numbers from 0 to 1"),
         ({"learning": [[0, 1], [-1]]}, "must contain row numbers"),
@@ -564,8 +568,8 @@ def stored():
         ({"testing": [[1], [0]]}, "tests observations that it learns from"),
         ({"means": [[0.5, 0.5]]}, "means must contain numbers of shape"),
         ({"means": "x"}, "data contains no losses that can be used"),
-        ({"means": None}, "means must be there"),
-        ({"means": [[0.5, 2]] * 2}, "means must lie between 0 and 1 for loss='auc'"),
+        ({"means": None}, "means are missing"),
+        ({"means": [[0.5, 2]] * 2}, "means are AUCs for loss='auc', so they must lie"),
         ({"learners": ["a", " "]}, "learners must be 2 different names"),
         ({"values": [[0.0], [0.0]]}, "values must contain numbers of shape"),
         ({"values": [[0.0, None]] * 2}, "values must be finite numbers"),
@@ -588,7 +592,7 @@ def test_changed_dictionaries_are_refused(change, message):
 def test_means_of_other_losses_are_refused():
     losses = uv.Losses.from_arrays([[0, 0, 1], [1, 0, 0]], [[1, 1, 0], [0, 1, 1]])
     assert losses.means.tolist() == [[1, 1]]
-    with pytest.raises(ValueError, match="means are not those of values: leave"):
+    with pytest.raises(ValueError, match="means are not the means of values: leave"):
         replace(losses, means=np.array([[1, 0.5]]))
 
 
@@ -596,9 +600,9 @@ def test_dictionaries_that_lack_a_part_are_refused():
     for name in set(stored()) - {"format", "version"}:
         data = stored()
         del data[name]
-        with pytest.raises(ValueError, match=f"data lacks {name}"):
+        with pytest.raises(ValueError, match=f"data does not contain {name}"):
             uv.Losses.from_dict(data)
-    with pytest.raises(ValueError, match="data does not hold losses"):
+    with pytest.raises(ValueError, match="data does not contain losses"):
         uv.Losses.from_dict([1, 2])
 
 
@@ -631,7 +635,9 @@ def test_pickled_arrays_are_never_read(tmp_path):
 def test_archives_of_other_things_are_refused(tmp_path):
     path = tmp_path / "losses.npz"
     np.savez(path, x=np.zeros(3))
-    with pytest.raises(ValueError, match=r"losses\.npz lacks words, learning, testing, means"):
+    with pytest.raises(
+        ValueError, match=r"losses\.npz does not contain words, learning, testing, means"
+    ):
         uv.Losses.load(path)
     np.save(tmp_path / "a.npy", np.zeros(3))
     (tmp_path / "a.npy").rename(path)

@@ -293,7 +293,7 @@ def test_what_is_dropped_leaves_the_rest_as_it_was():
 def test_scores_of_sets_say_nothing_of_groups():
     groups = np.repeat(np.arange(30), 2)
     losses = uv.evaluate(["lda", "knn:3"], X, Y, 5, scoring="recall", groups=groups, rng=0)
-    with pytest.raises(ValueError, match="hold only the mean of each resample, which says nothin"):
+    with pytest.raises(ValueError, match="contain only the mean of each resample, without groups"):
         uv.CorrectedTTest.from_losses(losses).fit()
 
 

@@ -181,5 +181,5 @@ def test_what_leaves_no_value_is_a_status(metric, time, event, reason):
     losses = uv.Losses.from_predictions(uv.survival(time, event), EVERYBODY, metric=metric)
     result = uv.HoldOutTest.from_losses(losses).fit()
     assert math.isnan(result.estimate)
-    assert f"has no value here, as {reason}" in result.status
+    assert f"has no value here, because {reason}" in result.status
     assert "test more observations" in result.status

@@ -116,7 +116,7 @@ def test_immutable():
         ),
         (
             lambda d: {key: d[key] for key in d if key not in ("se", "notes")},
-            "data lacks se, notes: it was cut short or edited",
+            "data does not contain se, notes: it was cut short or edited",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Losses of clusters, from those of their rows."""
+"""Losses of clusters, from losses of their rows."""
 
 from dataclasses import replace
 
@@ -12,23 +12,23 @@ __all__ = ["of_clusters"]
 
 
 def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
-    """The losses whose observations are the clusters of these; see `Clusters` for what they are.
+    """The losses of the clusters; see `Clusters` for their definition.
 
-    Of scores there remain the AUCs of test sets, over pairs of rows from different clusters: with
-    the weight "group" the rows of a cluster that are of one class share the weight of one.
+    For scores, the AUCs of test sets remain, over pairs of rows from different clusters. With the
+    weight "group", the rows of a cluster in one class share the weight of one row.
     """
     groups, design = clusters.groups, losses.design.by_groups(clusters.groups)
     if losses.values is None:
         if not losses.metric.ranks_pairs:
             raise ValueError(
-                "these losses hold only the mean of each resample, which says nothing of groups: "
-                "use a loss that is a mean over observations, such as scoring='accuracy'"
+                "these losses contain only the mean of each resample, without groups: use a loss "
+                "that is a mean over observations, such as scoring='accuracy'"
             )
         return replace(losses, design=design, target=None, groups=None)
     if losses.metric.ranks_pairs:
         means = _aucs(losses, clusters)
         return replace(losses, design=design, means=means, values=None, target=None, groups=None)
-    # The place, among the clusters tested with a learning set, of each row that is tested with it.
+    # The position of each tested row among the clusters tested with a learning set.
     resample, row = np.nonzero(losses.design.testing)
     tested_index = np.cumsum(design.testing).reshape(design.testing.shape) - 1
     tested = tested_index[resample, groups.index[row]]
@@ -54,7 +54,7 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
 
 
 def _target_of(losses: Losses, clusters: Clusters) -> np.ndarray | None:
-    """Labels of the clusters; of survival times there are none."""
+    """Labels of the clusters; survival times have none."""
     labels = losses.target if losses.event is None else None
     return None if labels is None else clusters.groups.classes(labels)
 
@@ -80,7 +80,7 @@ def _aucs(losses: Losses, clusters: Clusters) -> np.ndarray:
 def _auc(
     scores: np.ndarray, positive: np.ndarray, index: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """Share of the weight of pairs of different clusters that are in the right order, (L,)."""
+    """Share of the weight of pairs from different clusters that are in the right order, (L,)."""
     pairs = weight[positive][:, None] * weight[~positive]
     pairs *= index[positive][:, None] != index[~positive]
     above, below = scores[:, positive, None], scores[:, None, ~positive]
@@ -88,6 +88,6 @@ def _auc(
     total = pairs.sum()
     if not total:
         return np.full(len(scores), np.nan)
-    # Rounding can take a sum of weights just above their total.
+    # Rounding can raise a sum of weights just above their total.
     auc: np.ndarray = np.minimum((right * pairs).sum(axis=(1, 2)) / total, 1.0)
     return auc

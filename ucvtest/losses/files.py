@@ -1,4 +1,4 @@
-"""Losses as plain dictionaries, JSON and .npz files, without pickle, and checked when read."""
+"""Losses as plain dictionaries, JSON and .npz files, without pickle and checked on reading."""
 
 import json
 import math
@@ -25,13 +25,14 @@ __all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
 
 FORMAT = "ucvtest.Losses"
 FORMAT_VERSION = 1
-"""What is written, and the only version that is read."""
+"""The version that is written, and the only version that is read."""
 
 MAX_BYTES = 2**30
-"""Bytes of arrays that are read unless the user allows more: small files can declare any number."""
+"""Most bytes of arrays that are read unless the user allows more; small files can declare any
+size."""
 
 JSON_GROWTH = 8
-"""Memory that numbers take once they are read, as a multiple of their JSON text."""
+"""Memory of numbers after reading, as a multiple of their JSON text."""
 
 WORDS = ("learners", "loss", "in_words", "bounds", "settings", "diagnostics", "elapsed")
 ARRAYS = ("learning", "testing", "means", "values", "target")
@@ -47,7 +48,7 @@ KINDS = {
 """The kinds of NumPy types that arrays of an archive may have."""
 
 DAMAGED = (*UNUSABLE, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
-"""What they raise over archives that are damaged, encrypted, or none."""
+"""Errors about files that are damaged, encrypted, or not archives."""
 
 
 def to_dict(losses: Any) -> dict[str, Any]:
@@ -80,26 +81,28 @@ def to_dict(losses: Any) -> dict[str, Any]:
 
 
 def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """The fields of `Losses` in what `to_dict` gave.
+    """The fields of `Losses` from the result of `to_dict`.
 
     Raises
     ------
     ValueError
-        If `data` is something else, of another format version, lacks a part, or asks for more than
-        `max_bytes`.
+        If `data` is something else, has another format version or a missing part, or needs more
+        than `max_bytes`.
     """
     _check_max_bytes(max_bytes)
     _check_format(data, "data")
     missing = [name for name in ("n_obs", *ARRAYS, *WORDS) if name not in data]
     if missing:
-        raise ValueError(f"data lacks {', '.join(missing)}: it was cut short, or changed")
+        raise ValueError(
+            f"data does not contain {', '.join(missing)}: it was cut short, or changed"
+        )
     try:
         splits = list(zip(data["learning"], data["testing"], strict=True))
         n_obs = data["n_obs"]
         matrix_sizes = f"n_obs={n_obs!r:.60} with {len(splits)} learning sets"
         if not is_integer(n_obs) or n_obs < 1:
             raise ValueError(f"{matrix_sizes} is impossible")
-        # Each of two 0/1 matrices has a byte for every learning set and observation.
+        # Two 0/1 matrices have a byte for every learning set and observation.
         _check_size(matrix_sizes, 2 * n_obs * len(splits), max_bytes)
         arrays = {
             name: None if data[name] is None else _array(name, data[name])
@@ -117,12 +120,12 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
 
 
 def write(losses: Any, path: str | Path) -> None:
-    """Write losses to a .json or .npz file; an older one stays until the new one is whole.
+    """Write losses to a .json or .npz file; an older file stays until the new one is complete.
 
     Raises
     ------
     ValueError
-        If the name ends otherwise.
+        If the name has another ending.
     """
     path = _as_path(path)
     if _suffix(path) == ".json":
@@ -151,8 +154,8 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the file contains something else, has another format version, is damaged, or asks for
-        more than `max_bytes`.
+        If the file contains something else, has another format version, is damaged, or needs more
+        than `max_bytes`.
     """
     _check_max_bytes(max_bytes)
     path = _as_path(path)
@@ -176,7 +179,7 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
 
 
 def _check_max_bytes(max_bytes: Any) -> None:
-    """Refuse what is no positive number of bytes."""
+    """Refuse anything but a positive number of bytes."""
     if not is_integer(max_bytes) or max_bytes < 1:
         raise ValueError(f"max_bytes must be a positive integer, got {max_bytes!r:.60}")
 
@@ -184,14 +187,14 @@ def _check_max_bytes(max_bytes: Any) -> None:
 def _check_size(source: str, size: int, max_bytes: int) -> None:
     if size > max_bytes:
         raise ValueError(
-            f"{source} asks for {size} bytes of memory, more than max_bytes={max_bytes}: "
-            "pass a larger max_bytes if you know where it comes from"
+            f"{source} needs {size} bytes of memory, more than max_bytes={max_bytes}: pass a "
+            "larger max_bytes if you trust its source"
         )
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """An archive, where damage found while it is open is said in our words."""
+    """Open an archive; damage found while it is open is reported in our own words."""
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
@@ -202,7 +205,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
-    """The arrays of an archive, whose sizes and shapes are checked before any of them is read."""
+    """The arrays of an archive; all sizes and shapes are checked before any array is read."""
     with _opened(path) as archive:
         members = {
             name: archive.getinfo(f"{name}.npy")
@@ -216,7 +219,9 @@ def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
     _check_size(path.name, sum(member.file_size for member in members.values()), max_bytes)
     missing = [name for name in ("words", "learning", "testing", "means") if name not in shapes]
     if missing:
-        raise ValueError(f"{path.name} lacks {', '.join(missing)}: it contains no losses")
+        raise ValueError(
+            f"{path.name} does not contain {', '.join(missing)}, so it is not a file of losses"
+        )
     _check_shapes(path.name, shapes)
     with _opened(path) as archive:
         return {
@@ -233,7 +238,7 @@ def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
         "learning": len(sets) == 2,
         "testing": shapes["testing"] == sets,
         "means": len(means) == 2 and means[1:] == sets[:1],
-        # One number for each tested observation, which are in `testing`.
+        # One number for each tested observation in `testing`.
         "values": values[:1] == means[:1] and math.prod(values[1:]) <= math.prod(sets),
         "predictions": predictions[:2] == values and len(predictions) <= 3,
         "event": shapes.get("event") in (None, sets[1:]),
@@ -249,7 +254,7 @@ def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
 
 
 def _check_member(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> tuple[int, ...]:
-    """The shape of an array; wrong types, or not as many bytes as the shape needs, are refused."""
+    """The shape of an array; wrong types and wrong numbers of bytes are refused."""
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{name} is compressed in an unusual way")
     with archive.open(member) as file:
@@ -268,12 +273,12 @@ def _check_member(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     with archive.open(member) as file:
-        # Without pickle a file from elsewhere can run no code.
+        # Without pickle, a file from elsewhere cannot run code.
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def _array(name: str, rows: Any) -> np.ndarray:
-    """Numbers of a list, or a list of lists; None is NaN, and infinity a string."""
+    """Numbers of a list, or of a list of lists; None is NaN, and infinity is a string."""
     values = rows
     while values and isinstance(values[0], list):
         values = [*chain.from_iterable(values)]
@@ -286,8 +291,8 @@ def _array(name: str, rows: Any) -> np.ndarray:
 def _words_of(losses: Any) -> dict[str, Any]:
     if losses.predictions is not None and named_smooth_metric(losses.loss) is None:
         raise ValueError(
-            f"losses of metric {losses.loss!r:.60}, which is your own, cannot be saved: save those "
-            "of a metric with a name, losses.about('f1'), and score the predictions again"
+            f"losses of your own metric {losses.loss!r:.60} cannot be saved: save "
+            "losses.about('f1'), or another metric with a name, and score the predictions again"
         )
     return {
         "learners": list(losses.learners),
@@ -302,7 +307,7 @@ def _words_of(losses: Any) -> dict[str, Any]:
 
 
 def _fields(text_fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are no arrays, in their own types."""
+    """The fields that are not arrays, in their own types."""
     bounds, elapsed = text_fields["bounds"], text_fields["elapsed"]
     if not isinstance(text_fields["learners"], list):
         raise TypeError("learners must be a list of names")
@@ -325,7 +330,7 @@ def _fields(text_fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _says_direction(losses: Any) -> bool:
-    """Whether the name of the loss does not say by itself what is better."""
+    """Whether the name of the loss does not decide whether higher is better."""
     if losses.metric.ranks_pairs:
         return False
     return losses.greater_is_better or names_a_score(losses.loss)
@@ -350,7 +355,9 @@ def _no_number(value: float) -> str | None:
 def _check_format(data: Any, source: str) -> None:
     kind = data.get("format") if isinstance(data, Mapping) else None
     if not isinstance(kind, str) or kind != FORMAT:
-        raise ValueError(f"{source} does not hold losses written by Losses.save or Losses.to_dict")
+        raise ValueError(
+            f"{source} does not contain losses written by Losses.save or Losses.to_dict"
+        )
     check_format_version(source, data.get("version"), FORMAT_VERSION)
 
 

@@ -23,7 +23,7 @@ __all__ = ["FromArrays"]
 
 
 class FromArrays:
-    """Losses made of arrays."""
+    """Losses made from arrays."""
 
     if TYPE_CHECKING:
 
@@ -44,7 +44,7 @@ class FromArrays:
         groups: Any = None,
         greater_is_better: bool | None = None,
     ) -> Self:
-        """Losses that were computed elsewhere.
+        """Make losses that were computed elsewhere.
 
         Parameters
         ----------
@@ -52,34 +52,34 @@ class FromArrays:
             Loss of each learner after each fit at each observation; entries of untested
             observations are ignored. Decision scores for ``loss="auc"``.
         learning, testing : array of 0/1, shape (R, n)
-            Which observations were learnt from and which tested; by default all others are tested.
-            A single row that learns from nothing is about rules that are fixed: see
-            `from_predictions`. Of data frames the columns are the observations, whose names must
-            be those of `values`, `y` and `groups` where these have names too.
+            Which observations are in the learning set and which are tested; by default all others
+            are tested. A single row with an empty learning set is about fixed rules: see
+            `from_predictions`. The columns of data frames are observations. Their names must be the
+            same as in `values`, `y` and `groups` if these have names.
         learners : sequence of str, optional
             By default "learner 1", "learner 2", ...
         loss : str
             A name that ucvtest knows ("zero_one", "squared", "absolute", "log"), "auc", or any
-            other for a loss of your own. Names of scores ("accuracy", "r2") need
+            other name for your own loss. Names of scores ("accuracy", "r2") need
             `greater_is_better`.
         y : array-like, shape (n,), optional
             Labels of any type, or real values; two classes are needed for "auc".
         pos_label : optional
-            The positive class, which scores are about. Of the labels 0 and 1, False and True, or
-            -1 and 1 it is the larger one; of others it must be named for "auc".
+            The positive class, which scores are about. For labels 0 and 1, False and True, or -1
+            and 1 it is the larger one. For other labels it must be named for "auc".
         groups : array-like, shape (n,), optional
-            The cluster of each observation, the unit of resampling: labels of any type. Tests
-            take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
+            The cluster of each observation, which is the unit of resampling: labels of any type.
+            Tests take it into account or refuse the losses (see ``from_losses(group_weight=)``).
         greater_is_better : bool, optional
-            Whether the values are scores, of which greater ones are better. A name that ucvtest
-            knows says so itself; other names mean losses, and those of scores must come with it.
+            Whether the values are scores, so that greater is better. For names that ucvtest knows,
+            this is known. Other names mean losses, unless this argument is given.
 
         Raises
         ------
         ValueError
-            If shapes do not match, values that are tested are not finite or outside of the
-            bounds of the loss, `y` is missing, the design divides a group, or the name is that of
-            a score and `greater_is_better` does not say so.
+            If shapes do not match, tested values are not finite or outside the bounds of the loss,
+            `y` is missing, the design divides a group, or the name is the name of a score but
+            `greater_is_better` is missing.
 
         Examples
         --------
@@ -131,7 +131,7 @@ def _of_arrays(
         raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
     greater = direction_of(loss, greater_is_better)
     if not greater and known_metric(ALIASES.get(loss, loss)) is not None:
-        # Of more than one spelling one is what tests know.
+        # Tests know one of several spellings.
         loss = ALIASES.get(loss, loss)
     several = isinstance(values, (list, tuple))
     value_tables = (
@@ -155,20 +155,20 @@ def _of_arrays(
         check_size("values", tested_values)
     if not np.isfinite(tested_values).all():
         raise ValueError(
-            "values contains NaN or infinity where observations are tested: every tested "
-            "observation needs a finite number"
+            "values contains NaN or infinity for tested observations: every tested observation "
+            "needs a finite number"
         )
     bounds = _bounds(metric_of_loss) if score is None else score.reported_bounds
     if score is not None and bounds is None and tested_values.max() > 0:
         raise ValueError(
-            f"values go up to {tested_values.max():.3g}, and {loss} is never above 0: pass the "
+            f"values go up to {tested_values.max():.3g}, but {loss} is never above 0: pass the "
             "negative losses, or name the loss itself"
         )
     if bounds and (tested_values.min() < bounds[0] or tested_values.max() > bounds[1]):
         raise ValueError(
-            f"values go from {tested_values.min():.3g} to {tested_values.max():.3g}, and "
-            f"loss={loss!r:.60} lies between {bounds[0]:g} and {bounds[1]:g}: name "
-            "your loss otherwise"
+            f"values go from {tested_values.min():.3g} to {tested_values.max():.3g}, but "
+            f"loss={loss!r:.60} lies between {bounds[0]:g} and {bounds[1]:g}: give your loss another "
+            "name"
         )
     clusters = as_groups(groups, design.n_obs)
     target, positive = (None, None) if y is None else _target(y, pos_label, metric_of_loss)
@@ -196,16 +196,16 @@ def _of_arrays(
 
 
 def _in_words(loss: str, metric_of_loss: Metric | None, *, greater: bool) -> str:
-    """What is estimated."""
+    """The estimand in words."""
     if metric_of_loss is not None:
         return metric_of_loss.in_words
     return f"expected {loss}" if greater else f"expected {loss} loss"
 
 
 def _target(y: Any, pos_label: Any, metric_of_loss: Metric | None) -> tuple[np.ndarray, Any]:
-    """Labels 0, 1, ..., or the real response, as `Sample` has them; the class that scores rank."""
+    """Labels 0, 1, ..., or the real response, as in `Sample`; and the class that scores rank."""
     response = as_response(y)
-    # A loss of the user's own may score either, so that whole numbers remain labels.
+    # A user's loss may score labels or numbers, so whole numbers remain labels.
     output = "label" if metric_of_loss is None else metric_of_loss.output
     if response.ndim == 1 and taken_for_classes(y, output, pos_label=pos_label):
         classes, codes = code_labels(y, pos_label)
@@ -217,5 +217,5 @@ def _target(y: Any, pos_label: Any, metric_of_loss: Metric | None) -> tuple[np.n
 
 
 def _bounds(metric: Metric | None) -> tuple[float, float] | None:
-    """Those of single values; scores have none."""
+    """The bounds of single values; scores have none."""
     return metric.bounds if metric is not None and metric.is_mean else None

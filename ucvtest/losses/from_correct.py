@@ -1,4 +1,4 @@
-"""Losses from what was right and wrong: answers that were marked by somebody else."""
+"""Losses from marks of right and wrong answers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,11 +20,11 @@ __all__ = ["FromCorrect"]
 ACCURACY = "accuracy"
 
 MOST_LISTED = 3
-"""Values that a message lists."""
+"""Most values that a message lists."""
 
 
 class FromCorrect:
-    """Losses made of what is right and wrong."""
+    """Losses made from right and wrong answers."""
 
     if TYPE_CHECKING:
 
@@ -33,17 +33,17 @@ class FromCorrect:
     @classmethod
     @named_options
     def from_correct(cls, correct: Mapping[str, Any], *, groups: Any = None) -> Self:
-        """Which answers were right, of one model or several that answered the same questions.
+        """Make losses from marks of the answers of one or several models to the same questions.
 
-        For answers that were marked already, as in evaluations of language models, and for shares
-        of one class alone, such as the sensitivity among the ill. Results are in units of the
-        accuracy, of which higher is better, and about these models: nothing was fitted.
+        Use it for answers that were marked already, as in evaluations of language models, and for
+        shares within one class, such as the sensitivity among the ill. Results are in units of
+        accuracy, so higher is better. They are about these models; nothing is fitted.
 
         Parameters
         ----------
         correct : mapping, DataFrame or path
-            Name of each model and n values, True or 1 for a right answer, False or 0 for a wrong
-            one. A path is that of a CSV or parquet file with a column for each model.
+            The name of each model and its n values: True or 1 for a right answer, False or 0 for a
+            wrong one. A path leads to a CSV or parquet file with a column for each model.
         groups : array-like, shape (n,), or str, optional
             The cluster of each row, such as the question of several answers, or the passage of
             several questions: labels of any type. A string names a column of `correct`.
@@ -51,18 +51,18 @@ class FromCorrect:
         Raises
         ------
         ValueError
-            If values are missing or are neither right nor wrong, or lengths or indices differ.
+            If values are missing or neither right nor wrong, or if lengths or indices differ.
 
         See Also
         --------
-        from_predictions : Where the right answers are known, and predictions are not marked yet;
-            and with ``loss="score"`` for answers that can be partly right.
+        from_predictions : For predictions that are not marked yet, if the right answers are known;
+        with ``loss="score"``, for answers that can be partly right.
 
         Notes
         -----
-        `HoldOutTest` gives an exact interval of one accuracy (or Wilson's), also where all answers
-        are right; `McNemarTest` the exact test of two. With `groups` rows count alike, so that the
-        estimate is the share of all rows that are right, unless a test is told
+        `HoldOutTest` gives an exact interval for one accuracy (or Wilson's), even if all answers
+        are right. `McNemarTest` is the exact test of two. With `groups`, rows count the same: the
+        estimate is the share of right answers among all rows, unless a test has
         ``group_weight="group"``.
 
         Examples
@@ -86,8 +86,8 @@ class FromCorrect:
         for name, row in rows.items():
             if len(row) != n_obs:
                 raise ValueError(
-                    f"{_quoted_name(name)} has {len(row)} values, where {n_obs} are needed: pass "
-                    "one for each question, the same for all models"
+                    f"{_quoted_name(name)} has {len(row)} values, but {n_obs} are needed: pass one "
+                    "for each question, the same for all models"
                 )
         values, design = np.stack(list(rows.values())), Design.of_fixed_rules(n_obs)
         clusters = as_groups(groups, n_obs)
@@ -121,12 +121,12 @@ def _columns(correct: Any, groups: Any) -> tuple[dict[str, Any], Any]:
         )
     column = rules.pop(groups)
     if not rules:
-        raise ValueError("correct has no column but that of groups: pass one for each model")
+        raise ValueError("correct has no column except groups: pass one column for each model")
     return rules, column
 
 
 def _marked(name: str, user_answers: Any) -> np.ndarray:
-    """Ones for what is right and zeros for what is wrong; anything else is refused."""
+    """Ones for right answers and zeros for wrong ones; anything else is refused."""
     column = as_column(_quoted_name(name), user_answers)
     if column.ndim != 1:
         raise ValueError(f"{_quoted_name(name)} must have one dimension, got shape {column.shape}")
@@ -141,7 +141,7 @@ def _marked(name: str, user_answers: Any) -> np.ndarray:
     unmarked = [value for value in column.tolist() if not _is_marked(value)]
     if unmarked:
         raise ValueError(
-            f"{_quoted_name(name)} contains {_listed(unmarked)}, and values must be True or False, "
+            f"{_quoted_name(name)} contains {_listed(unmarked)}, but values must be True or False, "
             f"or 1 and 0: {_remedy(unmarked)}"
         )
     return column.astype(float)
@@ -154,12 +154,13 @@ def _is_marked(value: Any) -> bool:
 def _remedy(unmarked: list[Any]) -> str:
     if any(isinstance(value, str) for value in unmarked):
         return (
-            f"compare with what a right one is called, such as column == {unmarked[0]!r:.30}, or "
-            "leave columns out that are of no model"
+            f"compare with the name of a right answer, such as column == {unmarked[0]!r:.30}, or "
+            "leave out columns that do not belong to a model"
         )
     return (
-        "answers that can be partly right are scores, for Losses.from_predictions(None, ..., "
-        "loss='score'); of several answers to a question each is a row, with groups=question"
+        "answers that can be partly right are scores: use Losses.from_predictions(None, ..., "
+        "loss='score'); with several answers to a question, each answer is a row, with "
+        "groups=question"
     )
 
 

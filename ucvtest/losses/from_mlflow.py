@@ -1,4 +1,4 @@
-"""Predictions in evaluation tables of MLflow's runs, and answers that judges have assessed."""
+"""Predictions in evaluation tables of MLflow's runs, and answers assessed by judges."""
 
 import json
 import math
@@ -16,11 +16,11 @@ TABLE = "eval_results_table.json"
 QUESTIONS = ("request", "inputs", "question")
 """Columns of questions in tables of assessments."""
 MARKS = {"yes": 1.0, "no": 0.0}
-"""What judges of MLflow say."""
+"""Words of MLflow's judges, and their values."""
 
 
 class FromMlflow(FromCorrect, FromPredictions):
-    """Losses made of what rules predicted, as MLflow has kept it."""
+    """Losses made from predictions that MLflow has stored."""
 
     @classmethod
     @named_options
@@ -39,44 +39,45 @@ class FromMlflow(FromCorrect, FromPredictions):
         pos_label: Any = None,
         fold: Any = None,
     ) -> Self:
-        """What rules predicted, or how their answers were assessed, as MLflow's runs have it.
+        """Make losses from predictions, or from assessments of answers, in MLflow's runs.
 
         Either `predictions` are compared with `y`, in tables of runs; or an `assessment` of
-        `mlflow.genai.evaluate` says of each answer whether it was right, or how good it was.
-        Answers are then paired by question, in whatever order they were given.
+        `mlflow.genai.evaluate` tells whether each answer was right, or how good it was. Answers are
+        then paired by question, in any order.
 
         Parameters
         ----------
         run_id : str or mapping
-            A run, whose table has a column for each rule; or name of each rule and the run that
-            evaluated it, of predictions all on the same rows in the same order. With an
+            A run whose table has a column for each rule; or the name of each rule and the run that
+            evaluated it. All predictions must be for the same rows in the same order. With an
             `assessment`, versions of models ("m-...") stand for all their evaluations.
         predictions : str or sequence of str, optional
-            The columns with predictions; of several runs the one that all have.
+            The columns with predictions; for several runs, the column that all have.
         assessment : str, optional
-            Name of a scorer. True, "yes" and 1 are right, False, "no" and 0 are wrong; any other
-            number is a score, of which higher is better. Several answers to a question are a group,
-            as many from each rule.
+            Name of a scorer. True, "yes" and 1 are right, False, "no" and 0 are wrong. Any other
+            number is a score; higher is better. Several answers to a question form a group; their
+            number must be the same for each rule.
         average : bool
-            Whether each question counts with the mean of its answers, instead of as a group; so
-            `uv.plan` says how many questions are needed.
+            Whether each question counts with the mean of its answers, instead of as a group.
+            `uv.plan` then predicts how many questions are needed.
         table : str, optional
-            File of the table, as `mlflow.log_table` and `mlflow.models.evaluate` write it; by
-            default "eval_results_table.json". Assessments are read from one only if it is named:
-            the `result_df` of an evaluation.
+            File of the table, written by `mlflow.log_table` or `mlflow.models.evaluate`; by default
+            "eval_results_table.json". Assessments are read from a table only if it is named; the
+            table is the `result_df` of an evaluation.
         y : str
-            The column with what was to be predicted.
+            The column with the true response.
         loss, metric, groups, pos_label, fold : optional
-            See `from_predictions`; groups and fold may name columns. Of an `assessment` only
-            `groups` is used: the name of an input, such as "passage", that several questions share.
+            See `from_predictions`; groups and fold may name columns. With an `assessment` only
+            `groups` is used: the name of an input, such as "passage", that several questions have
+            in common.
 
         Raises
         ------
         ImportError
             If MLflow is not installed.
         ValueError
-            If a column lacks, runs were evaluated on different rows or questions, answers have no
-            assessment, or see `from_predictions`.
+            If a column is missing, runs were evaluated on different rows or questions, or answers
+            have no assessment; see also `from_predictions`.
 
         Examples
         --------
@@ -88,8 +89,8 @@ class FromMlflow(FromCorrect, FromPredictions):
         """
         if (predictions is None) == (assessment is None):
             raise ValueError(
-                "predictions and assessment exclude each other, and one is needed: name the "
-                "columns with predictions, or a scorer of mlflow.genai.evaluate"
+                "exactly one of predictions and assessment is needed: name the columns with "
+                "predictions, or a scorer of mlflow.genai.evaluate"
             )
         check_switch("average", average)
         if assessment is not None:
@@ -100,7 +101,7 @@ class FromMlflow(FromCorrect, FromPredictions):
             return cls.from_predictions(None, marks, loss=SCORE, groups=groups)
         table = TABLE if table is None else table
         response, rules, groups, fold = _of_runs(run_id, table, y, predictions, groups, fold)
-        # Of scores it only says whether runs were evaluated on the same rows.
+        # For scores, y only tells whether runs were evaluated on the same rows.
         target = None if isinstance(loss, str) and loss == SCORE else response
         return cls.from_predictions(
             *(target, rules),
@@ -115,7 +116,7 @@ class FromMlflow(FromCorrect, FromPredictions):
 def _of_runs(
     run_id: Any, table: str, y: str, predictions: Any, groups: Any, fold: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Response, predictions by name, groups and folds, as `Losses.from_predictions` takes them."""
+    """Response, predictions by name, groups and folds, for `Losses.from_predictions`."""
     runs = list(run_id.values()) if isinstance(run_id, Mapping) else [run_id]
     _check_names([("table", table), ("y", y)] + [("run_id", run) for run in runs])
     if isinstance(run_id, Mapping):
@@ -145,8 +146,8 @@ def _of_runs(
     for run, run_table in tables.items():
         if run_table[y].tolist() != first[y].tolist():
             raise ValueError(
-                f"run {run} was evaluated on other rows than the first, as {y!r:.60} differs: log "
-                "the predictions of all for the same rows in the same order"
+                f"run {run} was evaluated on other rows than the first run, because {y!r:.60} differs: "
+                "log all predictions for the same rows in the same order"
             )
     rules = {name: tables[run][column] for name, (run, column) in run_and_column.items()}
     return first[y], rules, _column(first, "groups", groups), _column(first, "fold", fold)
@@ -159,7 +160,7 @@ def _check_names(column_or_values: Sequence[tuple[str, Any]]) -> None:
 
 
 def _column(table: Any, argument: str, column_or_values: Any) -> Any:
-    """The column that is named; what is no name as it is."""
+    """The named column; anything but a name is returned as it is."""
     if not isinstance(column_or_values, str):
         return column_or_values
     if column_or_values not in table.columns:
@@ -174,8 +175,8 @@ def _check_unused(column_or_values: Mapping[str, Any]) -> None:
     for name, value in column_or_values.items():
         if value is not None:
             raise ValueError(
-                f"{name} does not apply to an assessment, which says itself how good answers are: "
-                "remove it"
+                f"{name} does not apply to an assessment, which already tells how good answers "
+                "are: remove it"
             )
 
 
@@ -258,7 +259,7 @@ def _mark(user_mark: Any, assessment: str, run: str, question: Any) -> float:
     raise ValueError(
         f"the assessment {assessment!r:.60} of {run} is {user_mark!r:.40} for the question "
         f"{str(question)!r:.60}, but must be True or False, 'yes' or 'no', or a number: assess it "
-        "again, or count what failed as wrong in a table for Losses.from_correct"
+        "again, or count failures as wrong in a table for Losses.from_correct"
     )
 
 
@@ -278,12 +279,12 @@ def _check_same_questions(
         if unpaired:
             raise ValueError(
                 f"{len(unpaired)} questions have more answers of {name!r:.60} than of the other, "
-                f"such as {unpaired[0]!r:.60}: evaluate both on the same questions, as often"
+                f"such as {unpaired[0]!r:.60}: evaluate both on the same questions, equally often"
             )
 
 
 def _input(question: str, name: Any) -> Any:
-    """The input that says to which group a question belongs."""
+    """The input that tells to which group a question belongs."""
     inputs = json.loads(question) if question.startswith("{") else {}
     if not isinstance(name, str) or name not in inputs:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Losses from predictions that exist: of fixed rules for one test set, or out of fold."""
+"""Losses from existing predictions: of fixed rules for one test set, or out of fold."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -75,26 +75,26 @@ from ucvtest.metrics.weighted import WEIGHTED
 __all__ = ["SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
 
 WEIGHTED_ERRORS = "weighted_zero_one"
-"""What the loss of weighted errors is called."""
+"""Name of the loss of weighted errors."""
 
 SCORE, SCORE_IN_WORDS = "score", "expected score"
-"""In the place of a loss: numbers in units of their own, of which higher ones are better."""
+"""Stands for a loss: numbers in their own units; higher is better."""
 
 GIVEN_SCORES = recorded_metric(
     SCORE, in_words=SCORE_IN_WORDS, bounds=None, greater_is_better=True, of_test_sets=False
 )
 
 OF_SCORES: dict[str, Metric] = {metric.name: metric for metric in (AUC, GIVEN_SCORES)}
-"""What is not a loss, by name."""
+"""Names of metrics that are not losses."""
 
 OTHER_LOSSES = "loss='zero_one', or 'log' and 'brier' with a probability for each class"
 
 THE_REST = "the rest"
-"""What all classes are called but the one that is ranked above them."""
+"""Name of all classes except the one that is ranked above them."""
 
 
 class FromPredictions:
-    """Losses made of what fixed rules predicted, or the rules of a cross-validation."""
+    """Losses made from predictions of fixed rules, or of the rules of a cross-validation."""
 
     if TYPE_CHECKING:
 
@@ -115,77 +115,79 @@ class FromPredictions:
         fold: Any = None,
         repeat: Any = None,
     ) -> Self:
-        """What rules predicted for observations from which they have not learnt.
+        """Make losses from predictions for observations that were not learnt from.
 
-        Without `fold` these are fixed rules and one test set, from which none of them has learnt.
-        Tests about rules take them: `HoldOutTest` (the paired t test; for one error rate the exact
-        binomial test), `McNemarTest` and `DeLongTest`. Their results are about these rules: n is
-        the number of observations, and no fit is counted.
+        Without `fold` the predictions are of fixed rules on one test set, from which no rule has
+        learnt. Tests about rules use them: `HoldOutTest` (the paired t test; for one error rate the
+        exact binomial test), `McNemarTest` and `DeLongTest`. Their results are about these rules: n
+        is the number of observations, and no fit is counted.
 
         With `fold` they are out-of-fold predictions of learners. Tests about K-fold
-        cross-validation take them, such as `CorrectedTTest` and `CrossValidationWaldTest`, as
-        they take losses of `evaluate`.
+        cross-validation, such as `CorrectedTTest` and `CrossValidationWaldTest`, use them like
+        losses of `evaluate`.
 
         Parameters
         ----------
         y : array-like, shape (n,), or str
             Labels of any type, or real values; None for ``loss="score"``. A string names a column
-            of `predictions`. All labels may be the same, as among the ill, where the loss does
-            not need two: the share of right answers is then the sensitivity. Which class
-            probabilities are about must be known. Survival metrics take ``uv.survival(time,
-            event)``.
+            of `predictions`. All labels may be the same, as among the ill, if the loss does not
+            need two classes; the share of right answers is then the sensitivity. It must be known
+            which class probabilities are about. Survival metrics take ``uv.survival(time, event)``.
         predictions : mapping, DataFrame or path
-            Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
-            a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
-            of the positive class for "log" and "brier"; decision scores or probabilities for
-            "auc"; or a DataFrame for each rule with a column for each class, named by it. Of more
-            than two classes "log" and "brier" take such a DataFrame or an array (n, C) in the
-            order of the sorted labels, and "auc" is that of `pos_label` against the rest. A path
-            is that of a CSV or parquet file with a column for each rule.
+            The name of each rule and its n predictions, of the kind that the loss needs: labels for
+            "zero_one", a matrix and functions of labels; numbers for "squared" and "absolute";
+            probabilities of the positive class for "log" and "brier"; decision scores or
+            probabilities for "auc". A DataFrame for each rule, with a column for each class and
+            named by the classes, is also accepted. With more than two classes, "log" and "brier"
+            take such a DataFrame or an array (n, C) in the order of the sorted labels, and "auc"
+            compares `pos_label` with the rest. A path leads to a CSV or parquet file with a column
+            for each rule.
         loss : str, callable, Loss or matrix
-            As for the tests, and "score" for a score of each observation, of which higher is
-            better, as from evaluations of language models. Scores that are zeros and ones are known
-            to be right or wrong answers, as of `from_correct`.
+            As for the tests. "score" means a score of each observation, as from evaluations of
+            language models; higher is better. Scores that are zeros and ones are treated as right
+            or wrong answers, as in `from_correct`.
         metric : str or metric, optional
-            In the place of a loss what is no mean of one: "f1", "mcc", "r2" and others, those with
-            arguments as ``uv.metrics.f1("macro")``, your own by ``uv.metrics.Cells``. Decision
-            scores for "average_precision" and ``uv.metrics.partial_auc(0.1)``. Rows of clusters
-            count alike. Of survival times "harrell", "uno", ``uv.metrics.auc(at=5)``: risks, of
-            which higher ones mean earlier events; ``uv.metrics.brier(at=5)``: probabilities of an
-            event by then, and for ``uv.metrics.integrated_brier`` a column for each time.
+            Instead of a loss, a metric that is not a mean of losses: "f1", "mcc", "r2" and others;
+            with arguments as ``uv.metrics.f1("macro")``; your own by ``uv.metrics.Cells``.
+            "average_precision" and ``uv.metrics.partial_auc(0.1)`` need decision scores. Rows of
+            clusters count the same. For survival times, "harrell", "uno" and
+            ``uv.metrics.auc(at=5)`` need risks; higher risks mean earlier events.
+            ``uv.metrics.brier(at=5)`` needs probabilities of an event by then, and
+            ``uv.metrics.integrated_brier`` a column for each time.
         groups : array-like, shape (n,), optional
-            The cluster of each observation, the unit of resampling: labels of any type. Tests
-            take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
+            The cluster of each observation, which is the unit of resampling: labels of any type.
+            Tests take it into account or refuse the losses (see ``from_losses(group_weight=)``).
         pos_label : optional
-            The positive class, which scores and probabilities are about. Of the labels 0 and 1,
-            False and True, or -1 and 1 it is the larger one; of others it must be named, unless
+            The positive class, which scores and probabilities are about. For labels 0 and 1, False
+            and True, or -1 and 1 it is the larger one. For other labels it must be named, unless
             DataFrames name their columns.
         sample_weight : array-like, shape (n,), or str, optional
-            What each observation counts, for means: `HoldOutTest` then is about the weighted mean,
-            a ratio, whose standard error is that of weighted least squares (HC1). With `fold` the
-            tests on folds are about the weighted mean of all out-of-fold losses. Rows of `groups`
-            count by their weights (``group_weight="row"``). Not for the AUC and McNemar's counts.
+            The weight of each observation, for means. `HoldOutTest` is then about the weighted
+            mean. The weighted mean is a ratio, with the standard error of weighted least squares
+            (HC1). With `fold`, the tests on folds are about the weighted mean of all out-of-fold
+            losses. Rows of `groups` count by their weights (``group_weight="row"``). Weights do not
+            apply to the AUC and McNemar's counts.
         fold : array-like, shape (n,) or (R, n), or str, optional
-            The fold in which each observation was tested, labels of any type: it was predicted by
-            the rule learnt from all rows outside of this fold. For R repeats of the
-            cross-validation there is a row of folds for each, and in `predictions` a row of
-            predictions, (R, n). Folds must not divide groups.
+            The fold in which each observation was tested, with labels of any type. The observation
+            was predicted by the rule learnt from all rows outside this fold. R repeats of the
+            cross-validation have a row of folds each, and a row of predictions in `predictions`,
+            (R, n). Folds must not divide groups.
         repeat : array-like, shape (n,), or str, optional
-            The repetition of each row, where repeats of the cross-validation are in one long table:
-            all other columns then have a row for each observation of each repetition, in the same
+            The repetition of each row, if repeats of the cross-validation are in one long table.
+            All other columns then have a row for each observation of each repetition, in the same
             order.
 
         Raises
         ------
         ValueError
-            If lengths or indices do not match, predictions are missing, or none that the loss can
-            score.
+            If lengths or indices do not match, or if predictions are missing or the loss cannot
+            score them.
 
         Notes
         -----
-        "squared" and "absolute" take whole numbers in `y` as they are, unless `pos_label` is
-        given: then, and for labels that are strings, the positive class counts as 1 and the other
-        as 0, so that "squared" is the Brier score of probabilities.
+        "squared" and "absolute" use whole numbers in `y` as they are, unless `pos_label` is given.
+        With `pos_label`, and for labels that are strings, the positive class counts as 1 and the
+        other as 0, so that "squared" is the Brier score of probabilities.
 
         Examples
         --------
@@ -224,7 +226,7 @@ class FromPredictions:
 
 
 def _chosen_metric(loss: Any, metric: Any) -> Any:
-    """The loss or metric that is asked for; one of them."""
+    """The requested loss or metric; only one of them is given."""
     if metric is None:
         return loss
     if not isinstance(loss, str) or loss != "zero_one":
@@ -307,31 +309,32 @@ def _check_takes_weights(loss_fields: Mapping[str, Any], *, ranks: bool) -> None
     """Refuse weights of anything but a mean over observations."""
     if ranks:
         raise ValueError(
-            "sample_weight is for means over observations, and an AUC is none: leave it out"
+            "sample_weight is for means over observations, but an AUC is not such a mean: leave it "
+            "out"
         )
     if "predictions" in loss_fields:
         raise ValueError(
-            "sample_weight is for means over observations, and metric= is about a function of "
+            "sample_weight is for means over observations, but metric= is about a function of "
             "means: leave it out"
         )
 
 
 def _check_same_classes(in_rounds: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse repeats of which some alone name labels that `y` has not, as classes have numbers."""
+    """Refuse labels outside `y` in some repeats only; they would change numbers of classes."""
     classes = [repeat_fields["settings"].get(CLASSES) for repeat_fields in in_rounds]
     if any(repeat_classes != classes[0] for repeat_classes in classes):
         raise ValueError(
-            "predictions name labels that y has not in some repeats and not in others: give them "
-            "one of the labels of y, or pass the repeats one by one"
+            "predictions contain labels outside y in some repeats but not in others: replace them "
+            "by labels of y, or pass the repeats one by one"
         )
 
 
 def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> dict[str, Any]:
-    """Losses or scores of each prediction, with what is known of them."""
+    """Losses or scores of each prediction, with their properties."""
     if metric is GIVEN_SCORES:
         return _scores(y, rules, pos_label)
     if y is None:
-        raise ValueError("y must contain what was to be predicted: only loss='score' needs none")
+        raise ValueError("y must contain the true response: only loss='score' does not need it")
     if isinstance(metric, Metric) and metric.ranks_pairs:
         return _decision_scores(y, rules, pos_label)
     if isinstance(metric, SurvivalMetric):
@@ -344,9 +347,9 @@ def _scored(y: Any, rules: Mapping[str, Any], metric: Any, pos_label: Any) -> di
 def _unfolded(
     columns: Mapping[str, Any], rules: Mapping[str, Any], repeat: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Columns of a long table as those of observations, folds and predictions by repetition."""
+    """Columns of a long table by observation, with folds and predictions by repetition."""
     if columns["fold"] is None:
-        raise ValueError("repeat= does not apply without fold=: name the column of folds too")
+        raise ValueError("repeat= does not apply without fold=: also name the column of folds")
     rules_by_argument = {quoted(name): column for name, column in rules.items()}
     other_columns = {name: column for name, column in columns.items() if name != "y"}
     _check_rows(columns["y"], other_columns | rules_by_argument | {"repeat": repeat})
@@ -363,7 +366,7 @@ def _unfolded(
 
 
 def _columns(arguments: dict[str, Any], predictions: Any) -> tuple[dict[str, Any], Any]:
-    """What is named by the columns of a table, which may be in a file, as such."""
+    """The columns that arguments name; the table may be in a file."""
     if isinstance(predictions, (str, Path)):
         predictions = read_table(predictions)
     if hasattr(predictions, "columns") and hasattr(predictions, "items"):
@@ -372,7 +375,7 @@ def _columns(arguments: dict[str, Any], predictions: Any) -> tuple[dict[str, Any
     if column_names:
         predictions = as_pandas("predictions", predictions)
     if not column_names or not hasattr(predictions, "columns") or not hasattr(predictions, "items"):
-        # Tables of other packages are refused where their columns are asked for.
+        # Tables of other packages are refused when their columns are read.
         return arguments, predictions
     for argument, name in column_names.items():
         if name not in predictions.columns:
@@ -387,10 +390,10 @@ def _columns(arguments: dict[str, Any], predictions: Any) -> tuple[dict[str, Any
 def _weighted(
     loss_fields: Mapping[str, Any], sample_weight: Any, design: Design | None
 ) -> dict[str, Any]:
-    """Values whose means are weighted ones, and whose spread is that of the ratio estimator.
+    """Values with the weighted mean, and with the spread of the ratio estimator.
 
-    Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
-    own, so that nothing counts them as errors.
+    Their mean lies within the bounds of the loss; single values may lie outside. The loss has a
+    separate name, so that nothing counts them as errors.
     """
     values = loss_fields["values"]
     testing = np.ones((1, values.shape[1]), dtype=bool) if design is None else design.testing
@@ -404,7 +407,7 @@ def _weighted(
 
 
 def _known_metric(loss: Any) -> Any:
-    """The metric that is named; functions, which score labels or numbers, as such."""
+    """The named metric; functions that score labels or numbers are used directly."""
     if isinstance(loss, SmoothMetric):
         return loss
     if isinstance(loss, str) and loss in OF_SCORES:
@@ -419,14 +422,13 @@ def _known_metric(loss: Any) -> Any:
     known_loss = as_loss(loss, has_classes=True)
     if known_loss.name in OF_SCORES:
         raise ValueError(
-            f"loss is called {known_loss.name!r}, which means something else here: give it another "
-            "name"
+            f"loss has the name {known_loss.name!r}, which has another meaning here: rename it"
         )
     return known_loss
 
 
 def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
-    """Refuse rows that do not belong to those of `y`, or of the first other that has an index."""
+    """Refuse rows that differ from those of `y`, or of the first argument that has an index."""
     indexed = {
         name: user_rows
         for name, user_rows in {"y": y, **other_columns}.items()
@@ -446,11 +448,11 @@ def _check_rows(y: Any, other_columns: Mapping[str, Any]) -> None:
 
 
 def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
-    """Scores of each observation as they are."""
+    """Scores of each observation, unchanged."""
     for name, user_value in (("y", y), ("pos_label", pos_label)):
         if user_value is not None:
             raise ValueError(
-                f"{name} does not apply with loss='score', which takes scores as they are: pass "
+                f"{name} does not apply with loss='score', which uses scores directly: pass "
                 f"{name}=None"
             )
     values = as_rows({name: numbers_of(name, user_value) for name, user_value in rules.items()})
@@ -487,9 +489,9 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
 def _of_positive(
     rules: Mapping[str, Any], classes: np.ndarray, pos_label: Any, declared: Sequence[Any]
 ) -> dict[str, Any]:
-    """The column of the positive class, of scores for each class; a single column as it is.
+    """The column of the positive class in scores for each class; a single column as it is.
 
-    It is the last one of `classes`. A single column does not say which class it is about.
+    It is the last one of `classes`. A single column does not tell which class it is about.
     """
     positive_scores = {}
     for name, user_scores in rules.items():
@@ -525,7 +527,7 @@ def _linearised(
     metric_of_means = metric.made_for(classes or ())
     target = sample.target
     if metric.of_ranks:
-        # Of several classes the one that is named, against the rest.
+        # With several classes, the named class against the rest.
         target = (target == sample.n_classes - 1).astype(float)
         if classes is not None and len(classes) > 2:
             classes = [THE_REST, classes[-1]]
@@ -573,9 +575,9 @@ def _linearised(
 def _in_order(
     target: np.ndarray, rows: Mapping[str, np.ndarray], classes: list[Any]
 ) -> tuple[np.ndarray, dict[str, np.ndarray], list[Any]]:
-    """Numbers of classes in the order of their labels, some of which `y` has not.
+    """Numbers of classes in the order of their labels, which may be missing in `y`.
 
-    Weighted kappas go by that order. Labels that have none are left as they came.
+    Weighted kappas depend on that order. Labels without an order are left as they came.
     """
     try:
         order = sorted(range(len(classes)), key=classes.__getitem__)
@@ -646,7 +648,7 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
 
 
 def _costs(loss: Loss) -> dict[str, float]:
-    """What every error costs, where a matrix says that all cost the same."""
+    """The cost of an error, if a matrix has the same cost for all errors."""
     cost = None if loss.matrix is None else cost_of_errors(loss.matrix)
     return {} if cost in (None, 1) else {COST_OF_ERRORS: cost}
 
@@ -654,7 +656,7 @@ def _costs(loss: Loss) -> dict[str, float]:
 def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
     output = output_of(loss)
     if output == "number" and pos_label is None and as_response(y).dtype.kind in "iufb":
-        # Predictions are in the units of y: two whole numbers are no labels here.
+        # Predictions are in the units of y: two whole numbers are not labels here.
         return False
     return taken_for_classes(y, output, pos_label=pos_label)
 
@@ -662,12 +664,12 @@ def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
 def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None = None) -> Sample:
     """The response as a sample without features.
 
-    All of its labels may be the same where an `output` is scored observation by observation.
+    All labels may be the same if an `output` is scored observation by observation.
     """
     response = as_response(y)
     features = np.empty((len(response), 0))
     if as_classes:
-        # Predicted labels are right or wrong, whatever other classes there are.
+        # Predicted labels are right or wrong, whichever other classes exist.
         classes_and_codes = None if output in (None, "label") else _one_of_two(response, pos_label)
         if classes_and_codes is None:
             classes_and_codes = code_labels(
@@ -688,7 +690,7 @@ def _sample(y: Any, pos_label: Any, *, as_classes: bool, output: Output | None =
 def _only_class(
     y: Any, rules: Mapping[str, Any], metric: SmoothMetric, pos_label: Any
 ) -> Sample | None:
-    """The response where all of it is the one class of two whose observations decide the metric."""
+    """The response if it has one class only, and the metric depends on this class alone."""
     response = as_response(y)
     labels = [] if count_missing(response) else np.unique(response).tolist()
     if len(labels) != 1 or not metric.of_two or metric.within is None:
@@ -713,13 +715,13 @@ def _only_class(
 
 
 def _refuse_one_class(response: np.ndarray, metric: SmoothMetric) -> None:
-    """Refuse labels that are all the same, with what their share of right answers is called."""
+    """Refuse labels that are all the same, and name the share of right answers among them."""
     labels = [] if count_missing(response) else set(response.tolist())
     if len(labels) != 1:
         return
     remedy = "add observations of another class"
     if metric.output == "label":
-        remedy += ", or use 'accuracy', which is the recall of this class where there is no other"
+        remedy += ", or use 'accuracy', which equals the recall of this class if there is no other"
     raise ValueError(
         f"y has one class only ({next(iter(labels))!r:.60}), and metric={metric.name!r:.60} needs "
         f"two: {remedy}"
@@ -727,10 +729,10 @@ def _refuse_one_class(response: np.ndarray, metric: SmoothMetric) -> None:
 
 
 def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Both classes, the positive one last, and the place of the only one that is there.
+    """Both classes, the positive one last, and the position of the only one in the data.
 
-    None unless all labels are the same; refused where it is not known which class is positive: of
-    the labels 0 and 1, or by its name.
+    None unless all labels are the same. It must be known which class is positive, by the labels 0
+    and 1 or by its name.
     """
     labels = [] if count_missing(response) else np.unique(response).tolist()
     if len(labels) != 1:
@@ -745,8 +747,8 @@ def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.nd
         classes = [f"not {label}", label]
     else:
         raise ValueError(
-            f"y has one class only ({label!r:.60}), and does not say which class predictions are "
-            "about: pass pos_label="
+            f"y has one class only ({label!r:.60}), which does not tell which class predictions "
+            "are about: pass pos_label="
         )
     places = np.full(len(response), classes.index(label))
     return np.array(classes, dtype=object), places
@@ -765,8 +767,8 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
     if sample.n_classes > n_known:
         extra_labels = np.asarray(sample.classes).tolist()[n_known:]
         raise ValueError(
-            f"predictions contains {listed(extra_labels)}, for which the matrix has no cost, as y "
-            "has not"
+            f"predictions contains {listed(extra_labels)}, for which the matrix has no cost, "
+            "because y does not contain them"
         )
 
 

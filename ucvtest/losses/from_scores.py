@@ -22,16 +22,16 @@ from ucvtest.metrics.directions import direction_of_scores
 __all__ = ["FromScores"]
 
 LOSS, LOSS_IN_WORDS = "loss", "expected loss"
-"""What numbers are called of which smaller ones are better."""
+"""Parts of names of numbers that should be small."""
 
 DESIGNS = ("kfold", "repeated_kfold", "splits")
 
 MAX_BYTES = 2**30
-"""Of the design, which has a byte or two for every observation and resample."""
+"""Most bytes of the design, which has a byte or two for every observation and resample."""
 
 
 class FromScores:
-    """Losses made of the scores of resamples."""
+    """Losses made from the scores of resamples."""
 
     if TYPE_CHECKING:
 
@@ -50,41 +50,42 @@ class FromScores:
         greater_is_better: bool | None = None,
         score: str | None = None,
     ) -> Self:
-        """The scores of resamples alone, such as those that ``cross_val_score`` returned.
+        """Make losses from scores of resamples alone, such as the result of ``cross_val_score``.
 
-        They suffice for the tests that need no more than a number for each resample: corrected,
-        naive and Bayesian t test, and those of 5x2 cross-validation where the design is that.
-        Estimates stay in the units of the scores, with their sign; `greater_is_better`, or the
-        name of the score, decides what verdicts say, and no number.
+        They suffice for tests that need one number for each resample: the corrected, naive and
+        Bayesian t tests, and the tests of 5x2 cross-validation if the design is of this kind.
+        Estimates stay in the units of the scores, with their sign. `greater_is_better`, or the name
+        of the score, affects verdicts but no number.
 
         Parameters
         ----------
         fold_scores : mapping or DataFrame
-            Name of each learner and its scores, in the order of the splits, which must be the same
-            for all; of repeated cross-validation one repetition after the other.
+            The name of each learner and its scores, in the order of the splits, which must be the
+            same for all. In repeated cross-validation, one repetition follows the other.
         n_learn, n_test : int
-            Observations that a split learns from and tests, to within one.
+            Numbers of observations in the learning set and in the test set of a split, to within
+            one.
         design : {"kfold", "repeated_kfold", "splits"}
-            What the splits are; "splits" are random ones of the whole sample.
+            The kind of splits; "splits" are random splits of the whole sample.
         n_folds : int, optional
             Needed for "repeated_kfold".
         greater_is_better : bool, optional
-            Whether a good learner has high scores; False for errors and losses. By default what
-            `score` says, and without a name True, as of all that ``cross_val_score`` returns.
+            Whether a good learner has high scores; False for errors and losses. By default the name
+            in `score` decides. Without a name it is True, as for all scores of ``cross_val_score``.
         score : str, optional
-            What was scored, such as "accuracy", "r2" or "neg_mean_squared_error", or a loss. A
-            name of which it is not known what is better needs `greater_is_better`.
+            The name of the score, such as "accuracy", "r2" or "neg_mean_squared_error", or of a
+            loss. A name with an unknown direction needs `greater_is_better`.
 
         Raises
         ------
         ValueError
             If learners have different numbers of scores, a score is missing, or sizes and numbers
-            of folds do not fit.
+            of folds do not match.
 
         Notes
         -----
-        Which observations were tested is not known, and `design` has their numbers alone. Where
-        the indices are known, `from_sklearn` takes these too.
+        The tested observations are not known, and `design` has only their numbers. If the indices
+        are known, `from_sklearn` also uses the indices.
 
         Examples
         --------
@@ -116,8 +117,8 @@ class FromScores:
         for name, row in rows.items():
             if len(row) != n_resamples:
                 raise ValueError(
-                    f"fold_scores[{name!r:.60}] has {len(row)} scores, where {n_resamples} are "
-                    "needed: pass those of the same splits for all learners"
+                    f"fold_scores[{name!r:.60}] has {len(row)} scores, but {n_resamples} are "
+                    "needed: pass scores of the same splits for all learners"
                 )
         if greater_is_better is not None:
             check_switch("greater_is_better", greater_is_better)
@@ -128,8 +129,8 @@ class FromScores:
         check_choice("design", design, DESIGNS)
         if 2 * sum(sizes) * n_resamples > MAX_BYTES:
             raise ValueError(
-                f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples takes too much "
-                "memory: divide both by the same number, as the tests use their ratio"
+                f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples needs too much "
+                "memory: divide both by the same number; tests use only their ratio"
             )
         if design != "splits":
             implied_design, design_words = _cross_validation(n_resamples, *sizes, design, n_folds)
@@ -170,9 +171,9 @@ def _row(name: str, user_scores: Any) -> np.ndarray:
 
 
 def _random_splits(n_resamples: int, n_learn: int, n_test: int) -> tuple[Design, str]:
-    """Splits of these sizes, whose observations stand for others, and what they are called."""
+    """Splits of these sizes with placeholder observations, and the name of the splits."""
     n_obs = n_learn + n_test
-    # Always the same observations, so that nothing is taken for a partition of the sample.
+    # Always the same observations, so that the splits are not mistaken for a partition.
     testing = np.broadcast_to(np.arange(n_obs) >= n_learn, (n_resamples, n_obs))
     several = "s" if n_resamples > 1 else ""
     design_words = f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
@@ -182,7 +183,7 @@ def _random_splits(n_resamples: int, n_learn: int, n_test: int) -> tuple[Design,
 def _cross_validation(
     n_resamples: int, n_learn: int, n_test: int, kind: str, n_folds: Any
 ) -> tuple[Design, str]:
-    """Folds of these sizes, whose observations stand for others, and what they are called."""
+    """Folds of these sizes with placeholder observations, and the name of the design."""
     if n_folds is None:
         if kind == "repeated_kfold":
             raise ValueError("n_folds must be given with design='repeated_kfold'")
@@ -190,9 +191,9 @@ def _cross_validation(
     n_folds = at_least("n_folds", n_folds, 2)
     if n_resamples % n_folds or (kind == "kfold" and n_resamples != n_folds):
         raise ValueError(
-            f"n_folds={n_folds} does not fit {n_resamples} scores with design={kind!r}: pass the "
-            "scores of all folds, those of one repetition next to each other; "
-            "design='repeated_kfold' for several"
+            f"n_folds={n_folds} does not match {n_resamples} scores with design={kind!r}: pass the "
+            "scores of all folds, one repetition after the other, and design='repeated_kfold' for "
+            "several"
         )
     n_obs, n_repeats = n_learn + n_test, n_resamples // n_folds
     smallest, remainder = divmod(n_obs, n_folds)

@@ -1,4 +1,4 @@
-"""Losses from what scikit-learn and skore returned: scores of splits, searches, predictions."""
+"""Losses from results of scikit-learn and skore: scores of splits, searches, predictions."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,21 +31,21 @@ SCORES: dict[str, tuple[Metric, float, float]] = {
     "roc_auc": (AUC, 0.0, 1.0),
 }
 """scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and the
-intercept and slope that turn the score into it."""
+intercept and slope that convert the score into the loss."""
 
 RESPONSES = {"log": "predict_proba", "brier": "predict_proba", "auc": "decision_function"}
-"""What skore's reports are asked for, by the loss; for others it is `predict`."""
+"""The predictions requested from skore's reports, by the loss; for other losses, `predict`."""
 
 
 LOOKS_AT_Y = (
-    "y must contain the response that was learnt, as {} splits it by its classes where it has "
-    "some: pass y="
+    "y must contain the response that was learnt, because {} splits classes if there are any: pass "
+    "y="
 )
 
 
 @dataclass(frozen=True)
 class _Splits:
-    """Which splits were scored, as far as a user says: the argument `cv` and what it needs."""
+    """The splits that were scored, given by the user: the argument `cv` and the data it needs."""
 
     cv: Any
     y: Any
@@ -53,10 +53,10 @@ class _Splits:
     n_obs: int | None
 
     def design(self) -> Design:
-        """The design that `cv` makes."""
+        """The design made by `cv`."""
         n_obs = self.size
         if self.y is None and is_integer(self.cv):
-            # With classes the folds are stratified, and with numbers not.
+            # Folds are stratified for classes, but not for numbers.
             raise ValueError(LOOKS_AT_Y.format(f"cv={self.cv}"))
         has_classes = self.y is not None and response_has_classes(self.y)
         splitter = design_or_cv(None, self.cv, self.response, has_classes=has_classes)
@@ -68,7 +68,7 @@ class _Splits:
             )
         if not hasattr(splitter, "split"):
             return Design.from_indices(list(splitter), n_obs)
-        # Splitters that have no use for groups warn where they are passed any.
+        # Splitters that do not use groups warn if groups are passed.
         labels = {} if self.groups is None else {"groups": np.asarray(self.groups)}
         response = None if self.y is None else self.response
         try:
@@ -90,12 +90,12 @@ class _Splits:
 
     @property
     def response(self) -> np.ndarray:
-        """What the splitter looks at."""
+        """The data that the splitter uses."""
         return np.zeros(self.size) if self.y is None else as_column("y", self.y)
 
 
 class FromSklearn(FromPredictions):
-    """Losses made of what scikit-learn or skore returned."""
+    """Losses made from results of scikit-learn or skore."""
 
     @classmethod
     @named_options
@@ -112,36 +112,38 @@ class FromSklearn(FromPredictions):
         pos_label: Any = None,
         greater_is_better: bool | None = None,
     ) -> Self:
-        """What scikit-learn's cross-validation or search returned, or a report of skore.
+        """Make losses from scikit-learn's cross-validation or search, or from a report of skore.
 
-        Scores of splits suffice for the tests that need no more than one number for each
-        resample. Predictions, and skore's reports, make losses of single observations.
+        Scores of splits suffice for tests that need one number for each resample. Predictions, and
+        skore's reports, give losses of single observations.
 
         Parameters
         ----------
         results : mapping, search or report
-            Name of each learner and what ``cross_validate`` returned for it, with the same splits
-            for all: with ``return_indices=True``, or with `cv`. With `cv` and `y` also the array
-            that ``cross_val_score`` or ``cross_val_predict`` returned. Or a fitted search such as
-            GridSearchCV, or its ``cv_results_``: each candidate is then a learner. Or skore's
-            CrossValidationReport, ComparisonReport, or a mapping of the former.
+            The name of each learner and the result of ``cross_validate``, with
+            ``return_indices=True`` or with `cv`; splits must be the same for all. With `cv` and
+            `y`, the array from ``cross_val_score`` or ``cross_val_predict`` is also accepted. Or a
+            fitted search such as GridSearchCV, or its ``cv_results_``: each candidate is then a
+            learner. Or skore's CrossValidationReport, ComparisonReport, or a mapping of
+            CrossValidationReports.
         n_obs : int, optional
-            Observations in the data; by default those of `y`, or as many as the indices name.
+            Number of observations in the data; by default the length of `y`, or the number in the
+            indices.
         score : str
-            What was scored. Means of losses ("accuracy", "neg_brier_score", "neg_log_loss",
-            "neg_mean_absolute_error", "neg_mean_squared_error") and "roc_auc" become these losses;
-            of any other score, such as "f1" or "r2", there is one number for each split.
+            The name of the score. Means of losses ("accuracy", "neg_brier_score", "neg_log_loss",
+            "neg_mean_absolute_error", "neg_mean_squared_error") and "roc_auc" become these losses.
+            Any other score, such as "f1" or "r2", is one number for each split.
         test_score : str, optional
             The key of the scores, by default "test_score" or "test" with the name of the score.
         cv : int, splitter or list of splits, optional
-            What was passed as `cv`; its splits are made again, so that one that shuffles needs a
-            seed.
+            The value that was passed as `cv`. Its splits are made again, so a splitter that
+            shuffles needs a seed.
         y, groups : array-like, shape (n,), optional
-            What was learnt, and the groups that were passed, where `cv` looks at them.
+            The response that was learnt, and the groups that were passed, if `cv` uses them.
         pos_label : optional
             The positive class, which predictions are about.
         greater_is_better : bool, optional
-            For a score of which the name does not say it.
+            Needed for a score whose name does not decide it.
 
         Raises
         ------
@@ -177,11 +179,11 @@ class FromSklearn(FromPredictions):
             results = _candidates(results, score, test_score)
         if not isinstance(results, Mapping):
             raise ValueError(
-                f"results must map learners to what cross_validate returned, got {results!r:.60}: "
-                "use {'name': cross_validate(...)}"
+                f"results must map learners to results of cross_validate, got {results!r:.60}: use "
+                "{'name': cross_validate(...)}"
             )
         if not results:
-            raise ValueError("results is empty: pass at least one learner's")
+            raise ValueError("results is empty: pass the results of at least one learner")
         if any(_is_predictions(user_result, splits) for user_result in results.values()):
             folds = _folds_of(splits.design())
             metric_arguments = _metric_arguments(score)
@@ -199,7 +201,7 @@ class FromSklearn(FromPredictions):
             if not hasattr(report, "split_indices"):
                 raise ValueError(
                     f"results[{name!r:.60}] is not a report of a cross-validation: pass skore's "
-                    "CrossValidationReport, or Losses.from_predictions with what it predicted"
+                    "CrossValidationReport, or its predictions to Losses.from_predictions"
                 )
             responses.append(as_column("y", report.y))
             designs.append(Design.from_indices(report.split_indices, len(responses[-1])))
@@ -222,7 +224,7 @@ class FromSklearn(FromPredictions):
 
 
 def _metric_arguments(score: str) -> dict[str, Any]:
-    """What predictions are scored by, as `from_predictions` calls it."""
+    """The loss that scores predictions, by its name in `from_predictions`."""
     if score in SCORES:
         return {"loss": SCORES[score][0].name}
     return {"metric": score}
@@ -247,7 +249,7 @@ def _is_of_skore(value: Any) -> bool:
 def _predicted_by(
     report: Any, metric_arguments: Mapping[str, Any], pos_label: Any
 ) -> list[np.ndarray]:
-    """What a report predicted, split by split."""
+    """The predictions of a report, split by split."""
     method = RESPONSES.get(metric_arguments.get("loss", ""), "predict")
     options = {"data_source": "test"}
     try:
@@ -290,9 +292,9 @@ def _folds_of(design: Design) -> np.ndarray:
     for number, tested in enumerate(design.testing):
         if (current[tested] >= 0).any() or not complement:
             raise ValueError(
-                "cv must test each observation once in every round, and learn from all others, "
-                "so that predictions belong to folds: pass scores of the splits instead, as "
-                "cross_validate returns them"
+                "cv must test each observation once in every round and learn from all others, so "
+                "that predictions belong to folds: pass scores of the splits from cross_validate "
+                "instead"
             )
         current[tested] = number
         if (current >= 0).all():
@@ -329,7 +331,7 @@ def _named(parameters: Mapping[str, Any]) -> str:
 
 
 def _is_predictions(result: Any, splits: _Splits) -> bool:
-    """Whether it is what cross_val_predict returned: a value for each observation."""
+    """Whether it is a result of cross_val_predict: a value for each observation."""
     if isinstance(result, Mapping) or splits.cv is None or splits.y is None:
         return False
     number = len(as_pandas("results", result))
@@ -337,8 +339,9 @@ def _is_predictions(result: Any, splits: _Splits) -> bool:
         return False
     if splits.design().n_resamples == number:
         raise ValueError(
-            f"results have {number} values, of {number} observations and {number} splits: pass "
-            "predictions to Losses.from_predictions(fold=), or scores to Losses.from_scores"
+            f"results have {number} values, but there are {number} observations and {number} "
+            "splits: pass predictions to Losses.from_predictions(fold=), or scores to "
+            "Losses.from_scores"
         )
     return True
 
@@ -380,7 +383,7 @@ def _of_scores(
 
 
 def _design_of(name: str, result: Any, splits: _Splits) -> Design:
-    """The splits behind scores: kept with them, or those that cv makes."""
+    """The splits behind scores: kept with the scores, or made by cv."""
     if isinstance(result, Mapping) and "indices" in result:
         indices = result["indices"]
         pairs = list(zip(indices["train"], indices["test"], strict=True))
@@ -393,16 +396,16 @@ def _design_of(name: str, result: Any, splits: _Splits) -> Design:
     if isinstance(result, Mapping):
         raise ValueError(
             f"results[{name!r}] has no indices: pass return_indices=True to cross_validate, or cv= "
-            "and y= here; Losses.from_scores does without either"
+            "and y= here; Losses.from_scores needs neither"
         )
     raise ValueError(
         f"results[{name!r}] has no indices: pass cv= and y= here, as to cross_val_score or "
-        "cross_val_predict; Losses.from_scores takes scores without them"
+        "cross_val_predict; Losses.from_scores takes scores without indices"
     )
 
 
 def _bounds(metric: Metric) -> tuple[float, float] | None:
-    """Those of single values; scores have none."""
+    """The bounds of single values; scores have none."""
     return metric.bounds if metric.is_mean else None
 
 
@@ -419,11 +422,11 @@ def _scores_of(result: Any, name: str, score: str, test_score: str | None) -> np
 
 
 def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> None:
-    """Refuse scores that are missing, or impossible for what was scored."""
+    """Refuse scores that are missing, or impossible for the metric."""
     if scores.shape != (n_splits,):
         raise ValueError(
-            f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass what "
-            "cross_validate returned"
+            f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass the result of "
+            "cross_validate"
         )
     if not np.isfinite(scores).all():
         raise ValueError(
@@ -437,5 +440,6 @@ def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> N
     if scores.min() < low or scores.max() > high:
         raise ValueError(
             f"results[{name!r}] has scores from {scores.min():.3g} to {scores.max():.3g}, which "
-            f"{score} cannot have: pass score= or test_score= as they were given to cross_validate"
+            f"are impossible for {score}: pass score= or test_score= as they were given to "
+            "cross_validate"
         )

@@ -1,4 +1,4 @@
-"""Linearised values of survival metrics, from the risks that rules gave observations."""
+"""Linearised values of survival metrics, from the risks that rules predicted."""
 
 from collections.abc import Mapping
 from typing import Any

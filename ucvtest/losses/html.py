@@ -1,4 +1,4 @@
-"""A table of losses as notebooks show it."""
+"""A table of losses for notebooks."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ __all__ = ["page_of"]
 
 
 def page_of(losses: Any) -> str:
-    """The mean of each learner, and the least and the greatest of its resamples, as HTML."""
+    """The mean of each learner, and the smallest and the largest mean of a resample, as HTML."""
     design, is_single = losses.design, losses.design.n_resamples == 1
     fact_rows = [
         ("Loss", losses.in_words or losses.loss),
@@ -35,6 +35,6 @@ def page_of(losses: Any) -> str:
 
 
 def _reduced(means: np.ndarray, reduce: Any) -> float:
-    """A number over the resamples that have one."""
+    """A summary over the resamples that have a value."""
     finite_means = means[~np.isnan(means)]
     return float(reduce(finite_means)) if len(finite_means) else float("nan")

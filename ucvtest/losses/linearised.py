@@ -1,4 +1,4 @@
-"""Losses of metrics that are functions of means: their linearised values, from predictions."""
+"""Losses of metrics that are functions of means: linearised values, from predictions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ CLASSES = "classes"
 
 
 OF_METRICS = (CLASSES, "pos_label")
-"""Settings that losses have of metrics alone."""
+"""Settings that only losses of metrics have."""
 
 
 def linearised_values(
@@ -37,8 +37,8 @@ def linearised_values(
 ) -> np.ndarray:
     """Linearised values (L, T) of each learner, from the response (T,) and predictions (L, T).
 
-    Parts are pooled over everything that is tested (Forman and Scholz 2010); pairs of survival
-    times are within `folds` (T,).
+    Parts are pooled over all tested observations (Forman and Scholz 2010); pairs of survival times
+    are within `folds` (T,).
     """
     return np.stack([linearised(metric_of_means, target, row, folds) for row in predictions])
 
@@ -46,26 +46,26 @@ def linearised_values(
 def response_where_tested(
     design: Design, target: np.ndarray, event: np.ndarray | None
 ) -> np.ndarray | SurvivalTimes:
-    """The response (n,) of all that are tested, (T,), resample by resample."""
+    """The response (n,) of all tested observations, (T,), resample by resample."""
     rows = np.broadcast_to(np.arange(design.n_obs), design.testing.shape)[design.testing]
     return target[rows] if event is None else SurvivalTimes(target[rows], event[rows])
 
 
 def folds_where_tested(design: Design) -> np.ndarray | None:
-    """The number of the test set of each that is tested, (T,); None where there is one only."""
+    """The number of the test set of each tested observation, (T,); None if there is only one."""
     if design.n_resamples == 1:
         return None
     return np.repeat(np.arange(design.n_resamples), design.testing.sum(axis=1))
 
 
 def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-    """Errors (L, T) of predictions (L, T), numbers of classes; half of one half-way to the true."""
+    """Errors (L, T) of predicted classes (L, T); half-way to the true class is half an error."""
     below, above = np.floor(predictions), np.ceil(predictions)
     return ((below != target) * 1.0 + (above != target)) / 2
 
 
 def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:
-    """What the metric decides of a table of losses."""
+    """The parts of a table of losses that the metric decides."""
     low, high = metric.limits
     return {
         "loss": metric.name,
@@ -84,7 +84,7 @@ def kept_classes(classes: Sequence[Any] | None) -> dict[str, list[Any]]:
 
 
 def about_class(settings: Mapping[str, Any], metric: SmoothMetric) -> dict[str, Any]:
-    """Settings of losses, with the positive class of two where the metric is about one."""
+    """Settings of losses, with the positive class of two if the metric is about one class."""
     classes = settings.get(CLASSES, ())
     positive = classes[-1] if metric.of_one_class and len(classes) == 2 else None
     other_settings = {name: value for name, value in settings.items() if name != "pos_label"}

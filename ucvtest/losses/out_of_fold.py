@@ -1,4 +1,4 @@
-"""Out-of-fold predictions: the design that folds make, and what was found in each repeat."""
+"""Out-of-fold predictions: the design of the folds, and the values of each repeat."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,19 +15,19 @@ from ucvtest.designs.design import Design, folds_in_words
 __all__ = ["OutOfFold", "Repetitions"]
 
 MAX_BYTES = 2**32
-"""Most memory of learning and test sets: a column of numbers is easily taken for one of folds."""
+"""Most memory of learning and test sets; a column of numbers is easily mistaken for folds."""
 
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
     """The number of the fold of each observation, from 0, in each repeat, (R, n).
 
-    Every prediction is that of a rule learnt from all rows outside of the fold.
+    Every prediction is by a rule learnt from all rows outside the fold.
     """
 
     numbers: np.ndarray
     repeated: bool
-    """Whether predictions have a row for each repeat, which a single one may have too."""
+    """Whether predictions have a row for each repeat; a single repeat may also have a row."""
 
     @classmethod
     def of(cls, fold: Any) -> "OutOfFold":
@@ -35,7 +35,7 @@ class OutOfFold:
         if hasattr(fold, "columns"):
             raise ValueError(
                 "fold is a DataFrame: pass one column, or for repeats an array with a row for "
-                "each, as .to_numpy().T makes it of a column for each"
+                "each; .to_numpy().T makes rows from columns"
             )
         fold_labels = as_array("fold", fold)
         if fold_labels.ndim not in (1, 2) or not fold_labels.size:
@@ -48,13 +48,13 @@ class OutOfFold:
 
     @property
     def design(self) -> Design:
-        """The folds of each repeat as test sets, and what is left as learning sets."""
+        """The folds of each repeat as test sets, and the remaining rows as learning sets."""
         testing = np.concatenate([row == np.arange(row.max() + 1)[:, None] for row in self.numbers])
         return Design(~testing, testing)
 
     @property
     def words(self) -> str:
-        """What the cross-validation is called."""
+        """The name of the cross-validation."""
         counts = (self.numbers.max(axis=1) + 1).tolist()
         if len(set(counts)) == 1:
             return folds_in_words(counts[0], len(counts))
@@ -71,8 +71,8 @@ class OutOfFold:
                     and np.shape(rule_predictions)[0] != n_obs == np.shape(rule_predictions)[1]
                 ):
                     raise ValueError(
-                        f"predictions[{name!r:.60}] has shape {np.shape(rule_predictions)}, and "
-                        "fold is that of one repeat: pass fold with a row for each repeat too"
+                        f"predictions[{name!r:.60}] has shape {np.shape(rule_predictions)}, but "
+                        "fold is for one repeat: also pass fold with a row for each repeat"
                     )
             return [dict(rules)]
         for name, rule_predictions in rules.items():
@@ -82,8 +82,8 @@ class OutOfFold:
                 or len(rule_predictions) != n_repeats
             ):
                 raise ValueError(
-                    f"predictions[{name!r:.60}] has shape {np.shape(rule_predictions)}, where fold "
-                    f"has {n_repeats} repeats: pass a row for each of them, as fold has"
+                    f"predictions[{name!r:.60}] has shape {np.shape(rule_predictions)}, but fold "
+                    f"has {n_repeats} repeats: pass a row for each repeat, as in fold"
                 )
         return [
             {name: rule_predictions[repeat] for name, rule_predictions in rules.items()}
@@ -91,14 +91,14 @@ class OutOfFold:
         ]
 
     def joined(self, fields_of_repeats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What was found in the repeats, with values and predictions (L, T) by resample."""
+        """The values and predictions (L, T) of the repeats, by resample."""
         n_obs = fields_of_repeats[0]["values"].shape[1]
         if self.numbers.shape[1] != n_obs:
             turned = (
                 ": pass fold.T, with a row for each repeat" if len(self.numbers) == n_obs else ""
             )
             raise ValueError(
-                f"fold names {self.numbers.shape[1]} observations, where {n_obs} are needed{turned}"
+                f"fold is for {self.numbers.shape[1]} observations, but {n_obs} are needed{turned}"
             )
         joined_fields: dict[str, Any] = {}
         for name in ("values", "predictions"):
@@ -116,7 +116,7 @@ class OutOfFold:
 
 
 def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:
-    """Numbers of the folds in the order of their labels, or of their first rows."""
+    """Numbers of the folds, in the order of their labels or of their first rows."""
     n_missing = count_missing(labels)
     if n_missing:
         raise ValueError(
@@ -126,16 +126,15 @@ def _numbered(labels: np.ndarray, repeat: int) -> np.ndarray:
     distinct = list(dict.fromkeys(names))
     if len(distinct) < 2:
         raise ValueError(
-            f"fold names one fold only ({distinct[0]!r:.60}) in repeat {repeat}, and two are "
-            "needed: leave fold out for rules that were fixed before"
+            f"fold names one fold only ({distinct[0]!r:.60}) in repeat {repeat}, but two are "
+            "needed: leave fold out for rules that were fixed beforehand"
         )
     if 2 * len(distinct) * len(names) > MAX_BYTES:
         raise ValueError(
-            f"fold names {len(distinct)} folds of {len(names)} observations, which take "
-            f"{2e-9 * len(distinct) * len(names):.3g} GB of memory: pass a column "
-            "of few labels"
+            f"fold names {len(distinct)} folds of {len(names)} observations, which need "
+            f"{2e-9 * len(distinct) * len(names):.3g} GB of memory: pass a column with few labels"
         )
-    # Labels of several types have no order.
+    # Labels of several types cannot be sorted.
     with suppress(TypeError):
         distinct.sort()
     fold_number = {name: number for number, name in enumerate(distinct)}
@@ -167,13 +166,13 @@ class Repetitions:
         sizes = sorted({len(places) for places in rows})
         if len(sizes) > 1:
             raise ValueError(
-                f"repeat names repetitions of {sizes[0]} and {sizes[-1]} rows, and each must have "
-                "the same observations: pass whole repetitions"
+                f"repeat names repetitions of {sizes[0]} and {sizes[-1]} rows, but each must have "
+                "the same observations: pass complete repetitions"
             )
         return cls(np.stack(rows))
 
     def once(self, argument: str, column: Any) -> Any:
-        """A column of the observations, which all repetitions have in common; None stays None."""
+        """A column of the observations, the same in all repetitions; None stays None."""
         if column is None:
             return None
         self._check_length(argument, column)
@@ -196,13 +195,13 @@ class Repetitions:
         n_rows = len(column) if np.ndim(column) or isinstance(column, SurvivalTimes) else 0
         if n_rows != self.rows.size:
             raise ValueError(
-                f"{argument} has {n_rows} rows, and repeat {self.rows.size}: pass one for each row "
-                "of each repetition"
+                f"{argument} has {n_rows} rows, but repeat has {self.rows.size}: pass one for each "
+                "row of each repetition"
             )
 
 
 def _taken(column: Any, rows: np.ndarray) -> Any:
-    """Some rows, without names of their own."""
+    """Some rows, without their names."""
     if isinstance(column, SurvivalTimes):
         return column.take(rows)
     if hasattr(column, "iloc"):

@@ -1,4 +1,4 @@
-"""Predictions of rules as they come in: labels, numbers, and probabilities of each class."""
+"""Reads predictions of rules: labels, numbers, and probabilities of each class."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,13 +28,13 @@ __all__ = [
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
 
 MOST_LISTED = 5
-"""Labels that a message lists."""
+"""Most labels that a message lists."""
 
 
 def numbered_labels(
     rules: Mapping[str, Any], sample: Sample
 ) -> tuple[dict[str, np.ndarray], Sample]:
-    """Places of predicted labels among the classes, and the sample with those that `y` lacks."""
+    """Positions of predicted labels among the classes, and the sample with labels not in `y`."""
     classes: list[Any] = np.asarray(sample.classes).tolist()
     n_known = len(classes)
     class_number = {label: number for number, label in enumerate(classes)}
@@ -59,7 +59,7 @@ def numbered_labels(
 
 
 def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
-    """Refuse predictions that are no labels; warn of labels that `y` has not."""
+    """Refuse predictions that are not labels; warn about labels that do not occur in `y`."""
     known_classes = set(classes)
     try:
         unknown = [label for label in labels if label not in known_classes]
@@ -68,23 +68,23 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
     has_fractions = any(isinstance(label, float) and not label.is_integer() for label in unknown)
     foreign = bool(unknown) and len(unknown) == len(labels)
     if len(classes) == 1:
-        # All others are wrong, and y cannot have them.
+        # All other labels are wrong, and y cannot contain them.
         foreign = any(isinstance(label, str) != isinstance(classes[0], str) for label in unknown)
     if has_fractions or foreign:
         raise ValueError(
-            f"{quoted(name)} contains {listed(unknown)}, and the labels of y are "
-            f"{listed(classes)}: pass labels of the same type, such as p > 0.5 made labels, or "
+            f"{quoted(name)} contains {listed(unknown)}, but the labels of y are "
+            f"{listed(classes)}: pass labels of the same type, for example from p > 0.5, or "
             "loss='log' for probabilities and 'auc' for scores"
         )
     if unknown and (len(classes) > 1 or len(unknown) == len(labels)):
         warn_caller(
-            f"{quoted(name)} has {len(unknown)} predictions of labels that y has not "
+            f"{quoted(name)} has {len(unknown)} predictions of labels that do not occur in y "
             f"({listed(unknown)}): they count as predictions of another class"
         )
 
 
 def check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
-    """Refuse what lies outside of 0 to 1."""
+    """Refuse values outside 0 to 1."""
     for name, row in rows.items():
         if row.min() < 0 or row.max() > 1:
             raise ValueError(
@@ -99,7 +99,7 @@ def numbers_of(name: str, user_numbers: Any, *, infinite: bool = False) -> np.nd
     numbers = check_vector(quoted(name), as_numbers(quoted(name), column))
     check_finite(quoted(name), numbers, infinite=infinite)
     if not infinite:
-        # Scores that may be infinite are ranked, and never squared.
+        # Scores that may be infinite are ranked but never squared.
         check_size(quoted(name), numbers)
     return numbers
 
@@ -107,7 +107,7 @@ def numbers_of(name: str, user_numbers: Any, *, infinite: bool = False) -> np.nd
 def columns_of_classes(
     name: str, user_columns: Any, classes: np.ndarray, declared: Sequence[Any]
 ) -> np.ndarray:
-    """A column for each class, in the order of `classes`; an array has the sorted labels'."""
+    """A column for each class, in the order of `classes`; arrays have sorted labels."""
     class_labels = classes.tolist()
     order = np.arange(len(class_labels))
     if hasattr(user_columns, "columns"):
@@ -126,7 +126,7 @@ def columns_of_classes(
 
 
 def column_order(rules: Mapping[str, Any], classes: Any) -> dict[str, list[Any]]:
-    """The setting with the order of the classes, where an array has columns without names."""
+    """The setting with the order of the classes, if an array has columns without names."""
     unnamed = any(
         np.ndim(user_columns) == 2 and not hasattr(user_columns, "columns")
         for user_columns in rules.values()
@@ -137,7 +137,7 @@ def column_order(rules: Mapping[str, Any], classes: Any) -> dict[str, list[Any]]
 def probabilities_of(
     name: str, user_probabilities: Any, classes: np.ndarray, declared: Sequence[Any]
 ) -> np.ndarray:
-    """A probability for each class, which sum to 1."""
+    """A probability for each class; they sum to 1."""
     probabilities = columns_of_classes(name, user_probabilities, classes, declared)
     check_finite(quoted(name), probabilities, infinite=False)
     sums = probabilities.sum(axis=1)
@@ -169,23 +169,23 @@ def check_vector(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def as_rows(rows: Mapping[str, np.ndarray], n_obs: int | None = None) -> np.ndarray:
-    """The rules as rows of one array, if all are of one length."""
+    """The rules as rows of one array, if all have the same length."""
     expected = len(next(iter(rows.values()))) if n_obs is None else n_obs
     for name, row in rows.items():
         if len(row) != expected:
-            raise ValueError(f"{quoted(name)} has {len(row)} values, where {expected} are needed")
+            raise ValueError(f"{quoted(name)} has {len(row)} values, but {expected} are needed")
     if not expected:
         raise ValueError("predictions is empty: at least one observation is needed")
     return np.stack(list(rows.values()))
 
 
 def quoted(name: str) -> str:
-    """What messages call the predictions of a rule."""
+    """The name of the predictions of a rule in messages."""
     return f"predictions[{name!r:.60}]"
 
 
 def listed(values: Sequence[Any]) -> str:
-    """Labels as messages list them."""
+    """Labels as a list in messages."""
     distinct = list(dict.fromkeys(values))
     listed_labels = ", ".join(f"{value!r:.30}" for value in distinct[:MOST_LISTED])
     return f"{listed_labels}, ..." if len(distinct) > MOST_LISTED else listed_labels

@@ -11,7 +11,7 @@ __all__ = ["resample_means", "resample_values"]
 def resample_values(
     learner_values: np.ndarray, design: Design, metric: Metric, target: np.ndarray | None
 ) -> np.ndarray:
-    """The metric (L, R) of every resample, from what is kept of learners (see `Metric.kept`)."""
+    """The metric (L, R) of every resample, from the kept values of learners (see `Metric.kept`)."""
     if metric.per_test_set:
         return learner_values
     if metric.is_mean:
@@ -34,6 +34,6 @@ def resample_means(learner_losses: np.ndarray, design: Design) -> np.ndarray:
 
 
 def _places(design: Design) -> tuple[np.ndarray, np.ndarray]:
-    """Where the tested observations of each resample start and stop, among those of all."""
+    """Where the tested observations of each resample start and stop, among all tested ones."""
     stops = np.cumsum(design.testing.sum(axis=1))
     return np.concatenate([[0], stops[:-1]]), stops

@@ -1,4 +1,4 @@
-"""Losses of several learners on the resamples of one design, as tests take them."""
+"""Losses of several learners on the resamples of one design, which tests take."""
 
 import math
 from collections import Counter
@@ -52,13 +52,13 @@ from ucvtest.metrics.weighted import WEIGHTED
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
 SCORES_ONLY = (
-    "loss='auc' keeps decision scores, and this test needs the loss of every observation: use "
+    "loss='auc' keeps decision scores, but this test needs the loss of every observation: use "
     "loss='zero_one' or 'log'"
 )
 
 MEANS_ONLY = (
-    "these losses hold only the mean of each resample (from_sklearn, from_scores): use "
-    "uv.evaluate, or Losses.from_arrays, where every observation's loss is needed"
+    "these losses contain only the mean of each resample (from_sklearn, from_scores), but every "
+    "observation's loss is needed: use uv.evaluate, or Losses.from_arrays"
 )
 
 
@@ -67,55 +67,55 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_correct`, `Losses.from_arrays`,
-    `Losses.from_sklearn` or `Losses.from_scores`; tests take it by their ``from_losses``, and say
-    which designs they admit.
+    `Losses.from_sklearn` or `Losses.from_scores`. Tests take it by their ``from_losses``, and state
+    which designs they accept.
 
     Parameters
     ----------
     design : Design
-        Learning and test sets, (R, n); of rules that are fixed a test set alone.
+        Learning and test sets, (R, n); for fixed rules only a test set.
     learners : tuple of str
         Names, all different.
     loss : str
         Name of the loss, or "auc": then `values` are decision scores and `means` AUCs.
     means : ndarray, shape (L, R)
-        Mean loss of each learner in each resample, or its AUC there; NaN where a resample tests
-        one class only.
+        Mean loss of each learner in each resample, or its AUC; NaN if a resample tests one class
+        only.
     values : ndarray, shape (L, T), optional
-        Losses (scores) of all T tested observations, resample by resample, observations
-        ascending; None where only the means are known.
+        Losses (scores) of all T tested observations, resample by resample, in ascending order of
+        observations; None if only the means are known.
     target : ndarray, shape (n,), optional
-        Labels 0, 1, ..., or the real response; needed by tests about the AUC. Survival times.
+        Labels 0, 1, ..., or the real response, or survival times. Tests about the AUC need it.
     in_words : str
         The expected loss in words.
     bounds : tuple of float, optional
         The smallest and the largest value that the loss can have; with weights, its mean.
     settings : mapping
-        How the losses came about: seed, backends, design in words.
+        How the losses were made: seed, backends, design in words.
     diagnostics : mapping of str to (mapping of str to int)
         For each learner: learning sets with one class, ties.
     elapsed : float
         Seconds that the fits took.
     groups : ndarray of int, shape (n,), optional
-        The cluster of each observation, the unit of resampling, numbered from 0 in the order in
-        which they first appear; by default each observation is by itself.
+        The cluster of each observation, which is the unit of resampling. Clusters are numbered from
+        0 in the order in which they first appear. By default each observation is by itself.
     greater_is_better : bool, optional
-        Whether `means` and `values` are scores, of which greater ones are better; by default for
-        the AUC alone, and needed for names of scores. It decides what verdicts say, and no number.
+        Whether `means` and `values` are scores, so that greater is better; by default only for the
+        AUC. It is needed for names of scores. It affects verdicts but no number.
     predictions : ndarray, shape (L, T), optional
-        Numbers of predicted classes, or what was predicted, of all tested observations: of metrics
-        that are functions of means, such as "f1", whose linearised values are `values`. Of
-        probabilities of an event by K times (L, T, K).
+        Numbers of predicted classes, or predicted values, of all tested observations. They are kept
+        for metrics that are functions of means, such as "f1", with linearised values in `values`.
+        Probabilities of an event by K times have the shape (L, T, K).
     smooth : SmoothMetric, optional
-        That metric, where it is none that is known by its name.
+        This metric, unless it is known by its name.
     event : ndarray of bool, shape (n,), optional
-        Of survival times whether the event ended them; otherwise they are censored.
+        For survival times, whether the event ended them; otherwise they are censored.
 
     Raises
     ------
     ValueError
-        If shapes do not match, names repeat, a number is not finite that must be, `means` are not
-        those of `values`, or the design divides a group.
+        If shapes do not match, names repeat, a number is not finite, `means` are not the means of
+        `values`, or the design divides a group.
     """
 
     design: Design
@@ -147,7 +147,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             if array is None:
                 continue
             array = np.asarray(array)
-            # Nobody else can change it: itself, or a copy.
+            # An array that nobody else can change: the array itself, or a copy.
             if array.flags.writeable or not array.flags.owndata:
                 array = np.array(array)
                 array.flags.writeable = False
@@ -188,12 +188,12 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
 
     @cached_property
     def metric(self) -> Metric:
-        """What is estimated: the metric called `loss`, or what is known of it."""
+        """The estimand: the metric called `loss`, or its known properties."""
         if self.predictions is not None:
             smooth_metric = self.smooth or named_smooth_metric(self.loss)
             if smooth_metric is None:
                 raise ValueError(
-                    f"loss={self.loss!r} is not a metric that predictions are kept for"
+                    f"loss={self.loss!r} is not a metric for which predictions are kept"
                 )
             return smooth_metric
         metric = recorded_metric(
@@ -206,7 +206,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         if not isinstance(metric, RecordedMetric):
             return metric
         marks = self.values if self.loss == SCORE and metric.rises else None
-        # Both must occur: scores that are all the same may be those of anything.
+        # Both values must occur: scores that are all the same may mean anything.
         if marks is not None and not self.design.learns and zeros_and_ones(marks):
             return replace(metric, of_loss=errors_behind(SCORE, metric.in_words))
         cost = self.settings.get(COST_OF_ERRORS)
@@ -224,17 +224,17 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
 
     @property
     def usual_weight(self) -> GroupWeight:
-        """How much clusters count where nobody says it.
+        """The default weight of clusters.
 
-        Of answers that are right or wrong, and of functions of means, rows count alike, as in the
-        values that people report; otherwise clusters do.
+        For answers that are right or wrong, and for functions of means, rows count the same, as in
+        the values that people report. Otherwise clusters count the same.
         """
         by_row = self.metric.linearised or self.right_or_wrong or self.weighted
         return "row" if by_row else "group"
 
     @property
     def weighted(self) -> bool:
-        """Whether values are linearised ones of a weighted mean."""
+        """Whether values are linearised values of a weighted mean."""
         return self.loss.startswith(WEIGHTED)
 
     @classmethod
@@ -274,9 +274,9 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
 
     @cached_property
     def without_value(self) -> str:
-        """Why a survival metric has no value for what was tested; "" where it has one.
+        """Why a survival metric has no value for the tested observations; "" if it has one.
 
-        The values of all learners are NaN then.
+        Without a value, the values of all learners are NaN.
         """
         metric = self.metric
         if not isinstance(metric, SurvivalMetric) or self.values is None:
@@ -285,30 +285,30 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             return ""
         reason = (
             metric.reason(self.tested_times)
-            or "no two that are comparable were tested by the same rule"
+            or "no two comparable observations were tested by the same rule"
         )
-        return f"{metric.in_words} has no value here, as {reason}"
+        return f"{metric.in_words} has no value here, because {reason}"
 
     @property
     def tested_target(self) -> np.ndarray:
         """Labels 0, 1, ..., or the real response, of all tested observations, (T,)."""
         if self.target is None:
-            raise ValueError("these losses came without y: pass it to Losses.from_arrays")
+            raise ValueError("these losses were made without y: pass it to Losses.from_arrays")
         return np.broadcast_to(self.target, self.design.testing.shape)[self.design.testing]
 
     def about(self, metric: Any) -> "Losses":
-        """The same predictions, scored by another metric: nothing is fitted.
+        """Score the same predictions by another metric; nothing is fitted.
 
         Parameters
         ----------
         metric : str or metric
-            One that needs the same kind of prediction, such as "mcc" after "f1"; of labels also
-            "accuracy" and "zero_one".
+            A metric that needs the same kind of prediction, such as "mcc" after "f1"; for labels
+            also "accuracy" and "zero_one".
 
         Raises
         ------
         ValueError
-            If no predictions are kept, or the metric needs others.
+            If no predictions are kept, or the metric needs other ones.
 
         Examples
         --------
@@ -327,13 +327,13 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             return self._errors(as_metric(new_metric, has_classes=True))
         if not isinstance(new_metric, SmoothMetric):
             raise ValueError(
-                f"metric={metric!r:.60} is not a function of means, which about() takes: make the "
-                f"losses with metric={metric!r:.60}"
+                f"metric={metric!r:.60} is not a function of means, so about() cannot use it: make "
+                f"the losses with metric={metric!r:.60}"
             )
         if new_metric.wants != self.metric.wants:
             raise ValueError(
                 f"metric={new_metric.name!r:.60} needs the {new_metric.output} of each "
-                f"observation, and metric={self.metric.name!r:.60} kept the {self.metric.output}: "
+                f"observation, but metric={self.metric.name!r:.60} kept the {self.metric.output}: "
                 "make the losses with that metric"
             )
         values = linearised_values(
@@ -349,7 +349,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         )
 
     def _errors(self, loss: Metric) -> "Losses":
-        """The errors of kept labels, or the right ones; a tie that is left open is half of each."""
+        """The errors of kept labels, or the right answers; an undecided tie is half of each."""
         assert self.predictions is not None
         values = errors_of_labels(self.tested_target, self.predictions)
         units = loss.units
@@ -371,9 +371,9 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
 
     @cached_property
     def in_losses(self) -> "Losses":
-        """The same in losses, of which tests know more than of scores that are a constant less one.
+        """The same as losses, if scores are a constant minus a loss; tests know more about losses.
 
-        Itself, unless it contains such scores. The words remain those of the score.
+        Other tables are returned unchanged. The words remain those of the score.
         """
         loss = self.metric.of_loss
         if loss is None or loss.units is None:
@@ -393,7 +393,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
 
     @property
     def n_fits(self) -> int:
-        """Model fits behind the losses: each learner and each learning set counted; 0 of rules."""
+        """Model fits behind the losses, one for each learner and learning set; 0 for rules."""
         return len(self.learners) * self.design.n_resamples * self.design.learns
 
     @property
@@ -409,43 +409,43 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
 
     @property
     def known_values(self) -> np.ndarray:
-        """The values, where they are known.
+        """The values, if they are known.
 
         Raises
         ------
         ValueError
-            If only the means are.
+            If only the means are known.
         """
         if self.values is None:
             raise ValueError(MEANS_ONLY)
         return self.values
 
     def number_of(self, learner: str | int) -> int:
-        """The place of a learner, by its name or its place.
+        """The position of a learner, by its name or its position.
 
         Raises
         ------
         ValueError
-            If there is none.
+            If there is no such learner.
         """
         if isinstance(learner, str) and learner in self.learners:
             return self.learners.index(learner)
         if is_integer(learner) and 0 <= int(learner) < len(self.learners):
             return int(learner)
         raise ValueError(
-            f"learner {learner!r:.60} is none of {', '.join(self.learners)}, nor a place from 0 to "
-            f"{len(self.learners) - 1}"
+            f"learner {learner!r:.60} is neither one of {', '.join(self.learners)} nor a position from "
+            f"0 to {len(self.learners) - 1}"
         )
 
     def difference(
         self, learner: str | int = 0, other: str | int | None = None
     ) -> "LossDifference":
-        """Losses of one learner, or those of one minus those of another.
+        """Losses of one learner, or of one learner minus another.
 
         Parameters
         ----------
         learner, other : str or int
-            Names or places; `other` None means one learner alone.
+            Names or positions; `other` None means one learner alone.
 
         Returns
         -------
@@ -470,7 +470,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, max_bytes: int = files.MAX_BYTES) -> "Losses":
-        """The losses that `to_dict` was called on.
+        """Restore the losses from the result of `to_dict`.
 
         Parameters
         ----------
@@ -488,26 +488,26 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
     def save(self, path: str | Path) -> None:
         """Write to a file that `load` reads: .npz, or .json.
 
-        Nothing in it is pickled, so a file from elsewhere can be read without risk.
+        The file contains no pickles, so a file from elsewhere can be read without risk.
 
         Raises
         ------
         ValueError
-            If the name ends otherwise.
+            If the name has another ending.
         """
         files.write(self, path)
 
     @classmethod
     def load(cls, path: str | Path, *, max_bytes: int = files.MAX_BYTES) -> "Losses":
-        """Read what `save` wrote.
+        """Read a file that `save` wrote.
 
         Parameters
         ----------
         path : path
         max_bytes : int
-            Refuse arrays that take more than this together, before any of them is read: a small
-            file can contain large ones. 1 GiB by default; JSON counts eight times the size of the
-            file, which is what its numbers take in memory.
+            Refuse arrays that need more than this in total, before any of them is read: a small
+            file can contain large arrays. 1 GiB by default. JSON counts eight times the size of the
+            file, which is the memory of its numbers.
 
         Raises
         ------
@@ -571,7 +571,7 @@ class LossDifference:
 
     @property
     def values_by_learner(self) -> dict[str, np.ndarray]:
-        """Losses (scores) of the learner, and of the other where there is one, (T,), by name."""
+        """Losses (scores) of the learner, and of the other if there is one, (T,), by name."""
         places = (self.learner,) if self.other is None else (self.learner, self.other)
         return {
             self.losses.learners[learner_index]: self.losses.known_values[learner_index]
@@ -585,7 +585,7 @@ class LossDifference:
 
     @property
     def in_losses(self) -> "LossDifference":
-        """The same in losses: see `Losses`."""
+        """The same as losses: see `Losses`."""
         losses = self.losses.in_losses
         return self if losses is self.losses else replace(self, losses=losses)
 

@@ -1,4 +1,4 @@
-"""What losses are made of: columns and learners with names, and parts that fit together."""
+"""Checks of the parts of losses: columns and learners with names, and consistent shapes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def by_name(argument: str, user_table: Any) -> dict[str, Any]:
     """The columns of a mapping or DataFrame; refused unless their names are different strings."""
     columns = user_table if isinstance(user_table, Mapping) else as_pandas(argument, user_table)
     if columns is not user_table:
-        # Rows of other packages have no names, and get none.
+        # Rows in tables of other packages have no names, and get none.
         columns = {name: column.to_numpy() for name, column in columns.items()}
     is_table = hasattr(columns, "columns") and hasattr(columns, "items")
     if not isinstance(columns, Mapping) and not is_table:
@@ -27,7 +27,7 @@ def by_name(argument: str, user_table: Any) -> dict[str, Any]:
             f"{argument} must map names to columns, or be a DataFrame, got "
             f"{type(columns).__name__}: use {{'name': ...}}"
         )
-    # A table with a column for each class is one of pandas; a column stays as it is.
+    # A table with a column for each class becomes a table of pandas; a column stays as it is.
     pairs = [
         (
             name,
@@ -49,10 +49,10 @@ def by_name(argument: str, user_table: Any) -> dict[str, Any]:
 
 
 def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None = None) -> None:
-    """Refuse columns with the names of other rows, or of the same in another order.
+    """Refuse columns with names of other rows, or of the same rows in another order.
 
-    `rows` have a value in each row, `tables` a column for each. Rows that pandas numbers from 0
-    have names only where others have the same numbers.
+    `rows` have a value in each row, `tables` a column for each row. Rows that pandas numbers from 0
+    count as named only if others have the same numbers.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def refuse_other_rows(rows: Mapping[str, Any], tables: Mapping[str, Any] | None 
 
 
 def _is_numbered(names: Any) -> bool:
-    """Whether nobody named the rows: pandas has numbered them from 0."""
+    """Whether rows have no names, so that pandas has numbered them from 0."""
     return type(names).__name__ == "RangeIndex" and names.start == 0 and names.step == 1
 
 
@@ -97,12 +97,12 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
 
 
 def check_parts(losses: Any) -> None:
-    """Refuse parts that do not fit together: losses may come from a file."""
+    """Refuse parts that are inconsistent; losses may come from a file."""
     n_learners, design = len(losses.learners), losses.design
     if not n_learners:
-        raise ValueError("learners is empty: losses of at least one are needed")
+        raise ValueError("learners is empty: losses of at least one learner are needed")
     if losses.means is None:
-        raise ValueError("means must be there, one for each learner and resample")
+        raise ValueError("means are missing: one is needed for each learner and resample")
     shapes: list[tuple[str, tuple[int, ...]]] = [
         ("means", (n_learners, design.n_resamples)),
         ("values", (n_learners, int(design.testing.sum()))),
@@ -111,7 +111,7 @@ def check_parts(losses: Any) -> None:
         ("event", (design.n_obs,)),
     ]
     if losses.predictions is not None:
-        # Of probabilities by several times each observation has more than one.
+        # With probabilities by several times, each observation has more than one value.
         shapes.append(("predictions", (*shapes[1][1], *losses.predictions.shape[2:3])))
     for name, shape in shapes:
         array = getattr(losses, name)
@@ -135,22 +135,24 @@ def check_parts(losses: Any) -> None:
 
 
 def _check_predictions(losses: Any) -> None:
-    """Refuse values that are none of a function of means: where that is 0/0 they are all NaN."""
+    """Refuse values that cannot be values of a function of means; if it is 0/0, all are NaN."""
     if losses.values is None or losses.target is None:
-        raise ValueError("predictions need values and target beside them")
+        raise ValueError("predictions need values and target as well")
     if not np.isfinite(losses.predictions).all():
         raise ValueError("predictions must be finite numbers")
     if losses.metric.of_survival == (losses.event is None):
-        raise ValueError("event must be there for a survival metric, and for no other")
+        raise ValueError(
+            "event is needed for a survival metric, and must be absent for other metrics"
+        )
     undefined = np.isnan(losses.values)
     if np.isinf(losses.values).any() or (undefined.any(axis=1) != undefined.all(axis=1)).any():
-        raise ValueError("values must be finite numbers, or all NaN of a learner")
+        raise ValueError("values must be finite numbers, or all NaN for a learner")
     if not undefined.any():
         _check_means(losses)
 
 
 def _check_groups(groups: np.ndarray, design: Design) -> None:
-    """Refuse groups that are not numbered as `Losses` asks for, or divided by the design."""
+    """Refuse groups that are not numbered as `Losses` requires, or divided by the design."""
     numbered_groups = as_groups(groups, design.n_obs)
     if (
         numbered_groups is None
@@ -162,24 +164,24 @@ def _check_groups(groups: np.ndarray, design: Design) -> None:
 
 
 def _check_areas(losses: Any) -> None:
-    """Refuse what cannot be scores with their labels, and areas under the ROC curve."""
+    """Refuse impossible scores, labels and areas under the ROC curve."""
     if (losses.target is None) != (losses.values is None):
         raise ValueError("loss='auc' needs values and target, or neither")
     if losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
         raise ValueError("loss='auc' needs a target of zeros and ones")
     if not losses.greater_is_better:
         raise ValueError("greater_is_better must be True for loss='auc', or left out")
-    # AUCs are not computed again: that takes long for many small test sets.
+    # AUCs are not computed again, because that is slow for many small test sets.
     possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
     if not possible.all():
-        raise ValueError("means must lie between 0 and 1 for loss='auc', which are AUCs")
+        raise ValueError("means are AUCs for loss='auc', so they must lie between 0 and 1")
 
 
 def _check_means(losses: Any) -> None:
-    """Refuse means of other losses: some tests take the means, others the values."""
+    """Refuse means of other losses: some tests use the means, others the values."""
     expected = resample_means(losses.values, losses.design)
     rounding = 1e-9 * float(np.abs(losses.values).max())
     if not np.allclose(losses.means, expected, rtol=0, atol=rounding):
         raise ValueError(
-            "means are not those of values: leave the computation to Losses.from_arrays"
+            "means are not the means of values: leave the computation to Losses.from_arrays"
         )

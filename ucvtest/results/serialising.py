@@ -64,7 +64,9 @@ class Saved(ByValue):
         data = {**cls._later, **data}
         missing = [attribute.name for attribute in fields(cls) if attribute.name not in data]  # type: ignore[arg-type]
         if missing:
-            raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
+            raise ValueError(
+                f"data does not contain {', '.join(missing)}: it was cut short or edited"
+            )
         with reading(cls._result_kind):
             values = cls._values(data)
             # Text for a list would be read letter by letter.

@@ -105,7 +105,7 @@ def test_of_three_learners_one_must_be_named(losses):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"learner": "tree"}, "learner 'tree' is none of lda, knn, majority"),
+        ({"learner": "tree"}, "learner 'tree' is neither one of lda, knn, majority"),
         ({"learner": 0, "other": 0}, "learner and other are both 'lda'"),
         ({"learner": 0, "alternative": "more"}, "alternative='more' is unknown"),
         ({"learner": 0, "null_value": math.inf}, "null_value must be a finite number"),

@@ -190,7 +190,7 @@ class TestJoint:
         losses = scores_of(*draw(1))
         with pytest.raises(ValueError, match="learners must be a sequence"):
             uv.DeLongTest.joint(losses, "rule 0")
-        with pytest.raises(ValueError, match="is none of rule 0, rule 1"):
+        with pytest.raises(ValueError, match="is neither one of rule 0, rule 1"):
             uv.DeLongTest.joint(losses, ["rule 0", "rule 7"])
         with pytest.raises(ValueError, match=r"losses must be uv\.Losses"):
             uv.DeLongTest.joint([0.1, 0.2])

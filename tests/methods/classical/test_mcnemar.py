@@ -222,5 +222,5 @@ class TestRefusals:
         indices = {"train": folds, "test": folds[::-1]}
         scored = {"test_score": np.array([0.5, 1.0]), "indices": indices}
         means = uv.Losses.from_sklearn({"a": scored, "b": scored}, 4, score="accuracy")
-        with pytest.raises(ValueError, match="hold only the mean of each resample"):
+        with pytest.raises(ValueError, match="contain only the mean of each resample"):
             fit(means)

@@ -653,7 +653,7 @@ def test_losses_with_predictions_are_saved(tmp_path, suffix):
 def test_losses_of_own_metrics_are_not_saved(tmp_path):
     y, a, _ = labels(2)
     losses = losses_of(y, a, metric=uv.metrics.Cells(np.trace, "right"))
-    with pytest.raises(ValueError, match=r"'right', which is your own, cannot be saved"):
+    with pytest.raises(ValueError, match=r"your own metric 'right' cannot be saved"):
         losses.save(tmp_path / "losses.json")
     losses.about("f1").save(tmp_path / "losses.json")
 

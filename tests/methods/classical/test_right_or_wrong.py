@@ -316,7 +316,7 @@ class TestOneClass:
         assert losses.settings["pos_label"] == positive
 
     def test_a_rule_that_is_always_wrong_is_warned_of(self):
-        with pytest.warns(UserWarning, match="labels that y has not"):
+        with pytest.warns(UserWarning, match="labels that do not occur in y"):
             losses = uv.Losses.from_predictions(["ill"] * 3, {"a": ["well"] * 3})
         assert losses.means[0, 0] == 1
 

@@ -135,7 +135,7 @@ def test_what_does_not_vary_is_degenerate():
 def test_no_value_in_one_of_the_sets_is_a_status_in_all_tests():
     one_by_one = losses_of("harrell", fold=np.arange(N))
     result = fit(one_by_one, "a", test=uv.CrossValidationWaldTest)
-    assert "no two that are comparable were tested by the same rule" in result.status
+    assert "no two comparable observations were tested by the same rule" in result.status
     assert math.isnan(result.estimate)
     early = losses_of("harrell(0.001)", fold=FOLD)
     for test in (uv.CorrectedTTest, uv.CrossValidationWaldTest):

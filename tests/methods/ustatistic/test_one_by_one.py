@@ -148,7 +148,7 @@ def test_what_is_no_prediction_is_raised_as_ever():
         return np.full(len(X_test), Y[0] if fits < 9 else "nobody", dtype=object)
 
     with pytest.raises(
-        ValueError, match=r"learner unknown failed on split \d+: ValueError: .*none of the labels"
+        ValueError, match=r"learner unknown failed on split \d+: .*not one of the labels"
     ):
         fitted(unknown)
 

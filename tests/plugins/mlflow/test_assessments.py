@@ -208,8 +208,8 @@ def test_what_is_refused(evaluated: dict[str, Any], monkeypatch: pytest.MonkeyPa
         with pytest.raises(ValueError, match=message):
             uv.Losses.from_mlflow(*arguments, **options)
 
-    refused("exclude each other, and one is needed", run)
-    refused("exclude each other, and one is needed", run, predictions="a", assessment="b")
+    refused("exactly one of predictions and assessment", run)
+    refused("exactly one of predictions and assessment", run, predictions="a", assessment="b")
     refused("metric does not apply to an assessment", run, assessment="correct", metric="f1")
     refused("assessment must be a name", run, assessment=1)
     refused("no run is named", {}, assessment="correct")

@@ -140,7 +140,7 @@ def test_several_classes_have_a_column_each(labels: Rows) -> None:
 def test_a_label_that_no_row_has_is_an_error_of_the_model(labels: Rows) -> None:
     strange = labels.first.copy()
     strange[labels.first == labels.y] = "d"
-    with pytest.warns(UcvtestWarning, match="predictions of labels that y has not"):
+    with pytest.warns(UcvtestWarning, match="predictions of labels that do not occur in y"):
         result = compare_predictions(Rows(labels.y, strange, labels.second))
     assert result.diagnostics["estimate_learner"] == 1.0
 
@@ -294,7 +294,7 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
     cases: list[tuple[Rows, dict[str, Any], str]] = [
         (scores, {"loss": "hinge"}, "loss='hinge' is unknown: use one of zero_one"),
         (scores, {"loss": "auc", "alternative": "up"}, "alternative='up' is unknown"),
-        (scores, {}, r"predictions\['model'\] contains 2.0, .* and the labels of y are 0, 1"),
+        (scores, {}, r"predictions\['model'\] contains 2.0, .* but the labels of y are 0, 1"),
         (scores, {"loss": "log"}, "but probabilities lie between 0 and 1: use loss='auc'"),
         (scores, {"loss": "auc", "pos_label": 7}, "pos_label=7 is not one of the labels 0, 1"),
         (Rows(y[:1], first[:1], second[:1]), {}, "the data have 1 rows"),

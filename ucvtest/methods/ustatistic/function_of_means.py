@@ -288,7 +288,7 @@ def undefined_parts(
         "predicted"
     )
     if question.metric.of_survival:
-        status = f"no estimate: {metric_in_words} has no value here, as {_no_value(question)}"
+        status = f"no estimate: {metric_in_words} has no value here, because {_no_value(question)}"
     added = estimates.added if estimates.difference is None else estimates.difference
     status += "; the interval is that with rows added" if added is not None else ""
     by_few_fits = isinstance(estimates.mean_estimates, FewFitsEstimates)

@@ -105,7 +105,7 @@ test_that("a metric without a value is refused before fits, and said of predicti
                "has no value for these survival times, as nobody is followed up to 5000")
   losses <- prediction_losses(times, data.frame(half = rep(0.5, nrow(lung))), metric = "brier(5000)")
   printed <- paste(utils::capture.output(print(losses)), collapse = " ")
-  expect_match(printed, "Brier score at 5000 has no value here, as nobody is followed up to 5000")
+  expect_match(printed, "Brier score at 5000 has no value here, because nobody is followed up to 5000")
   expect_match(hold_out_test(losses)$status, "no estimate: Brier score at 5000")
 })
 
