@@ -256,5 +256,5 @@ def test_what_cannot_be_used_is_refused_before_the_first_fit(arguments, said):
 
 def test_every_metric_is_checked_before_the_first_fit():
     rules = {"first": never, "second": never}
-    with pytest.raises(ValueError, match=r"two classes, y has 3"):
+    with pytest.raises(ValueError, match=r"two classes, but y has 3"):
         uv.compare(X, np.arange(60) % 3, rules, WALD, metric=["mcc", "f1"])

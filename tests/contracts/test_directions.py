@@ -25,7 +25,7 @@ SIZES = {"n_learn": 30, "n_test": 10}
     ],
 )
 def test_names_of_scores_are_not_losses(name):
-    with pytest.raises(ValueError, match=r"is the name of a score.*say greater_is_better=True"):
+    with pytest.raises(ValueError, match=r"is the name of a score.*pass greater_is_better=True"):
         uv.Losses.from_arrays(VALUES, LEARNING, loss=name)
     design = uv.Losses.from_arrays(VALUES, LEARNING).design
     with pytest.raises(ValueError, match="is the name of a score"):
@@ -64,9 +64,9 @@ def test_scores_that_say_so_are_scores():
 @pytest.mark.parametrize(
     ("loss", "values", "greater", "message"),
     [
-        ("zero_one", VALUES, True, "contradicts loss='zero_one', of which smaller"),
-        ("accuracy", VALUES, False, "contradicts loss='accuracy', of which greater"),
-        ("neg_log_loss", VALUES, True, "values go up to 1, and neg_log_loss is never above 0"),
+        ("zero_one", VALUES, True, "contradicts loss='zero_one', whose smaller"),
+        ("accuracy", VALUES, False, "contradicts loss='accuracy', whose greater"),
+        ("neg_log_loss", VALUES, True, "values go up to 1, but neg_log_loss is never above 0"),
         ("accuracy", 2 * VALUES, True, "loss='accuracy' lies between 0 and 1"),
         ("roc_auc", VALUES, True, "pass decision scores with loss='auc'"),
         ("huber", VALUES, "yes", "greater_is_better must be True or False, got 'yes'"),
@@ -99,9 +99,13 @@ def test_scores_of_test_sets_have_the_direction_of_their_name(score, greater, be
 
 def test_scores_of_test_sets_without_a_known_direction_are_refused():
     for score, greater, message in (
-        ("own", None, "score='own' does not say what is better: pass greater_is_better=True"),
+        (
+            "own",
+            None,
+            "score='own' does not tell whether higher is better: pass greater_is_better=True",
+        ),
         ("squared", True, "contradicts score='squared'"),
-        (3, None, "score must be the name of what was scored, got 3"),
+        (3, None, "score must be the name of the score, got 3"),
     ):
         with pytest.raises(ValueError, match=message):
             uv.Losses.from_scores(SCORES, **SIZES, score=score, greater_is_better=greater)
@@ -129,5 +133,7 @@ def test_functions_that_are_called_like_scores_are_not_losses():
         lambda: uv.compare(X, y, ["lda", "majority"], "corrected_t", loss=accuracy),
         lambda: uv.Losses.from_predictions(y, {"a": y}, loss=accuracy),
     ):
-        with pytest.raises(ValueError, match="the function accuracy, which is called like a score"):
+        with pytest.raises(
+            ValueError, match="the function accuracy, which has the name of a score"
+        ):
             call()

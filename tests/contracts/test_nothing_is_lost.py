@@ -89,7 +89,7 @@ class TestLearners:
             uv.evaluate(learner, X, Y, 2, loss, rng=0)
 
     def test_losses_are_real_numbers(self):
-        with pytest.raises(ValueError, match=r"^what loss custom returned contains complex"):
+        with pytest.raises(ValueError, match=r"^the result of loss custom contains complex"):
             uv.evaluate("lda", X, Y, 2, lambda y, predicted: (y != predicted) + 1j, rng=0)
 
 

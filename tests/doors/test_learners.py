@@ -180,7 +180,7 @@ def test_a_scorer_that_looks_at_the_features_is_refused():
     def share(estimator, X, y):
         return (estimator.predict(X)[X[:, 0] > 0] == 1).mean()
 
-    with pytest.raises(ValueError, match="share looks at X"):
+    with pytest.raises(ValueError, match="share uses X"):
         result(GaussianNB(), scoring=share)
 
 

@@ -22,7 +22,7 @@ KEPT = ~np.isnan(LACKING).any(axis=1)
     [
         (uv.DeLongTest, "accuracy", "about loss='auc' alone, got scoring='accuracy': leave scor"),
         (uv.McNemarTest, "roc_auc", "about loss='zero_one' alone, got scoring='roc_auc'"),
-        (uv.HoldOutTest, "roc_auc", "scoring='roc_auc' keeps decision scores, and HoldOutTest"),
+        (uv.HoldOutTest, "roc_auc", "scoring='roc_auc' keeps decision scores, but HoldOutTest"),
         (uv.FoldCovarianceTest, "roc_auc", "FoldCovarianceTest needs the loss of every observa"),
         (uv.InfluenceFunctionTest, "f1", "scoring='f1' is not known to InfluenceFunctionTest"),
         (uv.InfluenceFunctionTest, "neg_log_loss", "use 'roc_auc' or 'accuracy'"),

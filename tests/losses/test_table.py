@@ -467,7 +467,7 @@ def scikit_learns(**changes):
         (
             {"a": scikit_learns()},
             {"score": "strange"},
-            "score='strange' does not say what is better: pass greater_is_better=True",
+            "score='strange' does not tell whether higher is better: pass greater_is_better=True",
         ),
         ({"a": scikit_learns()}, {"test_score": "x"}, r"has no x: pass test_score="),
         (

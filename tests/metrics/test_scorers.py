@@ -185,14 +185,18 @@ def test_other_aliases():
 @pytest.mark.parametrize(
     ("cls", "options", "message"),
     [
-        (uv.UStatisticTest, {"scoring": "f1"}, "one number for each test set, and UStatisticTest"),
+        (uv.UStatisticTest, {"scoring": "f1"}, "one number for each test set, but UStatisticTest"),
         (uv.HoldOutTest, {"scoring": "f1"}, "use CorrectedTTest, BayesianTTest"),
         (uv.FoldCovarianceTest, {"scoring": "f1"}, "FoldCovarianceTest needs one for each obs"),
         (uv.McNemarTest, {"scoring": "f1"}, "is about loss='zero_one' alone, got scoring='f1'"),
         (uv.CorrectedTTest, {"scoring": "f2"}, "scoring='f2' is unknown: use one of accuracy"),
         (uv.CorrectedTTest, {"scoring": "f1", "loss": "log"}, "loss and scoring exclude each"),
         (uv.CorrectedTTest, {"scoring": ["f1", "recall"]}, "scoring names several scores"),
-        (uv.CorrectedTTest, {"scoring": lambda model, X, y: 1.0}, "for no predictions: pass a"),
+        (
+            uv.CorrectedTTest,
+            {"scoring": lambda model, X, y: 1.0},
+            "does not ask the estimator for predictions: pass a",
+        ),
         (uv.CorrectedTTest, {"scoring": lambda prediction: 1.0}, "by sklearn.metrics.make_scor"),
         (
             uv.CorrectedTTest,

@@ -59,5 +59,5 @@ class LeavePairOut:
     def _positive(y: Any) -> np.ndarray:
         classes, codes = np.unique(as_array("y", y), return_inverse=True)
         if len(classes) != 2:
-            raise ValueError(f"LeavePairOut needs two classes, y has {len(classes)}")
+            raise ValueError(f"LeavePairOut needs two classes, but y has {len(classes)}")
         return codes == 1

@@ -266,7 +266,7 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
         return
     if len(classes) != 2:
         raise ValueError(
-            f"metric={metric.name!r:.60} needs two classes, y has {len(classes)}: merge classes, "
+            f"metric={metric.name!r:.60} needs two classes, but y has {len(classes)}: merge classes, "
             "name an average, such as 'f1_macro'"
         )
     check_positive_of_metric(classes, metric.name, is_named=sample.positive_named)
@@ -338,7 +338,7 @@ def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "ze
     if sample.n_classes == 2:
         return
     raise ValueError(
-        f"{argument}='auc' needs two classes, y has {sample.n_classes}: merge classes, use "
+        f"{argument}='auc' needs two classes, but y has {sample.n_classes}: merge classes, use "
         f"{argument}={instead!r:.60}, or UStatisticTest, which estimates Hand and Till's AUC of "
         "several classes"
     )

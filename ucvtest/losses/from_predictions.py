@@ -775,11 +775,11 @@ def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
 def _check_two(metric: Metric, classes: np.ndarray) -> None:
     if len(classes) != 2 and metric.linearised:
         raise ValueError(
-            f"metric={metric.name!r:.60} needs two classes, y has {len(classes)}: merge classes"
+            f"metric={metric.name!r:.60} needs two classes, but y has {len(classes)}: merge classes"
         )
     if len(classes) != 2:
         one_of_them = "pos_label= for one of them against the rest"
         raise ValueError(
-            f"loss={metric.name!r} needs two classes, y has {len(classes)}: merge classes, or use "
+            f"loss={metric.name!r} needs two classes, but y has {len(classes)}: merge classes, or use "
             f"{one_of_them if metric.ranks_pairs else OTHER_LOSSES}"
         )

@@ -1,9 +1,9 @@
-"""What is estimated: means of losses, functions of means, areas under the ROC curve.
+"""Metrics that tests estimate: means of losses, functions of means, areas under the ROC curve.
 
 Metrics with arguments are made by `f1`, `fbeta`, `precision`, `recall`, `jaccard`, `kappa`,
-`net_benefit` and `partial_auc`, those of survival times by `harrell`, `uno`, `brier`, `auc` and
-`integrated_brier`, and your own by `Cells` and `Moments`; all others are asked for by
-name, such as ``metric="mcc"``.
+`net_benefit` and `partial_auc`. Metrics of survival times are made by `harrell`, `uno`, `brier`,
+`auc` and `integrated_brier`, and your own metrics by `Cells` and `Moments`. All others are
+requested by name, such as ``metric="mcc"``.
 """
 
 from typing import TYPE_CHECKING, Any

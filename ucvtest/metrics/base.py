@@ -1,4 +1,4 @@
-"""What every metric declares, so that nobody asks for its name."""
+"""The declarations of every metric, so that no code depends on its name."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,11 +20,11 @@ Scale = Literal["identity", "logit", "log"]
 
 @dataclass(frozen=True)
 class Units:
-    """What results are about in the place of a loss: a number plus a multiple of the loss.
+    """The units of results other than the loss: a number plus a multiple of the loss.
 
-    The accuracy is one less the error rate, a score such as "neg_log_loss" a loss with the other
-    sign, a cost of 3 for every error three times the error rate. The loss is what is computed; its
-    values are changed where they are reported.
+    The accuracy is one minus the error rate. A score such as "neg_log_loss" is a loss with the
+    other sign. A cost of 3 for every error is three times the error rate. The loss is computed; its
+    values are converted when they are reported.
     """
 
     name: str
@@ -34,22 +34,22 @@ class Units:
 
     @property
     def greater_is_better(self) -> bool:
-        """Whether it rises where the loss falls."""
+        """Whether the units increase when the loss decreases."""
         return self.slope < 0
 
     def of(self, values: Any, *, paired: bool = False) -> Any:
-        """From values of the loss, or from the difference of two learners."""
-        # Exact for scores, and never -0.0: 1 less 0, 1/2 or 1, or a change of sign.
+        """Convert values of the loss, or the difference of two learners."""
+        # Exact for scores, and never -0.0: 1 minus 0, 1/2 or 1, or a change of sign.
         return (0.0 if paired else self.intercept) + self.slope * values
 
     def back(self, values: Any, *, paired: bool = False) -> Any:
-        """The way back."""
+        """Convert back to values of the loss."""
         return (values - (0.0 if paired else self.intercept)) / self.slope + 0.0
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What is estimated of a learner, computed by `function` from the response and predictions.
+    """A quantity to estimate, computed by `function` from the response and predictions.
 
     A subclass is one kind of metric. It declares exactly one of `is_mean`, `ranks_pairs` and
     `per_test_set`.
@@ -59,13 +59,13 @@ class Metric:
     output : {"label", "number", "probability", "score"}
         What the learner must predict.
     original_labels : bool
-        Whether `function` gets the labels that the user gave, and not their numbers 0, 1, ...
+        Whether `function` receives the labels that the user gave instead of their numbers 0, 1, ...
     estimand : str
         The expected value in words.
     bounds : tuple of float, optional
-        The smallest and the largest value, where there are both.
+        The smallest and the largest value, if both exist.
     units : Units, optional
-        What was asked for, and is reported, where a loss is computed in its place.
+        The requested units, which are reported if a loss is computed instead.
     """
 
     name: str
@@ -77,18 +77,18 @@ class Metric:
     units: Units | None = field(default=None, kw_only=True)
 
     ranks_pairs: ClassVar[bool] = False
-    """Whether it compares the scores of two observations, so that none has a value alone: then the
-    scores are kept, and the response with them."""
+    """Whether it compares the scores of two observations, so that a single observation has no
+    value. The scores are then kept together with the response."""
 
     outputs: ClassVar[tuple[str, ...]] = OUTPUTS
-    """What `output` can be."""
+    """Possible values of `output`."""
 
     of_survival: ClassVar[bool] = False
     """Whether the response is survival times, and not labels or numbers."""
 
     linearised: ClassVar[bool] = False
-    """Whether it is a function of means: then predictions are kept, and what tests take for losses
-    are its linearised values."""
+    """Whether it is a function of means. Predictions are then kept, and tests use its linearised
+    values as losses."""
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -99,12 +99,12 @@ class Metric:
 
     @property
     def is_mean(self) -> bool:
-        """Whether it is a mean over observations, each of which has a value of its own."""
+        """Whether it is a mean over observations that have separate values."""
         return False
 
     @property
     def per_test_set(self) -> bool:
-        """Whether there is one number for each test set, and nothing to be kept of observations."""
+        """Whether there is one number for each test set, and no values of observations."""
         return False
 
     @property
@@ -148,22 +148,22 @@ class Metric:
 
     @property
     def compares_pairs(self) -> bool:
-        """Whether it is linearised, and compares the risks of two observations."""
+        """Whether it is linearised and compares the risks of two observations."""
         return False
 
     @property
     def of_loss(self) -> "Metric | None":
-        """The loss that tests compute with, where the values are those of a score of it."""
+        """The loss that tests compute with, if the values are values of its score."""
         return None
 
     @property
     def reported_name(self) -> str:
-        """What results call it: the score that was asked for."""
+        """The name in results: the requested score."""
         return self.name if self.units is None else self.units.name
 
     @property
     def reported_bounds(self) -> tuple[float, float] | None:
-        """The smallest and the largest value of what results are about."""
+        """The smallest and the largest value in the units of results."""
         if self.bounds is None or self.units is None:
             return self.bounds
         low, high = sorted(self.units.of(bound) for bound in self.bounds)
@@ -171,7 +171,7 @@ class Metric:
 
     @property
     def unit(self) -> float:
-        """How far apart in results are values of which the losses are 1 apart."""
+        """The distance in results of values whose losses differ by 1."""
         return 1.0 if self.units is None else abs(self.units.slope)
 
     def reported(self, value: Any, *, paired: bool) -> Any:
@@ -180,7 +180,7 @@ class Metric:
 
     @property
     def in_words(self) -> str:
-        """The expected value, as summaries name it."""
+        """The name of the expected value in summaries."""
         return self.units.estimand if self.units else self._own_words
 
     @property
@@ -189,22 +189,23 @@ class Metric:
 
     @property
     def plural(self) -> str:
-        """The expected values of two learners, as summaries name them."""
+        """The name of the expected values of two learners in summaries."""
         return plural(self.in_words)
 
     def kept(
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
     ) -> np.ndarray:
-        """What is kept of predictions (R, n), or (R, n, C), of which `testing` (R, n) are tested.
+        """The values kept from predictions (R, n), or (R, n, C), for tested observations.
 
-        That is (R, n), with the loss or score of each tested observation; or (R,) where there is
-        one number for each test set. `first` is the number of the first test set, for messages.
+        The result is (R, n), with the loss or score of each tested observation, `testing` (R, n);
+        or (R,) if there is one number for each test set. `first` is the number of the first test
+        set, for messages.
         """
         raise NotImplementedError
 
 
 def plural(singular: str) -> str:
-    """The expected values of two learners, from that of one; what follows "at" or "of" stays."""
+    """The plural of the expected value of a learner; the words after "at" or "of" stay."""
     for word in (" at ", " up to ", " of ", " from ", " ("):
         head, preposition, tail = singular.partition(word)
         if preposition and not tail.startswith("recalls"):

@@ -1,4 +1,4 @@
-"""How smooth metrics are made: of classes, of the confusion matrix, of moments, of ranks."""
+"""Makers of smooth metrics: of classes, of the confusion matrix, of moments, of ranks."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ AVERAGES: tuple[Average, ...] = ("binary", "macro", "weighted", "micro")
 SHARE = (0.0, 1.0)
 
 LARGEST_WHOLE = 1e15
-"""Numbers up to this are written without a point."""
+"""Whole numbers up to this are written without a point."""
 
 
 def of_classes(
@@ -54,8 +54,8 @@ def of_classes(
     listed = None if labels is None else _listed(labels)
     if listed is not None and average == "binary" and len(listed) > 1:
         raise ValueError(
-            f"labels names {len(listed)} classes, and average='binary' is about one: name one, or "
-            "use average='macro', 'weighted' or 'micro'"
+            f"labels names {len(listed)} classes, but average='binary' is about one: name one "
+            "class, or use average='macro', 'weighted' or 'micro'"
         )
     if average != "binary":
         name, metric_in_words = f"{name}_{average}", f"{average} {metric_in_words}"
@@ -75,7 +75,7 @@ def of_classes(
 
 
 def _listed(labels: Any) -> list[Any]:
-    """Labels as a file has them."""
+    """Labels in the form for files."""
     label_list = labels.tolist() if hasattr(labels, "tolist") else labels
     plain_labels = [*map(json_label, label_list)] if isinstance(label_list, (list, tuple)) else []
     if not plain_labels or len(set(plain_labels)) < len(plain_labels):
@@ -90,7 +90,7 @@ def _cells_of_classes(
     places = _places(known_classes, average, labels)
 
     def metric_of_table(table: np.ndarray) -> tuple[float, np.ndarray]:
-        # Labels that predictions alone have are further classes of an average.
+        # Labels that only predictions contain are additional classes of an average.
         everywhere = (
             places if labels is not None else [*places, *range(len(known_classes), len(table))]
         )
@@ -107,11 +107,11 @@ def _cells_of_classes(
 
 
 def _places(known_classes: list[Any], average: Average, labels: list[Any] | None) -> list[int]:
-    """Where the classes are that the metric is about."""
+    """The positions of the classes that the metric is about."""
     if labels is None:
         if average == "binary" and len(known_classes) != 2:
             raise ValueError(
-                f"metric of the positive class needs two classes, y has {len(known_classes)}: name "
+                f"metric of the positive class needs two classes, but y has {len(known_classes)}: name "
                 "one by labels=[...], or an average: 'macro', 'weighted' or 'micro'"
             )
         return [len(known_classes) - 1] if average == "binary" else list(range(len(known_classes)))
@@ -143,7 +143,7 @@ def of_negative_class(name: str, metric_in_words: str, class_ratio: PartsOfClass
 
     def made_for(classes: Sequence[Any]) -> Cells:
         if len(classes) != 2:
-            raise ValueError(f"metric={name!r} needs two classes, y has {len(classes)}")
+            raise ValueError(f"metric={name!r} needs two classes, but y has {len(classes)}")
         return Cells(lambda table: confusion.ratio(table, *class_ratio(table, 0)), 2)
 
     return SmoothMetric(
@@ -170,7 +170,7 @@ def of_moments(
     output: Literal["number", "probability"] = "number",
     rises: bool = True,
 ) -> SmoothMetric:
-    """A metric by the numbers of each observation, the function of their means and its gradient."""
+    """A metric from numbers of observations, a function of their means and its gradient."""
 
     def value_and_gradient(means: np.ndarray) -> tuple[float, np.ndarray]:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -203,10 +203,10 @@ def of_ranks(name: str, metric_in_words: str, influence: Any) -> SmoothMetric:
 
 
 def no_loss(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Of one observation there is none."""
-    raise NotImplementedError("observations of this metric have no value alone")
+    """A single observation has no value."""
+    raise NotImplementedError("single observations have no value of this metric")
 
 
 def written(number: float) -> str:
-    """A number as names have it, from which it is read without loss."""
+    """A number in the form for names, from which it can be read exactly."""
     return str(int(number)) if number.is_integer() and number < LARGEST_WHOLE else repr(number)

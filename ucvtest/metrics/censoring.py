@@ -1,7 +1,7 @@
-"""Kaplan and Meier's estimate of when observations are censored, and what it adds to variances.
+"""Kaplan and Meier's estimate of the censoring distribution, and its effect on variances.
 
-Events come before censorings of the same time, as in R, and weights are left limits: an event at t
-is weighted by G(t-), the chance of not being censored before t.
+Events come before censorings at the same time, as in R. Weights are left limits: an event at t is
+weighted by G(t-), the probability of not being censored before t.
 """
 
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ __all__ = ["Censoring"]
 
 @dataclass(frozen=True, eq=False)
 class Censoring:
-    """The distribution of censoring times, from the observations that it is about.
+    """The distribution of censoring times, estimated from observations.
 
     Attributes
     ----------
     places : ndarray, shape (S,)
-        The different times that are censored, ascending.
+        The distinct censored times, ascending.
     counts : ndarray, shape (S,)
-        How many are censored there.
+        Number of observations censored at each time.
     followed : ndarray, shape (S,)
-        How many observations have such a time or a later one.
+        Number of observations with this time or a later one.
     left : ndarray, shape (S + 1,)
-        G: 1 before the first of these times, and what is left of it from each of them on.
+        G: 1 before the first of these times, and its value from each of them on.
     """
 
     times: SurvivalTimes
@@ -37,7 +37,7 @@ class Censoring:
 
     @classmethod
     def of(cls, times: SurvivalTimes) -> "Censoring":
-        """The estimate from these times."""
+        """Estimate the distribution from these times."""
         places, counts = np.unique(times.time[~times.event], return_counts=True)
         followed = times.n_obs - np.searchsorted(np.sort(times.time), places, side="left")
         events = np.sort(times.time[times.event])
@@ -57,17 +57,17 @@ class Censoring:
     def contribution(
         self, end_times: np.ndarray, weighted_parts: np.ndarray, limit: float = np.inf
     ) -> np.ndarray:
-        """What each observation moves by its part in G, in means of `weighted_parts` (n,) over a G.
+        """Effects of observations, through G, on means of `weighted_parts` (n,) over G.
 
-        That G is G(u-), u being the `end_times` (n,), or G(limit) where u is infinite. With H(s)
-        the mean of the parts that have s before u, and Y(s) = #(t >= s), it is n times the sum over
-        s <= limit of H(s)/Y(s) (1{censored at s} - 1{t >= s} C(s)/Y(s)): the martingale of the
-        Nelson-Aalen estimate, as in riskRegression (Gerds and Kattan 2021).
+        This G is G(u-), where u are the `end_times` (n,), or G(limit) where u is infinite. Let H(s)
+        be the mean of the parts that have s before u, and Y(s) = #(t >= s). The effect is n times
+        the sum over s <= limit of H(s)/Y(s) (1{censored at s} - 1{t >= s} C(s)/Y(s)). This is the
+        martingale of the Nelson-Aalen estimate, as in riskRegression (Gerds and Kattan 2021).
         """
         order = np.argsort(end_times)
         behind = np.concatenate([np.cumsum(weighted_parts[order][::-1])[::-1], [0.0]])
         reached = behind[np.searchsorted(end_times[order], self.places, side="right")]
-        # Where all that are left are censored, no later observation has a weight.
+        # If all remaining observations are censored, no later observation has a weight.
         jumps = np.where((self.places <= limit) & (self.left[1:] > 0), reached / self.followed, 0.0)
         drift = np.concatenate([[0.0], np.cumsum(jumps * self.counts / self.followed)])
         time, censored = self.times.time, ~self.times.event
@@ -76,6 +76,9 @@ class Censoring:
         return contributions
 
     def contribution_at(self, errors: np.ndarray, at: float) -> np.ndarray:
-        """The same of errors at a time, weighted by G(at) of those who are followed beyond it."""
+        """The same for errors at a time.
+
+        Observations followed beyond it have the weight of G(at).
+        """
         followed_until = np.where(self.times.time > at, np.inf, self.times.time)
         return self.contribution(followed_until, errors, at)

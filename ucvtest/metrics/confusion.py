@@ -1,7 +1,8 @@
 """Functions of a confusion matrix of shares, true classes in rows, with their gradients.
 
-Each takes the matrix P (C, C) and returns the metric and its gradient, an array (C, C). Where the
-metric is 0/0 both are NaN; in averages over classes a class with 0/0 counts 0, as in scikit-learn.
+Each function takes the matrix P (C, C) and returns the metric and its gradient, an array (C, C). If
+the metric is 0/0, both are NaN. In averages over classes, a class with 0/0 counts 0, as in
+scikit-learn.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +30,7 @@ PartsOfClass = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 """Numerator and denominator of a ratio of one class against the rest, as weights of cells."""
 
 NOTHING = 1e-15
-"""Denominators that are no more than rounding error."""
+"""Denominators up to this value are rounding error."""
 
 
 def ratio(table: np.ndarray, above: np.ndarray, below: np.ndarray) -> MetricAndGradient:
@@ -42,14 +43,14 @@ def ratio(table: np.ndarray, above: np.ndarray, below: np.ndarray) -> MetricAndG
 
 
 def _masks(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the cell, the row and the column of a class are."""
+    """Masks of the cell, the row and the column of a class."""
     hit, row, column = np.zeros((3, *table.shape))
     hit[k, k] = row[k] = column[:, k] = 1.0
     return hit, row, column
 
 
 def net_benefit(table: np.ndarray, threshold: float) -> MetricAndGradient:
-    """True positives less false ones at the odds of the threshold, per observation."""
+    """True positives minus false positives times the odds of the threshold, per observation."""
     gains = np.array([[0.0, -threshold / (1 - threshold)], [0.0, 1.0]])
     return float((gains * table).sum()), gains
 
@@ -65,7 +66,7 @@ def averaged(
 def weighted_by_class(
     table: np.ndarray, class_ratio: PartsOfClass, places: Sequence[int]
 ) -> MetricAndGradient:
-    """The mean over classes weighted by their shares, which are estimated too ("weighted")."""
+    """The mean over classes weighted by their shares, which are also estimated ("weighted")."""
     total, value, gradient = 0.0, 0.0, np.zeros(table.shape)
     for k in places:
         class_rate = float(table[k].sum())
@@ -92,13 +93,13 @@ def micro_averaged(
 
 
 def precision_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of those predicted as class k, the share that are."""
+    """The share of class k among observations predicted as class k."""
     hit, _, column = _masks(table, k)
     return hit, column
 
 
 def recall_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of those of class k, the share predicted so."""
+    """The share predicted as class k among observations of class k."""
     hit, row, _ = _masks(table, k)
     return hit, row
 
@@ -110,18 +111,18 @@ def f_beta_parts(table: np.ndarray, k: int, beta: float = 1.0) -> tuple[np.ndarr
 
 
 def jaccard_parts(table: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Hits over all that are of class k or predicted so."""
+    """Hits divided by all observations that are of class k or predicted as class k."""
     hit, row, column = _masks(table, k)
     return hit, row + column - hit
 
 
 def balanced_accuracy(table: np.ndarray) -> MetricAndGradient:
-    """The mean recall of the classes that are there."""
+    """The mean recall of the classes that occur."""
     return averaged(table, recall_parts, np.flatnonzero(table.sum(axis=1) > NOTHING).tolist())
 
 
 def geometric_mean_of_recalls(table: np.ndarray) -> MetricAndGradient:
-    """The geometric mean of the recalls of the classes that are there; 0 has no gradient."""
+    """The geometric mean of the recalls of the classes that occur; 0 has no gradient."""
     places = np.flatnonzero(table.sum(axis=1) > NOTHING).tolist()
     recalls = [ratio(table, *recall_parts(table, k)) for k in places]
     values = np.array([value for value, _ in recalls])
@@ -133,7 +134,7 @@ def geometric_mean_of_recalls(table: np.ndarray) -> MetricAndGradient:
 
 
 def matthews(table: np.ndarray) -> MetricAndGradient:
-    """The correlation of true and predicted classes (Matthews; Gorodkin of several classes)."""
+    """The correlation of true and predicted classes (Matthews; Gorodkin for several classes)."""
     true, predicted = table.sum(axis=1), table.sum(axis=0)
     a, b = 1 - true @ true, 1 - predicted @ predicted
     if not a * b > NOTHING:
@@ -145,7 +146,7 @@ def matthews(table: np.ndarray) -> MetricAndGradient:
 
 
 def chance_corrected(table: np.ndarray, power: float | None = None) -> MetricAndGradient:
-    """Cohen's kappa; disagreements weigh alike, or by the power of their distance."""
+    """Cohen's kappa; disagreements have equal weights, or a power of their distance."""
     class_numbers = np.arange(len(table))
     class_distance = np.abs(class_numbers[:, None] - class_numbers)
     weights = (class_distance > 0) * 1.0 if power is None else class_distance.astype(float) ** power
@@ -159,6 +160,6 @@ def chance_corrected(table: np.ndarray, power: float | None = None) -> MetricAnd
 
 
 def _or_zero(table: np.ndarray, class_ratio: PartsOfClass, k: int) -> MetricAndGradient:
-    """The ratio of a class, 0 where it is 0/0."""
+    """The ratio of a class; 0 if it is 0/0."""
     value, gradient = ratio(table, *class_ratio(table, k))
     return (0.0, np.zeros(gradient.shape)) if np.isnan(value) else (value, gradient)

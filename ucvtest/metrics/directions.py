@@ -1,4 +1,4 @@
-"""Whether greater values are better, as far as a name says so."""
+"""Whether greater values are better, as far as a name decides it."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ OF_LOSSES = frozenset(
         *("mse", "mae", "rmse", "brier", "risk"),
     ]
 )
-"""Words that name what a learner should have little of."""
+"""Words for quantities that should be small."""
 
 OF_SCORES = frozenset(
     [
@@ -29,11 +29,11 @@ OF_SCORES = frozenset(
         *("index", "pearson", "spearman", "kendall", "ccc", "agreement"),
     ]
 )
-"""Words that name what a learner should have much of."""
+"""Words for quantities that should be large."""
 
 
 def names_a_score(name: str) -> bool:
-    """Whether a name is one of scores, such as scikit-learn's, of which greater is better."""
+    """Whether a name means a score, such as scikit-learn's, so that greater is better."""
     name_parts = [name_part for name_part in re.split(r"[^a-z0-9]+", name.lower()) if name_part]
     if not name_parts or known_metric(name) is not None:
         return False
@@ -43,13 +43,13 @@ def names_a_score(name: str) -> bool:
 
 
 def direction_of(name: str, greater_is_better: Any = None) -> bool:
-    """Whether greater values are better of what is called so, by its name or by who passes it.
+    """Whether greater values are better, decided by the name or by the caller.
 
     Raises
     ------
     ValueError
-        If name and `greater_is_better` contradict each other, or the name is that of a score and
-        nothing is said.
+        If name and `greater_is_better` contradict each other, or if the name means a score and
+        `greater_is_better` is missing.
     """
     if greater_is_better is not None:
         check_switch("greater_is_better", greater_is_better)
@@ -59,33 +59,33 @@ def direction_of(name: str, greater_is_better: Any = None) -> bool:
         fixed = True
     if fixed is not None and greater_is_better not in (None, fixed):
         raise ValueError(
-            f"greater_is_better={greater_is_better} contradicts loss={name!r}, of which "
-            f"{'greater' if fixed else 'smaller'} values are better: leave it out, or name the "
-            "values otherwise"
+            f"greater_is_better={greater_is_better} contradicts loss={name!r}, whose "
+            f"{'greater' if fixed else 'smaller'} values are better: leave it out, or rename the "
+            "values"
         )
     if name == "roc_auc":
         raise ValueError(
-            "loss='roc_auc' is no number of an observation: pass decision scores with loss='auc' "
+            "loss='roc_auc' has no value for one observation: pass decision scores with loss='auc' "
             "and y"
         )
     if greater_is_better is None and fixed is None and names_a_score(name):
         raise ValueError(
-            f"loss={name!r} is the name of a score, and losses are what a learner should have "
-            "little of: say greater_is_better=True, or False where smaller values are better"
+            f"loss={name!r} is the name of a score, but losses should be small: pass "
+            "greater_is_better=True, or False if smaller values are better"
         )
     return bool(greater_is_better) if fixed is None else fixed
 
 
 def direction_of_scores(name: Any, greater_is_better: bool | None = None) -> bool:
-    """The same of what test sets scored, where a name has no direction that goes without saying.
+    """The same for scores of test sets, whose names have no default direction.
 
     Raises
     ------
     ValueError
-        If the name is none, says nothing, or contradicts `greater_is_better`.
+        If the name is not a name, does not decide it, or contradicts `greater_is_better`.
     """
     if not isinstance(name, str) or not name.strip():
-        raise ValueError(f"score must be the name of what was scored, got {name!r:.60}")
+        raise ValueError(f"score must be the name of the score, got {name!r:.60}")
     name_parts = set(re.split(r"[^a-z0-9]+", name.lower()))
     metric_of_name = known_metric(name)
     says: bool | None = None
@@ -97,8 +97,8 @@ def direction_of_scores(name: Any, greater_is_better: bool | None = None) -> boo
         says = False
     if greater_is_better is None and says is None:
         raise ValueError(
-            f"score={name!r:.60} does not say what is better: pass greater_is_better=True, or "
-            "False for errors and losses"
+            f"score={name!r:.60} does not tell whether higher is better: pass "
+            "greater_is_better=True, or False for errors and losses"
         )
     fixed = metric_of_name is not None or name in SCORES_OF_LOSSES
     if greater_is_better is None or says == greater_is_better or not fixed:

@@ -1,4 +1,4 @@
-"""A loss: a metric that is a mean over observations, lower values better."""
+"""A loss: a metric that is a mean over observations, so that lower values are better."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ class Loss(Metric):
     Parameters
     ----------
     name : str
-        Shown in summaries.
+        The name in summaries.
     function : callable
         ``function(y, prediction)`` element by element on arrays that broadcast,
         ``y`` of shape (n,), ``prediction`` of shape (R, n); returns (R, n).
@@ -29,17 +29,16 @@ class Loss(Metric):
         What the learner must predict: a class, a number, the probability of the positive
         class, or a score that rises with it.
     original_labels : bool
-        Whether `function` gets the labels that the user gave, and not their numbers
-        0, 1, ...
+        Whether `function` receives the labels that the user gave instead of their numbers 0, 1, ...
     estimand : str
         The expected loss in words.
     bounds : tuple of float, optional
-        The smallest and the largest value that the loss can have, where there are both. They
-        bound its variance, which some methods use.
+        The smallest and the largest value of the loss, if both exist. They bound its variance,
+        which some methods use.
     matrix : ndarray, optional
-        Of a loss made by `matrix_loss`, shape (C, C).
+        The costs of a loss made by `matrix_loss`, shape (C, C).
     class_names : tuple, optional
-        The classes of its rows and columns, where it was a table that names them.
+        The classes of its rows and columns, if it was a table with names.
 
     Raises
     ------
@@ -70,12 +69,12 @@ class Loss(Metric):
 
     @property
     def of_one_class(self) -> bool:
-        """Whether it scores a probability, or a score, of one class, or costs that differ."""
+        """Whether it scores a probability or a score of one class, or has costs that differ."""
         return self.orders_classes or super().of_one_class
 
     @property
     def orders_classes(self) -> bool:
-        """Whether costs depend on which class has which row: not all errors cost the same."""
+        """Whether costs depend on the order of the classes: not all errors cost the same."""
         if self.matrix is None:
             return False
         errors = self.matrix[~np.eye(len(self.matrix), dtype=bool)]
@@ -93,7 +92,7 @@ class Loss(Metric):
     def kept(
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
     ) -> np.ndarray:
-        """The loss of each tested observation; 0 for others."""
+        """The loss of each tested observation; 0 for other observations."""
         return losses_where_tested(self, sample, predictions, testing)
 
 
@@ -118,11 +117,11 @@ def losses_where_tested(
     Raises
     ------
     ValueError
-        If an argument is of another kind, or the loss function returns another shape, NaN,
-        infinity, or a value outside of its bounds.
+        If an argument has a wrong type, or if the loss function returns a wrong shape, NaN,
+        infinity, or a value outside its bounds.
     """
     _check_parts(loss, sample, predictions, testing)
-    # For untested observations the loss gets a prediction that it can score.
+    # For untested observations the loss receives a prediction that it can score.
     by_class = predictions.ndim == 3
     first = testing.argmax(axis=1)[:, None]
     filled_predictions = np.take_along_axis(
@@ -130,7 +129,7 @@ def losses_where_tested(
     )
     is_tested = testing[..., None] if by_class else testing
     scored = _scored(loss, sample, np.where(is_tested, predictions, filled_predictions))
-    losses = as_numbers(f"what loss {loss.name} returned", scored)
+    losses = as_numbers(f"the result of loss {loss.name}", scored)
     if losses.shape != testing.shape:
         raise ValueError(
             f"loss {loss.name} returned shape {losses.shape} for predictions of shape "
@@ -161,7 +160,7 @@ def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None
 
 
 def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
-    """What the loss function returns for labels, numbers or probabilities."""
+    """The result of the loss function for labels, numbers or probabilities."""
     if not loss.original_labels:
         return loss.function(sample.target, predictions)
     if loss.output != "label" or sample.classes is None:
@@ -171,9 +170,9 @@ def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
     undecided = predictions != below
     if not undecided.any():
         return lower_losses
-    # A code half-way between two classes is a tie left open: it costs the mean of both.
+    # A number half-way between two classes is an undecided tie: it costs the mean of both.
     upper_losses = loss.function(sample.response, sample.classes[below + undecided])
-    name = f"what loss {loss.name} returned"
+    name = f"the result of loss {loss.name}"
     return (as_numbers(name, lower_losses) + as_numbers(name, upper_losses)) / 2
 
 
@@ -181,6 +180,6 @@ def _check_bounds(loss: Loss, values: np.ndarray) -> None:
     low, high = loss.bounds or (-np.inf, np.inf)
     if values.size and (values.min() < low or values.max() > high):
         raise ValueError(
-            f"loss {loss.name} returned values from {values.min()} to {values.max()}, outside of "
-            f"its bounds {loss.bounds}: correct the bounds"
+            f"loss {loss.name} returned values from {values.min()} to {values.max()}, outside its "
+            f"bounds {loss.bounds}: correct the bounds"
         )

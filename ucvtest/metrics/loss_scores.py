@@ -1,4 +1,4 @@
-"""scikit-learn's scores that are a constant less a mean loss: the loss is what is computed."""
+"""scikit-learn's scores that are a constant minus a mean loss, which is computed instead."""
 
 from dataclasses import replace
 
@@ -54,4 +54,4 @@ SCORES_OF_LOSSES: dict[str, Loss] = {
         for name, loss in NEGATIVE.items()
     },
 }
-"""The loss behind each score, which remembers the score."""
+"""The loss behind each score; the loss remembers the score."""

@@ -1,4 +1,4 @@
-"""Losses from a matrix: what it costs to predict one class for another."""
+"""Losses from a matrix: the costs of predicting one class for another."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -26,27 +26,27 @@ __all__ = [
 ]
 
 MATRIX, COST = "matrix", "expected cost"
-"""What a loss by a matrix is called."""
+"""The name of a loss by a matrix."""
 
 
 def matrix_loss(matrix: Any) -> Loss:
-    """The loss of predicting one class for another, from a matrix.
+    """Make a loss from a matrix of costs of predicting one class for another.
 
     Parameters
     ----------
     matrix : array or DataFrame, shape (C, C)
-        ``matrix[true, predicted]``, classes in ascending order, the positive one last; of a
-        DataFrame with rows and columns named by the classes in any order.
+        ``matrix[true, predicted]``, with classes in ascending order, the positive one last. In a
+        DataFrame, rows and columns are named by the classes, in any order.
 
     Returns
     -------
     Loss
-        The zero-one loss where every error costs 1.
+        The zero-one loss if every error costs 1.
 
     Raises
     ------
     ValueError
-        If it is no square matrix of finite numbers.
+        If it is not a square matrix of finite numbers.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def matrix_loss(matrix: Any) -> Loss:
     """
     names = _class_names(matrix)
     if names is not None:
-        # Columns may be in another order than rows.
+        # Columns may be in a different order from rows.
         matrix = matrix[[*matrix.index]]
     try:
         costs = np.array(as_numbers("loss", matrix))
@@ -81,7 +81,7 @@ def matrix_loss(matrix: Any) -> Loss:
     def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         true = y.astype(int)
         below, above = np.floor(prediction).astype(int), np.ceil(prediction).astype(int)
-        # A prediction half-way between two classes is a tie left open: it costs the mean of both.
+        # A prediction half-way between two classes is an undecided tie: it costs the mean of both.
         return (costs[true, below] + costs[true, above]) / 2
 
     low, high = float(costs.min()), float(costs.max())
@@ -96,7 +96,7 @@ def matrix_loss(matrix: Any) -> Loss:
 
 
 def _class_names(matrix: Any) -> tuple[Any, ...] | None:
-    """The names of the rows of a table, if they are more than numbers of places."""
+    """The names of the rows of a table, if they are more than row numbers."""
     if not hasattr(matrix, "columns"):
         return None
     rows, columns = list(matrix.index), list(matrix.columns)
@@ -114,8 +114,8 @@ def costs_in_order(loss: Loss, sample: "Sample") -> Loss:
     Raises
     ------
     ValueError
-        If the matrix has names that are not the classes, or none where a categorical declares
-        another order.
+        If the matrix has names that are not the classes, or no names although a categorical
+        declares another order.
     """
     if loss.matrix is None or not loss.orders_classes:
         return loss
@@ -136,14 +136,14 @@ def costs_in_order(loss: Loss, sample: "Sample") -> Loss:
 
 
 def cost_order(metric: Metric, sample: "Sample") -> list[Any]:
-    """The classes in the order in which costs without names have them, where it matters."""
+    """The order of the classes in costs without names, if it matters."""
     if not isinstance(metric, Loss) or metric.class_names is not None or not metric.orders_classes:
         return []
     return [plain_label(label) for label in np.asarray(sample.classes)]
 
 
 def cost_of_errors(costs: np.ndarray) -> float | None:
-    """What every error costs, where all cost the same, and what is right costs nothing."""
+    """The cost of an error, if all errors cost the same and right answers cost nothing."""
     errors = costs[~np.eye(len(costs), dtype=bool)]
     if not len(errors) or not errors[0] > 0 or costs.diagonal().any():
         return None
@@ -151,6 +151,6 @@ def cost_of_errors(costs: np.ndarray) -> float | None:
 
 
 def errors_at(cost: float, matrix: np.ndarray | None = None) -> Loss:
-    """The zero-one loss, reported as so many times the error rate."""
+    """The zero-one loss, reported as a multiple of the error rate."""
     units = None if cost == 1 else Units(MATRIX, 0.0, COST, slope=cost)
     return replace(LOSSES["zero_one"], matrix=matrix, units=units)

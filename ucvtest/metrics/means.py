@@ -1,4 +1,4 @@
-"""Losses by name: what a prediction costs, averaged over observations."""
+"""Losses by name: the cost of a prediction, averaged over observations."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ __all__ = ["LOSSES", "for_classes"]
 
 
 def _zero_one(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    # A prediction half-way between two classes is a tie that the learner left open: it costs 1/2.
+    # A prediction half-way between two classes is an undecided tie: it costs 1/2.
     undecided = prediction != np.floor(prediction)
     return np.where(undecided, 0.5, (prediction != y).astype(float))
 
@@ -65,7 +65,7 @@ OF_SEVERAL = {
 
 
 def for_classes(loss: Loss, n_classes: int) -> Loss:
-    """The same loss for so many classes.
+    """The same loss for this number of classes.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def for_classes(loss: Loss, n_classes: int) -> Loss:
         return loss
     if loss_without_units != LOSSES.get(loss.name):
         raise ValueError(
-            f"loss={loss.name!r} scores the probability of one of two classes, y has {n_classes}: "
-            "use loss='log' or 'brier', or merge classes"
+            f"loss={loss.name!r} scores the probability of one of two classes, but y has "
+            f"{n_classes}: use loss='log' or 'brier', or merge classes"
         )
     loss_of_several = OF_SEVERAL[loss.name]
     return loss_of_several if loss.units is None else replace(loss_of_several, units=loss.units)

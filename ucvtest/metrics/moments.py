@@ -1,7 +1,7 @@
 """Functions of means of numbers, and their gradients: R2, correlations, skill, ratios of errors.
 
-The numbers of an observation come from its response y and its prediction p. Functions take means
-(..., k), gradients means (k,).
+The numbers of an observation are computed from its response y and its prediction p. Functions take
+means (..., k); gradients take means (k,).
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 ROUNDING = 1e-14
-"""Of a variance, as a share of the mean square that it is taken from."""
+"""Variances up to this share of the mean square are rounding error."""
 
 
 def of_squared_error(y: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -40,20 +40,20 @@ def of_squared_error(y: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def of_error_and_response(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Squared error, y, y^2; y less its mean, as no function of these depends on where 0 is."""
+    """Squared error, y, y^2; y is centred, because no function of these depends on its origin."""
     error, y = (y - p) ** 2, y - y.mean()
     return np.stack([error, y, y**2], axis=-1)
 
 
 def of_products(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """y, p, y^2, p^2, y p; both less the mean of y."""
+    """y, p, y^2, p^2, y p; the mean of y is subtracted from both."""
     middle = y.mean()
     y, p = y - middle, p - middle
     return np.stack([y, p, y**2, p**2, y * p], axis=-1)
 
 
 def absolute_and_size(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The absolute error, and that of predicting 0."""
+    """The absolute error, and the absolute error of predicting 0."""
     return np.stack([np.abs(y - p), np.abs(y)], axis=-1)
 
 
@@ -68,29 +68,29 @@ def root(c: np.ndarray) -> Any:
 
 
 def gradient_of_root(c: np.ndarray) -> np.ndarray:
-    """Of `root`; none at 0."""
+    """The gradient of `root`; it does not exist at 0."""
     return np.array([0.5 / np.sqrt(c[0]) if c[0] > 0 else np.nan])
 
 
 def explained(c: np.ndarray) -> Any:
-    """1 less the squared error over the variance of y: R2, and Brier's skill."""
+    """1 minus the squared error divided by the variance of y: R2, and Brier's skill."""
     return 1 - c[..., 0] / _variance(c[..., 2], c[..., 1])
 
 
 def gradient_of_explained(c: np.ndarray) -> np.ndarray:
-    """Of `explained`."""
+    """The gradient of `explained`."""
     error, mean, square = c
     variance = square - mean**2
     return np.array([-1.0, -2 * mean * error / variance, error / variance]) / variance
 
 
 def ratio(c: np.ndarray) -> Any:
-    """The first over the second."""
+    """The first divided by the second."""
     return c[..., 0] / c[..., 1]
 
 
 def gradient_of_ratio(c: np.ndarray) -> np.ndarray:
-    """Of `ratio`."""
+    """The gradient of `ratio`."""
     return np.array([1.0, -c[0] / c[1]]) / c[1]
 
 
@@ -101,7 +101,7 @@ def pearson(c: np.ndarray) -> Any:
 
 
 def gradient_of_pearson(c: np.ndarray) -> np.ndarray:
-    """Of `pearson`."""
+    """The gradient of `pearson`."""
     of_y, of_p, r = c[2] - c[0] ** 2, c[3] - c[1] ** 2, pearson(c)
     size = np.sqrt(of_y * of_p)
     by_means = [-c[1] / size + r * c[0] / of_y, -c[0] / size + r * c[1] / of_p]
@@ -114,7 +114,7 @@ def concordance(c: np.ndarray) -> Any:
 
 
 def gradient_of_concordance(c: np.ndarray) -> np.ndarray:
-    """Of `concordance`."""
+    """The gradient of `concordance`."""
     value, squared_scale = concordance(c), c[2] + c[3] - 2 * c[0] * c[1]
     return (
         np.array([-2 * c[1] * (1 - value), -2 * c[0] * (1 - value), -value, -value, 2])
@@ -123,12 +123,12 @@ def gradient_of_concordance(c: np.ndarray) -> np.ndarray:
 
 
 def log_skill(c: np.ndarray) -> Any:
-    """1 less the log loss over that of predicting the share of the positive class."""
+    """1 minus the log loss over that of predicting the share of the positive class."""
     return 1 - c[..., 0] / _entropy(c[..., 1])
 
 
 def gradient_of_log_skill(c: np.ndarray) -> np.ndarray:
-    """Of `log_skill`."""
+    """The gradient of `log_skill`."""
     loss, positive_rate = c
     entropy = _entropy(positive_rate)
     return np.array([-1.0, loss / entropy * np.log((1 - positive_rate) / positive_rate)]) / entropy
@@ -139,7 +139,10 @@ def _entropy(positive_rate: Any) -> Any:
 
 
 def _variance(square: Any, mean: Any) -> Any:
-    """From the mean square; NaN where what is left is rounding, as of numbers that are all 3."""
+    """The variance from the mean square.
+
+    NaN if it is rounding error, as for numbers that are all 3.
+    """
     variance = square - mean**2
     return np.where(variance > ROUNDING * square, variance, np.nan)
 

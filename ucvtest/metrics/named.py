@@ -50,11 +50,11 @@ def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> Smoo
     Parameters
     ----------
     average : {"binary", "macro", "weighted", "micro"}
-        Of two classes that of the positive one; of several the mean over classes, the mean
-        weighted by their shares, or that of all decisions together. "binary" with one label is
-        that class against the rest.
+        For two classes, F1 of the positive class. For several classes, the mean over classes, the
+        mean weighted by their shares, or F1 of all decisions together. "binary" with one label is
+        this class against the rest.
     labels : sequence, optional
-        The classes over which "macro", "weighted" and "micro" go; by default all.
+        The classes that "macro", "weighted" and "micro" average; by default all.
 
     Returns
     -------
@@ -67,8 +67,8 @@ def f1(average: Average = "binary", labels: Sequence[Any] | None = None) -> Smoo
 
     Notes
     -----
-    Values are scikit-learn's. In averages a class that is neither there nor predicted counts 0;
-    alone it is 0/0, and the result says so.
+    Values are the same as in scikit-learn. In averages, a class that neither occurs nor is
+    predicted counts 0. Alone it is 0/0, and the result has no value.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def fbeta(
     Parameters
     ----------
     beta : float
-        Above 0; 1 is F1.
+        A number above 0; with 1 it is F1.
     average, labels
         See `f1`.
 
@@ -209,12 +209,12 @@ WEIGHTS: dict[Any, float | None] = {None: None, "linear": 1.0, "quadratic": 2.0}
 
 
 def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric:
-    """Cohen's kappa; errors weigh alike, or by their distance in the order of the classes.
+    """Cohen's kappa; errors have equal weights, or weights by their distance between classes.
 
     Parameters
     ----------
     weights : {None, "linear", "quadratic"}
-        The order of the classes is that of their sorted labels.
+        The order of the classes is the order of their sorted labels.
 
     Returns
     -------
@@ -244,13 +244,13 @@ def kappa(weights: Literal["linear", "quadratic"] | None = None) -> SmoothMetric
 
 
 def net_benefit(threshold: float) -> SmoothMetric:
-    """Net benefit of treating from a probability on (Vickers and Elkin 2006): TP - FP q/(1 - q).
+    """Net benefit of treating above a probability (Vickers and Elkin 2006): TP - FP q/(1 - q).
 
     Parameters
     ----------
     threshold : float
-        The probability q from which on one treats, between 0 and 1; of learners probabilities are
-        asked for.
+        The probability q from which on one treats, between 0 and 1. Learners must predict
+        probabilities.
 
     Returns
     -------
@@ -285,12 +285,12 @@ def net_benefit(threshold: float) -> SmoothMetric:
 
 
 def partial_auc(max_fpr: float) -> SmoothMetric:
-    """Area under the ROC curve up to a false positive rate, over that rate.
+    """Area under the ROC curve up to a false positive rate, divided by this rate.
 
     Parameters
     ----------
     max_fpr : float
-        Between 0 and 1; with 1 it is the AUC.
+        The false positive rate, between 0 and 1; with 1 it is the AUC.
 
     Returns
     -------
@@ -303,8 +303,8 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
 
     Notes
     -----
-    The mean sensitivity over false positive rates up to `max_fpr`. scikit-learn's
-    ``roc_auc_score(max_fpr=)`` is McClish's form, 1/2 + (A - max_fpr/2)/(2 - max_fpr) of this A.
+    It is the mean sensitivity A over false positive rates up to `max_fpr`. scikit-learn's
+    ``roc_auc_score(max_fpr=)`` is McClish's form, 1/2 + (A - max_fpr/2)/(2 - max_fpr).
 
     Examples
     --------
@@ -327,7 +327,7 @@ def partial_auc(max_fpr: float) -> SmoothMetric:
 def named_smooth_metric(name: Any) -> SmoothMetric | None:
     """The metric that a name means, such as "f1_macro" or "fbeta(2)"; None for anything else.
 
-    Arguments that a metric cannot have are refused.
+    Arguments that are impossible for a metric are refused.
     """
     if not isinstance(name, str):
         return None
@@ -362,7 +362,8 @@ def as_smooth_metric(metric: Any) -> SmoothMetric:
     Raises
     ------
     ValueError
-        If there is none; metrics that are refused say why, and what to take.
+        If there is no such metric; for metrics that are not offered, the message gives the reason
+        and an alternative.
     """
     if isinstance(metric, SmoothMetric):
         return metric
@@ -373,7 +374,7 @@ def as_smooth_metric(metric: Any) -> SmoothMetric:
 
 
 def kind_in_words(name: Any, *, rises: bool) -> str:
-    """What results call what they are about: a loss, a score, or a metric that is neither."""
+    """The word for the metric in results: a loss, a score, or a metric that is neither."""
     metric_of_name = known_metric(name)
     if metric_of_name is not None:
         return "Loss" if metric_of_name.is_mean else "Metric"
@@ -389,7 +390,7 @@ EXPLAINED: dict[str, Any] = {
     "limits": (-math.inf, 1.0),
     "scale": "log1m",
 }
-"""What R2 and Brier's skill have in common."""
+"""The common parts of R2 and Brier's skill."""
 
 WITHOUT_ARGUMENTS = [
     of_negative_class("specificity", "specificity", confusion.recall_parts),
@@ -458,7 +459,7 @@ WITH_DEFAULTS = [
 SMOOTH: dict[str, SmoothMetric] = {
     metric.name: metric for metric in (*WITH_DEFAULTS, *WITHOUT_ARGUMENTS, harrell(), uno())
 }
-"""Smooth metrics by name; those with a number or labels in their names are made when asked for."""
+"""Smooth metrics by name; metrics with a number or labels in their names are made on demand."""
 
 FAMILIES: dict[str, Callable[..., SmoothMetric]] = {
     "f1": f1,

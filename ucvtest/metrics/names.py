@@ -38,18 +38,18 @@ ALIASES = {
     "log_loss": "log",
     "roc_auc": AUC_NAME,
 }
-"""Other names of losses. Of more than one spelling the one above is what results have."""
+"""Other names of losses. Results have the name above."""
 
 
 def as_loss(loss: Any, *, has_classes: bool) -> Loss:
-    """The loss that a user means by a name, a callable, a `Loss`, or None.
+    """The loss that a user names by a name, a callable, a `Loss`, or None.
 
     Parameters
     ----------
     loss : str, callable, Loss, matrix or None
         None means zero_one for classes and squared error for a real response.
         A matrix contains the loss of each prediction for each class: see `matrix_loss`.
-        A callable ``loss(y, prediction)`` gets the user's own labels (or numbers).
+        A callable ``loss(y, prediction)`` receives the user's own labels (or numbers).
     has_classes : bool
         Whether the response contains class labels.
 
@@ -60,7 +60,7 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     Raises
     ------
     ValueError
-        If the name is unknown, or a matrix not square.
+        If the name is unknown, or a matrix is not square.
     """
     if is_matrix(loss):
         return matrix_loss(loss)
@@ -75,9 +75,8 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
             return _of_sklearn(name)
         if names_a_score(name):
             raise ValueError(
-                f"loss is the function {name}, which is called like a score, and losses are what a "
-                "learner should have little of: pass scoring=make_scorer(...) for a score, or name "
-                "a loss otherwise"
+                f"loss is the function {name}, which has the name of a score, but losses should be "
+                "small: pass scoring=make_scorer(...) for a score, or rename a loss"
             )
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
     if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
@@ -112,14 +111,14 @@ def _of_sklearn(name: str) -> Loss:
     """The loss behind one of scikit-learn's functions, which return one number for all rows."""
     if name not in OF_SKLEARN:
         raise ValueError(
-            f"loss is scikit-learn's function {name}, which is a score, or no mean over "
+            f"loss is scikit-learn's function {name}, which is a score, or not a mean over "
             "observations: pass the name of the score, or make_scorer(...), as scoring"
         )
     return OF_SKLEARN[name]
 
 
 def canonical(loss: Any) -> Any:
-    """One way to say the same: names without aliases, and the loss that a matrix or function is."""
+    """The canonical form: a name without aliases, or the loss of a matrix or function."""
     if isinstance(loss, str):
         return ALIASES.get(loss, loss)
     if is_matrix(loss):
@@ -131,7 +130,7 @@ def canonical(loss: Any) -> Any:
 
 
 def metric_or_loss(metric: Any) -> Any:
-    """What `metric=` means: a function of means, a loss or its score by name, or the AUC."""
+    """The meaning of `metric=`: a function of means, a loss or its score by name, or the AUC."""
     if isinstance(metric, str) and metric in SCORES_OF_LOSSES:
         return SCORES_OF_LOSSES[metric]
     if isinstance(metric, str) and (ALIASES.get(metric, metric) in (*LOSSES, AUC_NAME)):
@@ -145,12 +144,12 @@ def is_matrix(loss: Any) -> bool:
 
 
 def as_metric(loss: Any, *, has_classes: bool) -> Metric:
-    """The metric that a user means by `loss`: what `as_loss` takes, "auc", or a `Metric`.
+    """The metric that a user names by `loss`: anything for `as_loss`, "auc", or a `Metric`.
 
     Raises
     ------
     ValueError
-        If the name is unknown, or a matrix not square.
+        If the name is unknown, or a matrix is not square.
     """
     if is_auc(loss):
         return AUC
@@ -160,9 +159,10 @@ def as_metric(loss: Any, *, has_classes: bool) -> Metric:
 
 
 def output_of(loss: Any) -> Output | None:
-    """What a learner must predict for what a user passes as `loss`.
+    """The kind of prediction that the user's `loss` needs.
 
-    None where the response decides it: for no loss, functions, and scores of whatever is predicted.
+    None if the response decides it: without a loss, for functions, and for scores of any
+    prediction.
     """
     if loss is None or (isinstance(loss, SetScore) and not loss.fixed_output):
         return None
@@ -181,7 +181,7 @@ def metric_of(loss: Any) -> Metric | None:
 
 
 def is_auc(loss: Any) -> bool:
-    """Whether areas under the ROC curve are asked for, and no losses."""
+    """Whether areas under the ROC curve are requested instead of losses."""
     return loss is AUC or (isinstance(loss, str) and ALIASES.get(loss, loss) == AUC_NAME)
 
 
@@ -196,7 +196,7 @@ def is_share_of_errors(metric: Any) -> bool:
 
 
 def wants_every_class(loss: Any, *, has_classes: bool) -> bool:
-    """Whether test sets should have all classes in proportion, as without one a score has none."""
+    """Whether test sets should have all classes in proportion, as scores need them."""
     if is_auc(loss):
         return True
     if not isinstance(loss, Metric):

@@ -29,12 +29,12 @@ def own_cells(
     Parameters
     ----------
     function : callable
-        From the matrix of shares (C, C), true classes in rows, in ascending order, to a number;
-        any function of a NumPy array. It must be smooth where shares are positive, and just
-        outside of 0 to 1 too: its gradient is found by differences of the fourth order, not by
-        JAX, with an error of about 1e-10. A function of JAX is computed in float64.
+        Any function of a NumPy array that takes the matrix of shares (C, C), with true classes in
+        rows in ascending order, and returns a number. It must be smooth for positive shares, and
+        also just outside 0 to 1. Its gradient is computed by differences of the fourth order, not
+        by JAX, with an error of about 1e-10. A function of JAX is computed in float64.
     name : str, optional
-        By default that of the function.
+        By default the name of the function.
     limits : tuple of float
         The smallest and the largest value.
     greater_is_better : bool
@@ -50,8 +50,8 @@ def own_cells(
 
     Notes
     -----
-    Predicted labels that `y` has not are further columns, with rows of zeros. Losses of such a
-    metric cannot be saved, as a file contains no function.
+    Predicted labels that do not occur in `y` are additional columns, with rows of zeros. Losses of
+    such a metric cannot be saved, because files do not contain functions.
 
     Examples
     --------
@@ -85,13 +85,15 @@ def own_moments(
     Parameters
     ----------
     parts : callable
-        From response and predictions (n,) to the numbers of each observation, (n, k).
+        A function of response and predictions (n,) that returns the numbers of each observation,
+        (n, k).
     function : callable
-        From their means (k,) to a number. Its gradient is found by differences, as in `Cells`.
+        A function of their means (k,) that returns a number. Its gradient is computed by
+        differences, as in `Cells`.
     name, limits, greater_is_better
         See `Cells`.
     output : {"number", "probability"}
-        What learners predict; with probabilities the response is 0 or 1.
+        The kind of prediction; with probabilities the response is 0 or 1.
 
     Returns
     -------
@@ -104,7 +106,7 @@ def own_moments(
 
     Examples
     --------
-    Calibration in the large, observed over expected events:
+    Calibration in the large, observed divided by expected events:
 
     >>> import numpy as np
     >>> import ucvtest as uv
@@ -140,14 +142,14 @@ def own_moments(
 
 
 def _in_double(user_function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of a user, in float64 where it may be one of JAX, which is loaded then."""
+    """The user's function, in float64 if JAX is loaded, because it may be a function of JAX."""
 
     def computed(*arguments: np.ndarray) -> Any:
-        # A function of NumPy needs no JAX, and metrics import none.
+        # A function of NumPy does not need JAX, and metrics do not import it.
         jax: Any = sys.modules.get("jax")
         with nullcontext() if jax is None else jax.enable_x64(True):
             returned = user_function(*arguments)
-            # Out of the block JAX would take an array of its own for one of float32.
+            # Outside the block JAX would treat its own arrays as float32.
             return returned if returned is None else np.asarray(returned)
 
     return computed
@@ -156,7 +158,7 @@ def _in_double(user_function: Callable[..., Any]) -> Callable[..., Any]:
 def _number_from(
     user_function: Callable[[np.ndarray], Any], name: str
 ) -> Callable[[np.ndarray], float]:
-    """The function of a user, held to one number."""
+    """The user's function, which must return one number."""
     computed = _in_double(user_function)
 
     def number(means: np.ndarray) -> float:
@@ -171,7 +173,7 @@ def _number_from(
 
 
 def _parts_from(user_parts: Callable[..., Any], name: str) -> Callable[..., np.ndarray]:
-    """The parts of a user, held to a row of numbers for each observation."""
+    """The user's parts, which must be a row of numbers for each observation."""
     computed = _in_double(user_parts)
 
     def numbers(y: np.ndarray, predictions: np.ndarray) -> np.ndarray:
@@ -188,7 +190,7 @@ def _parts_from(user_parts: Callable[..., Any], name: str) -> Callable[..., np.n
 
 
 def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:
-    """Refuse functions that cannot be called, and what are no limits."""
+    """Refuse functions that cannot be called, and invalid limits."""
     for argument, user_function in functions.items():
         if not callable(user_function):
             raise ValueError(f"{argument} must be a function, got {user_function!r:.60}")
@@ -207,5 +209,5 @@ def _own_name(user_function: Any, name: Any) -> str:
             f"name must be a string with text for a function without one, got {name!r:.60}"
         )
     if named_smooth_metric(metric_name) is not None:
-        raise ValueError(f"name={metric_name!r:.60} means something else here: use another")
+        raise ValueError(f"name={metric_name!r:.60} has another meaning here: use another name")
     return metric_name

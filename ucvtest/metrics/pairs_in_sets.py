@@ -1,6 +1,6 @@
-"""Pairs of observations within test sets: those in the right order, and all.
+"""Pairs of observations within test sets: pairs in the right order, and all pairs.
 
-In small sets each pair is compared, in many sets at a time; in large ones ranks are counted.
+In small sets each pair is compared, many sets at a time. In large sets ranks are counted.
 """
 
 from collections.abc import Iterator
@@ -10,23 +10,24 @@ import numpy as np
 __all__ = ["pairs_in_sets"]
 
 SOME = 2**17
-"""Pairs that are compared at a time, so that they stay in the cache."""
+"""Number of pairs compared at a time, so that they stay in the cache."""
 
 LARGE = 1000
-"""Observations of a set from which on it is quicker to count ranks."""
+"""Least size of a set in which counting ranks is faster."""
 
 CHUNK = 256
-"""Rows that are then compared with each other; with those before them by counts of ranks."""
+"""Rows that are then compared with each other; counts of ranks compare them with earlier rows."""
 
 
 def pairs_in_sets(
     time_rank: np.ndarray, risks: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> np.ndarray:
-    """Weighted pairs of each observation as the first of them and as the second, (2, 2, R, m).
+    """Weighted pairs of each observation as the first and as the second of a pair, (2, 2, R, m).
 
-    Of each those in the right order, ties half, and all. Arguments are (R, m), a row for each test
-    set. The first of a pair has the lower `time_rank`, and in the right order the higher risk; a
-    pair weighs the `first` of the one times the `second` of the other.
+    The sums are over pairs in the right order, with ties half, and over all pairs. Arguments are
+    (R, m), a row for each test set. The first of a pair has the lower `time_rank`; in the right
+    order, it has the higher risk. The weight of a pair is the `first` of one times the `second` of
+    the other.
     """
     pair_weights = np.empty((2, 2, *risks.shape))
     size = risks.shape[1]
@@ -41,12 +42,12 @@ def pairs_in_sets(
 def _compared(
     time_rank: np.ndarray, risks: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> np.ndarray:
-    """Of some sets, by matrices of their pairs."""
+    """The sums of some sets, by matrices of their pairs."""
     earlier = (time_rank[:, :, None] < time_rank[:, None, :]).view(np.int8)
     higher = (risks[:, :, None] > risks[:, None, :]).view(np.int8)
     lower = (risks[:, :, None] < risks[:, None, :]).view(np.int8)
     pair_weights = np.empty((2, 2, *risks.shape))
-    # Right less wrong: half of that and of all pairs is what is right, ties half.
+    # Right minus wrong pairs; half of this plus half of all pairs are right pairs, ties half.
     for kind, pairs in enumerate(((higher - lower) * earlier, earlier)):
         matrices = pairs.astype(float)
         pair_weights[0, kind] = first * (matrices @ second[:, :, None])[:, :, 0]
@@ -58,7 +59,7 @@ def _compared(
 def _counted(
     time_rank: np.ndarray, risks: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> np.ndarray:
-    """Of some sets, one by one."""
+    """The sums of some sets, one by one."""
     pair_weights = np.empty((2, 2, *risks.shape))
     for row, (place, risk, a, b) in enumerate(zip(time_rank, risks, first, second, strict=True)):
         pair_weights[0, :, row] = a * _before(-place, -risk, b)
@@ -67,9 +68,11 @@ def _counted(
 
 
 def _before(time_rank: np.ndarray, risks: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of each row the weights of rows of a lower place, (2, n): of higher risk, ties half; of all.
+    """For each row, the weight of rows at lower places, (2, n): of higher risk; of all.
 
-    Chunk by chunk in the order of the places, which takes time and memory of n^1.5 and n.
+    Ties count half.
+
+    It goes chunk by chunk in the order of the places, in time n^1.5 and memory n.
     """
     n, order = len(time_rank), np.argsort(time_rank, kind="stable")
     p, w = time_rank[order], weights[order]
@@ -93,7 +96,10 @@ def _before(time_rank: np.ndarray, risks: np.ndarray, weights: np.ndarray) -> np
 
 
 def _chunks(places: np.ndarray, starts: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Where chunks of sorted places begin and end, which divide no place: large ones are alone."""
+    """Where chunks of sorted places begin and end.
+
+    Chunks do not divide a place, large places are alone.
+    """
     n = len(places)
     some = np.arange(0, n, CHUNK)
     rank_ends = np.searchsorted(places, places[some], side="right")

@@ -1,4 +1,4 @@
-"""What the values of a metric can be: what it declares, or what is known of its name."""
+"""The possible values of a metric, by its declaration or by its name."""
 
 import math
 
@@ -35,30 +35,30 @@ RANGES: dict[str, Range] = {
     **dict.fromkeys(("r2", "explained_variance"), UP_TO_ONE),
     **dict.fromkeys(("d2_absolute_error_score", "d2_brier_score", "d2_log_loss_score"), UP_TO_ONE),
 }
-"""What values can be by the name of a loss, of scikit-learn's score, or of a metric of caret."""
+"""Ranges by the name of a loss, of scikit-learn's score, or of a metric of caret."""
 
 NAMELESS = ("score", "loss")
-"""What numbers are called of which no more is known."""
+"""Name of numbers without a known metric."""
 
 AVERAGES = ("_micro", "_macro", "_weighted", "_samples", "_ovr", "_ovo")
-"""Ends of scikit-learn's names that leave the range as it is."""
+"""Endings of scikit-learn's names that do not change the range."""
 
 
 def range_of(metric: Metric, values: np.ndarray | None = None, *, zero_one: bool = False) -> Range:
-    """What the mean of one learner can be, in the units of results.
+    """The possible values of the mean of one learner, in the units of results.
 
     Parameters
     ----------
     metric : Metric
     values : ndarray, optional
-        Losses or scores that are given: what they contradict is not believed of a name.
+        Given losses or scores; a range that they contradict is ignored.
     zero_one : bool
-        Whether they are those of observations, so that zeros and ones alone are shares.
+        Whether they are values of observations, so that zeros and ones alone mean shares.
 
     Returns
     -------
     tuple of float
-        Infinite where nothing is known.
+        The limits; infinite if they are not known.
     """
     metric_range = metric.limits if isinstance(metric, SmoothMetric) else metric.bounds
     if metric_range is None:
@@ -75,13 +75,13 @@ def range_of(metric: Metric, values: np.ndarray | None = None, *, zero_one: bool
 
 
 def difference_range(metric_range: Range) -> Range:
-    """What a difference can be of two values in the same range."""
+    """The possible values of a difference of two values in the same range."""
     width = metric_range[1] - metric_range[0]
     return -width, width
 
 
 def _known_range(metric: Metric) -> Range:
-    """What is known of the name, which means the same in functions of ours and in tables."""
+    """The range by name; names have the same meaning in our functions and in tables."""
     name = metric.name
     if not str(getattr(metric.function, "__module__", "")).startswith("ucvtest."):
         return EVERYTHING
@@ -95,6 +95,6 @@ def _within(values: np.ndarray, low: float, high: float) -> bool:
 
 
 def zeros_and_ones(values: np.ndarray) -> bool:
-    """Whether both occur, and nothing else: zeros alone may be those of any loss."""
+    """Whether zeros and ones both occur, and nothing else; zeros alone may belong to any loss."""
     ones = values == 1
     return bool(ones.any() and not ones.all() and ((values == 0) | ones).all())

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["AUC", "AUC_NAME", "RankMetric"]
 
 AUC_NAME = "auc"
-"""What users and tables of losses call the AUC."""
+"""The name of the AUC for users and in tables of losses."""
 
 
 @dataclass(frozen=True)
 class RankMetric(Metric):
     """The share of pairs of observations that scores put in the right order.
 
-    `function` takes which of the observations of one test set are positive, and their scores; it
+    `function` takes the positive observations of one test set, as booleans, and the scores. It
     returns NaN for a test set without pairs.
     """
 
@@ -51,7 +51,7 @@ def _area(positive: np.ndarray, scores: np.ndarray) -> float:
     n0 = len(positive) - n1
     if not n1 or not n0:
         return math.nan
-    # Imported here: it takes a third of a second, and only scores need it.
+    # Imported here, because it takes a third of a second and only scores need it.
     from scipy.stats import rankdata
 
     above = float(rankdata(scores)[positive].sum()) - n1 * (n1 + 1) / 2

@@ -1,4 +1,4 @@
-"""Metrics that were computed elsewhere, and are known by what tables of losses keep of them."""
+"""Metrics that were computed elsewhere, known by the record in tables of losses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,15 +21,15 @@ __all__ = [
 ]
 
 COST_OF_ERRORS = "cost_of_errors"
-"""The setting with what each error costs, where all cost the same."""
+"""The setting with the cost of an error, if all errors cost the same."""
 
 
 @dataclass(frozen=True)
 class RecordedMetric(Metric):
-    """Numbers of which the metric's function is not known: they are taken as they are.
+    """Numbers of a metric without a known function; they are used as they are.
 
-    `rises` is whether higher numbers are better; `of_test_sets` whether they are those of test
-    sets, and not of observations; `of_loss` the loss of which they are a score.
+    `rises` tells whether higher numbers are better. `of_test_sets` tells whether they are numbers
+    of test sets instead of observations. `of_loss` is the loss whose score they are.
     """
 
     rises: bool = False
@@ -43,12 +43,12 @@ class RecordedMetric(Metric):
 
     @property
     def per_test_set(self) -> bool:
-        """Whether nothing is known of observations."""
+        """Whether values of observations are not known."""
         return self.of_test_sets
 
     @property
     def greater_is_better(self) -> bool:
-        """As whoever computed them said."""
+        """As declared by the person who computed them."""
         return self.rises
 
     @property
@@ -62,7 +62,7 @@ KNOWN: Mapping[str, Metric] = {**LOSSES, AUC_NAME: AUC}
 
 
 def known_metric(name: Any) -> Metric | None:
-    """The metric that ucvtest calls so; None for anything else. Aliases are not looked up."""
+    """The metric with this name in ucvtest; None for anything else. Aliases are not looked up."""
     return KNOWN.get(name) if isinstance(name, str) else None
 
 
@@ -74,7 +74,7 @@ def recorded_metric(
     greater_is_better: bool,
     of_test_sets: bool,
 ) -> Metric:
-    """The metric that ucvtest knows by this name, unless what is recorded of it differs."""
+    """The metric that ucvtest knows by this name, unless its record differs."""
     if name.startswith(WEIGHTED):
         unweighted = recorded_metric(
             name.removeprefix(WEIGHTED),
@@ -112,12 +112,12 @@ def recorded_metric(
 
 
 def errors_behind(score: str, in_words: str) -> Metric:
-    """The error rate where a score is 1 for each right answer and 0 for each wrong one."""
+    """The error rate if a score is 1 for each right answer and 0 for each wrong one."""
     return replace(LOSSES["zero_one"], units=Units(score, 1.0, in_words))
 
 
 def _loss_behind(loss: Metric, bounds: tuple[float, float] | None) -> Metric:
-    """The loss of a score, with what the bounds of the score leave it."""
+    """The loss of a score, with the bounds that follow from the score."""
     loss_bounds = None
     if bounds is not None and loss.units is not None:
         low, high = sorted(loss.units.back(bound) for bound in bounds)

@@ -1,4 +1,4 @@
-"""Refusals of metrics that a test cannot be about."""
+"""Refusals of metrics that do not apply to a test."""
 
 from typing import Any
 
@@ -14,30 +14,30 @@ ONE_NUMBER_EACH = (
     "use CorrectedTTest, BayesianTTest, FiveByTwoTTest, FiveByTwoFTest or NaiveTTest, or a loss "
     "that is a mean over observations, such as scoring='accuracy'"
 )
-"""Where to go with a `SetScore`."""
+"""Tests that accept a `SetScore`."""
 
 
 ABOUT_RULES = {"HoldOutTest": "DeLongTest", "McNemarTest": "DeLongTest"}
-"""Tests of rules as they are, and the one that takes decision scores."""
+"""Tests of fixed rules, and the test that takes decision scores instead."""
 
 
 def refuse_set_score(loss: Any, name: str) -> None:
-    """Refuse scores of whole test sets, for the test or function that is called so."""
+    """Refuse scores of whole test sets, for the test or function with this name."""
     if isinstance(loss, SetScore):
         raise ValueError(
-            f"scoring={loss.name!r} is one number for each test set, and {name} needs one for each "
+            f"scoring={loss.name!r} is one number for each test set, but {name} needs one for each "
             f"observation: {ONE_NUMBER_EACH}"
         )
 
 
 def refuse_name_of_auc(metric: Metric) -> None:
-    """Refuse a metric of the user's own that tables of losses would take for the AUC."""
+    """Refuse a user's metric that tables of losses would mistake for the AUC."""
     if metric is not AUC and metric.name == AUC.name:
-        raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
+        raise ValueError("loss has the name 'auc', which means the AUC here: rename it")
 
 
 def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
-    """Refuse the AUC, which is no mean of losses, for the test or function that is called so."""
+    """Refuse the AUC, which is not a mean of losses, for the test or function with this name."""
     if is_auc(loss):
         user_argument = "loss='auc'" if scoring is None else f"scoring={scoring!r:.60}"
         remedy = "loss='zero_one' or 'log'"
@@ -46,7 +46,7 @@ def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
         if name in ABOUT_RULES:
             remedy += f", or {ABOUT_RULES[name]}, which is about the AUC"
         raise ValueError(
-            f"{user_argument} keeps decision scores, and {name} needs the loss of every "
+            f"{user_argument} keeps decision scores, but {name} needs the loss of every "
             f"observation: use {remedy}"
         )
 
@@ -54,16 +54,15 @@ def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
 def refuse_of_folds(metric: Any) -> None:
     """Refuse metrics of ranks for learners that are fitted, and for folds.
 
-    Scores of different rules are on no common scale; and the average precision of a small test set
-    is above that of a large one.
+    Scores of different rules are not on a common scale, and the average precision is higher in
+    small test sets than in large ones.
     """
     if isinstance(metric, SmoothMetric) and metric.of_ranks:
         raise ValueError(
             f"metric={metric.name!r:.60} is not for learners that are fitted on folds or "
             "resamples: its values there are biased, by more than half of their standard error. "
-            "Fit on other observations and use "
-            f"uv.Losses.from_predictions(y, scores, metric={metric.name!r:.60}) with "
-            "uv.HoldOutTest, or take metric='auc'"
+            "Fit on other observations and use uv.Losses.from_predictions(y, scores, "
+            f"metric={metric.name!r:.60}) with uv.HoldOutTest, or use metric='auc'"
         )
 
 
@@ -72,7 +71,7 @@ def refuse_of_labels(metric: Any) -> None:
     if isinstance(metric, Metric) and metric.of_survival:
         user_argument = f"metric={metric.name!r:.60}"
         raise ValueError(
-            f"{user_argument} needs survival times, and learners are fitted to labels or numbers: "
+            f"{user_argument} needs survival times, but learners are fitted to labels or numbers: "
             "predict risks of observations that they were not fitted to, and use "
             f"uv.Losses.from_predictions(uv.survival(time, event), risks, {user_argument})"
         )

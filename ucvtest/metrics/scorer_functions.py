@@ -1,4 +1,4 @@
-"""Scorers that are functions (estimator, X, y), as cross_val_score takes them."""
+"""Scorers that are functions (estimator, X, y), as in cross_val_score."""
 
 import inspect
 from collections.abc import Callable
@@ -18,19 +18,19 @@ OUTPUTS: dict[str, Output] = {
 }
 
 PROBED = 4
-"""Observations with which a scorer is asked what it needs."""
+"""Number of observations in a trial call, which shows what a scorer needs."""
 
 
 class _MethodRequest(Exception):
-    """The scorer asks the estimator for something."""
+    """The scorer requests something from the estimator."""
 
 
 class _NotPredictions(ValueError):
-    """The scorer asks for more than predictions."""
+    """The scorer requests more than predictions."""
 
 
 class _Rows:
-    """In the place of the features of a test set, which are known by their predictions alone."""
+    """Stands for the features of a test set, which are known only by their predictions."""
 
     def __init__(self, name: str, n_rows: int) -> None:
         self._name, self._n_rows = name, n_rows
@@ -49,14 +49,14 @@ class _Rows:
 
     def _refuse(self) -> NoReturn:
         raise _NotPredictions(
-            f"scoring: {self._name} looks at X, and scores are made of predictions here: pass a "
-            "function that hands X to the estimator, or test a function (X_train, y_train, "
-            "X_test) -> predictions with a loss of your own"
+            f"scoring: {self._name} uses X, but scores are computed from predictions here: pass a "
+            "function that only passes X to the estimator, or test a function (X_train, y_train, "
+            "X_test) -> predictions with your own loss"
         )
 
 
 class _Probe:
-    """An estimator that tells what it is asked for."""
+    """An estimator that reports the requests of a scorer."""
 
     def __getattr__(self, name: str) -> Any:
         if name in OUTPUTS:
@@ -74,13 +74,13 @@ class _Predicted:
         if name == self._method:
             return lambda X: self._predicted
         raise _NotPredictions(
-            f"scoring: {self._scorer} asks the estimator for {name} and {self._method}, and one of "
-            "predict, predict_proba and decision_function is possible"
+            f"scoring: {self._scorer} asks the estimator for {name} and {self._method}, but only "
+            "one of predict, predict_proba and decision_function is possible"
         )
 
 
 def is_scorer_function(scoring: Any) -> bool:
-    """Whether it is a function of estimator, X and y, and no scorer object of scikit-learn."""
+    """Whether it is a function of estimator, X and y, not a scorer object of scikit-learn."""
     if not callable(scoring) or isinstance(scoring, type) or hasattr(scoring, "_score_func"):
         return False
     try:
@@ -96,12 +96,12 @@ def is_scorer_function(scoring: Any) -> bool:
 
 
 def score_by_function(scorer: Callable[..., Any]) -> SetScore:
-    """The score that a function (estimator, X, y) gives, greater ones better.
+    """The score from a function (estimator, X, y); greater is better.
 
     Raises
     ------
     ValueError
-        If it asks an estimator for anything but predictions of X.
+        If it requests anything but predictions of X from an estimator.
     """
     name = getattr(scorer, "__name__", type(scorer).__name__)
     method = _asked_method(scorer, name)
@@ -122,7 +122,7 @@ def score_by_function(scorer: Callable[..., Any]) -> SetScore:
 
 
 def _asked_method(scorer: Callable[..., Any], name: str) -> str:
-    """What a scorer asks its estimator for."""
+    """What a scorer requests from its estimator."""
     try:
         scorer(_Probe(), _Rows(name, PROBED), np.arange(PROBED) % 2)
     except _MethodRequest as method_request:
@@ -132,7 +132,7 @@ def _asked_method(scorer: Callable[..., Any], name: str) -> str:
     except Exception:
         pass
     raise ValueError(
-        f"scoring={name} asks the estimator for no predictions: pass a function of "
+        f"scoring={name} does not ask the estimator for predictions: pass a function of "
         "(estimator, X, y) that calls estimator.predict(X), .predict_proba(X) or "
         ".decision_function(X)"
     )

@@ -1,7 +1,7 @@
 """Metrics in scikit-learn's words: names of scorers, and scorer objects.
 
 Scores that are means over observations are computed as losses, and reported as scores. Others (F1,
-R2, ...) are one number for each test set: a `SetScore`, for the tests that need no more.
+R2, ...) are one number for each test set: a `SetScore`, for tests that need only that.
 """
 
 import importlib
@@ -32,7 +32,7 @@ OF_NUMBERS = (
     "neg_root_mean_squared_log_error",
     "d2_absolute_error_score",
 )
-"""scikit-learn's scorers of predicted numbers that are no means; others of `predict` score
+"""scikit-learn's scorers of predicted numbers that are not means; other scorers of `predict` score
 labels."""
 
 MEANS: dict[str, Loss | str] = {**SCORES_OF_LOSSES, "roc_auc": AUC_NAME}
@@ -40,10 +40,10 @@ MEANS: dict[str, Loss | str] = {**SCORES_OF_LOSSES, "roc_auc": AUC_NAME}
 
 
 def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None, weights: Any = None) -> Any:
-    """What a user names by `loss`, also by an alias, by scikit-learn's `scoring`, or by `metric`.
+    """The metric that a user names by `loss`, by scikit-learn's `scoring`, or by `metric`.
 
-    A score that is a constant less a mean loss is that loss, which remembers the score. A scorer
-    may ask for weights where the loss has some.
+    A score that is a constant minus a mean loss becomes this loss, which remembers the score. A
+    scorer may request weights if the loss has weights.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def chosen_loss(loss: Any, scoring: Any = None, metric: Any = None, weights: Any
 
 
 def _metrics() -> Any:
-    """scikit-learn's module, imported without a trace."""
+    """scikit-learn's module, imported without side effects."""
     import ucvtest.common.quiet_imports  # noqa: F401  (see there)
 
     return importlib.import_module("sklearn.metrics")
@@ -100,14 +100,14 @@ def _scorer(scoring: Any, weighted: bool) -> Any:
     asks = getattr(requested, "requests", {}).get("sample_weight")
     if (asks and not weighted) or "sample_weight" in scoring._kwargs:
         raise ValueError(
-            "scoring asks for sample_weight, and rows count alike: pass weights= to the test, or "
-            "sample_weight= to uv.Losses.from_predictions"
+            "scoring asks for sample_weight, but all rows have the same weight: pass weights= to "
+            "the test, or sample_weight= to uv.Losses.from_predictions"
         )
     return scoring
 
 
 def _name_of(scorer: Any) -> str:
-    """The name that scikit-learn has for such a scorer; otherwise that of its function."""
+    """scikit-learn's name for such a scorer; otherwise the name of its function."""
     metrics = _metrics()
     for name in metrics.get_scorer_names():
         if _what_it_does(metrics.get_scorer(name)) == _what_it_does(scorer):
@@ -116,7 +116,7 @@ def _name_of(scorer: Any) -> str:
 
 
 def _what_it_does(scorer: Any) -> tuple[Any, ...]:
-    """What makes two scorers the same: also where one names what is the default anyway."""
+    """A key that is equal for equal scorers, even if one of them names a default value."""
     score_function, keywords = scorer._score_func, dict(scorer._kwargs)
     defaults = {
         name: parameter.default
@@ -130,7 +130,7 @@ def _what_it_does(scorer: Any) -> tuple[Any, ...]:
 
 
 def _in_words(name: str) -> str:
-    """What is estimated; a function without a name of its own is "score"."""
+    """The metric of a scorer; a function without a name is "score"."""
     score_name = name.removesuffix("_score")
     return "expected score" if score_name == "score" else f"expected {score_name} score"
 
@@ -138,14 +138,14 @@ def _in_words(name: str) -> str:
 def _set_score(name: str, scorer: Any) -> SetScore:
     score_function, sign, keywords = scorer._score_func, scorer._sign, dict(scorer._kwargs)
 
-    # A number each, where other losses have one for each observation.
+    # One number each, not one for each observation as in other losses.
     def score(y: np.ndarray, prediction: np.ndarray, **sample_arguments: Any) -> Any:
         return float(sign * score_function(y, prediction, **(sample_arguments | keywords)))
 
     output, fixed = _output_of(scorer, name)
     parameters = inspect.signature(score_function).parameters
     score_arguments = {name: parameter.default for name, parameter in parameters.items()} | keywords
-    # Of labels an average over classes has no positive one.
+    # For labels, an average over classes has no positive class.
     if score_arguments.get("average", "binary") != "binary" and output == "label":
         score_arguments.pop("pos_label", None)
     return SetScore(
@@ -162,13 +162,13 @@ def _set_score(name: str, scorer: Any) -> SetScore:
 
 
 def _default_positive(score_arguments: dict[str, Any]) -> Any:
-    """The positive class of a scorer: what it says, or what its function takes by default."""
+    """The positive class of a scorer: its own, or the default of its function."""
     label = score_arguments.get("pos_label")
     return None if label is inspect.Parameter.empty else label
 
 
 def _output_of(scorer: Any, name: str) -> tuple[Output, bool]:
-    """What learners must predict for a scorer, and whether the response has no say in it."""
+    """The predictions that a scorer needs, and whether they do not depend on the response."""
     method = getattr(scorer, "_response_method", "predict")
     if method == "predict":
         return ("number", True) if name in OF_NUMBERS else ("label", False)

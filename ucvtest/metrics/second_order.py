@@ -1,8 +1,8 @@
-"""What a function of means is off by on average: the bias of second order.
+"""The second-order bias of a function of means.
 
-It is half the trace of the Hessian times the covariance of the means. `directions` (m, p) have
-that covariance for the sum of their outer squares; of a confusion matrix each non-empty cell is
-one. `None` stands for too many of them.
+It is half the trace of the Hessian times the covariance of the means. The sum of the outer squares
+of `directions` (m, p) is this covariance. In a confusion matrix, each non-empty cell is a
+direction. `None` stands for too many directions.
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ __all__ = [
 ]
 
 MOST_DIRECTIONS = 200
-"""In more directions, as with more than fourteen classes, a bias takes too long to find."""
+"""With more directions, as with more than fourteen classes, a bias takes too long to compute."""
 
 STEP = 1e-4
-"""Of the differences of gradients, where the largest entry of a direction is 1."""
+"""Step of the differences of gradients, if the largest entry of a direction is 1."""
 
 ROUNDING = 1e-12
-"""Variances, as a share of the largest, that are no more than rounding error."""
+"""Variances up to this share of the largest are rounding error."""
 
 
 def second_order_bias(
@@ -54,7 +54,7 @@ def second_order_bias(
 
 
 def directions_of_table(table: np.ndarray) -> np.ndarray | None:
-    """Of the cell of an observation, from the shares of cells, which are the means."""
+    """Directions of the cell of an observation, from the shares of cells, which are the means."""
     filled = np.flatnonzero(table)
     if _too_many(len(filled), table.size):
         return None
@@ -66,7 +66,10 @@ def directions_of_table(table: np.ndarray) -> np.ndarray | None:
 def directions_of_cells(
     target: np.ndarray, predictions: np.ndarray, means: np.ndarray
 ) -> np.ndarray | None:
-    """The same from observations, times the root of their number; codes half-way are cells too."""
+    """The same from observations, times the root of their number.
+
+    Half-way numbers are also cells.
+    """
     size = len(means)
     cells, counts = np.unique(2 * size * target + 2 * predictions, return_counts=True)
     if _too_many(len(cells), means.size):
@@ -81,7 +84,7 @@ def directions_of_cells(
 def directions_of_clusters(
     target: np.ndarray, predictions: np.ndarray, means: np.ndarray, index: np.ndarray
 ) -> np.ndarray | None:
-    """The same of clusters, whose rows are added up."""
+    """The same for clusters, whose rows are added up."""
     size, n_groups = len(means), int(index.max()) + 1
     if _too_many(n_groups, means.size):
         return None
@@ -92,7 +95,7 @@ def directions_of_clusters(
 
 
 def directions_of_covariance(covariance: np.ndarray) -> np.ndarray:
-    """Along the axes of a covariance matrix."""
+    """Directions along the axes of a covariance matrix."""
     sizes, axes = np.linalg.eigh(covariance)
     is_nonzero = sizes > ROUNDING * sizes[-1]
     return np.asarray((axes[:, is_nonzero] * np.sqrt(sizes[is_nonzero])).T)

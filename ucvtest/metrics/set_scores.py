@@ -1,4 +1,4 @@
-"""Scores of whole test sets: one number each, and nothing of their observations."""
+"""Scores of whole test sets: one number each, without values of observations."""
 
 import warnings
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ __all__ = ["SetScore", "check_positive_of", "scores_of_sets"]
 
 @dataclass(frozen=True)
 class SetScore(Metric):
-    """A score of a whole test set, greater ones better.
+    """A score of a whole test set; greater is better.
 
     `function` takes the true values and the predictions of one test set: labels as the user gave
     them, numbers, or probabilities and scores, (t,) or (t, C) for more than two classes. Without
-    `fixed_output` its predictions are labels where the response contains classes. `parameters` are
-    those that the function knows. `positive` is the positive class that scikit-learn's scorer has,
-    often 1: another one is a user's `pos_label`, unless the scorer itself was made with one.
+    `fixed_output` its predictions are labels if the response contains classes. `parameters` are the
+    parameters that the function knows. `positive` is the positive class of scikit-learn's scorer,
+    often 1. A user's `pos_label` replaces it, unless the scorer itself was made with one.
     """
 
     fixed_output: bool = True
@@ -39,13 +39,13 @@ class SetScore(Metric):
 
     @property
     def of_one_class(self) -> bool:
-        """Whether the scorer's function is about a class that it can be told."""
+        """Whether the scorer's function has an argument for the positive class."""
         return super().of_one_class or "pos_label" in self.parameters
 
     def positive_class(self, sample: "Sample") -> Any:
-        """The class of two that the function is about: that of scikit-learn, or a user's.
+        """The class of two that the function is about: scikit-learn's, or the user's.
 
-        A function that cannot be told a class takes the last one of the sorted labels.
+        A function without an argument for the class uses the last one of the sorted labels.
         """
         if not self.of_one_class or sample.classes is None or len(sample.classes) != 2:
             return None
@@ -57,7 +57,7 @@ class SetScore(Metric):
 
     @property
     def needs_every_class(self) -> bool:
-        """Scores of classes are often undefined where one of them is missing."""
+        """Scores of classes are often undefined if a class is missing."""
         return self.output != "number"
 
     def kept(
@@ -70,7 +70,9 @@ class SetScore(Metric):
 def scores_of_sets(
     score: SetScore, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
 ) -> np.ndarray:
-    """The score of each test set, (R,), of predictions (R, n), or (R, n, C); `first` numbers them.
+    """The score of each test set, (R,), from predictions (R, n) or (R, n, C).
+
+    Test sets are numbered from `first`.
 
     Raises
     ------
@@ -126,17 +128,17 @@ def _score_of(
     low = score_function(true, sample.classes[below], **sample_arguments)
     if np.array_equal(below, above):
         return low
-    # A code half-way between two classes is a tie left open: both labels count half.
+    # A number half-way between two classes is an undecided tie: both labels count half.
     return (low + score_function(true, sample.classes[above], **sample_arguments)) / 2
 
 
 def _in_order(
     score: SetScore, sample: "Sample", predicted: np.ndarray, sample_arguments: dict[str, Any]
 ) -> np.ndarray:
-    """Predictions about the class that the function takes for the positive one.
+    """Predictions about the class that the function treats as positive.
 
-    That is the last of all classes in ascending order, unless it is named; ours have the positive
-    class last. Columns of several classes are put into ascending order.
+    It is the last class in ascending order, unless it is named; our classes have the positive one
+    last. Columns of several classes are put into ascending order.
     """
     classes = sample.classes
     assert classes is not None
@@ -149,9 +151,9 @@ def _in_order(
 
 
 def _known_arguments(score: SetScore, sample: "Sample") -> dict[str, Any]:
-    """The positive class that a user names, and labels, for functions that ask for them.
+    """The positive class that a user names, and labels, for functions that need them.
 
-    The positive class that nobody names is scikit-learn's own, as is its refusal.
+    If nobody names the positive class, scikit-learn decides, and may refuse.
     """
     if sample.classes is None or score.output == "number":
         return {}
@@ -165,12 +167,12 @@ def _known_arguments(score: SetScore, sample: "Sample") -> dict[str, Any]:
 def check_positive_of(score: SetScore, sample: "Sample") -> None:
     """Refuse, before any fit, what scikit-learn's function refuses for its positive class.
 
-    It gets the true classes for predictions.
+    The function is called with the true classes as predictions.
 
     Raises
     ------
     ValueError
-        With what scikit-learn says, and the remedy.
+        With scikit-learn's message, and the remedy.
     """
     asks = "pos_label" in score.parameters and score.output != "number"
     if not asks or sample.n_classes != 2 or sample.positive_named:

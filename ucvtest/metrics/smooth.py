@@ -1,10 +1,10 @@
 """Metrics that are smooth functions of means: F1, R2 and their like, and their linearised values.
 
-A metric is T = f(mean of parts), the parts of an observation being the cell of the confusion matrix
-that it falls into, or numbers such as its squared error. Its linearised value at an observation,
-T + grad f . (parts of it - their mean), is a loss or score like any other: their mean is T, and
-their spread gives the standard error of T (the infinitesimal jackknife). `Ranks` have these too,
-from the derivative of T in the weights of observations.
+A metric is T = f(mean of parts). The parts of an observation are its cell of the confusion matrix,
+or numbers such as its squared error. The linearised value at an observation is T + grad f . (its
+parts - their mean). Linearised values are used like any loss or score: their mean is T, and their
+spread gives the standard error of T (the infinitesimal jackknife). `Ranks` also have linearised
+values, from the derivative of T in the weights of observations.
 """
 
 import math
@@ -33,22 +33,22 @@ __all__ = [
 ]
 
 IntervalScale = Literal["identity", "log", "log1m", "fisher", "sqrt"]
-"""Where the limits of one learner are symmetric: of T, log T, log(1 - T), atanh T; "sqrt": the
-square roots of the limits of the squared metric."""
+"""The scale on which the limits of one learner are symmetric: T, log T, log(1 - T), atanh T; "sqrt"
+means the square roots of the limits of the squared metric."""
 
 ValueAndGradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
-"""From the means of the parts to the metric and its gradient, an array of their shape."""
+"""A function of the means of the parts that returns the metric and its gradient, an array of their
+shape."""
 
 STEP = 1e-3
-"""Of the differences that a gradient is found by, relative to the largest mean where that is more
-than 1."""
+"""Step of the differences for a gradient, relative to the largest mean if it is above 1."""
 
 STENCIL = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
 """Steps and weights of a difference whose error is of the fourth order."""
 
 
 class FunctionOfMeans(Protocol):
-    """What `Cells` and `Moments` have in common."""
+    """The common interface of `Cells` and `Moments`."""
 
     @property
     def value_and_gradient(self) -> ValueAndGradient:
@@ -69,9 +69,9 @@ class Cells:
     ----------
     value_and_gradient : callable
     n_classes : int
-        Classes that are known; predictions may name more.
+        Number of known classes; predictions may name more.
     one : int, optional
-        The class that the metric tells from all others, where it is about one.
+        The class that the metric distinguishes from all others, if it is about one.
     """
 
     value_and_gradient: ValueAndGradient
@@ -92,12 +92,12 @@ class Cells:
         """The number that `along` (C, C) has in the cell of each observation."""
         true, (below, above) = target.astype(int), _predicted(predictions)
         cell_numbers: np.ndarray = along[true, below]
-        # Exact where nothing is left open.
+        # Exact if there are no undecided ties.
         return cell_numbers if (below == above).all() else (cell_numbers + along[true, above]) / 2
 
 
 def _predicted(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes of predictions; a code half-way between two is a tie left open, half of each."""
+    """The classes of predictions; a number half-way between two is a tie, half of each."""
     if codes.dtype.kind in "iu":
         return codes.astype(int), codes.astype(int)
     return np.floor(codes).astype(int), np.ceil(codes).astype(int)
@@ -127,8 +127,8 @@ class Moments:
 class Ranks:
     """A functional of the ranks of scores, smooth in the weights of observations.
 
-    `influence` takes a response of zeros and ones, scores and weights (T,), and returns the metric
-    and the influence of each observation, of weighted mean 0.
+    `influence` takes a response of zeros and ones, scores and weights (T,). It returns the metric
+    and the influence of each observation, with weighted mean 0.
     """
 
     influence: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray]]
@@ -138,9 +138,9 @@ class Ranks:
 class OfTimes:
     """A functional of survival times and risks.
 
-    `values` takes survival times (T,), risks (T,) or (T, K), the numbers of the test sets within
-    which pairs are (or None), and the censoring distribution of further observations (or None). It
-    returns the linearised value of each observation, NaN where there is none.
+    `values` takes survival times (T,), risks (T,) or (T, K), the numbers of the test sets that
+    contain the pairs (or None), and the censoring distribution of other observations (or None). It
+    returns the linearised value of each observation; NaN if there is none.
     """
 
     values: Callable[[Any, np.ndarray, np.ndarray | None, Any], np.ndarray]
@@ -154,8 +154,8 @@ def linearised(
 ) -> np.ndarray:
     """The linearised value of each observation, (T,), whose mean is the metric.
 
-    Without a gradient, as at a geometric mean of 0, all are the metric. `folds` (T,) are numbers of
-    test sets, which metrics of pairs of survival times need.
+    Without a gradient, as at a geometric mean of 0, all values are the metric. `folds` (T,) are
+    numbers of test sets, which metrics of pairs of survival times need.
     """
     if isinstance(metric_of_means, OfTimes):
         return metric_of_means.values(target, predictions, folds, None)
@@ -177,22 +177,24 @@ def linearised(
 
 @dataclass(frozen=True)
 class SmoothMetric(Metric):
-    """A metric that is a smooth function of means; its linearised values take the place of losses.
+    """A metric that is a smooth function of means; its linearised values replace losses.
 
     Attributes
     ----------
     made_for : callable
-        From the classes (none of a real response) to the function: a `Cells`, `Moments` or `Ranks`.
+        A function of the classes (empty for a real response) that returns the `Cells`, `Moments` or
+        `Ranks`.
     limits : tuple of float
-        The smallest and the largest value, infinite where there is none.
+        The smallest and the largest value; infinite if there is none.
     interval_scale : str
-        See `IntervalScale`; confusion metrics have the identity, and observations added.
+        See `IntervalScale`. Confusion metrics have the identity scale and added observations.
     cut : float, optional
-        Of a metric of labels that are decided by a probability: from which on they are positive.
+        For a metric of labels decided by a probability, the smallest probability of a positive
+        label.
     of_two : bool
         Whether it is about one of two classes.
     within : {"positive", "negative"}, optional
-        The class of two whose observations alone decide it, as a recall.
+        The class of two that alone decides the metric, as for a recall.
     """
 
     made_for: Callable[[Sequence[Any]], Any] = None  # type: ignore[assignment]
@@ -217,17 +219,17 @@ class SmoothMetric(Metric):
 
     @property
     def greater_is_better(self) -> bool:
-        """As the metric declares."""
+        """Declared by the metric."""
         return self.rises
 
     @property
     def wants(self) -> tuple[Any, ...]:
-        """What is kept of predictions: metrics that want the same can share them."""
+        """The kind of predictions that is kept; metrics of the same kind can share predictions."""
         return (self.output, self.cut)
 
     @property
     def of_ranks(self) -> bool:
-        """Whether it is about ranks of scores, and so not pooled over folds."""
+        """Whether it is about ranks of scores, which are not pooled over folds."""
         return self.output == "score"
 
     @property
@@ -238,20 +240,20 @@ class SmoothMetric(Metric):
     def kept(
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
     ) -> np.ndarray:
-        """The predictions; 0 where nothing is tested."""
+        """The predictions; 0 for untested observations."""
         tested_predictions: np.ndarray = np.where(testing, predictions, 0.0)
         return tested_predictions if self.cut is None else (tested_predictions >= self.cut) * 1.0
 
     def refuse_positive(self, n_classes: int) -> None:
-        """Refuse a positive class of several, which a metric of all classes is not about."""
+        """Refuse a positive class of several classes if the metric is about all of them."""
         if self.output == "label" and not self.of_two and n_classes > 2:
             raise ValueError(
                 f"pos_label does not apply with metric={self.name!r:.60} of {n_classes} classes: "
-                "leave it out, or ask for one class, as by uv.metrics.recall(labels=[...])"
+                "leave it out, or name one class, as in uv.metrics.recall(labels=[...])"
             )
 
     def refuse_labels(self, y: np.ndarray) -> None:
-        """Refuse labels that are no numbers, in a response of which the metric needs numbers."""
+        """Refuse labels in a response if the metric needs numbers."""
         if self.output == "number" and y.dtype.kind not in "iufb":
             raise ValueError(
                 f"metric={self.name!r:.60} needs numbers, but y contains labels: use 'f1', 'mcc' "
@@ -266,7 +268,7 @@ class SmoothMetric(Metric):
 def with_differences(user_function: Callable[[np.ndarray], Any]) -> ValueAndGradient:
     """A function with its gradient by differences, whose error is of the fourth order.
 
-    Any function of an array will do, and is called four times for each of its entries.
+    Any function of an array is possible; it is called four times for each of its entries.
     """
 
     def value_and_gradient(means: np.ndarray) -> tuple[float, np.ndarray]:

@@ -1,14 +1,14 @@
 """Metrics of survival times that may be censored: concordance, Brier score and AUC at a time.
 
-What is predicted for an observation is a risk: the higher, the earlier the event. `SurvivalMetric`
-says by `output` which kind it needs: "risk" is any such number, "event_probability" the probability
-of an event by each of `times`, shape (n,) for one time and (n, K) for K of them. Of a survival
-function S it is 1 - S(time).
+The prediction for an observation is a risk, which is higher for earlier events. The `output` of a
+`SurvivalMetric` is the kind of risk that it needs. "risk" is any such number. "event_probability"
+is the probability of an event by each of `times`, shape (n,) for one time and (n, K) for K times.
+For a survival function S it is 1 - S(time).
 
-Censored observations are allowed for by weights from Kaplan and Meier's estimate of the censoring
-distribution, made of all observations. Harrell's and Uno's concordance take them as known, as
-``survival::concordance`` of R does; Brier scores and AUCs at a time have what the estimate of the
-weights contributes to their variance, as ``riskRegression::Score`` has it.
+Weights account for censored observations. They come from Kaplan and Meier's estimate of the
+censoring distribution, from all observations. Harrell's and Uno's concordance treat them as known,
+like ``survival::concordance`` of R. For Brier scores and AUCs at a time, the variance includes the
+estimation of the weights, as in ``riskRegression::Score``.
 """
 
 import math
@@ -39,33 +39,32 @@ __all__ = ["SurvivalMetric", "auc", "brier", "harrell", "integrated_brier", "uno
 DEPENDS = "It depends on how observations are censored; metric='uno' does not."
 
 KNOWN = (
-    "Its weights, of Kaplan and Meier's estimate of the censoring distribution, are taken as known "
-    "(as by survival::concordance in R)."
+    "Its weights, from Kaplan and Meier's estimate of the censoring distribution, are treated as "
+    "known (as in survival::concordance of R)."
 )
 
 ESTIMATED = (
-    "Its weights are of Kaplan and Meier's estimate of the censoring distribution, whose own error "
-    "is in the standard error (as by riskRegression::Score in R)."
+    "Its weights come from Kaplan and Meier's estimate of the censoring distribution; the standard "
+    "error includes the error of this estimate (as in riskRegression::Score of R)."
 )
 
 
 @dataclass(frozen=True)
 class SurvivalMetric(SmoothMetric):
-    """A metric of survival times, whose linearised values take the place of losses.
+    """A metric of survival times, whose linearised values replace losses.
 
     Attributes
     ----------
     times : tuple of float
-        The times at which probabilities of an event are needed; none where any risk will do.
+        The times at which probabilities of an event are needed; empty if any risk is sufficient.
     ranks : bool
         Whether only the order of risks matters, so that they need not be probabilities.
     remark : str
-        What its standard error knows of the censoring.
+        How its standard error accounts for the censoring.
     no_value : callable
-        From survival times to the reason why they leave the metric without a value; "" if they do
-        not.
+        A function of survival times that returns why the metric has no value; "" if it has a value.
     in_sets : callable
-        From the survival times of a sample to the metric of test sets of it.
+        A function of the survival times of a sample that returns the metric of its test sets.
     """
 
     times: tuple[float, ...] = ()
@@ -79,24 +78,24 @@ class SurvivalMetric(SmoothMetric):
 
     @property
     def needs_every_class(self) -> bool:
-        """Whether folds should share out events evenly: without one pairs have no value."""
+        """Whether folds should have events in proportion: pairs without an event have no value."""
         return True
 
     @property
     def compares_pairs(self) -> bool:
-        """Whether only the order of risks matters, of those of two observations."""
+        """Whether only the order of the risks of two observations matters."""
         return self.ranks
 
     def kept(
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
     ) -> np.ndarray:
-        """The predictions; 0 where nothing is tested."""
+        """The predictions; 0 for untested observations."""
         tested = testing if predictions.ndim == 2 else testing[:, :, None]
         return np.where(tested, predictions, 0.0)
 
     @property
     def wants(self) -> tuple[Any, ...]:
-        """Where order alone matters, any risk will do; probabilities are those of their times."""
+        """The accepted kinds of predictions: any risk if only order matters, or its own kind."""
         return ("risk",) if self.ranks else (self.output, *self.times)
 
     def times_of(self, y: Any, pos_label: Any) -> SurvivalTimes:
@@ -120,7 +119,7 @@ class SurvivalMetric(SmoothMetric):
         return times
 
     def reason(self, times: SurvivalTimes) -> str:
-        """Why it has no value for these observations, in words; "" where it has one."""
+        """Why it has no value for these observations, in words; "" if it has one."""
         return self.no_value(times)
 
 
@@ -143,9 +142,9 @@ def harrell(tau: float | None = None) -> SurvivalMetric:
 
     Notes
     -----
-    A pair is comparable if the shorter time ended with the event; of two equal times an event comes
-    before a censored one. Ties of risks count half. What it estimates depends on the distribution
-    of censoring; that of `uno` does not.
+    A pair is comparable if the shorter time ended with the event. If two times are equal, an event
+    comes before a censored time. Ties of risks count half. The estimand depends on the distribution
+    of censoring; the estimand of `uno` does not.
 
     References
     ----------
@@ -170,8 +169,8 @@ def uno(tau: float | None = None) -> SurvivalMetric:
     Parameters
     ----------
     tau : float, optional
-        Only events up to this time count. Without it those that most others are censored before
-        have large weights.
+        Only events up to this time count. Without it, late events, before which most other
+        observations are censored, have large weights.
 
     Returns
     -------
@@ -184,9 +183,9 @@ def uno(tau: float | None = None) -> SurvivalMetric:
 
     Notes
     -----
-    A pair whose event is at t weighs 1/G(t-)^2, G being Kaplan and Meier's estimate of the
-    distribution of censoring times (``timewt="n/G2"`` of R's ``survival::concordance``, which also
-    takes the weights as known). Ties are as in `harrell`.
+    A pair whose event is at t has the weight 1/G(t-)^2, where G is Kaplan and Meier's estimate of
+    the distribution of censoring times (``timewt="n/G2"`` of R's ``survival::concordance``, which
+    also treats the weights as known). Ties are as in `harrell`.
 
     References
     ----------
@@ -206,7 +205,7 @@ def uno(tau: float | None = None) -> SurvivalMetric:
 
 
 def auc(at: float) -> SurvivalMetric:
-    """AUC at a time: of those with the event by then against those who are followed beyond.
+    """AUC at a time: observations with the event by then against observations followed beyond.
 
     Parameters
     ----------
@@ -223,9 +222,9 @@ def auc(at: float) -> SurvivalMetric:
 
     Notes
     -----
-    Events at t weigh 1/G(t-), G being Kaplan and Meier's estimate of the distribution of censoring
-    times. Any risk will do, as only its order matters. Learners are asked for the probability of an
-    event by this time.
+    Events at t have the weight 1/G(t-), where G is Kaplan and Meier's estimate of the distribution
+    of censoring times. Any risk is sufficient, because only its order matters. Learners predict the
+    probability of an event by this time.
 
     References
     ----------
@@ -282,9 +281,9 @@ def brier(at: float) -> SurvivalMetric:
 
     Notes
     -----
-    Events at t weigh 1/G(t-), observations that are followed beyond `at` 1/G(at), and those
-    censored before it nothing. What is predicted is the probability of the event, one less the
-    probability of survival.
+    Events at t have the weight 1/G(t-), observations followed beyond `at` the weight 1/G(at), and
+    observations censored before it the weight 0. The prediction is the probability of the event,
+    one minus the probability of survival.
 
     References
     ----------
@@ -330,7 +329,7 @@ def integrated_brier(times: Any) -> SurvivalMetric:
     Raises
     ------
     ValueError
-        If `times` are not so.
+        If `times` are fewer than two or not ascending.
 
     Examples
     --------
@@ -362,7 +361,7 @@ def integrated_brier(times: Any) -> SurvivalMetric:
 def _concordance(
     name: str, metric_in_words: str, tau: float | None, remark: str, *, weighted: bool = False
 ) -> SurvivalMetric:
-    """Up to a time if there is one."""
+    """The name, with "up to" a time if there is one."""
     end_time = _end_time(tau)
     if tau is not None:
         name, metric_in_words = f"{name}({written(end_time)})", f"{metric_in_words} up to {tau:g}"
@@ -429,11 +428,13 @@ def _no_pair(tau: float, times: SurvivalTimes) -> str:
     first = events.min()
     later = (times.time > first) | ((times.time == first) & ~times.event)
     return (
-        "" if later.any() else "no pair is comparable, as no time is longer than one with an event"
+        ""
+        if later.any()
+        else "no pair is comparable, because no time is longer than one with an event"
     )
 
 
 def _unknown_at(time: float, times: SurvivalTimes) -> str:
     if Censoring.of(times).at(time) > 0:
         return ""
-    return f"nobody is followed up to {time:g}, as the last are censored before"
+    return f"nobody is followed up to {time:g}, because the last are censored earlier"

@@ -1,15 +1,16 @@
-"""Survival metrics of many test sets of one sample, pooled, and the values of their observations.
+"""Survival metrics pooled over many test sets of one sample, and values of their observations.
 
-A metric of pairs is the ratio of two sums over the test sets: of pairs in the right order, ties
-half, and of all that are comparable; pairs are within test sets. A set without a comparable pair
-adds nothing. Of a Brier score the errors of all that are tested are pooled. Censoring weights are
-those of the whole sample, whatever is tested.
+A metric of pairs is the ratio of two sums over the test sets: over pairs in the right order, with
+ties half, and over all comparable pairs. Pairs are within test sets. A set without a comparable
+pair adds 0. For a Brier score, the errors of all tested observations are pooled. Censoring weights
+always come from the whole sample.
 
-The value of an observation t in a test set of m is ``T + r + 2 (m - 1)/(m - 2) (p(t) - r)``. Of
-pairs in the right order less T times all pairs, over the mean number of pairs in a set, r is the
-sum of the set, and ``p(t)`` is m/2 times that of the pairs of t. The mean over the set is T + r.
-The factor makes the jackknife of a kernel of g learning observations and one tested, which takes
-these values for losses, that of the kernel of g and two tested, exactly.
+The value of an observation t in a test set of m is ``T + r + 2 (m - 1)/(m - 2) (p(t) - r)``. Take
+pairs in the right order minus T times all pairs, divided by the mean number of pairs in a set: r is
+its sum over the set, and ``p(t)`` is m/2 times its sum over the pairs of t. The mean of the values
+over the set is T + r. With this factor, the jackknife of a kernel of g learning observations and
+one tested observation, which uses these values as losses, is exactly the jackknife of the kernel of
+g learning observations and two tested ones.
 """
 
 from abc import ABC, abstractmethod
@@ -30,7 +31,7 @@ class MetricOfSets(ABC):
 
     @abstractmethod
     def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """What each test set adds to the sums, (R, k, n), from predictions (R, n) or (R, n, K)."""
+        """Contributions of test sets to the sums, (R, k, n), by predictions (R, n) or (R, n, K)."""
 
     @abstractmethod
     def value(self, sums: np.ndarray) -> float:
@@ -38,19 +39,19 @@ class MetricOfSets(ABC):
 
     @abstractmethod
     def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """See `values`."""
+        """The values at some sums; see `values`."""
 
     def values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """The values (R, n) of observations at pooled sums, each over the number of test sets.
+        """The values (R, n) of observations at pooled sums, divided by the number of test sets.
 
-        0 where nothing is tested, and where the metric has no value.
+        0 for untested observations, and if the metric has no value.
         """
         if not np.isfinite(self.value(sums)):
             return np.zeros(testing.shape)
         return self._values(sums, predictions, testing) * testing
 
     def value_and_gradient(self, sums: np.ndarray) -> tuple[float, np.ndarray]:
-        """The metric, and no more, as `values` knows what observations move."""
+        """Only the metric; `values` has the effects of observations."""
         return self.value(sums), np.zeros(sums.shape)
 
 
@@ -61,12 +62,12 @@ class PairsOfSets(MetricOfSets):
     Attributes
     ----------
     time_rank : ndarray, shape (n,)
-        Of two that are compared the first has the lower one.
+        The first observation of a pair has the lower rank.
     first, second : ndarray, shape (n,)
-        Weights of an observation as the first of a pair and as the second; those of a pair are
-        multiplied.
+        Weights of an observation as the first and as the second of a pair; the weights of a pair
+        are multiplied.
     censoring : Censoring, optional
-        The distribution whose own error moves the values, up to the time `at`.
+        The distribution whose estimation error changes the values, up to the time `at`.
     """
 
     times: SurvivalTimes
@@ -77,7 +78,7 @@ class PairsOfSets(MetricOfSets):
     at: float = np.inf
 
     def sums(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """Of each observation as the first of its pairs: in the right order, and all."""
+        """Sums of each observation as the first of its pairs: in the right order, and all."""
         right, pairs = self._pairs(predictions, testing)
         return np.stack([right[0], pairs[0]], axis=1)
 
@@ -87,7 +88,7 @@ class PairsOfSets(MetricOfSets):
         return float(sums[0].sum()) / total if total > 0 else np.nan
 
     def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """See the module; of an AUC with what the censoring weights add."""
+        """See the module; for an AUC, with the effect of the censoring weights."""
         value, total = self.value(sums), float(sums[1].sum())
         right, pairs = self._pairs(predictions, testing)
         moved = right - value * pairs
@@ -106,7 +107,7 @@ class PairsOfSets(MetricOfSets):
     def _pairs(self, predictions: np.ndarray, testing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of pairs in the right order, ties half, and of all pairs, (2, R, n) each.
 
-        Of each observation as the first of its pairs, and as the second.
+        They are sums of each observation as the first and as the second of its pairs.
         """
         sizes = testing.sum(axis=1)
         pair_weights = np.zeros((2, 2, *testing.shape))
@@ -132,11 +133,11 @@ class BrierOfSets(MetricOfSets):
     Attributes
     ----------
     targets : ndarray, shape (K, n)
-        1 for those with an event by each of the times, 0 for those who are followed beyond.
+        1 for observations with an event by each of the times, 0 for observations followed beyond.
     weights : ndarray, shape (K, n)
-        Of the squared errors there; those censored before have none.
+        Weights of the squared errors at these times; 0 for observations censored before.
     shares : ndarray, shape (K,)
-        Of the times in the mean; they sum to 1.
+        Weights of the times in the mean; they sum to 1.
     """
 
     times: SurvivalTimes
@@ -148,7 +149,7 @@ class BrierOfSets(MetricOfSets):
 
     @classmethod
     def of(cls, times: SurvivalTimes, at: tuple[float, ...]) -> "BrierOfSets":
-        """At these times, with the weights of the sample's censoring."""
+        """The score at these times, with the weights of the sample's censoring."""
         censoring = Censoring.of(times)
         at_times = [brier_weights(times, censoring, at=time) for time in at]
         targets, weights = map(np.array, zip(*at_times, strict=True))
@@ -165,13 +166,13 @@ class BrierOfSets(MetricOfSets):
         return np.concatenate([errors, testing[:, None]], axis=1)
 
     def value(self, sums: np.ndarray) -> float:
-        """The mean error; without a value where nobody is followed up to a time."""
+        """The mean error; without a value if nobody is followed up to a time."""
         if not self.censoring.at(self.at[-1]) > 0:
             return np.nan
         return float(self.shares @ sums[:-1].sum(axis=1)) / float(sums[-1].sum())
 
     def _values(self, sums: np.ndarray, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        """Errors, with what the censoring weights add at the mean error of each observation."""
+        """Errors, with the effect of censoring weights at the mean error of an observation."""
         means = sums[:-1] / np.maximum(sums[-1], np.finfo(float).tiny)
         added = np.zeros(len(self.times))
         for time_share, time, mean in zip(self.shares, self.at, means, strict=True):
@@ -187,7 +188,7 @@ class BrierOfSets(MetricOfSets):
 
 
 class SumsOfSets:
-    """Sums over everything tested so far, of one learner."""
+    """Sums over all observations tested so far, for one learner."""
 
     def __init__(self, metric: MetricOfSets) -> None:
         self._metric = metric
@@ -196,12 +197,12 @@ class SumsOfSets:
 
     @property
     def means(self) -> np.ndarray:
-        """The sums (k, n), each over the number of test sets."""
+        """The sums (k, n), divided by the number of test sets."""
         return np.asarray(self._sums / self._n_sets)
 
     @property
     def directions(self) -> None:
-        """None: the bias of the metric to second order is not known."""
+        """None, because the second-order bias of the metric is not known."""
 
     def add(self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = True) -> None:
         """Add some test sets, always row by row."""
@@ -210,11 +211,11 @@ class SumsOfSets:
     def take_away(
         self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = True
     ) -> None:
-        """Take test sets away that were added."""
+        """Remove test sets that were added."""
         self._change(-1, predictions, testing)
 
     def _change(self, sign: int, predictions: np.ndarray, testing: np.ndarray) -> None:
-        # One by one, so that rounding does not depend on which came together.
+        # One by one, so that rounding does not depend on how test sets are grouped.
         for set_sums in self._metric.sums(predictions, testing):
             self._sums = self._sums + sign * set_sums
         self._n_sets += sign * len(testing)

@@ -1,10 +1,11 @@
 """Concordance, AUC and Brier score of survival times, as linearised values of observations.
 
 The mean of linearised values (n,) is the metric, and their spread gives its standard error (the
-infinitesimal jackknife). Observation i comes before j if its time is shorter, or the same and j is
-censored then; a pair counts if the first of it had the event. `folds` (n,) are numbers of test
-sets: pairs are then within these, and everything else is pooled. Where `censoring` is that of other
-observations, it is taken as known. Everything is NaN where the metric has no value.
+infinitesimal jackknife). Observation i comes before j if its time is shorter, or if the times are
+equal and j is censored. A pair counts if its first observation had the event. `folds` (n,) are
+numbers of test sets: pairs are then within test sets, and everything else is pooled. A `censoring`
+distribution of other observations is treated as known. All values are NaN if the metric has no
+value.
 """
 
 from collections.abc import Iterator
@@ -35,9 +36,9 @@ def concordance(
     weighted: bool = False,
     tau: float = np.inf,
 ) -> np.ndarray:
-    """The share of pairs in which the first has the higher risk, ties half, of events up to `tau`.
+    """The share of pairs whose first has the higher risk, ties half, for events up to `tau`.
 
-    Harrell's, or with weights G(t-)^-2 Uno's; the weights are taken as known.
+    It is Harrell's concordance, or Uno's with weights G(t-)^-2. The weights are treated as known.
     """
     later, weights, ones = concordance_pairs(times, censoring, weighted=weighted, tau=tau)
     right, pairs = _pairs(later, risks, weights, ones, folds).sum(axis=0)
@@ -55,9 +56,9 @@ def concordance_pairs(
     weighted: bool = False,
     tau: float = np.inf,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which pairs a concordance compares.
+    """The pairs that a concordance compares.
 
-    Places (n,), of which the first of a pair has the lower one, and weights of observations as the
+    The result is places (n,), lower for the first of a pair, and weights of observations as the
     first and as the second of a pair.
     """
     counts = times.event & (times.time <= tau)
@@ -72,7 +73,7 @@ def concordance_pairs(
 def area_pairs(
     times: SurvivalTimes, censoring: Censoring, *, at: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same of an AUC at a time: of cases by then, and of controls."""
+    """The same for an AUC at a time, with cases by then as first and controls as second."""
     cases = times.event & (times.time <= at)
     weights = np.zeros(times.n_obs)
     weights[cases] = 1 / censoring.before(times.time[cases])
@@ -87,7 +88,7 @@ def area_at(
     *,
     at: float,
 ) -> np.ndarray:
-    """The AUC of those with an event by then, weighted by 1/G(t-), against those without."""
+    """The AUC of observations with an event by then, weighted by 1/G(t-), against those without."""
     known_censoring = Censoring.of(times) if censoring is None else censoring
     place, weights, controls = area_pairs(times, known_censoring, at=at)
     of_cases, of_controls = _pairs(place, risks, weights, controls, folds)
@@ -128,9 +129,10 @@ def brier_at(
 def brier_weights(
     times: SurvivalTimes, censoring: Censoring, *, at: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Who had the event by then, 1 or 0 (n,), and weights of squared errors (n,).
+    """Events by then, 1 or 0 (n,), and weights of squared errors (n,).
 
-    1/G(t-) of these, 1/G(at) of those who are followed beyond, and 0 of those censored before.
+    Weights are 1/G(t-) for events, 1/G(at) for observations followed beyond, and 0 for observations
+    censored before.
     """
     events, beyond = times.event & (times.time <= at), times.time > at
     weights = np.zeros(times.n_obs)
@@ -162,10 +164,11 @@ def _pairs(
     second: np.ndarray,
     folds: np.ndarray | None,
 ) -> np.ndarray:
-    """Weighted pairs of each row as the first of them and as the second, (2, 2, n).
+    """Weighted pairs of each row as the first and as the second of a pair, (2, 2, n).
 
-    Of each those in the right order, ties half, and all. The first has the lower `time_rank`; a
-    pair weighs the `first` of the one times the `second` of the other.
+    The sums are over pairs in the right order, with ties half, and over all pairs. The first has
+    the lower `time_rank`. The weight of a pair is the `first` of one times the `second` of the
+    other.
     """
     pair_weights = np.zeros((2, 2, len(time_rank)))
     for rows in _by_size(folds, len(time_rank)):
@@ -176,7 +179,7 @@ def _pairs(
 
 
 def _by_size(folds: np.ndarray | None, n: int) -> Iterator[np.ndarray]:
-    """The rows (R, m) of all R folds that have m of them; all rows where there are no folds."""
+    """The rows (R, m) of all R folds that have m rows; all rows if there are no folds."""
     if folds is None:
         yield np.arange(n)[None]
         return

@@ -1,4 +1,4 @@
-"""Names that `metric=` does not know: other names of the same, what is not offered, and typos."""
+"""Names that `metric=` does not know: aliases, metrics that are not offered, and typos."""
 
 import re
 from collections.abc import Iterable
@@ -38,16 +38,16 @@ ALIASES = {
     "tnr": "specificity",
     "tpr": "recall",
 }
-"""Other names of metrics, scikit-learn's and the clinic's; results have the one on the right."""
+"""Other names of metrics, scikit-learn's and the clinic's; results have the name on the right."""
 
 _BINS = (
-    "it depends on bins, which no standard error sees: use loss='brier' or 'log', metric="
-    "'brier_skill', or uv.metrics.Moments for the calibration in the large"
+    "it depends on bins, which standard errors do not account for: use loss='brier' or 'log', "
+    "metric='brier_skill', or uv.metrics.Moments for the calibration in the large"
 )
 _CUT = (
-    "its cut is estimated from the same data, and its standard error needs the slope of the ROC "
-    "curve there: use uv.metrics.partial_auc(0.1), or decide by a cut given beforehand, whose "
-    "'recall' or 'specificity' this is"
+    "its cut is estimated from the same data, so its standard error needs the slope of the ROC "
+    "curve there: use uv.metrics.partial_auc(0.1), or 'recall' or 'specificity' at a cut chosen "
+    "beforehand"
 )
 _ARGUMENT = "it has an argument: use uv.metrics."
 
@@ -72,20 +72,20 @@ NOT_OFFERED = {
 F_BETA = re.compile(
     r"[fF][-_]?(?P<beta>[1-9]\d?|0?\.\d+)(?:_score)?(?P<average>_macro|_weighted|_micro)?"
 )
-"""F-beta with its number in the name, such as "f2"; F1 has a name of its own."""
+"""F-beta with its number in the name, such as "f2"; F1 has its own name."""
 
 NEAR = 0.6
-"""How alike two names must be, from 0 to 1, for one to be a typo of the other."""
+"""Least similarity, from 0 to 1, of a typo and a name."""
 
 
 def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -> NoReturn:
-    """Refuse what is no metric, with what to use instead."""
+    """Refuse unknown metrics, and suggest an alternative."""
     if isinstance(metric, str) and metric in NOT_OFFERED:
         raise ValueError(f"metric={metric!r:.60} is not offered, because {NOT_OFFERED[metric]}")
     if isinstance(metric, (list, tuple, set, dict)):
         raise ValueError(
-            "metric names several: pass one, and score the same predictions by another with "
-            "losses.about(metric)"
+            "metric names several metrics: pass one, and score the same predictions by another "
+            "with losses.about(metric)"
         )
     if isinstance(metric, str) and (beta := F_BETA.fullmatch(metric)):
         written = f"fbeta({beta['beta']}){beta['average'] or ''}"

@@ -1,4 +1,4 @@
-"""Weighted means of losses: metrics of rows that do not count alike."""
+"""Weighted means of losses: metrics of rows with different weights."""
 
 from dataclasses import replace
 from functools import partial
@@ -12,11 +12,11 @@ from ucvtest.metrics.loss import Loss
 __all__ = ["WEIGHTED", "weighted_loss", "weighted_metric"]
 
 WEIGHTED = "weighted_"
-"""What names of losses begin with whose rows have weights."""
+"""Prefix of names of losses whose rows have weights."""
 
 
 def weighted_metric(metric: Metric) -> Metric:
-    """The same mean over rows with weights; it counts no errors."""
+    """The same mean over rows with weights; it does not count errors."""
     units = metric.units
     if units is not None:
         units = replace(
@@ -31,17 +31,18 @@ def weighted_metric(metric: Metric) -> Metric:
 
 
 def weighted_loss(metric: Metric) -> Metric:
-    """The weighted mean of a loss that users ask for.
+    """The weighted mean of a loss that a user requests.
 
     Raises
     ------
     ValueError
-        If the metric is no mean of a loss.
+        If the metric is not a mean of a loss.
     """
     if not isinstance(metric, Loss):
         raise ValueError(
-            f"weights in the loss are for means over observations, and {metric.reported_name!r:.60}"
-            " is none: pass weights={'fit': ...}, or another loss"
+            "weights in the loss are for means over observations, but "
+            f"{metric.reported_name!r:.60} is not such a mean: pass weights={{'fit': ...}}, or "
+            "another loss"
         )
     if metric.units is not None and not metric.units.greater_is_better:
         metric = _in_its_units(metric, metric.units)
@@ -49,7 +50,7 @@ def weighted_loss(metric: Metric) -> Metric:
 
 
 def _in_its_units(loss: Loss, units: Units) -> Loss:
-    """Costs as values of a loss, of which more is worse too."""
+    """Costs as values of a loss; higher costs are also worse."""
     return replace(
         loss,
         name=units.name,

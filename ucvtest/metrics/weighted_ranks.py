@@ -1,8 +1,8 @@
 """Functionals of ranks of scores other than the AUC: average precision, area of a part of the ROC.
 
-Each takes a response of zeros and ones, scores and weights (n,), and returns the metric T and the
-influence of each observation: the derivative of T as weight moves to it, whose weighted mean is 0.
-Scores that are tied are one threshold.
+Each function takes a response of zeros and ones, scores and weights (n,). It returns the metric T
+and the influence of each observation: the derivative of T as weight moves to it, with weighted mean
+0. Tied scores are one threshold.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def average_precision(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) ->
     flagged_weight = np.cumsum(np.bincount(score_rank, w, n_places))
     precision = np.cumsum(hits) / flagged_weight
     value = float((hits * precision).sum()) / positive_weight
-    # What an observation does to the precision at all thresholds that take it in.
+    # The effect of an observation on the precision at all thresholds that include it.
     as_hit, as_any = _tail(hits / flagged_weight), _tail(hits * precision / flagged_weight)
     moved = (
         positive * (precision[score_rank] - value)
@@ -34,10 +34,10 @@ def average_precision(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) ->
 def partial_area(
     y: np.ndarray, scores: np.ndarray, weights: np.ndarray, max_fpr: float
 ) -> MetricAndInfluence:
-    """The area under the ROC curve up to a false positive rate, over that rate.
+    """The area under the ROC curve up to a false positive rate, divided by this rate.
 
-    The curve goes straight between thresholds. McClish's (1989) form, as in scikit-learn, is linear
-    in it: 1/2 + (A - max_fpr/2)/(2 - max_fpr).
+    The curve is linear between thresholds. McClish's (1989) form, as in scikit-learn, is linear in
+    this area A: 1/2 + (A - max_fpr/2)/(2 - max_fpr).
     """
     w = weights / weights.sum()
     positive, score_rank, n_places = _from_the_top(y, scores)
@@ -53,11 +53,11 @@ def partial_area(
     area = float(
         (fpr_steps[:cut] * middles).sum() + fpr_left * (low + cut_share * tpr_steps[cut] / 2)
     )
-    # Of a positive: how much of the axis up to the cut it lifts the curve over.
+    # For a positive: the part of the axis up to the cut where it raises the curve.
     lifted = np.zeros(n_places)
     lifted[:cut] = _tail(fpr_steps[:cut]) - fpr_steps[:cut] / 2 + fpr_left
     lifted[cut] = fpr_left * cut_share / 2
-    # Of a negative: the height of the curve at it, less that where it moves the cut.
+    # For a negative: the height of the curve there, minus the height where it moves the cut.
     at_cut = low + cut_share * tpr_steps[cut]
     height = np.zeros(n_places)
     height[:cut] = middles - at_cut
@@ -71,12 +71,12 @@ def partial_area(
 
 
 def _from_the_top(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Which are positive, and the place of each score among the different ones, highest first."""
+    """Positive observations, and the place of each score among the distinct ones, highest first."""
     distinct_scores, score_rank = np.unique(-scores, return_inverse=True)
     return y == 1, score_rank, len(distinct_scores)
 
 
 def _tail(values: np.ndarray) -> np.ndarray:
-    """Sums of each value and all behind it."""
+    """Sums of each value and all later ones."""
     tail_sums: np.ndarray = np.cumsum(values[::-1])[::-1]
     return tail_sums

@@ -1,4 +1,4 @@
-"""Where a function of means is linearised: its value, its gradient, and what they make of rows."""
+"""The point of linearisation of a function of means: value, gradient, and linearised rows."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from ucvtest.stats.linearised import two_right_two_wrong
 __all__ = ["PooledParts", "WorkingPoint", "directions_of_parts", "pool_of", "values_in_sets"]
 
 SOME = 2**18
-"""Numbers of observations that are made at a time."""
+"""Numbers of observations that are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,26 +36,26 @@ class WorkingPoint:
 
     @classmethod
     def at(cls, metric_of_means: FunctionOfMeans | MetricOfSets, means: np.ndarray) -> Self:
-        """With the value and the gradient there, which are NaN where the function is 0/0."""
+        """The point with its value and gradient, which are NaN if the function is 0/0."""
         return cls(metric_of_means, means, *metric_of_means.value_and_gradient(means))
 
     @classmethod
     def with_rows_added(cls, metric_of_cells: Cells, table: np.ndarray, n: float) -> Self:
-        """With two right and two wrong rows added to n, so that no cell is empty."""
+        """The point with two right and two wrong rows added to n, so that no cell is empty."""
         added = two_right_two_wrong(len(table), metric_of_cells.only_class)
         return cls.at(metric_of_cells, (n * table + added) / (n + added.sum()))
 
     @property
     def defined(self) -> bool:
-        """Whether there are a value and a gradient."""
+        """Whether the value and the gradient exist."""
         return bool(np.isfinite(self.value) and np.isfinite(self.gradient).all())
 
     def bias(self, directions: np.ndarray | None, n: float, variance: float) -> float:
-        """What the value is off by on average, to second order; NaN where it is not known.
+        """The bias of the value, to second order; NaN if it is not known.
 
-        The parts of an observation have the covariance of these `directions` (m, p), and means the
-        same over `n`, but for a factor: by it the `variance` of the linearised mean is that of `n`
-        rows by themselves.
+        The parts of an observation have the covariance of these `directions` (m, p). Means have
+        this covariance divided by `n`, times a factor. The factor is the `variance` of the
+        linearised mean divided by the variance for `n` independent rows.
         """
         if directions is None or not self.defined:
             return float("nan")
@@ -70,14 +70,14 @@ class WorkingPoint:
 
     @property
     def level(self) -> Self:
-        """The same where it is defined; otherwise all rows have the same value, 0."""
+        """The same if it is defined; otherwise all rows have the same value, 0."""
         return (
             self if self.defined else replace(self, value=0.0, gradient=np.zeros_like(self.means))
         )
 
     @property
     def slopes(self) -> Self:
-        """The same with the value 0, which leaves what rows add to it."""
+        """The same with the value 0, which leaves the contributions of rows."""
         return replace(self, value=0.0)
 
     def values(
@@ -85,7 +85,7 @@ class WorkingPoint:
     ) -> np.ndarray:
         """Linearised values (R, n) of predictions (R, n) of the responses (n,).
 
-        With `row_by_row` they do not depend, in the last bit, on which rows come together.
+        With `row_by_row` they do not depend, even in the last bit, on how rows are grouped.
         """
         assert not isinstance(self.function, MetricOfSets)
         constant = self.value - float((self.gradient * self.means).sum())
@@ -112,7 +112,7 @@ def values_in_sets(
     *,
     row_by_row: bool = False,
 ) -> np.ndarray:
-    """Linearised values (R, n) where `testing` (R, n), and 0 elsewhere."""
+    """Linearised values (R, n) where `testing` (R, n) is true, and 0 elsewhere."""
     if isinstance(point.function, MetricOfSets):
         return point.function.values(point.means, predictions, testing)
     return point.values(target, predictions, row_by_row=row_by_row) * testing
@@ -121,14 +121,14 @@ def values_in_sets(
 def pool_of(
     metric_of_means: FunctionOfMeans | MetricOfSets, target: np.ndarray
 ) -> "PooledParts | SumsOfSets":
-    """Where the parts of everything tested are added up."""
+    """Collects the parts of all tested observations."""
     if isinstance(metric_of_means, MetricOfSets):
         return SumsOfSets(metric_of_means)
     return PooledParts(metric_of_means, target)
 
 
 class PooledParts:
-    """The means of the parts over everything tested so far, of one learner."""
+    """The means of the parts over all observations tested so far, for one learner."""
 
     def __init__(self, metric_of_means: FunctionOfMeans, target: np.ndarray) -> None:
         self._function, self._target = metric_of_means, target
@@ -137,14 +137,14 @@ class PooledParts:
 
     @property
     def means(self) -> np.ndarray:
-        """The means: shares (C, C) of a confusion matrix, or those of numbers (k,)."""
+        """The means: shares (C, C) of a confusion matrix, or means of numbers (k,)."""
         if isinstance(self._function, Moments):
             return np.asarray(self._total[-1])
         return self._total
 
     @property
     def directions(self) -> np.ndarray | None:
-        """Those of the covariance of the parts of an observation; see `second_order`."""
+        """Directions of the covariance of the parts of an observation; see `second_order`."""
         if isinstance(self._function, Moments):
             means = self.means
             return directions_of_covariance(self._total[:-1] - np.outer(means, means))
@@ -152,19 +152,19 @@ class PooledParts:
 
     @property
     def _total(self) -> np.ndarray:
-        # Of numbers row by row, so that sums do not depend on which rows came together.
+        # Numbers are added row by row, so that sums do not depend on how rows are grouped.
         return np.asarray(np.concatenate(self._sums).sum(axis=0) / self._n_tested)
 
     def add(
         self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = False
     ) -> None:
-        """Add the tested of some rows (R, n)."""
+        """Add the tested observations of some rows (R, n)."""
         self._change(1, predictions, testing, row_by_row=row_by_row)
 
     def take_away(
         self, predictions: np.ndarray, testing: np.ndarray, *, row_by_row: bool = False
     ) -> None:
-        """Take rows away that were added."""
+        """Remove rows that were added."""
         self._change(-1, predictions, testing, row_by_row=row_by_row)
 
     def _change(
@@ -190,7 +190,7 @@ def _sums_of_rows(
     testing: np.ndarray,
     row_by_row: bool,
 ) -> np.ndarray:
-    """Sums (R, k + 1, k) of the numbers' products and of the numbers, over what each row tests."""
+    """Sums (R, k + 1, k) of products of the numbers, and of the numbers, by row."""
     row_sums = []
     for rows in _row_slices(predictions, row_by_row=row_by_row):
         batch_predictions = predictions[rows]
@@ -207,7 +207,7 @@ def _sums_of_rows(
 def directions_of_parts(
     metric_of_means: FunctionOfMeans, target: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray | None:
-    """The same as `PooledParts.directions`, of observations (T,) that are all there."""
+    """The same as `PooledParts.directions`, for observations (T,) that are all known."""
     if not isinstance(metric_of_means, Moments):
         return directions_of_table(metric_of_means.means(target, predictions))
     numbers = metric_of_means.numbers(target, predictions)
@@ -216,7 +216,7 @@ def directions_of_parts(
 
 
 def _row_slices(predictions: np.ndarray, *, row_by_row: bool) -> Iterator[slice]:
-    """Rows, some at a time or one by one; each time all observations, for what is about them."""
+    """Slices of rows, some at a time or one by one, with all observations of each row."""
     size = 1 if row_by_row else max(1, SOME // predictions.shape[1])
     for first_row in range(0, len(predictions), size):
         yield slice(first_row, first_row + size)

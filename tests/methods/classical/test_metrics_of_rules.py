@@ -706,11 +706,11 @@ def test_other_names_are_the_same_metric(alias, name):
         ("mathews_corrcoef", "did you mean 'mcc'"),
         ("ece", "depends on bins"),
         ("sensitivity_at_specificity", r"uv\.metrics\.partial_auc"),
-        ("tpr_at_fpr", "cut given beforehand"),
+        ("tpr_at_fpr", "cut chosen beforehand"),
         ("fbeta", r"uv\.metrics\.fbeta\(2\)"),
         ("nonsense", "use one of f1, "),
         (3, "use one of f1, "),
-        (["f1", "mcc"], "names several: pass one"),
+        (["f1", "mcc"], "names several metrics: pass one"),
     ],
 )
 def test_unknown_names_say_what_to_use(name, why):

@@ -240,7 +240,7 @@ def test_bounds_of_a_loss_of_ones_own_are_used_and_checked():
 
     assert fit(None) == math.inf
     assert fit((0.0, 0.5)) < fit((0.0, 1.0)) < math.inf
-    with pytest.raises(ValueError, match="outside of its bounds"):
+    with pytest.raises(ValueError, match="outside its bounds"):
         fit((0.0, 0.3))
     with pytest.raises(ValueError, match="bounds must be two finite numbers in order"):
         uv.Loss("half", half, "label", bounds=(1.0, 0.0))

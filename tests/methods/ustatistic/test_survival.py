@@ -121,8 +121,8 @@ def test_without_a_comparable_pair_the_status_says_so():
     result = uv.UStatisticTest(X, y, first, metric="harrell", learn_size=3).fit(n_pairs="exact")
     assert np.isnan(result.estimate)
     assert result.status == (
-        "no estimate: concordance (Harrell) has no value here, because no pair is comparable, as "
-        "no time is longer than one with an event; add observations"
+        "no estimate: concordance (Harrell) has no value here, because no pair is comparable, "
+        "because no time is longer than one with an event; add observations"
     )
     y = uv.survival(np.r_[1.0:10.0], np.arange(9) == 0)
     late = uv.UStatisticTest(X, y, chance, metric=uv.metrics.brier(20), learn_size=3)

@@ -262,7 +262,7 @@ class CallableLearner(SplitLearner):
         sample.check_positive(f"learner {self.name}", output)
         if sample.n_classes > 2 and output == "number":
             raise ValueError(
-                f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
+                f"learner {self.name} with this loss needs two classes, but y has {sample.n_classes}: "
                 "use loss='zero_one', or merge classes"
             )
 

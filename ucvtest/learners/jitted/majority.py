@@ -68,7 +68,7 @@ class Majority(JittedLearner):
         super().check(sample, output, learn_size)
         if self.tie == "half" and sample.n_classes > 2:
             raise ValueError(
-                f"learner {self.name} needs two classes, y has {sample.n_classes}: "
+                f"learner {self.name} needs two classes, but y has {sample.n_classes}: "
                 "use tie='first' or tie='second'"
             )
 

@@ -193,7 +193,7 @@ def _by_function(
 
 
 def _finite(loss: Loss, loss_values: Any, shape: tuple[int, ...]) -> np.ndarray:
-    values = as_numbers(f"what loss {loss.name} returned", loss_values)
+    values = as_numbers(f"the result of loss {loss.name}", loss_values)
     if values.shape != shape:
         raise ValueError(
             f"loss {loss.name} returned shape {values.shape} for predictions of shape {shape}: it "
