@@ -83,7 +83,7 @@ def test_a_rare_class_in_one_group_is_refused_where_sets_are_scored():
     ids=["corrected_t", "influence", "evaluate"],
 )
 def test_the_auc_of_several_classes_with_groups_is_that_of_one_test(call):
-    with pytest.raises(ValueError, match=r"needs two classes, y has 3: .* or UStatisticTest"):
+    with pytest.raises(ValueError, match=r"needs two classes, but y has 3: .* or UStatisticTest"):
         call(INDEX % 3)
 
 

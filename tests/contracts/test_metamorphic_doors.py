@@ -222,7 +222,7 @@ def chosen(found: uv.ModelSelection) -> dict[str, str]:
     """The choices, but for those of learners that tie, of which the first is taken."""
     ties = [name for name in found.choices if len(best_by(found, name)) > 1]
     if found.criterion in ties:
-        assert any("of learners that tie, the first" in note for note in found.notes)
+        assert any("the first in the list is chosen" in note for note in found.notes)
     choices = found.choices.items()
     return {name: found.names[place] for name, place in choices if name not in ties}
 

@@ -108,11 +108,16 @@ def test_designs_that_leave_a_class_out_are_refused_before_the_first_fit(name):
     ("name", "design", "n_rare", "remedy"),
     [
         ("corrected_t", KFold(10), 8, "use a stratified design with at most 8 folds (uv"),
-        ("corrected_t", KFold(10), 1, "use a loss that needs no two classes, such as loss='zero"),
+        (
+            "corrected_t",
+            KFold(10),
+            1,
+            "use a loss that does not need two classes, such as loss='zero",
+        ),
         ("corrected_t", uv.designs.RandomSplits(9, 0.1, stratify=False), 3, "design (uv"),
         ("conservative_z", uv.designs.SplitHalves(stratify=False), 3, "use a stratified design ("),
         ("five_by_two_t", uv.designs.KFold(2, 5, stratify=False), 3, "use a stratified design ("),
-        ("five_by_two_t", uv.designs.KFold(2, 5), 1, "use a loss that needs no two classes"),
+        ("five_by_two_t", uv.designs.KFold(2, 5), 1, "use a loss that does not need two classes"),
     ],
 )
 def test_the_remedy_is_possible(name, design, n_rare, remedy):

@@ -125,7 +125,7 @@ def test_notes_warn_of_few_rows_and_clusters():
     ("make", "given", "message"),
     [
         (uv.curves.roc, {"y": np.ones(30, int)}, "y has one class only"),
-        (uv.curves.roc, {"y": np.arange(30) % 3}, "a curve needs two classes, y has 3: merge"),
+        (uv.curves.roc, {"y": np.arange(30) % 3}, "a curve needs two classes, but y has 3: merge"),
         (uv.curves.roc, {"y": np.where(Y, "ill", "well")}, "pos_label is missing"),
         (uv.curves.roc, {"y": Y + 0.5 * np.linspace(0, 1, 30)}, "a curve needs class labels"),
         (uv.curves.roc, {"predictions": {"a": np.where(Y, np.nan, 1)}}, "15 values that are miss"),

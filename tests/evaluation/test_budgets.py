@@ -61,7 +61,7 @@ def test_repeats_that_seconds_allow(clock):
     for options in ({"max_fits": settings["max_fits"]}, {"n_repeats": settings["n_repeats"]}):
         again = test.fit(**options, rng=3, n_jobs=1)
         assert (again.estimate, again.se, again.n_fits) == (found.estimate, found.se, found.n_fits)
-    with pytest.raises(ValueError, match="allows 9 repeats, and their spread needs 20: raise it"):
+    with pytest.raises(ValueError, match="allows 9 repeats, but their spread needs 20: raise it"):
         test.fit(max_fits=19)
     for fixed in ({"n_repeats": 30}, {"scheme": "kfold"}):
         with pytest.raises(ValueError, match="max_seconds is for n_repeats='auto' of schemes"):
@@ -142,10 +142,10 @@ def test_bars_know_how_many_fits_there_will_be(capsys):
             uv.InfluenceFunctionTest,
             10_000,
             ["lda", "majority"],
-            "sums over all pairs: 5000 x 5000 observations take 3.2 GB, and 2.15 GB are the limit",
+            "sums over all pairs: 5000 x 5000 observations need 3.2 GB, but 2.15 GB are the limit",
         ),
         (uv.LeavePairOutTest, 6000, ["lda"], "needs 9000000 fits for the observed labels alone"),
-        (uv.LeavePairOutTest, 10_000, ["knn:3"], "matrices of 10000 x 10000, 2.4 GB, and 2.15"),
+        (uv.LeavePairOutTest, 10_000, ["knn:3"], "matrices of 10000 x 10000, 2.4 GB, but 2.15"),
     ],
 )
 def test_samples_that_are_too_large_are_refused_before_the_first_fit(cls, n_obs, learners, said):

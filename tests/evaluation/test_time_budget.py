@@ -83,7 +83,7 @@ def test_leave_pair_out_within_seconds(clock):
     assert f"n_permutations = {number}, which max_seconds = 60 allowed" in str(found.notes)
     same(found, test.fit(n_permutations=number, rng=3, n_jobs=1))
     assert test.fit("wmw", max_seconds=10, n_jobs=1).n_fits == 36
-    needs = "does not suffice: the observed labels need 36 fits, one for each pair"
+    needs = "is not enough: the observed labels need 36 fits, one for each pair"
     for pvalue in ("permutation", "supremum"):
         with pytest.raises(ValueError, match=needs):
             test.fit(pvalue, max_seconds=1.5, rng=3, n_jobs=1)

@@ -258,7 +258,10 @@ def test_bool_and_categorical_labels_are_labels():
         ),
         ({"y": A / 7}, "loss='zero_one' needs class labels, but y contains real values: use loss="),
         ({"y": A / 7, "loss": "auc"}, "loss='auc' needs class labels, but y contains real values"),
-        ({"y": PLACE % 3, "loss": "auc"}, "loss='auc' needs two classes, y has 3: merge classes"),
+        (
+            {"y": PLACE % 3, "loss": "auc"},
+            "loss='auc' needs two classes, but y has 3: merge classes",
+        ),
         (
             {"y": PLACE % 3, "loss": "log"},
             r"must have a column for each of 3 classes in the order of",

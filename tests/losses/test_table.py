@@ -274,7 +274,9 @@ def test_the_second_learner_is_checked_before_the_first_is_fitted(cancer):
 
 
 def test_auc_needs_two_classes(cancer):
-    with pytest.raises(ValueError, match="loss='auc' needs two classes, y has 3: merge classes"):
+    with pytest.raises(
+        ValueError, match="loss='auc' needs two classes, but y has 3: merge classes"
+    ):
         uv.evaluate("lda", cancer[0][:6], [0, 1, 2] * 2, 2, "auc")
 
 

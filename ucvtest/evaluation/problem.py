@@ -266,8 +266,8 @@ def _check_smooth(metric: SmoothMetric, sample: Sample) -> None:
         return
     if len(classes) != 2:
         raise ValueError(
-            f"metric={metric.name!r:.60} needs two classes, but y has {len(classes)}: merge classes, "
-            "name an average, such as 'f1_macro'"
+            f"metric={metric.name!r:.60} needs two classes, but y has {len(classes)}: merge "
+            "classes, name an average, such as 'f1_macro'"
         )
     check_positive_of_metric(classes, metric.name, is_named=sample.positive_named)
 

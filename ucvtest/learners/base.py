@@ -263,9 +263,9 @@ class JittedLearner(Learner):
         elif sample.n_classes > 2 and not (self.multiclass and output == "label"):
             amounts = ", or pass loss='squared' if y contains amounts" if self.regression else ""
             raise ValueError(
-                f"learner {self.name} with this loss needs two classes, but y has {sample.n_classes}: "
-                "use loss='zero_one' with lda, qda, nearest_centroid, knn or a scikit-learn "
-                f"classifier, or merge classes{amounts}"
+                f"learner {self.name} with this loss needs two classes, but y has "
+                f"{sample.n_classes}: use loss='zero_one' with lda, qda, nearest_centroid, knn or "
+                f"a scikit-learn classifier, or merge classes{amounts}"
             )
         elif output not in self._outputs():
             raise ValueError(self._no_output(output))

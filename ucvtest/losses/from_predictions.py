@@ -780,6 +780,6 @@ def _check_two(metric: Metric, classes: np.ndarray) -> None:
     if len(classes) != 2:
         one_of_them = "pos_label= for one of them against the rest"
         raise ValueError(
-            f"loss={metric.name!r} needs two classes, but y has {len(classes)}: merge classes, or use "
-            f"{one_of_them if metric.ranks_pairs else OTHER_LOSSES}"
+            f"loss={metric.name!r} needs two classes, but y has {len(classes)}: merge classes, or "
+            f"use {one_of_them if metric.ranks_pairs else OTHER_LOSSES}"
         )

@@ -1,1 +1,1 @@
-"""The tests, one room for each paper, none of which knows another."""
+"""The tests, one room for each paper; no room imports another."""

@@ -1,4 +1,4 @@
-"""The tests by their short names: a new one is a line here."""
+"""The tests by their short names; a new test is a new line here."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -47,7 +47,7 @@ _REGISTERED: dict[str, type[HypothesisTest]] = {
 }
 
 TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(_REGISTERED)
-"""All tests, by `method_name`. What each of them needs is declared by the class."""
+"""All tests, by `method_name`. Each class declares its needs."""
 
 
 def tests_that_compare() -> dict[str, type[HypothesisTest]]:

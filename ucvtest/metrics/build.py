@@ -111,8 +111,8 @@ def _places(known_classes: list[Any], average: Average, labels: list[Any] | None
     if labels is None:
         if average == "binary" and len(known_classes) != 2:
             raise ValueError(
-                f"metric of the positive class needs two classes, but y has {len(known_classes)}: name "
-                "one by labels=[...], or an average: 'macro', 'weighted' or 'micro'"
+                f"metric of the positive class needs two classes, but y has {len(known_classes)}: "
+                "name one by labels=[...], or an average: 'macro', 'weighted' or 'micro'"
             )
         return [len(known_classes) - 1] if average == "binary" else list(range(len(known_classes)))
     unknown = [label for label in labels if label not in known_classes]

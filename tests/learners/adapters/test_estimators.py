@@ -198,15 +198,15 @@ def test_names():
             LinearRegression(),
             iris,
             "label",
-            "learner LinearRegression() is a regressor, which needs two classes, y has 3: use a "
-            "classifier with loss='zero_one', or merge classes, or pass loss='squared' if y "
+            "learner LinearRegression() is a regressor, which needs two classes, but y has 3: use "
+            "a classifier with loss='zero_one', or merge classes, or pass loss='squared' if y "
             "contains amounts",
         ),
         (
             LogisticRegression(),
             iris,
             "number",
-            "learner LogisticRegression() with this loss needs two classes, y has 3: use a "
+            "learner LogisticRegression() with this loss needs two classes, but y has 3: use a "
             "classifier with loss='zero_one', or merge classes",
         ),
         (
@@ -292,7 +292,7 @@ def test_a_callable_with_more_classes_has_labels_or_scores():
     with pytest.raises(ValueError) as error:
         learner.check(iris(), "number", 60)
     assert str(error.value) == (
-        "learner <lambda> with this loss needs two classes, y has 3: use loss='zero_one', or "
+        "learner <lambda> with this loss needs two classes, but y has 3: use loss='zero_one', or "
         "merge classes"
     )
 

@@ -340,7 +340,9 @@ def test_unknown_priors_are_refused(method):
 
 def test_more_than_two_classes_have_no_number():
     lda().check(iris(), "probability", 60)
-    with pytest.raises(ValueError, match=r"^learner lda with this loss needs two classes, y has 3"):
+    with pytest.raises(
+        ValueError, match=r"^learner lda with this loss needs two classes, but y has 3"
+    ):
         lda().check(iris(), "number", 60)
 
 

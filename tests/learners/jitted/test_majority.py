@@ -58,7 +58,7 @@ def test_half_an_error_needs_two_classes():
     with pytest.raises(ValueError) as error:
         majority("half").check(iris(), "label", 30)
     assert str(error.value) == (
-        "learner majority:half needs two classes, y has 3: use tie='first' or tie='second'"
+        "learner majority:half needs two classes, but y has 3: use tie='first' or tie='second'"
     )
 
 

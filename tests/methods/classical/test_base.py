@@ -198,14 +198,14 @@ def test_what_has_no_test_says_why():
 
 def test_classes_that_were_not_learnt_are_said():
     y = np.repeat(["a", "b", "c"], 20)
-    note = "In 3 of 3 resamples a class is tested that was not learnt from"
+    note = "In 3 of 3 resamples a tested class does not occur in the learning set"
     in_order = uv.CorrectedTTest(X, y, "lda", "knn:3", design=StratifiedKFold(3)).fit(rng=0)
     assert note not in " ".join(in_order.notes)
     by_class = uv.CorrectedTTest(X, y, "lda", "knn:3", design=KFold(3)).fit(rng=0)
     assert note in " ".join(by_class.notes)
     response = np.repeat([1.0, 2.0, 3.0], 20) + RNG.normal(size=60)
     numbers = uv.CorrectedTTest(X, response, "ridge:1", "knn:3", design=KFold(3)).fit(rng=0)
-    assert "was not learnt" not in " ".join(numbers.notes)
+    assert "does not occur" not in " ".join(numbers.notes)
 
 
 def test_a_negative_variance_is_said():

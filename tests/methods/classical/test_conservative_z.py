@@ -51,7 +51,7 @@ def test_the_estimand_is_about_the_whole_sample():
     assert result.estimand == "difference of unconditional error rates at learning-set size 72"
     assert result.settings["learn_size"] == 72
     assert result.n_fits == 2 * 15 * 21
-    assert "after learning from 32 observations: too large on average" in result.notes[0]
+    assert "after learning from 32 observations. It is too large on average" in result.notes[0]
 
 
 def test_the_number_of_bisections_changes_the_variance_alone():

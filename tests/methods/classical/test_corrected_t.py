@@ -117,7 +117,7 @@ def test_large_test_sets_are_warned_of():
 
 
 def test_one_split_has_no_spread():
-    with pytest.raises(ValueError, match="has one resample, and a spread needs two"):
+    with pytest.raises(ValueError, match="has one resample, but a spread needs two"):
         uv.CorrectedTTest(X, Y, "lda", "knn:1", design=uv.designs.HoldOut(0.5))
 
 

@@ -115,7 +115,7 @@ class TestFromData:
             result = test.fit(rng=0)
             assert result.n_fits == 14
             assert math.isnan(result.tables["Variances"]["estimate"][1])
-            with pytest.raises(ValueError, match="needs two observations in every fold, and one"):
+            with pytest.raises(ValueError, match="needs two observations in every fold, but one"):
                 test.fit("within_fold")
         folds = StratifiedKFold(3, shuffle=True, random_state=1)
         result = uv.CrossValidationWaldTest(X, y, "lda", design=folds).fit(rng=0)

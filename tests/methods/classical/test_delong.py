@@ -154,7 +154,8 @@ class TestJoint:
         found = uv.DeLongTest.joint(scores_of(y, first, 2 * first, first + 1))
         assert (found.df, found.status) == (
             0,
-            "degenerate: all learners rank alike, so there is no difference to test",
+            "degenerate: all learners rank observations the same, so there is no difference to "
+            "test",
         )
         assert math.isnan(found.statistic)
         assert math.isnan(found.pvalue)
@@ -164,7 +165,7 @@ class TestJoint:
         y, first, _ = draw(3)
         found = uv.DeLongTest.joint(scores_of(y, y, 0 * y, first))
         assert math.isnan(found.pvalue)
-        assert found.status.startswith("degenerate: AUCs differ by what has no error")
+        assert found.status.startswith("degenerate: a difference of AUCs has no error")
 
     def test_too_few_of_a_class(self):
         y = np.array([1, 0, 0, 0])
@@ -345,7 +346,7 @@ class TestCases:
     def test_same_ranks(self):
         y, first, _ = draw(1)
         result = fit(scores_of(y, first, 2 * first + 1))
-        assert result.status.startswith("all observations are ranked alike, or perfectly")
+        assert result.status.startswith("all observations are ranked the same, or perfectly")
         assert math.isnan(result.pvalue)
         assert result.estimate == 0
 
@@ -353,7 +354,7 @@ class TestCases:
         y, *_ = draw(1)
         result = fit(scores_of(y, y))
         assert (result.estimate, result.variance) == (1.0, 0.0)
-        assert result.status.startswith("all observations are ranked alike, or perfectly")
+        assert result.status.startswith("all observations are ranked the same, or perfectly")
 
     def test_all_scores_tied(self):
         y, *_ = draw(1)
@@ -393,7 +394,7 @@ class TestCases:
         result = uv.DeLongTest(rng.normal(size=(30, 2)), y, "lda", design=10).fit(rng=0)
         assert result.status == "ok"
         assert math.isnan(result.diagnostics["mean_of_fold_aucs"])
-        assert "Folds that test one class have no AUC of their own" in " ".join(result.notes)
+        assert "Folds that test one class have no AUC" in " ".join(result.notes)
 
     def test_hold_out_and_splitters(self):
         rng = np.random.default_rng(2)
@@ -427,7 +428,7 @@ class TestRefusals:
             (y, {"loss": "zero_one"}, "loss must be 'auc' for DeLongTest, got 'zero_one'"),
             (y, {"design": uv.designs.KFold(5, 2)}, "repeated 2 times, but every observation"),
             (y, {"design": uv.designs.RandomSplits(4)}, "the design is not a K-fold"),
-            (np.arange(10) % 3, {}, "loss='auc' needs two classes, y has 3"),
+            (np.arange(10) % 3, {}, "loss='auc' needs two classes, but y has 3"),
             (y + 0.3, {}, "y must contain class labels for this test"),
         ]
         for labels, options, message in cases:

@@ -91,7 +91,7 @@ def test_learners_are_fitted_to_the_past():
     ("call", "message"),
     [
         (lambda test: test.fit(0), "horizon must be at least 1"),
-        (lambda test: test.fit(20), "horizon=20 is none of 20 tested rows"),
+        (lambda test: test.fit(20), "horizon=20 is too large for 20 tested rows"),
         (lambda test: test.fit(variance="own"), "variance='own' is unknown: use one of acf, bart"),
     ],
 )
@@ -104,7 +104,7 @@ def test_what_is_not_in_the_order_of_time_is_refused():
     X, y = np.arange(40.0)[:, None], series(40, 3)
     with pytest.raises(ValueError, match=r"design (tests|learns from) rows .* TimeSeriesSplit"):
         uv.DieboldMarianoTest(X, y, "ridge:1", "ridge:9", design=5)
-    with pytest.raises(ValueError, match="learns from rows after those that it tests"):
+    with pytest.raises(ValueError, match="learns from rows after the tested ones"):
         uv.DieboldMarianoTest(X, y, "ridge:1", "ridge:9", cv=5)
     grouped = uv.Losses.from_predictions(
         y, {"a": y, "b": 0 * y}, loss="squared", groups=np.arange(40) // 4

@@ -125,7 +125,7 @@ def test_f_says_that_there_is_no_interval():
     assert result.status == "ok"
     assert math.isnan(result.se)
     assert "interval" not in result.verdict
-    assert result.notes[0].startswith("The test gives a p-value alone")
+    assert result.notes[0].startswith("The test gives only a p-value")
     words = " ".join(result.summary().as_text().split())
     assert "Reference: F(10, 5)" in words
     assert "95% low" not in words

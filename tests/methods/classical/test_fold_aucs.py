@@ -197,9 +197,9 @@ class TestCases:
 
     def test_what_has_no_error_has_no_answer(self):
         constant = fit(losses_of(np.zeros((1, 1, N)), FOLDS[:1]))
-        assert "ranked alike, or perfectly" in constant.status
+        assert "ranked the same, or perfectly" in constant.status
         of_patients = fit(losses_of(Y[None, None], FOLDS_OF_PATIENTS[:1], groups=PATIENT))
-        assert "ranked alike, or perfectly" in of_patients.status
+        assert "ranked the same, or perfectly" in of_patients.status
         both = fit(losses_of(np.stack([Y[None], 2 * Y[None]]), FOLDS[:1]))
         assert both.status.startswith("degenerate: within every fold both learners rank")
         assert both.tables["Learners"]["conf_high"] == (1, 1)

@@ -137,7 +137,7 @@ def test_the_estimand_is_conditional():
 
 
 def test_one_tested_observation_is_too_few():
-    with pytest.raises(ValueError, match="design tests one observation, and a spread needs two"):
+    with pytest.raises(ValueError, match="design tests one observation, but a spread needs two"):
         uv.HoldOutTest(X, Y, "lda", design=uv.designs.HoldOut(0.01))
 
 

@@ -149,7 +149,7 @@ class TestCases:
         result = fit(losses_of([0.5, 1, 0, 0], [1, 0, 0, 1]))
         assert math.isnan(result.pvalue)
         assert result.rule is None
-        assert result.status.startswith("1 predictions were left open between two classes")
+        assert result.status.startswith("1 predictions were undecided between two classes")
 
     def test_k_folds(self):
         rng = np.random.default_rng(2)

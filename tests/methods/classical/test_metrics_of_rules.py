@@ -240,7 +240,7 @@ def test_of_several_classes_one_is_ranked_against_the_rest():
     expected = losses_of((y == 2) * 1, a, metric="average_precision")
     assert found.values.tolist() == expected.values.tolist()
     assert "(positive class 2)" in fitted(found.about("partial_auc(0.2)")).estimand
-    with pytest.raises(ValueError, match="needs two classes, y has 3"):
+    with pytest.raises(ValueError, match="needs two classes, but y has 3"):
         losses_of(y, a, metric="average_precision")
 
 

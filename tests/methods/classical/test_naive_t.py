@@ -52,7 +52,7 @@ def test_documented_example_of_mlxtend(depth, statistic, pvalue):
 def test_it_says_that_it_is_not_valid():
     result = uv.NaiveTTest(X, Y, "lda", "knn:1").fit(rng=0)
     assert result.method.endswith("(not valid)")
-    assert result.notes[0].startswith("This test is not valid: ")
+    assert result.notes[0].startswith("This test is not valid. ")
     assert result.settings["warning"].startswith("not valid: ")
     assert result.verdict.endswith(
         "assuming independent resamples, which they are not: this test is not valid)."

@@ -279,7 +279,7 @@ class TestRefusals:
         cases: list[tuple[dict[str, Any], str]] = [
             ({"design": 10}, "the design is not a nested K-fold cross-validation: use uv.designs"),
             ({"design": uv.designs.HoldOut(0.5)}, "the design is not a nested K-fold"),
-            ({"design": NestedKFold(11, 1)}, "folds of 1 observation, and their variance needs"),
+            ({"design": NestedKFold(11, 1)}, "folds of 1 observation, but their variance needs"),
             ({"design": NestedKFold(21, 1)}, "n_folds=21 needs at least 21 observations, got 20"),
             ({"loss": "auc"}, "Test needs the loss of every observation"),
         ]

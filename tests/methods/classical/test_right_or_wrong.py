@@ -99,7 +99,7 @@ class TestWithoutClusters:
             (
                 uv.Losses.from_predictions([1.0, 2.0, 2.5], {"a": [1.0, 2.0, 2.0]}, loss="squared"),
                 ("a",),
-                "and this is the mean squared error: leave it out",
+                "but this is the mean squared error: leave it out",
             ),
         ],
     )
@@ -206,7 +206,7 @@ class TestClusters:
         losses = uv.Losses.from_arrays(tied, fixed, 1 - fixed, groups=GROUPS)
         assert held_out(losses=losses, group_weight="row").reference == "t"
         status = held_out(losses=losses, group_weight="row", interval="exact").status
-        assert status.startswith("1 predictions were left open")
+        assert status.startswith("1 predictions were undecided")
 
     def test_mcnemar_counts_rows_too(self):
         result = uv.McNemarTest.from_losses(LOSSES, "a", "c").fit()

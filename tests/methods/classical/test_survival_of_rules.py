@@ -61,7 +61,7 @@ def test_two_rules_and_clusters(metric):
         math.sqrt(n_groups / (n_groups - 1) * float(sums @ sums)) / N, rel=1e-12
     )
     assert (result.df, result.estimate) == (n_groups - 1, plain.estimate)
-    assert "Rows count alike, and clusters of them are independent." in result.notes
+    assert "All rows have the same weight, and clusters are independent." in result.notes
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -114,7 +114,7 @@ def test_plans_margins_and_turned_risks():
     judged = fit(losses, "a", "b").noninferiority(0.2)
     assert judged.decision == "pass"
     turned = uv.Losses.from_predictions(Y, {"a": -RISK}, metric="harrell")
-    assert any("its high risks go with late events" in note for note in fit(turned).notes)
+    assert any("high risks go with late events" in note for note in fit(turned).notes)
     assert not any("late events" in note for note in result.notes)
 
 

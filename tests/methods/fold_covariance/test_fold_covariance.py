@@ -158,7 +158,7 @@ def test_the_verdict_changes_at_rho_flip(alternative, n_repeats):
     below = test.fit(rho=flip - 0.01, rng=3, n_repeats=n_repeats)
     above = test.fit(rho=flip + 0.01, rng=3, n_repeats=n_repeats)
     assert below.pvalue < 0.05 < above.pvalue
-    assert any(f"stands up to rho = {flip:.2f}" in note for note in below.notes)
+    assert any(f"remains up to rho = {flip:.2f}" in note for note in below.notes)
     assert any(f"would need rho below {flip:.2f}" in note for note in above.notes)
 
 

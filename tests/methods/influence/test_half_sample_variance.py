@@ -115,7 +115,7 @@ def test_where_nothing_is_taken_off_a_note_says_so(monkeypatch):
     test = uv.InfluenceFunctionTest(X, Y, "lda")
     result, whole = (test.fit(variance=name, rng=0) for name in ("share", "jackknife"))
     assert result.variance == whole.variance
-    assert any(note.startswith("All of the jackknife variance") for note in result.notes)
+    assert any(note.startswith("The whole jackknife variance") for note in result.notes)
 
 
 @pytest.mark.parametrize(
@@ -131,13 +131,13 @@ def test_refused_with_the_reason(options, scheme, reason):
     test = uv.InfluenceFunctionTest(X, Y, "lda", **options)
     with pytest.raises(ValueError, match="variance='share' does not exist for") as error:
         test.fit(scheme=scheme, variance="share")
-    assert f", as {reason}" in str(error.value)
+    assert f", because {reason}" in str(error.value)
 
 
 def test_refused_where_losses_are_given_or_half_is_too_little():
     design = StratifiedShuffleSplit(n_splits=400, test_size=8, random_state=0)
     losses = uv.evaluate("lda", *sample(20, 20), design, "auc", rng=0)
-    with pytest.raises(ValueError, match="as it needs further fits, and losses are given"):
+    with pytest.raises(ValueError, match="because it needs further fits, but losses are given"):
         uv.InfluenceFunctionTest.from_losses(losses).fit(variance="share")
     test = uv.InfluenceFunctionTest(X, Y, "knn:20")
     with pytest.raises(ValueError, match="20"):

@@ -387,8 +387,9 @@ class TestOptions:
         added = result.diagnostics["n_repeats"] - 60
         assert added > 0
         assert result.n_fits == 60 + added
-        assert f"{added} repeats were added to the 60 asked for, until every pair had been " in (
-            " ".join(result.notes)
+        assert (
+            f"{added} repeats were added to the 60 requested ones, until every pair had "
+            in " ".join(result.notes)
         )
 
     def test_repeats_that_are_added_have_a_limit(self, monkeypatch):
@@ -414,7 +415,7 @@ class TestOptions:
         X, y = mixed(10, 10)
         test = uv.InfluenceFunctionTest(X, y, "lda", n_folds=5)
         few = test.fit(300, variance="influence", rng=0)
-        assert "Only 81 training sets are possible for each pair" in " ".join(few.notes)
+        assert "Only 81 training sets are possible for each tested pair" in " ".join(few.notes)
         test = uv.InfluenceFunctionTest(X, y, "lda", n_folds=2)
         many = test.fit(300, variance="influence", rng=0)
         assert "training sets are possible" not in " ".join(many.notes)
@@ -491,7 +492,7 @@ class TestSummary:
             "The AUC at learning-set size 48 (positive class 1) is above 0.5 at the 5% level"
         )
         assert "Loss:" not in text
-        assert not any("Liberal in small samples" in note for note in result.notes)
+        assert not any("too often in small samples" in note for note in result.notes)
 
     def test_plot_shows_all_variances(self):
         result = uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(scheme="repeated", rng=0)
@@ -593,8 +594,8 @@ class TestStatus:
         result = uv.InfluenceFunctionTest(self.X, self.y, constant).fit(100, rng=0)
         assert result.estimate == 0.5
         assert result.status == (
-            "degenerate: the variance estimate is zero, all scores were equal: the learner tells "
-            "no observation from another"
+            "degenerate: the variance estimate is zero, all scores were equal: the learner does "
+            "not distinguish observations"
         )
         assert math.isnan(result.pvalue)
 
@@ -631,7 +632,7 @@ class TestStatus:
     def test_too_few_repeats(self):
         test = uv.InfluenceFunctionTest(self.X, self.y, "lda")
         result = test.fit(3, "repeated", rng=0)
-        assert result.status.startswith("too few resamples: 3 repeats do not suffice to")
+        assert result.status.startswith("too few resamples: 3 repeats are not enough to")
         assert math.isnan(result.pvalue)
 
     def test_too_noisy_a_variance(self):
@@ -810,7 +811,7 @@ class TestRefused:
             )
 
     def test_three_classes(self):
-        with pytest.raises(ValueError, match="metric='auc' needs two classes, y has 3: merge"):
+        with pytest.raises(ValueError, match="metric='auc' needs two classes, but y has 3: merge"):
             uv.InfluenceFunctionTest(self.X, np.arange(24) % 3, "lda")
 
     def test_one_class(self):
@@ -996,7 +997,7 @@ def test_given_losses_that_are_no_use_are_refused():
         losses = uv.evaluate("lda", X, y, design, loss, rng=0)
         return uv.InfluenceFunctionTest.from_losses(losses)
 
-    with pytest.raises(ValueError, match="losses are of loss='log', and the test is about the"):
+    with pytest.raises(ValueError, match="losses are of loss='log', but the test is about the"):
         take(4, "log")
     with pytest.raises(ValueError, match="never tests 108 pairs of a positive and a negative"):
         take(StratifiedKFold(4), "auc")
@@ -1004,7 +1005,7 @@ def test_given_losses_that_are_no_use_are_refused():
         take(uv.designs.KFold(4, 5, stratify=False), "auc")
     with pytest.raises(ValueError, match=r"never tests \d+ observations"):
         take(uv.designs.RandomSplits(2))
-    with pytest.raises(ValueError, match="leaves observations neither learnt from nor tested"):
+    with pytest.raises(ValueError, match="has observations that are neither learnt from"):
         take(uv.designs.SplitHalves(2, 1))
     sizes = np.array([5, 6] * 20)[:, None]
     with pytest.raises(ValueError, match="tests between 5 and 6 observations at a time"):

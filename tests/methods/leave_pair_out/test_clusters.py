@@ -122,5 +122,5 @@ def test_groups_that_are_too_few_are_refused(y, groups, message):
 
 def test_scores_with_groups_are_refused():
     scores = uv.evaluate("lda", X, MIXED, 3, "auc", groups=PATIENT, rng=0)
-    with pytest.raises(ValueError, match="losses have groups, whose null distribution needs fits"):
+    with pytest.raises(ValueError, match="losses have groups, but their null distribution needs"):
         uv.LeavePairOutTest.from_losses(scores)

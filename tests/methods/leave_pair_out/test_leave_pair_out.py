@@ -551,9 +551,8 @@ class TestBadInput:
             (
                 [1, 0, 0, 0, 0, 0],
                 "y contains the label 1 once: without it a rule has a single class to learn from. "
-                "Two or more are needed. What remains possible is a score that is not learnt from "
-                "these labels, with scipy.stats.mannwhitneyu(method='exact'): its smallest p-value "
-                "is 1/6",
+                "Two or more are needed. For a score that is not learnt from these labels, use "
+                "scipy.stats.mannwhitneyu(method='exact'): its smallest p-value is 1/6",
             ),
             ([1, 1, 1, 0, 1, 1], "y contains the label 0 once"),
             ([0, 1, 2, 0, 1, 2], "y must contain labels of two classes, got 3"),
@@ -572,7 +571,7 @@ class TestBadInput:
         with pytest.raises(ValueError) as caught:
             uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations="exact")
         assert str(caught.value) == (
-            "n_permutations='exact' needs 137846528820 labelings with 400 pairs each, and learner "
+            "n_permutations='exact' needs 137846528820 labelings with 400 pairs each, but learner "
             "ridge:1.0 allows 5000000: use a number, such as 9999"
         )
         X, y = problem(18, 9, 1)
@@ -663,13 +662,13 @@ def test_given_scores_that_are_no_use_are_refused(scored):
     X, y, losses = scored
     take = uv.LeavePairOutTest.from_losses
     with pytest.raises(
-        ValueError, match=r"losses has 3 learners \(ridge:1.0, lda, knn:3\), and the"
+        ValueError, match=r"losses has 3 learners \(ridge:1.0, lda, knn:3\), but the"
     ):
         take(losses)
-    with pytest.raises(ValueError, match="LeavePairOutTest compares no learners: leave other out"):
+    with pytest.raises(ValueError, match="LeavePairOutTest does not compare learners: leave"):
         take(losses, 0, 1)
     with pytest.raises(
-        ValueError, match="losses are of loss='zero_one', and the test needs scores"
+        ValueError, match="losses are of loss='zero_one', but the test needs scores"
     ):
         take(uv.evaluate("lda", X, y, uv.designs.LeavePairOut(), rng=0))
     with pytest.raises(ValueError, match="the design does not leave every pair out once"):

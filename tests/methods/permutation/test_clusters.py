@@ -129,7 +129,7 @@ def test_selection_leaves_clusters_out(weight):
             lambda X, y, patient: uv.PermutationComplexityTest(X, y, "knn:3", groups=patient).fit(
                 10, "rademacher"
             ),
-            "sampling='rademacher' is not there for groups",
+            "sampling='rademacher' does not exist for groups",
         ),
         (
             lambda X, y, patient: uv.select_model(
@@ -150,7 +150,7 @@ def test_what_cannot_be_used_is_refused(call, message):
 
 def test_a_single_labeling_is_refused():
     y = np.array([0, 1, 0, 1, 1, 1])
-    with pytest.raises(ValueError, match="groups leave one labeling alone"):
+    with pytest.raises(ValueError, match="groups leave only one labeling"):
         Relabeling.of(np.array([0.0, 0, 0]), uv_clusters([0, 0, 1]))
     X = np.arange(12.0).reshape(6, 2)
     assert uv.PermutationComplexityTest(X, y, "majority", groups=[0, 0, 1, 1, 2, 2]).n_obs == 6

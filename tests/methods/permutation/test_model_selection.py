@@ -256,7 +256,7 @@ def test_folds_matter_to_cross_validation_only(rng):
 
 
 def test_a_criterion_that_no_learner_has():
-    with pytest.raises(ValueError, match=r"^criterion='fpe' exists for none of the learners"):
+    with pytest.raises(ValueError, match=r"^criterion='fpe' does not exist for any of the"):
         uv.select_model(*regression(), ["knn:3"], "fpe", rng=0)
     found = uv.select_model(X, Y, CLASSIFIERS, criteria=[], n_permutations=3, rng=0)
     with pytest.raises(ValueError, match=r"^errors must have shape \(3,\)"):

@@ -246,7 +246,7 @@ def test_perfect_models_have_no_error_to_estimate(scores: Rows) -> None:
     other = 2.0 * scores.y + np.linspace(0, 0.5, len(scores.y))
     result = compare_predictions(Rows(scores.y, 3.0 * scores.y, other), "auc")
     assert math.isnan(result.pvalue)
-    assert result.status.startswith("all observations are ranked alike, or perfectly")
+    assert result.status.startswith("all observations are ranked the same, or perfectly")
 
 
 # ------------------------------------------------------------------------------- losses
@@ -302,7 +302,7 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
         (Rows(y, first, np.where(y == 1, np.nan, 0.0)), {}, "baseline has 18 missing values"),
         (Rows(y, np.column_stack([first] * 2), second), {}, r"one dimension, got shape \(40, 2\)"),
         (labels, {"loss": "auc"}, "the predictions of new are all labels"),
-        (labels, {"loss": "squared"}, "loss='squared' needs two classes, y has 3"),
+        (labels, {"loss": "squared"}, "loss='squared' needs two classes, but y has 3"),
         (Rows(y, np.column_stack([first] * 3), second), {"loss": "auc"}, r"shape \(40, 3\)"),
         (Rows(y, y, first), {"loss": "log"}, "the predictions of model are all labels, for exa"),
         (Rows(y, first, y == 1), {"loss": "auc"}, "the predictions of baseline are all labels"),

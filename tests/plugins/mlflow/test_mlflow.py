@@ -1677,7 +1677,7 @@ def test_a_selection(client: MlflowClient, spool: Path) -> None:
     again = um.load_result(run.info.run_id)
     assert again.to_dict() == found.to_dict()
     assert again.verdict == found.verdict
-    with pytest.raises(ValueError, match=f"the best one is called '{found.verdict[-1]}'"):
+    with pytest.raises(ValueError, match=f"the best one has the name '{found.verdict[-1]}'"):
         again.best  # noqa: B018  (it must be refused)
 
 

@@ -365,7 +365,7 @@ def test_responses_that_a_learner_cannot_have_are_refused() -> None:
         "learner MASS::lda needs class labels, but y contains real values: use a regression such "
         "as RLearner('glmnet', s=0.1)"
     )
-    with pytest.raises(ValueError, match="with this loss needs two classes, y has 3"):
+    with pytest.raises(ValueError, match="with this loss needs two classes, but y has 3"):
         estimate(RLearner("MASS::lda"), y=np.array(["a", "b", "c"] * 20), loss="squared")
     no_names = RLearner("function(x, y, xnew) matrix(1/3, nrow(xnew), 3)")
     with pytest.raises(ValueError, match="a probability of each class for this loss: a matrix"):

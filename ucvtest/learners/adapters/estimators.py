@@ -262,8 +262,8 @@ class CallableLearner(SplitLearner):
         sample.check_positive(f"learner {self.name}", output)
         if sample.n_classes > 2 and output == "number":
             raise ValueError(
-                f"learner {self.name} with this loss needs two classes, but y has {sample.n_classes}: "
-                "use loss='zero_one', or merge classes"
+                f"learner {self.name} with this loss needs two classes, but y has "
+                f"{sample.n_classes}: use loss='zero_one', or merge classes"
             )
 
     def fit_predict(

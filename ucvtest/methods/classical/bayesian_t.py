@@ -29,7 +29,7 @@ ROPE = 0.01
 """The region of practical equivalence if nothing is said: one percentage point either way."""
 
 CORRELATION = (
-    "The correlation of two resamples is taken to be the share of observations tested; that is a "
+    "The correlation of two resamples is assumed to be the share of observations tested; that is a "
     "heuristic, so the posterior can be too narrow or too wide."
 )
 
@@ -178,7 +178,7 @@ class BayesianTTest(ResamplingTest):
 
     def _analysed(self, observed: LossDifference, options: BayesianTOptions) -> TestResult:
         units = self.question.metric.units
-        # In units of results; what is computed may be about a loss in units of its own.
+        # In units of results; the computed loss may have its own units.
         rope = options.rope if units is None else options.rope / abs(units.slope)
         result = self._posterior(observed, rope)
         if options.by_default:
@@ -216,14 +216,14 @@ class BayesianTTest(ResamplingTest):
             interval_name="credible interval",
             assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
-        # What the frame computes for tests of a null hypothesis would be a test here.
+        # The fields for tests of a null hypothesis would be a test here.
         result = replace(result, null_value=math.nan, statistic=math.nan, pvalue=math.nan)
         return _with_probabilities(result) if result.status == "ok" else result
 
 
 def _default_note(loss_in_words: str) -> str:
     return (
-        f"The region of practical equivalence is the default, {ROPE:g} either way, which is made "
+        f"The region of practical equivalence is the default, {ROPE:g} either way, which is meant "
         f"for error rates and AUCs; pass rope in the units of the {loss_in_words}."
     )
 

@@ -1,4 +1,4 @@
-"""The confusion matrix as a picture: where a rule stands when its metric is taken."""
+"""The confusion matrix as a picture: the working point of a rule."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,10 +10,10 @@ from ucvtest.results.plot_data import Layer, Picture
 __all__ = ["working_point"]
 
 MOST_CLASSES = 8
-"""Classes whose bars can be told apart."""
+"""Most classes whose bars can be distinguished."""
 
 SHARE, LABEL_LENGTH = 0.8, 12
-"""Of the axis between two classes that bars fill, and characters of a label."""
+"""Share of the axis between two classes that bars fill, and characters of a label."""
 
 
 def working_point(table: np.ndarray, classes: Sequence[Any], learner: str) -> Picture | None:
@@ -32,7 +32,7 @@ def working_point(table: np.ndarray, classes: Sequence[Any], learner: str) -> Pi
         Layer("bars", wrong_places, table[~right], "predicted as another class", "other", width),
     )
     return Picture(
-        "true class; within each the predicted one, in the same order",
+        "true class; within each class the predicted classes, in the same order",
         "observations",
         layers,
         f"working point of {learner}",

@@ -100,8 +100,8 @@ class ConservativeZTest(ResamplingTest):
                 "half_means": halves,
             },
             notes=(
-                "The variance is that on half of the sample, after learning from "
-                f"{half_size} observations: too large on average, so the test is conservative.",
+                f"The variance is that on half of the sample, after learning from {half_size} "
+                "observations. It is too large on average, so the test is conservative.",
                 f"It comes from {n_bisections} bisections of one sample; its own error is not "
                 "taken into account.",
             ),

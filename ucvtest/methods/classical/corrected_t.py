@@ -25,13 +25,13 @@ __all__ = [
 ]
 
 HEURISTIC = (
-    "The correlation of two resamples is taken to be the share of observations tested; that is a "
-    "heuristic, so the test can be liberal or conservative."
+    "The correlation of two resamples is assumed to be the share of observations tested; that is a "
+    "heuristic, so the test can reject too often or be conservative."
 )
 
 UNEVENNESS = 0.05
-"""How uneven test sets may be (see `random_splits_of`): folds that others made class by class are,
-and change the standard error by less than 2.5%."""
+"""How uneven test sets may be (see `random_splits_of`). Folds that were made class by class are
+uneven, and change the standard error by less than 2.5%."""
 
 SPLITS = (
     "K-fold cross-validation, also repeated, and random splits, with test sets of about one size"
@@ -42,7 +42,7 @@ SPLITS = (
 def check_splits(design: Design) -> None:
     """Refuse other designs than `SPLITS`."""
     if design.n_resamples < 2:
-        raise ValueError("design has one resample, and a spread needs two: use more splits")
+        raise ValueError("design has one resample, but a spread needs two: use more splits")
     random_splits_of(design, UNEVENNESS)
 
 
@@ -151,19 +151,19 @@ def numbers_of_resamples(question: Question, places: np.ndarray) -> PairNumbers 
 
 
 def corrected_mean(ratio: float, observed: LossDifference) -> tuple[float, float]:
-    """The mean over the J resamples, and its variance where they share learning observations.
+    """The mean over the J resamples, and its variance if they share learning observations.
 
-    `ratio` is rho/(1 - rho), observations tested for each one learnt from; 0 takes the resamples
-    for independent.
+    `ratio` is rho/(1 - rho), the number of tested observations for each learnt one; 0 treats the
+    resamples as independent.
     """
     means = observed.means
     return float(means.mean()), float(means.var(ddof=1) * (1 / len(means) + ratio))
 
 
 def tested_per_learnt(design: Design) -> tuple[float, tuple[str, ...]]:
-    """Observations tested for each one learnt from, over all resamples: 1/(K - 1) for K folds.
+    """Number of tested observations for each learnt one, over all resamples: 1/(K - 1) for K folds.
 
-    With notes on test sets that are uneven, or large beside the learning sets.
+    With notes on test sets that are uneven, or large compared with the learning sets.
     """
     ratio = float(design.testing.sum() / design.learning.sum())
     notes: tuple[str, ...] = ()
@@ -173,7 +173,7 @@ def tested_per_learnt(design: Design) -> tuple[float, tuple[str, ...]]:
             f"The test sets have {sizes[0]} to {sizes[-1]} observations; each counts the same, and "
             "rho is that of their mean size.",
         )
-    # A tenth of the sample, rounded up, is what is meant by 10-fold cross-validation.
+    # 10-fold cross-validation tests a tenth of the sample, rounded up.
     tenth = ceil(design.n_obs / 10)
     if ratio > tenth / (design.n_obs - tenth) * (1 + 1e-9):
         notes += (

@@ -155,7 +155,7 @@ class CrossValidationWaldTest(ResamplingTest):
             n_folds_of(design)
 
     def check_test_sets(self, design: Design) -> None:
-        """Refuse test sets none of which has both classes: a single one suffices for pairs."""
+        """Refuse designs without a test set that has both classes; a single such set has pairs."""
         positive = self.question.target == 1
         has_both_classes = design.testing[:, positive].any(axis=1) & design.testing[
             :, ~positive
@@ -179,7 +179,7 @@ class CrossValidationWaldTest(ResamplingTest):
         ----------
         variance : {"all_pairs", "within_fold"}
             Around the mean of all losses, or around the mean of each fold. The result has both
-            in a table. The AUC has one of its own, metrics such as "f1" have "all_pairs" alone.
+            in a table. The AUC has its own variance; metrics such as "f1" have only "all_pairs".
         max_seconds, rng, n_jobs, batch_size, progress
             See `CorrectedTTest.fit`.
 
@@ -216,11 +216,11 @@ class CrossValidationWaldTest(ResamplingTest):
         return variance
 
     def _check_area(self, variance: Variance) -> None:
-        """Refuse what is about means of losses, and null values that no AUC can have."""
+        """Refuse options for means of losses, and null values that are impossible for an AUC."""
         if variance != "all_pairs":
             raise ValueError(
-                f"variance={variance!r} is for means of losses, and the AUC has a variance of its "
-                "own, of pairs within folds: leave it out"
+                f"variance={variance!r} is for means of losses, but the AUC has its own variance, "
+                "of pairs within folds: leave it out"
             )
         # One learner among several is not tested: its null value is NaN.
         if not self.paired and (self.null_value < 0 or self.null_value > 1):
@@ -266,7 +266,7 @@ class CrossValidationWaldTest(ResamplingTest):
         )
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
-        """Of a metric that is a function of means, pooled over the folds."""
+        """The result for a metric that is a function of means, pooled over the folds."""
         metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
         n_folds = observed.design.n_resamples
         return self._result(
@@ -298,7 +298,7 @@ def _in_words(observed: LossDifference, n_folds: int) -> str:
 
 
 def _folds_in_words(observed: LossDifference) -> str:
-    """What the cross-validation is called, with the number of its repeats."""
+    """The name of the cross-validation, with the number of its repeats."""
     n_repeats = len(folds_of(observed.design))
     return folds_in_words(observed.design.n_resamples // n_repeats, n_repeats)
 
@@ -307,8 +307,8 @@ def _check_folds(variance: Variance, design: Design) -> None:
     smallest = design.test_sizes[0]
     if variance == "within_fold" and smallest < 2:
         raise ValueError(
-            "variance='within_fold' needs two observations in every fold, and one has "
-            f"{smallest}: use variance='all_pairs', or fewer folds"
+            f"variance='within_fold' needs two observations in every fold, but one has {smallest}: "
+            "use variance='all_pairs', or fewer folds"
         )
 
 
@@ -338,21 +338,21 @@ def _status(
         return "ok"
     if variances["all_pairs"] > 0:
         return (
-            "degenerate: within each fold all losses are the same, so that variance='within_fold' "
-            "has nothing to go by; use variance='all_pairs'"
+            "degenerate: within each fold all losses are the same, so variance='within_fold' "
+            "cannot be estimated; use variance='all_pairs'"
         )
     return (
-        "degenerate: all observations have the same loss, so that no variance can be estimated; "
-        "use more observations, or a loss that varies"
+        "degenerate: all observations have the same loss, so the variance cannot be estimated; use "
+        "more observations, or a loss that varies"
     )
 
 
 def _notes(n_folds: int, *, of_metric: bool = False) -> tuple[str, ...]:
     estimand_words, risk = ("that", "that") if of_metric else ("the average test error", "the risk")
     return (
-        f"Assumes independent observations. The estimand is {estimand_words} of the "
-        f"{n_folds} rules of this cross-validation, as they are; for {risk} of the learner, "
-        "which is about other samples too, the interval is too short.",
-        "Asymptotic: assumes that exchanging one observation hardly changes a rule's loss. "
-        "Liberal for unstable learners and small samples.",
+        f"Assumes independent observations. The estimand is {estimand_words} of the {n_folds} "
+        f"rules of this cross-validation, as they are; for {risk} of the learner, which also "
+        "concerns other samples, the interval is too short.",
+        "Asymptotic: assumes that exchanging one observation hardly changes a rule's loss. The "
+        "test rejects too often for unstable learners and small samples.",
     )

@@ -40,8 +40,8 @@ IntervalName = Literal["auto", "logit", "wald"]
 NAMES: tuple[IntervalName, ...] = get_args(IntervalName)
 
 ON_LOGIT_SCALE = (
-    "The interval is made on the logit scale, which keeps it between 0 and 1, and the p-value "
-    "belongs to it; interval='wald' gives the published ones."
+    "Interval and p-value are computed on the logit scale, which keeps the interval between 0 and "
+    "1; interval='wald' gives the published ones."
 )
 
 
@@ -69,13 +69,13 @@ class DeLongTest(ResamplingTest):
         One split, or K-fold cross-validation done once; by default `HoldOut` with a third of the
         observations tested.
     loss : "auc", optional
-        There is no other for this test.
+        This test has no other loss.
     null_value : float, optional
         By default 0 for two learners, 1/2 for one.
     alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
     weights
-        Not for this test, which counts rows alike; None.
+        None: all rows have the same weight in this test.
 
     Raises
     ------
@@ -160,9 +160,9 @@ class DeLongTest(ResamplingTest):
         Parameters
         ----------
         losses : Losses
-            Scores, ``loss="auc"``, on a design that the test admits.
+            Scores, ``loss="auc"``, on a design that the test accepts.
         learners : sequence of str or int, optional
-            Names or places of at least two; by default all.
+            Names or positions of at least two; by default all.
         group_weight : {"group", "row"}
             See the class.
 
@@ -194,7 +194,7 @@ class DeLongTest(ResamplingTest):
         (2, 2.586, 0.2744)
         """
         names = several_names(losses, learners)
-        # Two of them go through all checks of the test.
+        # The first two pass through all checks of the test.
         test = cls.from_losses(losses, *names[:2], group_weight=group_weight)
         observed = test.question.observed
         assert observed is not None
@@ -264,7 +264,7 @@ class DeLongTest(ResamplingTest):
         check_choice("interval", interval, NAMES)
         if interval == "logit" and self.paired:
             raise ValueError(
-                "interval='logit' is for the AUC of one learner, and a difference of two has no "
+                "interval='logit' is for the AUC of one learner, but a difference of two has no "
                 "such scale: leave it out"
             )
         # One learner among several is not tested: its null value is NaN.
@@ -291,7 +291,7 @@ class DeLongTest(ResamplingTest):
         df = math.nan if area is None else area.df
         settings = self._settings_of(observed)
         names = [settings[key] for key in ("learner", "other")[: len(placements_by_learner)]]
-        # The logit scale is that of one learner: of each of two in the table.
+        # The logit scale is for one learner, also for each of two in the table.
         by_logit = interval != "wald"
         logit = by_logit and not observed.paired
         status = _status(observed, area, tested)
@@ -351,11 +351,11 @@ def _notes(n_folds: int, one_class: bool) -> tuple[str, ...]:
     if n_folds == 1:
         return (THESE_RULES,)
     notes = (
-        f"The scores of {n_folds} folds are pooled, as if one rule had given them: their scales "
-        "are taken to be the same, and that rules learnt from what others are tested on is left "
-        "out of the variance.",
+        f"The scores of {n_folds} folds are pooled as if they came from one rule. This assumes "
+        "that their scales are the same; the variance ignores that rules learnt from observations "
+        "on which others are tested.",
         THESE_RULES,
     )
     if not one_class:
         return notes
-    return (*notes, "Folds that test one class have no AUC of their own; pooling needs none.")
+    return (*notes, "Folds that test one class have no AUC, but pooling does not need it.")

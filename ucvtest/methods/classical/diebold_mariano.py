@@ -23,7 +23,7 @@ VarianceName = Literal["acf", "bartlett"]
 VARIANCES: tuple[VarianceName, ...] = get_args(VarianceName)
 
 BLOCKS = (
-    "where rows of one block, such as a month, are alike, name blocks as groups of HoldOutTest or "
+    "if rows of one block, such as a month, are alike, name blocks as groups of HoldOutTest or "
     "CrossValidationWaldTest"
 )
 
@@ -128,18 +128,17 @@ class DieboldMarianoTest(ResamplingTest):
         tested = np.concatenate([np.flatnonzero(row) for row in design.testing])
         if (np.diff(tested) <= 0).any():
             raise ValueError(
-                "design tests rows out of their order, or more than once, and this test is about "
-                "losses in the order of time: put rows into that order and use TimeSeriesSplit; "
-                f"{BLOCKS}"
+                "design tests rows out of order, or more than once, but this test is about losses "
+                f"in the order of time: put rows into that order and use TimeSeriesSplit; {BLOCKS}"
             )
         for learning, testing in zip(design.learning, design.testing, strict=True):
             if learning.any() and np.flatnonzero(learning)[-1] > np.flatnonzero(testing)[0]:
                 raise ValueError(
-                    "design learns from rows after those that it tests, and this test is about "
+                    "design learns from rows after the tested ones, but this test is about "
                     "forecasts: use TimeSeriesSplit or HoldOut(shuffle=False)"
                 )
         if len(tested) < 3:
-            raise ValueError(f"design tests {len(tested)} rows, and three are needed: test more")
+            raise ValueError(f"design tests {len(tested)} rows, but three are needed: test more")
 
     def fit(
         self,
@@ -186,12 +185,12 @@ class DieboldMarianoTest(ResamplingTest):
         n = len(observed.values)
         if options.horizon >= n:
             raise ValueError(
-                f"horizon={options.horizon} is none of {n} tested rows: use a smaller one, or test "
-                "more"
+                f"horizon={options.horizon} is too large for {n} tested rows: use a smaller one, "
+                "or test more"
             )
         horizon = options.horizon
         notes = [
-            "Assumes that differences of losses are stationary, and not correlated "
+            "Assumes that differences of losses are stationary, and uncorrelated "
             f"{_steps(horizon)} or more apart. Rows must come in the order of time."
         ]
         if variance_of_mean(observed.values, horizon, options.variance) < 0:
@@ -213,7 +212,7 @@ class DieboldMarianoTest(ResamplingTest):
         )
 
     def _estimand(self, observed: LossDifference) -> str:
-        """What the estimate is of: rules, or rules learnt from the rows before."""
+        """The estimand: of fixed rules, or of rules learnt from earlier rows."""
         if not observed.design.learns:
             return of_these_rules(observed)
         return (

@@ -1,4 +1,4 @@
-"""How error rates of independent observations are judged, and the table of their intervals."""
+"""Inference for error rates of independent observations, and the table of their intervals."""
 
 import math
 from collections.abc import Mapping
@@ -32,36 +32,36 @@ Tables = dict[str, dict[str, tuple[Any, ...]]]
 
 
 def check_one_error_rate(interval: str, question: Question) -> None:
-    """Refuse an interval of error rates where the test is about anything else."""
+    """Refuse an interval of error rates if the test is about anything else."""
     of_one = f"interval={interval!r:.60} is for the error rate, or accuracy, of one rule"
     if question.paired:
         raise ValueError(
-            f"{of_one}, and this is a difference of two: leave it out, or use McNemarTest, "
-            "which is exact"
+            f"{of_one}, but this is a difference of two: leave it out, or use McNemarTest, which "
+            "is exact"
         )
     if not question.metric.counts_errors:
-        raise ValueError(f"{of_one}, and this is the {question.metric.in_words}: leave it out")
+        raise ValueError(f"{of_one}, but this is the {question.metric.in_words}: leave it out")
     if question.clusters is not None and question.clusters.weight != "row":
         raise ValueError(
-            f"{of_one} in which rows count alike, and here clusters do: pass "
+            f"{of_one} in which all rows have the same weight, but here all clusters do: pass "
             "group_weight='row', or leave interval out"
         )
 
 
 def counts_errors(observed: LossDifference, clusters: Clusters | None) -> bool:
-    """Whether every loss is a whole error or none; ties that a learner left open count half.
+    """Whether every loss is 0 or 1; undecided ties of a learner count half.
 
-    Means over the rows of clusters are none, even where all of these are right or wrong.
+    Means over the rows of clusters do not qualify, even if all of them are right or wrong.
     """
     errors = observed.losses.metric.counts_errors and clusters is None
     return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
 
 
 def rule_of_errors(observed: LossDifference, null_value: float, *, score: bool) -> Rule | None:
-    """What error rates are judged by; None for Student's t. With `score` Wilson's test."""
+    """The inference for error rates; None for Student's t. With `score`, Wilson's test."""
     values = observed.values
     if observed.paired:
-        # No observation tells two rules apart: the exact test has an answer.
+        # No observation distinguishes the rules: the exact test still has an answer.
         never = observed.identical and not observed.design.learns
         return PairedCounts(0, 0, len(values)) if never else None
     if score:
@@ -70,7 +70,7 @@ def rule_of_errors(observed: LossDifference, null_value: float, *, score: bool) 
 
 
 def rule_of_weighted_errors(observed: LossDifference, null_value: float) -> PlusFour | None:
-    """Of one rule's weighted error rate: four observations are added to the effective ones."""
+    """Inference for one weighted error rate: four observations are added to the effective ones."""
     losses = observed.losses
     effective = losses.settings.get(EFFECTIVE_SIZE)
     if observed.paired or effective is None or losses.loss != WEIGHTED_ERRORS:
@@ -95,7 +95,7 @@ def table_of_errors(values: np.ndarray, rule: Rule | None, hypothesis: Hypothesi
 def table_of_intervals(
     rules: Mapping[str, Rule], estimate: float, se: float, df: float, hypothesis: Hypothesis
 ) -> Tables:
-    """The table of intervals: Student's, and those of rules."""
+    """The table of intervals: Student's, and the intervals for rules."""
     null, alternative = hypothesis.null_value, hypothesis.alternative
     t_pvalue, *t_interval = _student(estimate, se, df, null, alternative)
     rows: list[tuple[Any, ...]] = [("t", *t_interval, t_pvalue)]
@@ -112,7 +112,7 @@ def table_of_intervals(
 def _student(
     estimate: float, se: float, df: float, null: float, alternative: Alternative
 ) -> tuple[float, ...]:
-    """p-value and 95% interval; NaN where nothing varies, or nothing is tested."""
+    """p-value and 95% interval; NaN if losses do not vary, or no hypothesis is tested."""
     if not se > 0:
         return (math.nan, math.nan, math.nan)
     low, high = wald_interval(estimate, se, "t", df, alternative, TABLE_ALPHA)

@@ -22,12 +22,12 @@ DF = (10, 5)
 
 ASSUMPTION = (
     "The ten means are treated as normal and as independent between and within the five "
-    "repetitions; all come from one sample, so the test is liberal where that is small."
+    "repetitions. All come from one sample, so the test rejects too often if the sample is small."
 )
 
 
 class _FiveByTwoTest(ResamplingTest):
-    """What both tests share: the design, and the means in pairs."""
+    """The common parts of both tests: the design, and the means in pairs."""
 
     takes_weights = True
     admits = "5 repetitions of 2-fold cross-validation"
@@ -211,7 +211,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
             )
         if math.isnan(hypothesis.null_value):
             raise ValueError(
-                "null_value must be given for one learner: this test has a p-value and no "
+                "null_value must be given for one learner, because this test has a p-value but no "
                 "interval; for an interval use FiveByTwoTTest"
             )
 
@@ -231,8 +231,8 @@ class FiveByTwoFTest(_FiveByTwoTest):
                 "variances": variances,
             },
             notes=(
-                "The test gives a p-value alone: no standard error, and no interval, of the mean "
-                "of the ten means, which is the estimate.",
+                "The test gives only a p-value. The estimate, the mean of the ten means, has no "
+                "standard error and no interval.",
                 ASSUMPTION,
             ),
         )

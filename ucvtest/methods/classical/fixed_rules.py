@@ -1,4 +1,4 @@
-"""What tests of rules as they are have in common: words, means and differences of shares."""
+"""Common parts of tests of fixed rules: words, means and differences of shares."""
 
 import math
 
@@ -18,14 +18,14 @@ __all__ = [
 ]
 
 THESE_RULES = (
-    "Assumes independent observations. The rules are taken as they are: the answer is about these "
-    "on new observations, not about the learners with another sample."
+    "Assumes independent observations. The rules are fixed: the answer is about these rules on new "
+    "observations, not about the learners with another sample."
 )
 """Note of tests that are conditional on the sample."""
 
 
 def of_these_rules(observed: LossDifference) -> str:
-    """The estimand where rules are fixed and nothing is learnt."""
+    """The estimand if rules are fixed and nothing is learnt."""
     loss_in_words = observed.losses.in_words
     if observed.paired:
         return f"difference of the {plural(loss_in_words)} of these rules"
@@ -37,8 +37,9 @@ def mean_with_variance(
 ) -> tuple[float, float]:
     """The mean of all losses, and its variance as if they were independent; 0 for a single one.
 
-    With clusters these are independent, not their rows: K.-Y. Liang and S. Zeger (1986),
-    Longitudinal data analysis using generalized linear models, Biometrika 73, times G/(G - 1).
+    With clusters, the clusters are independent instead of their rows: K.-Y. Liang and S. Zeger
+    (1986), Longitudinal data analysis using generalized linear models, Biometrika 73, times G/(G -
+    1).
     """
     values = observed.values if clusters is None else clusters.values(observed.values)
     variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
@@ -50,7 +51,7 @@ def share_difference(
 ) -> tuple[float, MovedT]:
     """The difference of two shares of rows in clusters: the effective number, and the rule.
 
-    `values` are 1 where the first rule alone is wrong, -1 where the second is, 0 elsewhere.
+    `values` are 1 if only the first rule is wrong, -1 if only the second is wrong, and 0 otherwise.
     """
     of_each, n = clusters.values(values), len(values)
     variance = float(of_each.var(ddof=1)) / clusters.n_groups

@@ -25,8 +25,8 @@ from ucvtest.stats.logit import MovedLogitT
 __all__ = ["fold_aucs"]
 
 NO_PAIRS = (
-    "no estimate: no fold tests both classes, so that there are no pairs within folds; use fewer "
-    "folds, or a splitter that keeps the classes in proportion"
+    "no estimate: no fold tests both classes, so there are no pairs within folds; use fewer folds, "
+    "or a splitter that keeps the classes in proportion"
 )
 
 ALIKE_WITHIN_FOLDS = (
@@ -35,19 +35,20 @@ ALIKE_WITHIN_FOLDS = (
 )
 
 ON_LOGIT_SCALE = (
-    "The interval is made on the logit scale, which keeps it between 0 and 1, and the p-value "
-    "belongs to it."
+    "Interval and p-value are computed on the logit scale, which keeps the interval between 0 and "
+    "1."
 )
 
 AT_EDGE = (
-    "Where all pairs within folds are in the right order, or all in the wrong one, the error of "
-    "the AUC cannot be estimated. For interval and p-value a quarter of a positive and of a "
-    "negative observation was then added above all and below all. Such intervals are wider than "
+    "If all pairs within folds are in the right order, or all in the wrong one, the error of the "
+    "AUC cannot be estimated. For interval and p-value, a quarter of a positive and of a negative "
+    "observation was therefore added above and below all others. Such intervals are wider than "
     "necessary."
 )
 
 NEAR_ONE, FEW = 0.9, 100
-"""Where intervals of differences were found weak: an AUC near 1, and few observations."""
+"""Conditions under which intervals of differences were too short: an AUC near 1, and few
+observations."""
 
 WEAK = (
     "With an AUC near 1 and few observations, intervals of a difference were too short: 83% of 95% "
@@ -56,13 +57,13 @@ WEAK = (
 )
 
 ROUNDING = 1e-10
-"""Standard errors that are taken for rounding."""
+"""Standard errors up to this value are treated as rounding error."""
 
 
 def fold_aucs(
     observed: LossDifference, clusters: Clusters | None, null_value: float
 ) -> dict[str, Any]:
-    """What a result says of the AUC over pairs within folds: arguments for `_result`."""
+    """The result for the AUC over pairs within folds: arguments for `_result`."""
     losses, folds = observed.losses, folds_of(observed.design)
     assert losses.target is not None
     n_repeats, n_folds = len(folds), int(folds.max()) + 1
@@ -119,7 +120,7 @@ def fold_aucs(
 def _at_edge(
     tested: LabeledFolds, area: FoldPairs, scores: np.ndarray, null_value: float
 ) -> MovedLogitT | None:
-    """The rule for an AUC of 0 or 1, which has no error of its own; none for any other."""
+    """The rule for an AUC of 0 or 1, whose error cannot be estimated; None for any other AUC."""
     if tested.clusters is not None or area.mean not in (0, 1):
         return None
     moved, variance, df = tested.with_added(scores)
@@ -132,7 +133,7 @@ def _table(
     edges: Mapping[int | None, MovedLogitT | None],
     labels: TestedLabels,
 ) -> dict[str, tuple[Any, ...]]:
-    """The AUC of each learner, also of those at 0 or 1."""
+    """The AUC of each learner, also if it is 0 or 1."""
     table = area_table(names, list(areas.values()), True, labels)
     rules = [edges[learner_index] for learner_index in areas]
     columns = {name: list(table[name]) for name in ("se", "conf_low", "conf_high")}
@@ -152,7 +153,7 @@ def _tested(labels: TestedLabels, folds: np.ndarray) -> LabeledFolds:
     index = clusters.groups.index
     if clusters.weight == "row":
         return LabeledFolds(classes, folds, index)
-    # Every cluster that contains any of a class counts the same among that class.
+    # Every cluster that contains rows of a class has the same weight in that class.
     weights = np.empty(len(classes))
     for members in (classes, ~classes):
         weights[members] = 1 / np.bincount(index[members])[index[members]]
@@ -188,15 +189,15 @@ def _notes(
 ) -> tuple[str, ...]:
     notes: tuple[str, ...] = (
         "Assumes independent observations. The estimand is the AUC of pairs that are tested "
-        f"together, over the rules of this {folds_in_words(n_folds, n_repeats)}, as they are: "
-        "scores of different folds are never compared. For the AUC of the learner, which is about "
-        "other samples too, the interval is too short.",
+        f"together, averaged over the rules of this {folds_in_words(n_folds, n_repeats)}, as they "
+        "are: scores of different folds are never compared. For the AUC of the learner, which "
+        "also concerns other samples, the interval is too short.",
     )
     lacking = int(np.isnan(observed.means).sum())
     if lacking:
         notes += (
-            f"{lacking} of {len(observed.means)} folds test one class only. They have no pairs, "
-            "and count for nothing.",
+            f"{lacking} of {len(observed.means)} folds test one class only. They have no pairs and "
+            "do not count.",
         )
     high = any(area.mean > NEAR_ONE for area in areas.values())
     if observed.paired and n_repeats == 1 and high and observed.design.n_obs < FEW:

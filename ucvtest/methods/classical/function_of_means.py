@@ -1,6 +1,6 @@
-"""Intervals of metrics that are functions of means, such as F1 and R2, of rules as they are.
+"""Intervals of metrics that are functions of means, such as F1 and R2, of fixed rules.
 
-One rule or two, on a test set or out of fold; observations are rows, or clusters of them.
+There is one rule or two, on a test set or out of fold. Observations are rows or clusters.
 """
 
 import math
@@ -36,30 +36,30 @@ from ucvtest.stats.scales import SCALES, OnScaleT, RootOf
 __all__ = ["MetricOfRules"]
 
 ROUNDING = 1e-13
-"""Of linearised values: spread up to this share of the metric is none."""
+"""A spread of linearised values up to this share of the metric is rounding error."""
 
 LEAST = 1e-15
-"""Of estimates: up to this share of the largest value that they can have they are 0."""
+"""Estimates up to this share of their largest possible value are 0."""
 
 LEAST_DF = 2
-"""Degrees of freedom of observations that have a skewness."""
+"""Least degrees of freedom for which observations have a skewness."""
 
 
 @dataclass(frozen=True)
 class MetricOfRules(LinearisedRules):
-    """A metric of one learner, or its difference of two, from predictions of rows."""
+    """A metric of one learner, or its difference between two, from predictions of rows."""
 
     @property
     def estimate(self) -> float:
         """The metric, or its difference; NaN where it is 0/0.
 
-        Rounding leaves no range, and makes no difference of a 0.
+        Rounding does not move it out of its range, nor away from 0.
         """
         clipped_mean = float(np.clip(self.observed.values.mean(), *self._range))
         return 0.0 if abs(clipped_mean) <= LEAST * self._largest else clipped_mean
 
     def rule(self, null_value: float) -> StudentRule | None:
-        """Where p-value and interval come from; None for the estimate and its standard error."""
+        """The rule behind p-value and interval; None for the estimate and its standard error."""
         if isinstance(self._function, Cells):
             return self._with_rows_added(null_value)
         if self.observed.paired or self.status != "ok":
@@ -69,11 +69,11 @@ class MetricOfRules(LinearisedRules):
             return self._root_of_square(null_value) if self.df >= LEAST_DF else None
         with np.errstate(invalid="ignore"):
             scale_rule = self._on_scale(null_value)
-        # The metric may have no value without one of the observations, or always the same.
+        # Without one of the observations, the metric may have no value, or never change.
         return scale_rule if scale_rule.se > 0 and math.isfinite(scale_rule.se) else None
 
     def interval_at(self, n: float, alpha: float) -> tuple[float, float]:
-        """The limits that n rows would have of which these are typical; rows are by themselves."""
+        """The limits for n independent rows like these."""
         assert self.index is None
         if isinstance(self._function, Cells):
             rule: StudentRule = self._with_rows_added(math.nan, n)
@@ -88,9 +88,9 @@ class MetricOfRules(LinearisedRules):
 
     @property
     def bias(self) -> float:
-        """What the metric, or the difference, is off by on average, to second order.
+        """The second-order bias of the metric, or of the difference.
 
-        NaN where there are too many classes for it.
+        NaN if there are too many classes.
         """
         return sum(
             sign * self._bias_of(row) for sign, row in zip((1, -1), self._predictions, strict=False)
@@ -125,30 +125,30 @@ class MetricOfRules(LinearisedRules):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The rule in words, and a bias that is notable."""
+        """The rule in words, and the bias if it is notable."""
         listed = [self._rule_in_words]
         if self.index is not None:
-            listed.append("Rows count alike, and clusters of them are independent.")
+            listed.append("All rows have the same weight, and clusters are independent.")
         se = math.sqrt(self.variance) if self._varies else 0.0
         return (*listed, *bias_notes(self.bias, se))
 
     @property
     def status(self) -> str:
-        """What is said where the estimate is 0/0, or nothing varies."""
+        """The status if the estimate is 0/0, or if nothing varies."""
         metric_in_words, cells = self._metric.in_words, isinstance(self._function, Cells)
         if math.isnan(self.estimate) and cells:
             return (
-                f"no estimate: {metric_in_words} is 0/0 here, as a class was not there, or was not "
-                "predicted; the interval is that with observations added"
+                f"no estimate: {metric_in_words} is 0/0 here, because a class is missing or was "
+                "never predicted; the interval is computed with observations added"
             )
         if math.isnan(self.estimate):
             return (
-                f"no estimate: {metric_in_words} is 0/0 here, as the response or the predictions "
-                "do not vary; test other observations"
+                f"no estimate: {metric_in_words} is 0/0 here, because the response or the "
+                "predictions do not vary; test other observations"
             )
         if not cells and not self._varies and not self.observed.identical:
             return (
-                f"degenerate: {metric_in_words} leaves no variance to estimate, as every "
+                f"degenerate: {metric_in_words} leaves no variance to estimate, because every "
                 "prediction is exact, or the response or all predictions are the same; test more "
                 "observations"
             )
@@ -162,7 +162,7 @@ class MetricOfRules(LinearisedRules):
 
     @property
     def _largest(self) -> float:
-        """The size of the largest limit; 0 where there is none."""
+        """The size of the largest limit; 0 if there is none."""
         return max((abs(limit) for limit in self._range if math.isfinite(limit)), default=0.0)
 
     # ------------------------------------------------------------------------------ the rules
@@ -200,15 +200,15 @@ class MetricOfRules(LinearisedRules):
 
     @property
     def _n_classes(self) -> int:
-        """Classes that are known, or predicted; two at smallest_value."""
+        """Number of known or predicted classes; at least two."""
         largest = max(int(row.max()) for row in (self._target, *self._predictions))
         return max(largest + 1, self._cells.n_classes, 2)
 
     @property
     def _several(self) -> bool:
-        """Whether a metric of one learner has so many classes that each gets few added rows.
+        """Whether a metric of one learner has three classes or more, with few added rows each.
 
-        With observations in too many cells it is as with two.
+        With observations in too many cells, it is False, as with two classes.
         """
         if self.observed.paired or self._n_classes == 2:
             return False
@@ -223,7 +223,7 @@ class MetricOfRules(LinearisedRules):
         return effective_size(values, self.index)
 
     def _on_scale(self, null_value: float, n: float | None = None) -> OnScaleT:
-        """Student's t of the jackknife of the metric on its scale, rows or clusters left out."""
+        """Student's t of the jackknife of the metric on its scale, leaving out rows or clusters."""
         name = self._metric.interval_scale
         assert name != "sqrt"
         numbers = self._moments.numbers(self._target, self._predictions[0])
@@ -270,18 +270,20 @@ class MetricOfRules(LinearisedRules):
                 "one right and one wrong" if self.observed.paired else "two right and two wrong"
             )
             several = (
-                "; its standard error is half-way to that of the jackknife, and its degrees of "
-                "freedom are Satterthwaite's"
+                "; its standard error is half-way to the standard error of the jackknife, and its "
+                "degrees of freedom are Satterthwaite's"
             )
             return (
-                f"The interval is that with {added_words} "
+                f"The interval is computed with {added_words} "
                 f"observation{'s' * (not self.observed.paired)} added{several * self._several}; "
-                "the estimate is without them."
+                "the estimate does not include them."
             )
         if self.rule(math.nan) is None:
             return f"The standard error is that of linearised values of {metric_in_words}."
         if scale == "sqrt":
-            return "The limits are the roots of those of the mean square, by Hall's (1992) rule."
+            return (
+                "The limits are the roots of the limits of the mean square, by Hall's (1992) rule."
+            )
         scale_words = {
             "log": "log",
             "log1m": "log(1 - T)",
@@ -300,7 +302,7 @@ class MetricOfRules(LinearisedRules):
 
     @property
     def _range(self) -> Range:
-        """What the metric, or its difference, can be."""
+        """The possible values of the metric, or of its difference."""
         metric_range = range_of(self._metric)
         return difference_range(metric_range) if self.observed.paired else metric_range
 
@@ -324,7 +326,7 @@ class MetricOfRules(LinearisedRules):
 
     @property
     def _predictions(self) -> list[np.ndarray]:
-        """Of the learner, and of the other where there is one."""
+        """Parts of the learner, and of the other if there is one."""
         predictions = self.observed.losses.predictions
         assert predictions is not None
         places = (self.observed.learner, self.observed.other)

@@ -47,7 +47,7 @@ NAMES: tuple[IntervalName, ...] = get_args(IntervalName)
 
 
 class HoldOutTest(ResamplingTest):
-    r"""Test of the loss of one rule, or of two, on observations that were held out.
+    r"""Test of the loss of one rule, or of two, on held-out observations.
 
     Estimand: the expected loss (difference) at new observations of the rule(s) fitted to this one
     learning set. It is conditional on the learning set, and so not about the learner(s): another
@@ -67,7 +67,7 @@ class HoldOutTest(ResamplingTest):
     design : uv.designs object or scikit-learn splitter, optional
         One split; by default a random third of the sample is tested.
     loss : str, callable, Loss or matrix, optional
-        Not "auc", which is no mean of losses.
+        Not "auc", which is not a mean of losses.
     null_value, alternative, scoring, metric, pos_label, missing, weights
         See `HypothesisTest`.
     groups, group_weight, backend
@@ -107,13 +107,13 @@ class HoldOutTest(ResamplingTest):
     sets. Cost: one fit of each learner.
 
     With `metric`, such as "f1", the estimate is the metric of all test observations together, and
-    all rows count alike, in clusters too. The page on metrics lists the rule for each metric and
-    its measured coverage. Interval and p-value add two right and two wrong observations to the
-    confusion matrix of one rule, and one of each for a difference; with three classes or more the
-    standard error of one rule is half-way to the jackknife's. R2 and other metrics of numbers have
-    the jackknife's interval, each on its own scale. Average precision and partial AUCs (from
-    predictions alone) have a quarter of an observation of each class added, on the logit scale.
-    Survival metrics are also from predictions alone: concordances and AUCs of one rule have
+    all rows have the same weight, also in clusters. The page on metrics lists the rule for each
+    metric and its measured coverage. Interval and p-value add two right and two wrong observations
+    to the confusion matrix of one rule, and one of each for a difference; with three classes or
+    more the standard error of one rule is half-way to the jackknife's. R2 and other metrics of
+    numbers have the jackknife's interval, each on its own scale. Average precision and partial AUCs
+    (from predictions alone) have a quarter of an observation of each class added, on the logit
+    scale. Survival metrics are also from predictions alone: concordances and AUCs of one rule have
     Student's interval on the logit scale, Brier scores and differences on their own scale.
 
     References
@@ -168,9 +168,9 @@ class HoldOutTest(ResamplingTest):
         tested = design if clusters is None else design.by_groups(clusters.groups)
         if tested.test_sizes[0] < 2:
             raise ValueError(
-                "design tests one observation, and a spread needs two: test more"
+                "design tests one observation, but a spread needs two: test more"
                 if clusters is None
-                else "design tests one group, and a spread needs two: test more"
+                else "design tests one group, but a spread needs two: test more"
             )
 
     def fit(
@@ -188,9 +188,10 @@ class HoldOutTest(ResamplingTest):
         Parameters
         ----------
         interval : {"auto", "exact", "wilson"}
-            Of the error rate, or accuracy, of one rule: "exact" is Clopper and Pearson's, "wilson"
-            that of Wilson's score test, which is shorter and covers less in the worst case. "auto"
-            takes "exact" there, and Student's for all else. The p-value belongs to the interval.
+            For the error rate, or accuracy, of one rule: "exact" is Clopper and Pearson's, and
+            "wilson" is from Wilson's score test, which is shorter but has a lower coverage in the
+            worst case. "auto" is "exact" there, and Student's for everything else. The p-value
+            agrees with the interval.
         max_seconds, rng, n_jobs, batch_size, progress
             See `CorrectedTTest.fit`.
 
@@ -242,7 +243,10 @@ class HoldOutTest(ResamplingTest):
     def _of_rows(
         self, observed: LossDifference, interval: IntervalName, status: str = "ok"
     ) -> TestResult:
-        """Independent observations, which may be clusters; no test where `status` is not "ok"."""
+        """The test of independent observations, which may be clusters.
+
+        None unless `status` is "ok".
+        """
         n_tested, hypothesis = len(observed.values), self.question.hypothesis
         binary, null = counts_errors(observed, self.question.clusters), hypothesis.null_value
         tables: Mapping[str, Any] = {}
@@ -251,7 +255,7 @@ class HoldOutTest(ResamplingTest):
             if not observed.paired:
                 tables = table_of_errors(observed.values, rule, hypothesis)
         else:
-            # The effective number of clusters is another one.
+            # The effective number of clusters is a different number.
             independent = self.question.clusters is None
             rule = rule_of_weighted_errors(observed, null) if independent else None
         exact = isinstance(rule, (BinomialCounts, PairedCounts))
@@ -274,7 +278,7 @@ class HoldOutTest(ResamplingTest):
     def _of_shares(
         self, observed: LossDifference, clusters: Clusters, interval: IntervalName
     ) -> TestResult:
-        """Rows that are right or wrong, and not independent: rows of clusters."""
+        """The test of rows in clusters that are right or wrong."""
         hypothesis = self.question.hypothesis
         shares_of_rules = SharesOfRules(observed, clusters, hypothesis, score=interval == "wilson")
         return self._result(
@@ -292,7 +296,7 @@ class HoldOutTest(ResamplingTest):
         )
 
     def _of_metric(self, observed: LossDifference) -> TestResult:
-        """Of a metric that is a function of means, of ranks, or of survival times."""
+        """The test of a metric that is a function of means, of ranks, or of survival times."""
         metric_estimate = metric_of_rules(observed, self.tested_clusters(observed))
         return self._result(
             observed,

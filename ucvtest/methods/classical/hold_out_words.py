@@ -1,4 +1,4 @@
-"""What results of the test on one held-out set say: estimand, status and notes."""
+"""Words in results of the test on one held-out set: estimand, status and notes."""
 
 from collections.abc import Callable
 
@@ -24,11 +24,11 @@ __all__ = [
 ]
 
 FEW = 10
-"""With fewer errors, or fewer observations on which two learners disagree, t is a rough guide."""
+"""With fewer errors, or fewer observations on which learners disagree, t is a rough guide."""
 
 
 def estimand_of(observed: LossDifference, size_of: Callable[[Design], int | str]) -> str:
-    """What the estimate is of, with the size of the learning set where there is one."""
+    """The estimand, with the size of the learning set if there is one."""
     if not observed.design.learns:
         return of_these_rules(observed)
     loss_in_words, size = observed.losses.in_words, size_of(observed.design)
@@ -39,22 +39,22 @@ def estimand_of(observed: LossDifference, size_of: Callable[[Design], int | str]
 
 
 def left_open(n_open: int, interval: str) -> str:
-    """The status where predictions are neither right nor wrong, and an exact test is asked for."""
+    """The status if predictions are neither right nor wrong, and an exact test is requested."""
     return (
-        f"{n_open} predictions were left open between two classes (loss 1/2), which is neither "
-        f"right nor wrong: use a rule for ties that decides, or leave interval={interval!r:.60} out"
+        f"{n_open} predictions were undecided between two classes (loss 1/2), which is neither "
+        f"right nor wrong: use a rule that decides ties, or leave interval={interval!r:.60} out"
     )
 
 
 def degenerate(observed: LossDifference) -> str:
-    """The status where all losses are the same; "ok" otherwise."""
+    """The status if all losses are the same; "ok" otherwise."""
     values = observed.values
     if observed.identical or np.ptp(values) > 0:
         return "ok"
     marked = values[0] in (0, 1) and observed.losses.loss == SCORE
     remedy = (
-        "where 1 is right and 0 is wrong, make the losses by Losses.from_correct, whose interval "
-        "is exact"
+        "if 1 is right and 0 is wrong, make the losses by Losses.from_correct, whose interval is "
+        "exact"
         if marked and not observed.paired
         else "test more observations, or use a loss that varies"
     )
@@ -65,40 +65,40 @@ def degenerate(observed: LossDifference) -> str:
 
 
 def counts_of_errors(observed: LossDifference) -> dict[str, int]:
-    """The number of errors, or of observations that tell two rules apart."""
+    """The number of errors, or of observations on which two rules differ."""
     name = "n_disagreements" if observed.paired else "n_errors"
     return {name: int(np.count_nonzero(observed.values))}
 
 
 def notes_on_rules(observed: LossDifference) -> tuple[str, ...]:
-    """What the answer is about."""
+    """The note on what the answer is about."""
     if not observed.design.learns:
         return (THESE_RULES,)
     whom = "these two rules" if observed.paired else "this rule"
     return (
-        f"Conditional: a statement about {whom}, on one split of the sample, and not about "
-        "what another learning set would have led to.",
+        f"Conditional: a statement about {whom}, on one split of the sample, not about rules from "
+        "another learning set.",
     )
 
 
 def notes_on_rows(observed: LossDifference, rule: Rule | None, *, binary: bool) -> tuple[str, ...]:
-    """What the answer is about, and where it comes from."""
+    """The notes on what the answer is about, and how it was computed."""
     notes = notes_on_rules(observed)
     if isinstance(rule, BinomialCounts):
         return (*notes, "p-value and interval are the exact binomial ones (Clopper and Pearson).")
     if isinstance(rule, WilsonScore):
-        return (*notes, "p-value and interval are those of the score test (Wilson).")
+        return (*notes, "p-value and interval are from the score test (Wilson).")
     if isinstance(rule, PairedCounts):
         return (
             *notes,
             "The two rules are right and wrong on the same observations: p-value and interval are "
-            "those of McNemar's exact test.",
+            "from McNemar's exact test.",
         )
     if isinstance(rule, PlusFour):
         return (
             *notes,
-            f"With their weights observations tell as much as {rule.n_obs:.3g} of equal weight do "
-            "(Kish's effective number), to which the interval adds four, two of them errors.",
+            f"With their weights, observations are worth {rule.n_obs:.3g} of equal weight (Kish's "
+            "effective number). The interval adds four to this number, two of them errors.",
         )
     counts = counts_of_errors(observed) if binary else {}
     n_tested = len(observed.values)

@@ -1,4 +1,4 @@
-"""What metrics of rules as they are have in common: a mean of linearised values, and its spread."""
+"""Common part of metrics of fixed rules: a mean of linearised values, and its spread."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -17,8 +17,7 @@ __all__ = ["LinearisedRules"]
 class LinearisedRules(ABC):
     """A metric of one learner, or its difference of two, from predictions of rows.
 
-    `index` (T,) has the cluster of each tested row, numbered from 0; None where rows are by
-    themselves.
+    `index` (T,) has the cluster of each tested row, numbered from 0; None if there are no clusters.
     """
 
     observed: LossDifference
@@ -26,22 +25,22 @@ class LinearisedRules(ABC):
 
     @classmethod
     def of(cls, observed: LossDifference, clusters: Clusters | None) -> Self:
-        """From losses that keep predictions."""
+        """Make it from losses that keep predictions."""
         return cls(observed, None if clusters is None else clusters.groups.index)
 
     @property
     @abstractmethod
     def estimate(self) -> float:
-        """The metric, or its difference; NaN where it has no value."""
+        """The metric, or its difference; NaN if it has no value."""
 
     @property
     def variance(self) -> float:
-        """That of the mean of linearised values."""
+        """The variance of the mean of linearised values."""
         return variance_of_mean(self.observed.values, self.index)
 
     @property
     def df(self) -> float:
-        """Degrees of freedom: those of rows, or clusters."""
+        """Degrees of freedom, of rows or clusters."""
         size = len(self.observed.values) if self.index is None else int(self.index.max()) + 1
         return size - 1.0
 

@@ -25,7 +25,7 @@ __all__ = ["McNemarTest"]
 FEW = 10
 """With fewer clusters in which two rules differ, t is a rough guide."""
 
-LEARNT_FROM = "The rules of {} folds have learnt from observations that the others are tested on"
+LEARNT_FROM = "The rules of {} folds have learnt from observations on which the others are tested"
 
 
 class McNemarTest(ResamplingTest):
@@ -48,13 +48,13 @@ class McNemarTest(ResamplingTest):
         One split, or K-fold cross-validation done once; by default `HoldOut` with a third of the
         observations tested.
     loss : "zero_one", optional
-        There is no other for this test.
+        This test has no other loss.
     null_value : float, optional
-        0; there is no other for this test.
+        0; this test has no other null value.
     alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
     weights
-        Not for this test, which counts rows alike; None.
+        None: all rows have the same weight in this test.
 
     Raises
     ------
@@ -199,8 +199,8 @@ class McNemarTest(ResamplingTest):
 def _status(n_open: int) -> str:
     if n_open:
         return (
-            f"{n_open} predictions were left open between two classes (loss 1/2), which is "
-            "neither right nor wrong: use a rule for ties that decides, or another test"
+            f"{n_open} predictions were undecided between two classes (loss 1/2), which is neither "
+            "right nor wrong: use a rule that decides ties, or another test"
         )
     return "ok"
 
@@ -215,7 +215,7 @@ def _notes(n_folds: int, origin: str) -> tuple[str, ...]:
     notes = (origin, THESE_RULES)
     if n_folds == 1:
         return notes
-    left_out = "which the binomial distribution leaves out: the p-value is exact for one split only"
+    left_out = "which the binomial distribution ignores: the p-value is exact for one split only"
     return (f"{LEARNT_FROM.format(n_folds)}, {left_out}.", *notes)
 
 
@@ -233,4 +233,4 @@ def _cluster_notes(n_folds: int, n_telling: int) -> tuple[str, ...]:
 def _notes_on_folds(n_folds: int) -> tuple[str, ...]:
     if n_folds == 1:
         return ()
-    return (f"{LEARNT_FROM.format(n_folds)}, which the standard error leaves out.",)
+    return (f"{LEARNT_FROM.format(n_folds)}, which the standard error ignores.",)

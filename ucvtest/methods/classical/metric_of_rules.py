@@ -1,4 +1,4 @@
-"""Which rules of inference a metric has whose linearised values take the place of losses."""
+"""The rules of inference for metrics whose linearised values replace losses."""
 
 from ucvtest.data.groups import Clusters
 from ucvtest.losses.table import LossDifference
@@ -12,7 +12,7 @@ __all__ = ["metric_of_rules"]
 def metric_of_rules(
     observed: LossDifference, clusters: Clusters | None
 ) -> MetricOfRules | RanksOfRules | SurvivalOfRules:
-    """Estimate, variance, interval and words, of rules as they are."""
+    """Estimate, variance, interval and words, for fixed rules."""
     if observed.losses.metric.of_survival:
         return SurvivalOfRules.of(observed, clusters)
     if is_of_ranks(observed.losses):

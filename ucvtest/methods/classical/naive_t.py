@@ -93,9 +93,9 @@ class NaiveTTest(ResamplingTest):
             settings={"warning": NOT_VALID},
             diagnostics={"resample_means": means},
             notes=(
-                "This test is not valid: learning sets that overlap make resamples alike, which "
-                "it ignores, so it rejects true null hypotheses too often and its intervals are "
-                "too short. CorrectedTTest takes the same losses.",
+                "This test is not valid. It ignores that overlapping learning sets make resamples "
+                "alike, so it rejects true null hypotheses too often, and its intervals are too "
+                "short. CorrectedTTest takes the same losses.",
             ),
             assumption="independent resamples, which they are not: this test is not valid",
         )

@@ -1,4 +1,4 @@
-"""Nested cross-validation (Bates, Hastie and Tibshirani): its own error is estimated as well."""
+"""Nested cross-validation (Bates, Hastie and Tibshirani), which estimates its own error."""
 
 import math
 from typing import Any
@@ -109,7 +109,7 @@ class NestedCrossValidationTest(ResamplingTest):
         smallest = design.test_sizes[0]
         if smallest < 2:
             raise ValueError(
-                f"n_folds leaves folds of {smallest} observation, and their variance needs two: "
+                f"n_folds leaves folds of {smallest} observation, but their variance needs two: "
                 "use fewer folds"
             )
 
@@ -181,7 +181,7 @@ def _notes(terms: NestedTerms, bound: str) -> tuple[str, ...]:
         "Assumes independent observations, and for the correction of bias that the expected loss "
         "falls with the learning-set size m as a constant plus c/m."
     ]
-    naive = "that of independent losses, which the standard error must not fall below"
+    naive = "that of independent losses, the lower limit of the standard error"
     if bound == "lower" and terms.rescaled_mse < 0:
         notes.append(
             f"The estimate of the mean squared error is negative ({terms.rescaled_mse:.3g}), as an "
@@ -191,23 +191,26 @@ def _notes(terms: NestedTerms, bound: str) -> tuple[str, ...]:
         notes.append(f"The standard error is {naive}.")
     elif bound == "upper":
         notes.append(
-            "The standard error is sqrt(K) times that of independent losses, which it must not "
-            "exceed."
+            "The standard error is sqrt(K) times that of independent losses, which is its upper "
+            "limit."
         )
     return (*notes, *_repetitions_note(terms, bound))
 
 
 def _repetitions_note(terms: NestedTerms, bound: str) -> list[str]:
-    """Whether chance in the folds still decides the standard error."""
+    """The note if random folds still decide much of the standard error."""
     if terms.n_repeats == 1:
-        return ["One repetition does not show how much chance in the folds there is: use more."]
+        return [
+            "One repetition does not show how much the result depends on the random folds: use "
+            "more."
+        ]
     variance, error = terms.variance[0], terms.mc_se_mse
     decided = bound != "none" and abs(terms.rescaled_mse - variance) > 2 * error
     if decided or error <= LARGEST_MC_ERROR * variance:
         return []
     needed_repeats = math.ceil(terms.n_repeats * (error / (LARGEST_MC_ERROR * variance)) ** 2)
     return [
-        f"The chance of the folds decides much of the standard error: the estimate of the mean "
-        f"squared error has a Monte-Carlo error of {error:.2g}, {error / variance:.0%} of the "
-        f"variance. About n_repeats={needed_repeats} would bring it to {LARGEST_MC_ERROR:.0%}."
+        "The random folds decide much of the standard error: the estimate of the mean squared "
+        f"error has a Monte-Carlo error of {error:.2g}, {error / variance:.0%} of the variance. "
+        f"About n_repeats={needed_repeats} would bring it to {LARGEST_MC_ERROR:.0%}."
     ]

@@ -1,7 +1,7 @@
-"""Intervals of metrics of ranks, such as average precision, of rules as they are.
+"""Intervals of metrics of ranks, such as average precision, of fixed rules.
 
-Every sum of squared influence values is one of each class, times n/(n - 1) of its observations; of
-clusters it is one of their sums.
+Squared influence values are summed within each class, times n/(n - 1) for its observations. With
+clusters, the squares are of sums by cluster.
 """
 
 import math
@@ -21,36 +21,36 @@ from ucvtest.stats.logit import MovedLogitT
 __all__ = ["RanksOfRules", "covariance_of_ranks", "is_of_ranks"]
 
 ADDED = 0.25
-"""What is added of an observation of each class above all others, and below all others."""
+"""The share of an observation of each class that is added above and below all others."""
 
 FEWEST = 2
-"""Observations of a class that leave a variance."""
+"""Least number of observations of a class for a variance."""
 
 
 @dataclass(frozen=True)
 class RanksOfRules(LinearisedRules):
-    """A metric of the ranks of scores of one rule, or its difference of two."""
+    """A metric of the ranks of scores of one rule, or its difference between two."""
 
     @property
     def estimate(self) -> float:
-        """The metric, or its difference. Rounding leaves no range."""
+        """The metric, or its difference; rounding does not move it out of its range."""
         smallest_auc = -1.0 if self.observed.paired else 0.0
         return float(np.clip(self.observed.values.mean(), smallest_auc, 1.0))
 
     @property
     def variance(self) -> float:
-        """That of the mean of linearised values; NaN with one observation of a class."""
+        """The variance of the mean of linearised values; NaN with one observation of a class."""
         class_variances, _ = self._class_parts
         return float(class_variances.sum())
 
     @property
     def df(self) -> float:
-        """Welch's degrees of freedom, or those of clusters."""
+        """Welch's degrees of freedom, or the degrees of freedom of clusters."""
         rule = self._one_rule
         return rule.df if rule is not None else _welch(*self._class_parts)
 
     def rule(self, null_value: float) -> StudentRule | None:
-        """Where p-value and interval come from; None for the estimate and its standard error."""
+        """The rule behind p-value and interval; None for the estimate and its standard error."""
         rule_without_null = self._one_rule
         if rule_without_null is None:
             return None
@@ -58,13 +58,13 @@ class RanksOfRules(LinearisedRules):
 
     @property
     def diagnostics(self) -> dict[str, Any]:
-        """How many observations of each class there are."""
+        """The number of observations of each class."""
         positive = self._target == 1
         return {"n_positive": int(positive.sum()), "n_negative": int((~positive).sum())}
 
     @property
     def pictures(self) -> dict[str, Picture]:
-        """None: `uv.curves` draws what ranks are about."""
+        """None: `uv.curves` draws the curves of ranks."""
         return {}
 
     @property
@@ -74,23 +74,23 @@ class RanksOfRules(LinearisedRules):
         listed = [f"The standard error is that of linearised values of {metric_in_words}."]
         if not self.observed.paired:
             listed = [
-                "The interval is that with a quarter of a positive and of a negative observation "
-                "added above all others and below them, on the logit scale; the estimate is "
-                f"{metric_in_words} as it is."
+                "The interval is computed on the logit scale, with a quarter of a positive and of "
+                "a negative observation added above and below all others; the estimate is "
+                f"{metric_in_words} without them."
             ]
         if self.index is not None:
-            listed.append("Rows count alike, and clusters of them are independent.")
+            listed.append("All rows have the same weight, and clusters are independent.")
         return tuple(listed)
 
     @property
     def status(self) -> str:
-        """What is said where a difference has no standard error."""
+        """The status if a difference has no standard error."""
         if not self.observed.paired or not math.isnan(self.variance):
             return "ok"
         diagnostics = self.diagnostics
         return (
             f"too few observations: {diagnostics['n_positive']} positive and "
-            f"{diagnostics['n_negative']} negative ones, of which two of each are needed; test more"
+            f"{diagnostics['n_negative']} negative ones, but two of each are needed; test more"
         )
 
     # -------------------------------------------------------------------------------- the parts
@@ -101,7 +101,7 @@ class RanksOfRules(LinearisedRules):
 
     @property
     def _class_parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Variances that are added up, and the degrees of freedom of each."""
+        """Variances to add up, and the degrees of freedom of each."""
         moved = self.observed.values - self.estimate
         if self.index is None:
             scaled, counts = _by_class(moved, self._target)
@@ -176,7 +176,7 @@ def _by_class(moved: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _by_cluster(moved: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """The same of clusters."""
+    """The same for clusters."""
     sums = np.bincount(index, moved)
     count = len(sums)
     factor = count / (count - 1) if count > 1 else math.nan
@@ -184,7 +184,7 @@ def _by_cluster(moved: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 def _welch(variances: np.ndarray, counts: np.ndarray) -> float:
-    """Degrees of freedom of a sum of variances, each with some of its own."""
+    """Degrees of freedom of a sum of variances, from their own degrees of freedom."""
     total = float(variances.sum())
     if not total > 0:
         return math.nan

@@ -1,4 +1,4 @@
-"""What tests on the losses of one design share: from data, or from losses that exist."""
+"""Common part of tests on the losses of one design, from data or from existing losses."""
 
 import math
 from abc import abstractmethod
@@ -38,21 +38,21 @@ Estimator = Callable[[LossDifference], tuple[float, float]]
 """From losses to the estimate and its variance, of one learner or of the difference of two."""
 
 NO_VALUE = (
-    "no estimate: {} is 0/0 here, as a class was not there, or was not predicted; use more "
+    "no estimate: {} is 0/0 here, because a class is missing or was never predicted; use more "
     "observations, or another metric"
 )
 
 LOSSES_OF_CLASSES = ("zero_one", "log")
 
 ROUNDING = 1e-10
-"""Standard errors that are taken for rounding, relative to the losses themselves."""
+"""Standard errors up to this share of the losses are treated as rounding error."""
 
 
 class ResamplingTest(HypothesisTest):
     """A test on the losses of one or two learners on the resamples of one design.
 
-    Made from data, whose learners `fit` evaluates on a new draw of the design, or by
-    `from_losses` from losses that exist, which `fit` then only analyses.
+    It is made from data, and `fit` then evaluates the learners on a new draw of the design. Or it
+    is made from existing losses by `from_losses`, and `fit` then only analyses them.
 
     Parameters
     ----------
@@ -61,18 +61,19 @@ class ResamplingTest(HypothesisTest):
     learner : learner
     other : learner, optional
     design : uv.designs object, int, scikit-learn splitter or list of splits, optional
-        What is drawn; an integer is the number of folds. By default the class's
-        `default_design`. For "auc" ours are stratified unless they say ``stratify=False``.
+        The resampling design; an integer is the number of folds. By default the class's
+        `default_design`. For "auc", our designs are stratified unless they have ``stratify=False``.
     loss : str, callable, Loss or matrix, optional
         "auc" compares areas under the ROC curve instead of expected losses.
     null_value, alternative, pos_label, groups, group_weight, backend, scoring
         See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
     metric : str or metric, optional
-        In the place of a loss what is no mean of one, such as "f1": see `Losses.from_predictions`.
+        Instead of a loss, a metric that is not a mean of losses, such as "f1": see
+        `Losses.from_predictions`.
     cv : int, splitter or iterable, optional
-        scikit-learn's, in the place of `design`: an integer is what `cross_val_score` makes of it,
-        folds of rows next to each other, stratified for classes; with groups it is
-        ``KFold(cv, stratify=True)`` of groups for classes, ``KFold(cv)`` otherwise.
+        scikit-learn's argument instead of `design`. An integer means the same as in
+        `cross_val_score`: folds of adjacent rows, stratified for classes. With groups it is
+        ``KFold(cv, stratify=True)`` of groups for classes, and ``KFold(cv)`` otherwise.
 
     Raises
     ------
@@ -86,7 +87,8 @@ class ResamplingTest(HypothesisTest):
     takes_metrics = True
     default_design: ClassVar[NamedDesign]
     pools_scores: ClassVar[bool] = False
-    """Whether the AUC is that of the scores of all test sets together, not the mean of theirs."""
+    """Whether the AUC is computed from the pooled scores of all test sets, not as a mean over test
+    sets."""
 
     def __init__(
         self,
@@ -126,15 +128,15 @@ class ResamplingTest(HypothesisTest):
         self._ask(question, design, cv)
 
     by_rows: bool
-    """Whether the losses are those of rows, also where these are in clusters."""
+    """Whether the losses are losses of rows, even if rows are in clusters."""
 
     def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
         super()._ask(question)
         self.by_rows = self.sees_rows(question.metric)
         if isinstance(question, DataQuestion):
             self.design = scheme_of(question, design, cv, self.default_design)
-            # A trial draw, so that a design is refused before the first fit; what is drawn then is
-            # judged again, because a splitter may make sets of other sizes.
+            # A trial draw, so that a design is refused before the first fit. The real draw is
+            # checked again, because a splitter may make sets of other sizes.
             trial = self._draw(np.random.default_rng(0))
             self.question = question.ready(trial.learn_sizes[0])
         else:
@@ -145,12 +147,12 @@ class ResamplingTest(HypothesisTest):
 
     @cached_property
     def design(self) -> NamedDesign:
-        """What is drawn, or was where losses are given."""
+        """The design to draw, or the design of given losses."""
         return as_design(self.question.design)
 
     @property
     def planned_fits(self) -> int | None:
-        """See `HypothesisTest`: those of the design, of each learner."""
+        """See `HypothesisTest`: the fits of the design, for each learner."""
         if self.question.observed is not None:
             return 0
         return self.design.n_resamples * len(self.question.learners)
@@ -164,7 +166,7 @@ class ResamplingTest(HypothesisTest):
         return drawn_design
 
     def _of_units(self, design: Design) -> Design:
-        """A design as the test sees it: of clusters, unless it takes the losses of rows."""
+        """A design in the form for the test: of clusters, unless it takes the losses of rows."""
         clusters = self.question.clusters
         return design if clusters is None or self.by_rows else design.by_groups(clusters.groups)
 
@@ -178,12 +180,12 @@ class ResamplingTest(HypothesisTest):
         return Clusters(Groups(*np.unique(tested, return_inverse=True)), clusters.weight)
 
     def check_test_sets(self, design: Design) -> None:
-        """Refuse test sets without an AUC of their own, where the mean over them is asked for."""
+        """Refuse test sets without an AUC if the mean over test sets is requested."""
         if self.question.metric.ranks_pairs and not self.pools_scores:
             refuse_single_classes(self.question, self.design, design)
 
     def _refuse_design(self, design: Design) -> None:
-        """Refuse designs that the test cannot use, and say which it can."""
+        """Refuse designs that the test cannot use, and name the ones that it accepts."""
         try:
             self._check_design(design)
         except ValueError as error:
@@ -202,13 +204,14 @@ class ResamplingTest(HypothesisTest):
         batch_size: int | None = None,
         progress: bool | None = None,
     ) -> TestResult:
-        """Evaluate the learners where losses are not given, and test.
+        """Evaluate the learners unless losses are given, and test.
 
         Parameters
         ----------
         max_seconds : float, optional
-            Refuse a design that takes longer, about, before the first fit: some are timed. The
-            number of fits is that of the design and never cut short.
+            Approximate limit in seconds: some fits are timed, and a design that would take longer
+            is refused before the first fit. The number of fits is given by the design and never
+            reduced.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -243,9 +246,12 @@ class ResamplingTest(HypothesisTest):
         return self.design, fit_options
 
     def _learn_size(self, design: Design) -> int | str:
-        """The size of the learning sets that the estimand is about; of clusters, their number."""
+        """The size of the learning sets that the estimand is about.
+
+        The number of clusters, if any.
+        """
         clusters = self.question.clusters if self.by_rows else None
-        # A design of clusters has one observation for each.
+        # A design of clusters has one observation for each cluster.
         if clusters is not None and design.n_obs != clusters.n_groups:
             design = design.by_groups(clusters.groups)
         return learn_size(design.learn_sizes)
@@ -271,11 +277,11 @@ class ResamplingTest(HypothesisTest):
         rule: Rule | None = None,
         logit: bool = False,
     ) -> TestResult:
-        """The result of a studentised statistic; no test where `status` is not "ok".
+        """The result of a studentised statistic; no test unless `status` is "ok".
 
-        With `logit` it is studentised on the logit scale. An exact test, which `rule` is, needs no
-        variance, and answers whatever the losses are. Without `has_se` the variance only says
-        whether the losses vary: it is not that of the estimate.
+        With `logit` it is studentised on the logit scale. An exact test, given by `rule`, does not
+        need a variance and always has an answer. Without `has_se` the variance only tells whether
+        the losses vary; it is not the variance of the estimate.
         """
         losses = observed.losses
         estimate, variance = estimator(observed)
@@ -283,7 +289,7 @@ class ResamplingTest(HypothesisTest):
             units = self.question.metric.units
             scores = units is not None and units.slope < 0
             status = status_of(observed, estimate, variance, status, scores=scores)
-        # What cannot be used shows no statistic either.
+        # A result without a test has no statistic either.
         shown_reference = reference if status == "ok" else "none"
         hypothesis = self.question.hypothesis
         studentised = studentise(
@@ -330,7 +336,7 @@ class ResamplingTest(HypothesisTest):
         )
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
-        """What is needed to repeat the test on the same data, or from the same losses."""
+        """The settings that repeat the test on the same data, or from the same losses."""
         losses = observed.losses
         design, exist = observed.design, self.question.observed is not None
         loss_settings = {
@@ -359,9 +365,11 @@ class ResamplingTest(HypothesisTest):
 def status_of(
     observed: LossDifference, estimate: float, variance: float, status: str, *, scores: bool = False
 ) -> str:
-    """What is said instead of an answer, "ok" where there is one; `status` is what is known.
+    """The status: "ok" if there is an answer, otherwise the reason.
 
-    `scores` is whether scores were asked for, where losses are computed in their place.
+    `status` is a reason known before.
+
+    `scores` tells whether scores were requested and losses are computed instead.
     """
     if status != "ok":
         return status
@@ -381,13 +389,13 @@ def status_of(
             "use fewer folds, or a splitter that keeps the classes in proportion"
         )
     if math.isnan(variance):
-        return "no variance estimate: too few resamples to tell their spread; use more"
+        return "no variance estimate: too few resamples to estimate their spread; use more"
     if variance < 0:
         return (
-            f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: use "
-            "more resamples, or another test"
+            f"negative variance estimate ({variance:.3g}), which can happen with an unbiased "
+            "estimator: use more resamples, or another test"
         )
-    # Differences can be tiny where what they are of is not.
+    # Differences can be tiny although the two values are not.
     places = [
         learner_index
         for learner_index in (observed.learner, observed.other)
@@ -410,12 +418,12 @@ def status_of(
 def _of_each_learner(
     observed: LossDifference, estimator: Estimator, *, has_se: bool
 ) -> PerLearnerEstimates:
-    """What the test would estimate for each of two learners alone, from the same losses."""
+    """The estimates of the test for each of two learners alone, from the same losses."""
     if observed.other is None:
         return PerLearnerEstimates()
     losses, places = observed.losses, (observed.learner, observed.other)
     values = [estimator(LossDifference(losses, learner_index, None)) for learner_index in places]
-    # An unbiased variance can be below 0.
+    # An unbiased variance estimate can be below 0.
     errors = [
         math.sqrt(variance) if has_se and variance >= 0 else math.nan for _, variance in values
     ]
@@ -424,7 +432,7 @@ def _of_each_learner(
 
 
 def _learning_notes(observed: LossDifference) -> list[str]:
-    """Notes on learning sets that lack classes, as where rows are sorted by class, and on ties."""
+    """Notes on ties, and on learning sets without some classes, as with rows sorted by class."""
     notes = one_class_and_tie_notes(observed.diagnostics) if observed.diagnostics else []
     losses, design = observed.losses, observed.design
     if losses.target is None or losses.loss not in LOSSES_OF_CLASSES or not design.learns:
@@ -439,7 +447,7 @@ def _learning_notes(observed: LossDifference) -> list[str]:
         return notes
     return [
         *notes,
-        f"In {unlearnt.sum()} of {len(unlearnt)} resamples a class is tested that was not learnt "
-        "from, and so cannot be predicted. Where rows are sorted, shuffle them (shuffle=True); "
-        "where a class is rare, use a stratified splitter.",
+        f"In {unlearnt.sum()} of {len(unlearnt)} resamples a tested class does not occur in the "
+        "learning set, so it cannot be predicted. If rows are sorted, shuffle them "
+        "(shuffle=True); if a class is rare, use a stratified splitter.",
     ]

@@ -1,4 +1,4 @@
-"""What a test on resamples draws, and the drawn designs on which an AUC has no value."""
+"""The designs that a test on resamples draws, and designs on which an AUC has no value."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ __all__ = ["refuse_single_classes", "scheme_of"]
 
 
 def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign) -> NamedDesign:
-    """What is drawn: the design or splitter that a user names, or the test's own."""
+    """The design or splitter to draw: named by the user, or the test's default."""
     sample, has_classes = question.sample, question.sample.n_classes > 0
     if question.metric.ranks_pairs:
         check_two_classes(sample)
@@ -28,7 +28,7 @@ def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign
         n_dropped=question.n_dropped,
         groups=sample.groups,
     )
-    # The sample's own copies: data that change later must not change the splits.
+    # The sample's own copies, so that data that change later do not change the splits.
     return as_design(
         default if design_or_splitter is None else design_or_splitter,
         sample.features,
@@ -39,7 +39,7 @@ def scheme_of(question: DataQuestion, design: Any, cv: Any, default: NamedDesign
 
 
 def refuse_single_classes(question: Question, scheme: NamedDesign, drawn_design: Design) -> None:
-    """Refuse test sets that lack one of two classes, and so have no AUC of their own."""
+    """Refuse test sets without one of two classes, which have no AUC."""
     codes = question.target
     lacking = [~drawn_design.testing[:, codes == code].any(axis=1) for code in (0, 1)]
     if not np.any(lacking):
@@ -53,9 +53,9 @@ def refuse_single_classes(question: Question, scheme: NamedDesign, drawn_design:
 
 
 def _remedy(codes: np.ndarray, scheme: NamedDesign, drawn_design: Design) -> str:
-    """What to do about test sets without one of the classes."""
+    """The remedy for test sets without one of the classes."""
     fewest = int(min((codes == class_code).sum() for class_code in (0, 1)))
-    another_loss = "a loss that needs no two classes, such as loss='zero_one'"
+    another_loss = "a loss that does not need two classes, such as loss='zero_one'"
     if fewest < 2:
         return f"use {another_loss}: the smaller class has a single observation"
     fold_limit = f" with at most {fewest} folds" if _count_folds(drawn_design) > fewest else ""
@@ -66,7 +66,7 @@ def _remedy(codes: np.ndarray, scheme: NamedDesign, drawn_design: Design) -> str
 
 
 def _count_folds(design: Design) -> int:
-    """The number of folds; 0 for designs that have none."""
+    """The number of folds; 0 for designs without folds."""
     try:
         return int(folds_of(design).max()) + 1
     except ValueError:

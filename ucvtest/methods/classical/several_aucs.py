@@ -34,19 +34,19 @@ __all__ = [
 ]
 
 LEAST = 3
-"""Observations of each class behind a variance that the normal distribution can go with: of two it
-is that of a single difference."""
+"""Least number of observations of each class for a variance with the normal distribution. With two,
+the variance would come from a single difference."""
 
 RANKED_ALIKE = (
-    "all observations are ranked alike, or perfectly: the error of the AUC cannot be estimated; "
-    "test more observations"
+    "all observations are ranked the same, or perfectly, so the error of the AUC cannot be "
+    "estimated; test more observations"
 )
 """The status of a test on an AUC without a variance."""
 
 
 @dataclass(frozen=True, eq=False)
 class TestedLabels:
-    """Labels of the tested observations, and their clusters where they have any."""
+    """Labels of the tested observations, and their clusters if they have any."""
 
     labels: np.ndarray
     clusters: Clusters | None
@@ -76,19 +76,19 @@ class TestedLabels:
         if self.clusters is not None:
             return (
                 f"no estimate: {n_positive} groups with positive and {n_negative} with negative "
-                "observations were tested, and a variance needs two of each; test more groups"
+                "observations were tested, but a variance needs two of each; test more groups"
             )
         return (
             f"no estimate: {n_positive} positive and {n_negative} negative observations were "
-            "tested, and a variance needs two of each; test more, or use a splitter that keeps the "
-            "classes in proportion"
+            "tested, but a variance needs two of each; test more, or use a splitter that keeps "
+            "the classes in proportion"
         )
 
     @property
     def status(self) -> str:
-        """What is said instead of an answer where there are too few for one; else "ok".
+        """The status: "ok", or the reason if there are too few observations for an answer.
 
-        Clusters refer to Student's t, whose degrees of freedom know how few there are.
+        Clusters use Student's t, whose degrees of freedom account for small numbers.
         """
         if self.few:
             return self.too_few
@@ -97,12 +97,13 @@ class TestedLabels:
             return "ok"
         return (
             f"too few observations: {n_positive} positive and {n_negative} negative ones were "
-            f"tested, and the error of an AUC takes {LEAST} of each to be estimated; test more"
+            f"tested, but the error of an AUC can only be estimated with {LEAST} of each; test "
+            "more"
         )
 
     @property
     def by_clusters(self) -> str:
-        """What the method adds to its name."""
+        """The words that are added to the name of the method."""
         return "" if self.clusters is None else " by clusters"
 
     def placements(self, scores: np.ndarray) -> AreaUnderCurve:
@@ -114,11 +115,11 @@ class TestedLabels:
 
 
 Areas = Mapping[int | None, Area]
-"""The AUCs of learners, by their places; none where a class has too few observations."""
+"""The AUCs of learners, by position; empty if a class has too few observations."""
 
 
 def tested_area(areas: Areas, observed: LossDifference) -> Any:
-    """The AUC that a test is about, or the difference of two; None where there is none."""
+    """The AUC that a test is about, or the difference of two; None if there is no value."""
     if not areas:
         return None
     area = areas[observed.learner]
@@ -134,7 +135,7 @@ def area_with_variance(areas: Areas, observed: LossDifference) -> tuple[float, f
 def area_table(
     names: Sequence[Any], learner_areas: Sequence[Area], by_logit: bool, tested: TestedLabels
 ) -> dict[str, tuple[Any, ...]]:
-    """What each rule reaches, without an error where there are too few observations for one."""
+    """The AUC of each rule, without an error if there are too few observations."""
     table = auc_table(names, learner_areas, by_logit=by_logit)
     if tested.status == "ok":
         return table
@@ -143,13 +144,13 @@ def area_table(
 
 
 def several_names(losses: Losses, learners: Sequence[str | int] | None) -> tuple[str, ...]:
-    """The names of the learners that are meant, which must be two different ones at least."""
+    """The names of the requested learners; there must be at least two different ones."""
     check_losses(losses)
     if learners is None:
         user_learners: Sequence[str | int] = losses.learners
     elif isinstance(learners, str) or not isinstance(learners, Sequence):
         raise ValueError(
-            f"learners must be a sequence of names or places, got {learners!r:.60}: pass, for "
+            f"learners must be a sequence of names or positions, got {learners!r:.60}: pass, for "
             f"example, {list(losses.learners[:3])}"
         )
     else:
@@ -195,9 +196,11 @@ def _status(equality_test: Equality, tested: TestedLabels) -> str:
         return tested.status
     if equality_test.differ:
         return (
-            "degenerate: AUCs differ by what has no error, as where a rule ranks perfectly, or "
-            "nothing at all; leave it out, or test more observations"
+            "degenerate: a difference of AUCs has no error, for example if a rule ranks perfectly "
+            "or does not rank at all; leave this rule out, or test more observations"
         )
     if not equality_test.df:
-        return "degenerate: all learners rank alike, so there is no difference to test"
+        return (
+            "degenerate: all learners rank observations the same, so there is no difference to test"
+        )
     return "ok"

@@ -1,4 +1,4 @@
-"""Several rules as they are at once: the results of each and of pairs, and what joins them."""
+"""Several fixed rules at once: the results of each and of pairs, and their joint distribution."""
 
 import math
 from collections.abc import Mapping
@@ -19,18 +19,18 @@ from ucvtest.results.simultaneous import JointEstimates
 __all__ = ["results_together", "several_rules"]
 
 ROUNDING = 1e-12
-"""Variances of differences, as a share of those of what differs, that are rounding error."""
+"""Variances of differences up to this share of the variances of both parts are rounding error."""
 
 
 def several_rules(
     tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
 ) -> tuple[dict[Any, TestResult], JointEstimates]:
-    """The results of hold-out tests of each rule, by name, and of pairs, with what joins them."""
+    """Results of hold-out tests of each rule, by name, and of pairs, with their joint law."""
     if is_of_ranks(losses):
         if losses.groups is not None:
             refuse_groups(losses.groups)
         return results_together(tests, losses, options, covariance_of_ranks(losses))
-    # A metric that is 0/0 has no estimate, which excludes no other.
+    # A metric that is 0/0 has no estimate, which does not exclude the others.
     values, pairs = np.nan_to_num(losses.known_values), None
     clusters = next(iter(tests.values())).tested_clusters(losses.difference(0))
     if clusters is None:
@@ -46,7 +46,7 @@ def several_rules(
 
 
 def _shares_in_pairs(values: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics and standard errors (L, L) of all differences of shares, as their rules have them.
+    """Statistics and standard errors (L, L) of all differences of shares, by their rules.
 
     `values` are errors (L, n).
     """
@@ -65,10 +65,10 @@ def results_together(
     covariance: np.ndarray,
     pairs: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[dict[Any, TestResult], JointEstimates]:
-    """The results of tests of each rule, by name, and of pairs, with what joins them.
+    """The results of tests of each rule, by name, and of pairs, with their joint distribution.
 
-    `covariance` is that of the estimates of all rules. `pairs` are the statistics and standard
-    errors of differences, where these do not follow from it.
+    `covariance` is the covariance of the estimates of all rules. `pairs` are the statistics and
+    standard errors of differences, if they do not follow from it.
     """
     results = {
         key: test.run(test.fit_options(**options), test.question.execution())
@@ -78,9 +78,9 @@ def results_together(
     covariance = metric.unit**2 * covariance
     variances = np.diag(covariance)
     squares = variances[:, None] + variances - 2 * covariance
-    # What is no more than rounding error tells nothing apart.
+    # Rounding error does not distinguish rules.
     varies = squares > ROUNDING * (variances[:, None] + variances)
-    # Rules that never differ, and exact tests, have none.
+    # Rules that never differ, and exact tests, have no standard error.
     dfs = [result.df for key, result in results.items() if not isinstance(key, str)]
     se, statistics = np.sqrt(np.where(varies, squares, np.nan)), None
     if pairs is not None:
@@ -101,7 +101,7 @@ def results_together(
 def _with_statistics_of_rules(
     results: Mapping[Any, TestResult], joint_estimates: JointEstimates
 ) -> JointEstimates:
-    """With the statistics of pairs that have observations added, as their intervals have them."""
+    """Replace the statistics of pairs by those with added observations, as in their intervals."""
     places = {name: position for position, name in enumerate(joint_estimates.learners)}
     statistics = np.array(joint_estimates.statistics)
     for key, result in results.items():

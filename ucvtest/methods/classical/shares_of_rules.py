@@ -1,4 +1,4 @@
-"""Shares of right answers of rules as they are, where rows come in clusters and count alike."""
+"""Shares of right answers of fixed rules, for rows in clusters with equal weights of rows."""
 
 import math
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ __all__ = ["SharesOfRules", "marks_rows"]
 
 
 def marks_rows(losses: Losses, clusters: Clusters, values: np.ndarray | None = None) -> bool:
-    """Whether rows, which count alike, are each right or wrong, and none is left open."""
+    """Whether every row, with equal weights, is right or wrong without undecided ties."""
     if clusters.weight != "row" or not losses.metric.counts_errors:
         return False
     values = losses.known_values if values is None else values
@@ -29,9 +29,9 @@ def marks_rows(losses: Losses, clusters: Clusters, values: np.ndarray | None = N
 
 @dataclass(frozen=True)
 class SharesOfRules:
-    """The error rate of one rule, by an effective number of rows, or its difference of two.
+    """The error rate of one rule, by an effective number of rows, or the difference of two rates.
 
-    With `score` the interval of one is Wilson's.
+    With `score` the interval of one rate is Wilson's.
     """
 
     observed: LossDifference
@@ -45,12 +45,12 @@ class SharesOfRules:
 
     @property
     def rule(self) -> EffectiveCounts | MovedT:
-        """Where p-value and interval come from."""
+        """The rule behind p-value and interval."""
         return self._number_and_rule[1]
 
     @property
     def kind(self) -> str:
-        """What the test is called."""
+        """The name of the test."""
         if self.observed.paired:
             return "t"
         return "score" if self.score else "binomial"
@@ -77,7 +77,7 @@ class SharesOfRules:
 
     @property
     def tables(self) -> dict[str, dict[str, tuple[Any, ...]]]:
-        """Student's interval of one rule, and those by the effective number."""
+        """Student's interval of one rule, and the intervals by the effective number."""
         rule = self.rule
         if isinstance(rule, MovedT):
             return {}
@@ -91,22 +91,23 @@ class SharesOfRules:
 
     @property
     def note(self) -> str:
-        """How rows of clusters are counted, and what became of them."""
+        """The notes on the effective number of rows."""
         n_tested, n_groups = len(self.observed.values), self.clusters.n_groups
         n_effective = self._number_and_rule[0]
         alike = self.estimate_of(self.observed)[1] <= ROUNDING
         worth = f"The {n_tested} rows count as {n_effective:.3g} independent ones"
         if alike:
             worth = (
-                f"Clusters do not differ, so the {n_tested} rows count as {n_groups}, their number"
+                f"Clusters do not differ, so the {n_tested} rows count as {n_groups}, the number "
+                "of clusters"
             )
         if self.observed.paired:
             return (
-                f"{worth}. One right and one wrong observation are added to these (Agresti and Min "
-                "2005): the interval moves towards 0, and stays within -1 and 1."
+                f"{worth}. One right and one wrong observation are added (Agresti and Min 2005): "
+                "the interval moves towards 0 and stays within -1 and 1."
             )
         kind = "that of Wilson's score test" if self.score else "the exact binomial one"
-        return f"{worth} (Korn and Graubard 1998), and the interval is {kind} for so many."
+        return f"{worth} (Korn and Graubard 1998), and the interval is {kind} for this number."
 
     @cached_property
     def _number_and_rule(self) -> tuple[float, EffectiveCounts | MovedT]:

@@ -1,6 +1,6 @@
-"""Intervals of survival metrics, such as concordance, of rules as they are.
+"""Intervals of survival metrics, such as concordance, of fixed rules.
 
-One rule or two, on a test set or out of fold; observations are rows, or clusters of them.
+There is one rule or two, on a test set or out of fold. Observations are rows or clusters.
 """
 
 import math
@@ -21,24 +21,24 @@ from ucvtest.stats.logit import LogitT
 __all__ = ["SurvivalOfRules", "no_value_in_words"]
 
 ROUNDING = 1e-13
-"""Of linearised values: a spread up to this is none."""
+"""A spread of linearised values up to this value is rounding error."""
 
 LEAST = 1e-15
-"""Estimates up to this are 0."""
+"""Estimates up to this value are 0."""
 
 CHANCE = 0.5
-"""The concordance of risks that say nothing."""
+"""The concordance of uninformative risks."""
 
 
 @dataclass(frozen=True)
 class SurvivalOfRules(LinearisedRules):
-    """A survival metric of one learner, or its difference of two, from risks of rows."""
+    """A survival metric of one learner, or its difference between two, from risks of rows."""
 
     @property
     def estimate(self) -> float:
-        """The metric, or its difference; NaN where it has no value.
+        """The metric, or its difference; NaN if it has no value.
 
-        Rounding leaves no range, and makes no difference of a 0.
+        Rounding does not move it out of its range, nor away from 0.
         """
         metric_range = range_of(self._metric)
         lower_bound, upper_bound = (
@@ -48,13 +48,13 @@ class SurvivalOfRules(LinearisedRules):
         return 0.0 if abs(clipped_mean) <= LEAST else clipped_mean
 
     def rule(self, null_value: float) -> StudentRule | None:
-        """Where p-value and interval come from; None for the estimate and its standard error."""
+        """The rule behind p-value and interval; None for the estimate and its standard error."""
         if self.observed.paired or not self._metric.ranks or self.status != "ok":
             return None
         return LogitT(self.estimate, math.sqrt(self.variance), self.df, null_value)
 
     def interval_at(self, n: float, alpha: float) -> tuple[float, float]:
-        """The limits that n rows would have of which these are typical; rows are by themselves."""
+        """The limits for n independent rows like these."""
         assert self.index is None
         se = math.sqrt(self.variance * len(self.observed.values) / n)
         ranks = self._metric.ranks and not self.observed.paired
@@ -73,20 +73,20 @@ class SurvivalOfRules(LinearisedRules):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The rule in words, and risks that seem to be turned."""
+        """The rule in words, and risks that seem to be reversed."""
         metric_in_words = self.observed.losses.in_words
-        scale = ", and the interval that on the logit scale" * (self.rule(math.nan) is not None)
+        scale = ", and the interval is on the logit scale" * (self.rule(math.nan) is not None)
         listed = [
             f"The standard error is that of linearised values of {metric_in_words}{scale}.",
             self._metric.remark,
         ]
         if self.index is not None:
-            listed.append("Rows count alike, and clusters of them are independent.")
+            listed.append("All rows have the same weight, and clusters are independent.")
         return (*listed, *self._turned)
 
     @property
     def status(self) -> str:
-        """What is said where there is no estimate, or nothing varies."""
+        """The status if there is no estimate, or if nothing varies."""
         losses, metric_in_words = self.observed.losses, self._metric.in_words
         if math.isnan(self.estimate):
             return no_value_in_words(self.observed)
@@ -99,8 +99,8 @@ class SurvivalOfRules(LinearisedRules):
                 "or a tie, which leaves no variance to estimate; test more observations"
             )
         return (
-            f"degenerate: {metric_in_words} leaves no variance to estimate, as it is moved alike "
-            f"by all {len(losses.tested_times)} observations; test more"
+            f"degenerate: {metric_in_words} leaves no variance to estimate, because all "
+            f"{len(losses.tested_times)} observations have the same influence; test more"
         )
 
     # -------------------------------------------------------------------------------- the parts
@@ -124,13 +124,13 @@ class SurvivalOfRules(LinearisedRules):
             rule = single_rule.rule(math.nan)
             if rule is not None and rule.interval("two-sided", 0.05)[1] < CHANCE:
                 turned_notes.append(
-                    f"{self._metric.in_words} below 0.5, with its whole interval, was found for "
-                    f"{losses.learners[learner_index]}: its high risks go with late events. Pass "
-                    "the negative of what is higher for a longer survival."
+                    f"The {self._metric.in_words} of {losses.learners[learner_index]} is below "
+                    "0.5, as is its whole interval: high risks go with late events. If higher "
+                    "values mean longer survival, pass their negative."
                 )
         return turned_notes
 
 
 def no_value_in_words(observed: LossDifference) -> str:
-    """The status where a survival metric has no value for these observations."""
+    """The status if a survival metric has no value for these observations."""
     return f"no estimate: {observed.losses.without_value}; test more observations"

@@ -1,4 +1,4 @@
-"""What cross-validated losses tell of the variance of their mean, and the test that follows."""
+"""The variance of the mean of cross-validated losses, and the test that follows."""
 
 import math
 from dataclasses import dataclass
@@ -18,16 +18,17 @@ from ucvtest.stats.wald import ReferenceDistribution
 __all__ = ["Decomposition"]
 
 ROUNDING = 1e-12
-"""Standard error, as a share of the estimate, that is no more than rounding error."""
+"""Standard errors up to this share of the estimate are rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
     """The moments of cross-validated losses, and the variances of their mean that follow.
 
-    e and folds are (R, n), of R repetitions (see `cross_validated_losses`), and `width` is that of
-    the range of e. With the jackknife omega can be negative. rho is the assumed correlation of the
-    mean losses of two folds, NaN for none; `name` that of the variance under it.
+    e and folds are (R, n), for R repetitions (see `cross_validated_losses`), and `width` is the
+    width of the range of e. With the jackknife, omega can be negative. rho is the assumed
+    correlation of the mean losses of two folds, NaN for none. `name` is the name of the variance
+    under this assumption.
     """
 
     e: np.ndarray
@@ -94,7 +95,7 @@ class Decomposition:
 
     @property
     def reduction(self) -> float:
-        """What averaging the repetitions takes off the variance of one of them."""
+        """The reduction of the variance of one repetition by averaging repetitions."""
         if self.n_repeats == 1:
             return 0.0
         return (1 - 1 / self.n_repeats) * self.moments["repeat_variance"]
@@ -132,7 +133,7 @@ class Decomposition:
     def covariances(self, rho: float) -> tuple[float, float, float]:
         """sigma^2, omega and gamma under an assumed rho.
 
-        Without pairs within folds sigma^2 is that of a fold, and omega NaN.
+        Without pairs within folds, sigma^2 is the variance of a fold, and omega is NaN.
         """
         of_fold = self.lambda2 / self.fold_size / (1 - rho)
         omega = of_fold - self.lambda1 / self.fold_size
@@ -141,7 +142,10 @@ class Decomposition:
         return self.lambda1 + omega, omega, rho * of_fold
 
     def studentised(self, variance: float, status: str = "ok") -> Studentised:
-        """The test of a variance of the estimate; none unless that is positive and finite."""
+        """The test with a variance of the estimate.
+
+        None unless the variance is positive and finite.
+        """
         usable = status == "ok" and 0 < variance < math.inf and not self.only_rounding
         return studentise(
             self.hypothesis,
@@ -154,7 +158,7 @@ class Decomposition:
 
     @cached_property
     def rho_flip(self) -> float:
-        """The rho up to which H0 is rejected at the 5% level; NaN where no rho rejects it."""
+        """The rho up to which H0 is rejected at the 5% level; NaN if no rho rejects it."""
         alternative = self.hypothesis.alternative
         distance = self.mean - self.hypothesis.null_value
         wrong_side = {"less": distance >= 0, "greater": distance <= 0, "two-sided": False}

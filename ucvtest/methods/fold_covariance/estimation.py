@@ -1,4 +1,4 @@
-"""The cross-validated losses whose mean is the estimate, and what they tell of its variance."""
+"""The cross-validated losses, whose mean is the estimate, and their decomposition."""
 
 import math
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from ucvtest.methods.fold_covariance.options import Estimator, FoldCovarianceOpt
 __all__ = ["FoldCovarianceEstimates", "estimate"]
 
 ROW_CELLS = 4_000_000
-"""Losses (fits times observations) that are in memory at a time."""
+"""Number of losses (fits times observations) in memory at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoldCovarianceEstimates:
-    """What is known of the estimate, and the losses (R, n) of each of two learners behind it."""
+    """The decomposition of the estimate, and the losses (R, n) of each of two learners."""
 
     decomposition: Decomposition
     learner_losses: tuple[np.ndarray, ...]
@@ -30,7 +30,7 @@ class FoldCovarianceEstimates:
 def estimate(
     question: Question, scheme: FoldScheme, options: FoldCovarianceOptions, execution: Execution
 ) -> FoldCovarianceEstimates:
-    """Cross-validate on the folds that are given, or on new ones, and decompose the losses."""
+    """Cross-validate on given folds, or on new ones, and decompose the losses."""
     folds = scheme.user_folds
     if folds is None:
         folds = scheme.drawn(options.n_repeats, execution.generator)
@@ -55,7 +55,7 @@ def estimate(
 def _refuse_seconds(
     question: Question, scheme: FoldScheme, n_repeats: int, execution: Execution
 ) -> None:
-    """Refuse folds that take longer than there is time."""
+    """Refuse folds that would exceed the time."""
     problem = question.data("a fold")
     n_learners, n_sets = len(problem.learners), n_repeats * scheme.n_folds
     needed_fits = n_learners * (n_sets + scheme.jackknife)
@@ -77,14 +77,14 @@ def cross_validated_losses(
     rng: np.random.Generator,
     source: LossSource,
 ) -> np.ndarray:
-    """The e of section 2.5, whose mean is the estimate, (1, R, n).
+    """The e of section 2.5, (1, R, n); their mean is the estimate.
 
-    Of two learners those of the difference, of the first and of the other, (3, R, n).
+    For two learners, the losses of the difference, of the first and of the other, (3, R, n).
 
-    The loss after learning without the fold; for the jackknife K times the loss after learning
-    everything less the losses after leaving out the other folds. The source is asked for all folds
-    of one repetition after the other; the jackknife asks before for the losses after learning
-    everything.
+    e is the loss after learning without the fold. For the jackknife, it is K times the loss after
+    learning everything, minus the losses after leaving out the other folds. All folds of one
+    repetition after the other are evaluated. The jackknife first evaluates the losses after
+    learning everything.
     """
 
     def losses(learning: np.ndarray, testing: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ def cross_validated_losses(
         fold_losses = losses(~held_out, np.ones_like(held_out) if jackknife else held_out)
         if jackknife:
             fold_losses = np.where(held_out, 0.0, -fold_losses)
-        # Fold by fold, each of which a repetition has once.
+        # Fold by fold; a repetition has each fold once.
         for fold in range(n_folds):
             rows_of_fold = left_out == fold
             e[:, repeat[rows_of_fold]] += fold_losses[:, rows_of_fold]
@@ -125,6 +125,6 @@ def range_width(
         return math.inf
     width = bounds[1] - bounds[0]
     if estimator == "jackknife":
-        # K times one loss less K - 1 others.
+        # K times one loss minus K - 1 others.
         width *= 2 * n_folds - 1
     return width * (2 if paired else 1)

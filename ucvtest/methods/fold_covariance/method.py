@@ -94,7 +94,7 @@ class FoldCovarianceTest(HypothesisTest):
     """
 
     method_name = "fold_covariance"
-    in_short = "10 folds, and what they can say of their own variance"
+    in_short = "10 folds, with the limits of an estimate of their own variance"
     takes_groups = True
     admits = "K-fold cross-validation, also repeated, with the loss of every observation"
     needs_values = True
@@ -137,7 +137,7 @@ class FoldCovarianceTest(HypothesisTest):
     ) -> None:
         scheme = None
         if question.design is not None:
-            # A wrong design is told of first: with another loss it would be as wrong.
+            # A wrong design is reported first, because it would be wrong with any loss.
             scheme = FoldScheme.of_design(question.design)
         question.check_losses()
         super()._ask(question)
@@ -155,7 +155,7 @@ class FoldCovarianceTest(HypothesisTest):
     ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
         """See `HypothesisTest.shared_design`."""
         refuse_shared_seconds(self.method_name, fit_options)
-        # The jackknife needs losses on learning sets too, which no design has.
+        # The jackknife also needs losses on learning sets, which designs do not have.
         if self._scheme.jackknife:
             return None, fit_options
         other_options = dict(fit_options)
@@ -168,7 +168,7 @@ class FoldCovarianceTest(HypothesisTest):
 
     @property
     def estimator(self) -> Estimator:
-        """What is estimated: "cross_validation" or "jackknife"."""
+        """The estimator: "cross_validation" or "jackknife"."""
         return self._scheme.estimator
 
     @property

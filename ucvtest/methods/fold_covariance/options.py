@@ -1,4 +1,4 @@
-"""What a user can ask of `FoldCovarianceTest`, and the checks of it."""
+"""The options of `FoldCovarianceTest`, and their checks."""
 
 import math
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ Rho = float | Literal["nadeau_bengio"] | None
 
 @dataclass(frozen=True, eq=False)
 class FoldScheme:
-    """Into how many folds the observations are split, and what is estimated from their losses.
+    """The number of folds, and the estimator from their losses.
 
-    `given` are the folds of losses that exist, (R, n); None where they are drawn.
+    `given` are the folds of existing losses, (R, n); None if folds are drawn.
     """
 
     n_units: int
@@ -43,7 +43,7 @@ class FoldScheme:
 
     @classmethod
     def of(cls, n_folds: Any, estimator: Any, n_units: int, units: str) -> Self:
-        """Validate what a user asks for."""
+        """Validate the user's request."""
         return cls(n_units, checked_folds(n_folds, n_units, units), checked_estimator(estimator))
 
     @classmethod
@@ -52,19 +52,19 @@ class FoldScheme:
         folds, sizes = folds_of(design), design.test_sizes
         if sizes[-1] - sizes[0] > 1:
             raise ValueError(
-                f"the design has folds of {sizes[0]} to {sizes[-1]} observations, and the test "
+                f"the design has folds of {sizes[0]} to {sizes[-1]} observations, but the test "
                 "needs folds of equal size, to within one observation: use uv.designs.KFold"
             )
         return cls(design.n_obs, int(folds.max()) + 1, "cross_validation", folds)
 
     @property
     def jackknife(self) -> bool:
-        """Whether learners are fitted to all observations too."""
+        """Whether learners are also fitted to all observations."""
         return self.estimator == "jackknife"
 
     @property
     def n_given(self) -> int | None:
-        """Repetitions of given losses; None where folds are drawn."""
+        """Repetitions of given losses; None if folds are drawn."""
         return None if self.user_folds is None else len(self.user_folds)
 
     @cached_property
@@ -72,7 +72,7 @@ class FoldScheme:
         """Number of observations in each fold."""
         folds = self.user_folds
         if folds is None:
-            # Which observations are in a fold is drawn, and how many is not.
+            # The observations of a fold are drawn, but not their number.
             folds = fold_numbers(np.arange(self.n_units)[None], self.n_folds)
         return tuple(np.bincount(folds[0]).tolist())
 
@@ -97,7 +97,7 @@ class FoldScheme:
 
 @dataclass(frozen=True)
 class FoldCovarianceOptions:
-    """The options of `FoldCovarianceTest.fit`; `assumed` is what `rho` stands for, NaN for none."""
+    """The options of `FoldCovarianceTest.fit`; `assumed` is the number for `rho`, NaN for none."""
 
     rho: Rho
     assumed: float
@@ -117,7 +117,7 @@ class FoldCovarianceOptions:
 
     @property
     def name(self) -> str:
-        """The name, in tables, of the variance under the assumption; empty for none."""
+        """The name of the variance under the assumption in tables; empty for none."""
         if self.rho is None:
             return ""
         if isinstance(self.rho, str):
@@ -156,8 +156,8 @@ def checked_repeats(n_repeats: Any, n_folds: int, n_obs: int, n_given: int | Non
         return n_given
     if repeats > 1 and n_folds == n_obs:
         raise ValueError(
-            f"n_repeats={repeats} repeats the same leave-one-out splits: use n_repeats=1, or "
-            "fewer folds"
+            f"n_repeats={repeats} repeats the same leave-one-out splits: use n_repeats=1, or fewer "
+            "folds"
         )
     return repeats
 

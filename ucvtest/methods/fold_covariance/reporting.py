@@ -1,4 +1,4 @@
-"""How the result of `FoldCovarianceTest` is shown: status, diagnostics, tables, pictures, notes."""
+"""The result of `FoldCovarianceTest`: status, diagnostics, tables, pictures, notes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,8 +31,8 @@ TABLE_RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 CURVE_POINTS = 200
 
 NO_ASSUMPTION = (
-    "no test without an assumption: the variance of a cross-validation mean has no unbiased "
-    "estimate; pass rho='nadeau_bengio', or a correlation of your own, for a p-value"
+    "no test without an assumption, because the variance of a cross-validation mean has no "
+    "unbiased estimate; pass rho='nadeau_bengio', or your own correlation, for a p-value"
 )
 
 
@@ -45,7 +45,7 @@ def result_from(
     settings: Mapping[str, Any],
     reuse_notes: Sequence[str],
 ) -> TestResult:
-    """The result of a test, but for its seconds."""
+    """The result of a test, except its seconds."""
     decomposition, source = estimates.decomposition, estimates.source
     status = _status(decomposition, identical=source.identical)
     per_learner = _own_values(decomposition, estimates.learner_losses, settings)
@@ -82,8 +82,8 @@ def _status(decomposition: Decomposition, *, identical: bool) -> str:
             "a larger rho, or n_repeats=1" if decomposition.lambda2 > 0 else "n_folds that divide n"
         )
         return (
-            f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: "
-            f"use {cure}"
+            f"negative variance estimate ({variance:.3g}), which can happen with an unbiased "
+            f"estimator: use {cure}"
         )
     return "ok"
 
@@ -94,7 +94,7 @@ def _assumption(decomposition: Decomposition) -> str | None:
 
 
 def _diagnostics(decomposition: Decomposition) -> dict[str, Any]:
-    """The moments, the variances, and the covariances that go with the assumption."""
+    """The moments, the variances, and the covariances under the assumption."""
     sigma_squared, omega, gamma = decomposition.covariances(decomposition.rho)
     values: dict[str, Any] = {
         **decomposition.moments,
@@ -124,7 +124,7 @@ def _diagnostics(decomposition: Decomposition) -> dict[str, Any]:
 def _own_values(
     decomposition: Decomposition, learner_losses: Sequence[np.ndarray], settings: Mapping[str, Any]
 ) -> PerLearnerEstimates:
-    """What the losses (R, n) of each of two learners tell alone, under the same assumption."""
+    """Results from losses (R, n) of each of two learners alone, under the same assumption."""
     if not learner_losses:
         return PerLearnerEstimates()
     learner_decompositions = [replace(decomposition, e=e) for e in learner_losses]
@@ -136,7 +136,7 @@ def _own_values(
 
 
 def _tables(decomposition: Decomposition) -> dict[str, Table]:
-    """The moments, and the tests that other variances and other assumptions would give."""
+    """The moments, and the tests with other variances and other assumptions."""
     admissible_ends = dict(zip(("lowest", "highest"), decomposition.admissible, strict=True))
     tables = {
         "Moments": _moment_table(decomposition),
@@ -171,7 +171,7 @@ def _moment_table(decomposition: Decomposition) -> Table:
 
 
 def _variances(decomposition: Decomposition) -> dict[str, float]:
-    """Variances of the estimate by the name of what they assume."""
+    """Variances of the estimate, by the name of their assumption."""
     variances = {"independent": decomposition.independent, "naive": decomposition.variance(0.0)}
     variances["nadeau_bengio"] = decomposition.variance(1 / decomposition.n_folds)
     if decomposition.name:
@@ -205,7 +205,7 @@ def _sensitivity_table(decomposition: Decomposition) -> Table:
 
 
 def _pictures(decomposition: Decomposition) -> dict[str, Picture]:
-    """Those that exist of the possible covariances, and of the p-value over rho."""
+    """The pictures that exist: of possible covariances, and of the p-value over rho."""
     pictures = {
         "admissible": _admissible_picture(decomposition),
         "sensitivity": _sensitivity_picture(decomposition),
@@ -214,7 +214,7 @@ def _pictures(decomposition: Decomposition) -> dict[str, Picture]:
 
 
 def _admissible_picture(decomposition: Decomposition) -> Picture | None:
-    """Figure 5.3 in units of sigma^2, and the line in it that the estimates leave open.
+    """Figure 5.3 in units of sigma^2, and the line of values compatible with the estimates.
 
     With lambda_1 and lambda_2 fixed, gamma/sigma^2 is linear in u = omega/sigma^2, because
     sigma^2 = lambda_1/(1 - u): it is u - slope (1 - u).
@@ -226,7 +226,7 @@ def _admissible_picture(decomposition: Decomposition) -> Picture | None:
     omega_range = np.array([smallest_omega, 1.0])
     above, below = (1 + (m - 1) * omega_range) / m, -(1 + (m - 1) * omega_range) / (n - m)
     slope = (decomposition.lambda2 - decomposition.lambda1) / (m * decomposition.lambda1)
-    # Where the variance of the mean would be zero.
+    # The line where the variance of the mean would be zero.
     lowest = (slope - 1 / (n - m)) / (1 + slope + (m - 1) / (n - m))
     highest = max(1 - 4 * decomposition.lambda1 / decomposition.width**2, 0.0)
     line = np.array([max(lowest, smallest_omega), highest])
@@ -238,7 +238,11 @@ def _admissible_picture(decomposition: Decomposition) -> Picture | None:
             label="possible",
         ),
         Layer(
-            "line", line, line - slope * (1 - line), label="left open by the losses", role="other"
+            "line",
+            line,
+            line - slope * (1 - line),
+            label="compatible with the losses",
+            role="other",
         ),
     ]
     sigma_squared, omega, gamma = decomposition.covariances(decomposition.rho)
@@ -289,16 +293,16 @@ def _sensitivity_picture(decomposition: Decomposition) -> Picture | None:
 
 
 def _notes(decomposition: Decomposition) -> list[str]:
-    """What the numbers assume, what they leave open, and what is special about them."""
+    """The notes: assumptions, limits and special cases."""
     return [
         "Assumes independent observations and learners that do not depend on the order of rows.",
         "lambda3, n times the variance of the estimate, has no unbiased estimate (Bengio and "
-        "Grandvalet 2005, Theorem 5.1): only quadratic forms a s1 + b s2 + c s3 could be one, "
-        "with a + b + c = 1 to match the variance and a + b + c = 0 to be free of the squared "
-        "mean. The losses contain a single draw of their mean, and repeating the cross-validation "
-        "gives no other.",
+        "Grandvalet 2005, Theorem 5.1): only quadratic forms a s1 + b s2 + c s3 could be one, with "
+        "a + b + c = 1 to match the variance and a + b + c = 0 to be free of the squared mean. The "
+        "losses contain a single draw of their mean, and repeating the cross-validation does not "
+        "give another.",
         _admissible_note(decomposition),
-        "The naive variance takes folds as independent; its expectation is too small by gamma, "
+        "The naive variance treats folds as independent; its expectation is too small by gamma, "
         "the covariance of losses in different folds.",
         *_rho_notes(decomposition),
         *_special_notes(decomposition),
@@ -329,8 +333,8 @@ def _rho_notes(decomposition: Decomposition) -> list[str]:
         )
         if omega < 0 and not decomposition.jackknife:
             notes.append(
-                "With this rho the estimates make omega negative, which it cannot be: a larger "
-                "rho fits them better, or lambda2 is estimated too low by chance."
+                "With this rho the estimates make omega negative, which is impossible: a larger "
+                "rho agrees better with them, or lambda2 is underestimated by chance."
             )
     flip = decomposition.rho_flip
     if math.isnan(flip):
@@ -338,10 +342,13 @@ def _rho_notes(decomposition: Decomposition) -> list[str]:
         if tested and decomposition.lambda2 > 0 and not decomposition.only_rounding:
             notes.append(f"No possible rho gives a rejection at the {TABLE_ALPHA:.0%} level.")
         return notes
-    # Two decimals hide small values, and -0.00 says nothing.
+    # Two decimals hide small values, and -0.00 is not informative.
     flip_text = f"{flip:.2f}" if abs(flip) >= 0.1 else f"{flip:.2g}"
     if math.isnan(decomposition.rho) or decomposition.rho <= flip:
-        return [*notes, f"Rejection at the {TABLE_ALPHA:.0%} level stands up to rho = {flip_text}."]
+        return [
+            *notes,
+            f"Rejection at the {TABLE_ALPHA:.0%} level remains up to rho = {flip_text}.",
+        ]
     return [*notes, f"Rejection at the {TABLE_ALPHA:.0%} level would need rho below {flip_text}."]
 
 
@@ -353,14 +360,15 @@ def _special_notes(decomposition: Decomposition) -> list[str]:
         )
     if decomposition.n_folds == 2:
         notes.append(
-            "Two folds: the learning sets are disjoint, yet gamma is not zero, because each is "
-            "the test set of the other; one degree of freedom is left."
+            "Two folds: the learning sets are disjoint, but gamma is not zero, because each is the "
+            "test set of the other; one degree of freedom is left."
         )
     smallest, largest = min(decomposition.fold_sizes), max(decomposition.fold_sizes)
     if smallest < largest:
         notes.append(
             f"Folds have {smallest} or {largest} observations and are weighted accordingly; one "
-            "observation more or less to learn from is assumed not to change the variances."
+            "more or one fewer observation in the learning set is assumed not to change the "
+            "variances."
         )
     if decomposition.jackknife:
         notes.append(
@@ -370,7 +378,7 @@ def _special_notes(decomposition: Decomposition) -> list[str]:
     if decomposition.n_repeats > 1:
         notes.append(
             f"Mean of {decomposition.n_repeats} repetitions: moments are averaged, and the "
-            "variance of the estimate is that of one repetition less "
+            "variance of the estimate is that of one repetition minus "
             f"{decomposition.reduction:.3g}, estimated from the variance between repetitions."
         )
     return notes

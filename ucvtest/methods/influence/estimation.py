@@ -1,4 +1,4 @@
-"""From options to influence values: resamples are drawn, evaluated and summed up."""
+"""From options to influence values: draw resamples, evaluate them and sum up."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -37,10 +37,10 @@ __all__ = [
 ]
 
 STAGE_ROWS, STAGE_CELLS = 4096, 2_000_000
-"""Learning sets, and predictions, that are in memory at a time."""
+"""Most learning sets, and predictions, in memory at a time."""
 
 UNCOVERED = 1e-6
-"""Chance that some pair is still untested after the most repeats that are added."""
+"""Probability that some pair is still untested after the largest number of added repeats."""
 
 MIN_REPEATS = 10
 """With fewer repeats their Monte-Carlo error cannot be estimated."""
@@ -82,7 +82,7 @@ def times_tested(layout: Layout, resamples: Resamples) -> np.ndarray:
 def _covered(
     draw: Callable[[int], Resamples], layout: Layout, n_requested: int, tested_rate: float
 ) -> Resamples:
-    """The repeats asked for, and further ones until every pair (observation) is tested.
+    """The requested repeats, and more until every pair (observation) is tested.
 
     A repeat tests a given one with probability `tested_rate`.
     """
@@ -109,17 +109,17 @@ def _covered(
 
 
 def fitted_losses(problem: Problem, resamples: Resamples, execution: Execution) -> FittedLosses:
-    """Fits to the learning sets of these resamples, run when they are asked for."""
+    """Fits to the learning sets of these resamples, run on demand."""
     if isinstance(resamples, Bootstrap):
         return CopiedLosses(problem, execution, int(resamples.drawn.max()))
     return FittedLosses(problem, execution)
 
 
 class CopiedLosses(FittedLosses):
-    """Losses of learners that may learn from an observation several times, `copies` at most.
+    """Losses of learners that may learn from an observation several times, at most `copies`.
 
-    The sample that is fitted contains `copies` of every observation, one after the other in blocks
-    of n; an observation that is learnt from twice is in the learning set with two of its copies.
+    The fitted sample contains `copies` of every observation, one after the other in blocks of n. An
+    observation that is learnt from twice has two copies in the learning set.
     """
 
     def __init__(self, problem: Problem, execution: Execution, copies: int) -> None:
@@ -130,7 +130,7 @@ class CopiedLosses(FittedLosses):
     def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
-        """See `LossSource`; `learning` says how often each observation is learnt from."""
+        """See `LossSource`; `learning` counts how often each observation is learnt from."""
         clusters = self._of_copied
         if clusters is not None:
             index = clusters.groups.index
@@ -154,7 +154,7 @@ def _copied(sample: Sample, copies: int) -> Sample:
         features=sample.rows(index),
         response=sample.response[index],
         class_index=None if sample.class_index is None else sample.class_index[index],
-        groups=None,  # the copies of a sample are learnt from, and no design is drawn from them
+        groups=None,  # learners learn from copies of a sample, but designs are not drawn from them
     )
 
 
@@ -163,10 +163,10 @@ def _copied(sample: Sample, copies: int) -> Sample:
 
 @dataclass(frozen=True, eq=False)
 class InfluenceEstimates:
-    """What one pass of resampling found: `influence` for the difference, `each` by learner.
+    """The result of one pass of resampling: `influence` for the difference, `each` by learner.
 
-    `all_tied` says whether every rule gave one value to all that it was tested on; `shares` are
-    those of the jackknife variance, if they were asked for: of the difference, then by learner.
+    `all_tied` tells whether every rule gave one value to all tested observations. `shares` are
+    shares of the jackknife variance, if requested: of the difference, then by learner.
     """
 
     influence: Influence
@@ -200,10 +200,10 @@ def estimates_from(
     sums = [counts.sums() for _ in range(2 if source.paired else 1)]
     all_tied = True
     for rows in row_batches():
-        # Always drawn, so that the splits do not depend on which learners want a seed.
+        # Always drawn, so that the splits do not depend on which learners need a seed.
         seeds = rng.integers(2**31 - 1, size=len(rows.tested))
         for learner_sums, values in zip(sums, _values(layout, source, rows, seeds), strict=True):
-            # Errors come as small integers, in which they are not to be summed.
+            # Errors are small integers, in which sums would overflow.
             learner_sums.add(rows, values.astype(float, copy=False))
             all_tied = all_tied and _tied(values, _of_rows(layout, rows.tested))
     influences = [learner_sums.influence(row_batches()) for learner_sums in sums]
@@ -219,11 +219,11 @@ def estimates_from(
 
 
 def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -> list[np.ndarray]:
-    """Losses of what is resampled, or scores of the observations, by learner."""
+    """Losses of the resampled units, or scores of the observations, by learner."""
     clusters = layout.clusters
     if clusters is None or (not layout.ranks_pairs and not isinstance(source, PrecomputedLosses)):
         return source.losses_for(rows.counts, rows.tested, seeds)
-    # Scores, and losses that exist, are those of the rows of clusters.
+    # Scores, and existing losses, are of the rows of clusters.
     index = clusters.groups.index
     losses_or_scores = source.losses_for(rows.counts[:, index], rows.tested[:, index], seeds)
     return (
@@ -234,12 +234,12 @@ def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -
 
 
 def _of_rows(layout: Layout, of_units: np.ndarray) -> np.ndarray:
-    """What is resampled, as the values of a source are about it."""
+    """The resampled units, in the form of the source's values."""
     return of_units if layout.pairs is None else layout.pairs.of_rows(of_units)
 
 
 def _counts(layout: Layout, n_repeats: int, row_batches: Iterable[Rows]) -> PairCounts | LossCounts:
-    """How often everything is tested."""
+    """How often each unit is tested."""
     if not layout.ranks_pairs:
         return LossCounts.of(layout.n_obs, n_repeats, row_batches)
     if layout.pairs is not None:
@@ -251,7 +251,7 @@ def _counts(layout: Layout, n_repeats: int, row_batches: Iterable[Rows]) -> Pair
 
 
 def _tied(values: np.ndarray, tested: np.ndarray) -> bool:
-    """Whether every rule gives one value to all that it is tested on."""
+    """Whether every rule gives one value to all tested observations."""
     highest = np.where(tested, values, -np.inf).max(axis=1)
     lowest = np.where(tested, values, np.inf).min(axis=1)
     return bool((highest <= lowest).all())

@@ -1,8 +1,8 @@
-"""Variance "share": the jackknife variance, times the share of it that is left at half the size.
+"""Variance "share": the jackknife variance times a share, estimated at half the size.
 
-The jackknife variance of an AUC is too large by the higher-order terms. From learning sets of half
-a class, which can be disjoint, the midpoint of it and its lower bound says by how much; no larger
-share is taken at the size of the folds.
+The jackknife variance of an AUC is too large by the higher-order terms. With learning sets of half
+a class, which can be disjoint, the midpoint of this variance and its lower bound shows by how much.
+The same share is used at the size of the folds.
 """
 
 import math
@@ -21,22 +21,22 @@ from ucvtest.methods.influence.options import Layout
 __all__ = ["HalfSampleShare", "draw_shares"]
 
 PAIRS, PAIRS_FOR_EACH = 600, 5
-"""Pairs of disjoint learning sets: altogether, and for each observation, at least."""
+"""Least number of pairs of disjoint learning sets: in total, and for each observation."""
 
 STAGE_CELLS = 500_000
-"""Scores of a learner that are in memory at a time."""
+"""Most scores of a learner in memory at a time."""
 
 
 @dataclass(frozen=True)
 class HalfSampleShare:
-    """What is left of the jackknife variance, 1 at most, with its Monte-Carlo standard error."""
+    """The remaining share of the jackknife variance, at most 1, with its Monte-Carlo error."""
 
     value: float
     mc_se: float
 
     @classmethod
     def of(cls, estimate: AucEstimate) -> "HalfSampleShare":
-        """Of an AUC or a difference at half the size; 1 where the jackknife finds no variance."""
+        """The share for an AUC or a difference at half the size; 1 if the jackknife is 0."""
         midpoint = estimate.values["midpoint"]
         if not midpoint < estimate.jackknife:
             return cls(1.0, 0.0)
@@ -45,7 +45,7 @@ class HalfSampleShare:
             estimate.mc_se["midpoint"] / midpoint,
             estimate.mc_se["jackknife"] / estimate.jackknife,
         )
-        # An upper bound: errors of the two go in the same direction.
+        # An upper bound, because errors of the two have the same direction.
         return cls(value, value * math.hypot(*errors))
 
     def of_variance(self, variance: float, mc_se: float) -> tuple[float, float]:
@@ -56,7 +56,7 @@ class HalfSampleShare:
 def draw_shares(
     layout: Layout, source: LossSource, rng: np.random.Generator
 ) -> tuple[HalfSampleShare, ...]:
-    """Fit to pairs of disjoint learning sets: for one learner; or the difference, and each."""
+    """Fit to pairs of disjoint learning sets, for one learner, or for the difference and each."""
     n_pairs = max(PAIRS, PAIRS_FOR_EACH * layout.n_obs)
     sets = WithinClasses.of(layout.classes, layout.half_sizes)
     sums, n_drawn = TwoClasses(layout.classes), 0

@@ -40,10 +40,11 @@ __all__ = ["InfluenceFunctionTest"]
 class InfluenceFunctionTest(HypothesisTest):
     r"""Standard error and test of a cross-validated AUC or error rate, or of a difference of two.
 
-    Estimand: the expected AUC (error rate) of the rule(s) learnt on learning sets of the
-    scheme's size, at new observations. H0: it equals `null_value`; by default 1/2 for one AUC,
-    0 for a difference. The standard error comes from the influence of each observation on
-    the cross-validated estimate: on what is tested, and on which training sets are drawn.
+    Estimand: the expected AUC (error rate) of the rule(s) learnt on learning sets of the scheme's
+    size, at new observations. H0: it equals `null_value`; by default 1/2 for one AUC, 0 for a
+    difference. The standard error comes from the influence of each observation on the
+    cross-validated estimate, through the tested values and through the training sets that are
+    drawn.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class InfluenceFunctionTest(HypothesisTest):
     metric : {"auc", "error"}, optional
         The same as `loss`: "auc", or "error" for "zero_one".
     loss : {"auc", "zero_one"}, optional
-        What is estimated: the AUC, by default, or the error rate.
+        The estimand: the AUC, by default, or the error rate.
     null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
@@ -102,8 +103,8 @@ class InfluenceFunctionTest(HypothesisTest):
     different groups, so that Monte-Carlo noise does not add to them. The jackknife exceeds the
     variance by the effects of pairs and larger sets of observations. With learning sets of half of
     each class, `UStatisticTest` knows by how much: the variance "share" multiplies the jackknife by
-    that share, at most 1. No theorem says that the share is no larger with learning sets of the
-    folds' size; in simulations the intervals kept their level.
+    that share, at most 1. It is not proved that the share does not increase with learning sets of
+    the folds' size; in simulations the intervals kept their level.
 
     **Other software.** The leave-one-out bootstrap of R's riskRegression (``Score``,
     ``split.method = "loob"``) draws from the whole sample and otherwise has the same estimates. Its
@@ -199,7 +200,7 @@ class InfluenceFunctionTest(HypothesisTest):
     def _ask(self, question: Question, n_folds: int = 5) -> None:
         if question.design is not None and not is_known(question.metric):
             raise ValueError(
-                f"losses are of loss={question.metric.name!r}, and the test is about the error "
+                f"losses are of loss={question.metric.name!r}, but the test is about the error "
                 "rate ('zero_one') or the AUC ('auc')"
             )
         super()._ask(question)
@@ -215,24 +216,24 @@ class InfluenceFunctionTest(HypothesisTest):
 
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
-        """Refuse what is neither the error rate nor the AUC."""
+        """Refuse any metric but the error rate and the AUC."""
         cls.refuse_metric(loss)
         if loss is not None and not is_known(loss):
             raise ValueError("it knows loss='zero_one' and 'auc' only")
 
     @property
     def metric(self) -> MetricName:
-        """What is estimated: "auc" or "error"."""
+        """The estimand: "auc" or "error"."""
         return self._layout.metric
 
     @property
     def n_folds(self) -> int:
-        """K; of given losses what their design has."""
+        """K; for given losses, the number in their design."""
         return self._layout.n_folds
 
     @property
     def class_members(self) -> tuple[np.ndarray, ...]:
-        """What is resampled by itself: positives and negatives (AUC), or all (error rate)."""
+        """The classes resampled separately: positives and negatives (AUC), or all (error rate)."""
         return self._layout.classes
 
     def fit(
@@ -256,16 +257,15 @@ class InfluenceFunctionTest(HypothesisTest):
             "auto" makes 4000 fits of each learner, 2000 if not all learners are jitted, and at
             least 20 repeats; "kfold" and "leave_one_out" have one. With "monte_carlo" and
             "bootstrap" more are drawn while some pair (observation) has never been tested, until
-            the chance of that is below one in a million.
+            the probability of that is below one in a million.
         scheme : {"monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"}, optional
-            What is drawn in each repeat; by default "monte_carlo", or what the design of given
-            losses is. "monte_carlo": one fold of each class is tested.
-            "repeated": a partition into folds; all combinations of a fold of positives and a
-            fold of negatives are tested in turn (K^2 fits; K for the error rate). "kfold": the
-            same once. "leave_one_out": every positive with every negative (every
-            observation) is left out once. "bootstrap": learnt from a bootstrap sample of each
-            class, tested on the rest (leave-pair-out bootstrap; leave-one-out for the error
-            rate).
+            The resampling in each repeat; by default "monte_carlo", or the scheme of the design of
+            given losses. "monte_carlo": one fold of each class is tested. "repeated": a partition
+            into folds; all combinations of a fold of positives and a fold of negatives are tested
+            in turn (K^2 fits; K for the error rate). "kfold": the same once. "leave_one_out": every
+            positive with every negative (every observation) is left out once. "bootstrap": a
+            bootstrap sample of each class is the learning set, and the rest is tested
+            (leave-pair-out bootstrap; leave-one-out for the error rate).
         variance : str
             The variance estimate to studentise with; all that exist for the scheme are reported.
 
@@ -274,8 +274,8 @@ class InfluenceFunctionTest(HypothesisTest):
             - "jackknife" is the paper's with the full effect of the training sets (see the notes of
               the class). It exists for "monte_carlo", and for "repeated" if the folds of a class
               have one size and at least two observations.
-            - "influence" is the paper's, which is too small in small samples.
-            - "share" is the jackknife's times the share that is left with half of the sample, for
+            - "influence" is the paper's variance, which is too small in small samples.
+            - "share" is the jackknife variance times a share estimated with half of the sample, for
               the AUC (1200 further fits of each learner, or 10 n; reported only on request).
             - "term_1" ignores the training sets.
             - "adhoc_1", "adhoc_2", "adhoc_3" and "adhoc_3_mle" are (8a-8c), averaged over repeats,
@@ -285,8 +285,9 @@ class InfluenceFunctionTest(HypothesisTest):
         max_fits : int, optional
             Largest number of model fits for "auto" repeats.
         max_seconds : float, optional
-            Seconds that they may take, about: some fits are timed, and `max_fits` becomes what
-            there is time for; the same `max_fits` and `rng` repeat the result.
+            Approximate limit on the seconds of the fits: some fits are timed, and `max_fits`
+            becomes the number that fits into the time. The same `max_fits` and `rng` repeat the
+            result.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -345,7 +346,7 @@ class InfluenceFunctionTest(HypothesisTest):
         Parameters
         ----------
         n_repeats : int or "auto"
-            For each scheme that has repeats; "auto" as in `fit`.
+            Number of repeats for each scheme that has repeats; "auto" as in `fit`.
         schemes : sequence of str
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
@@ -399,7 +400,7 @@ class InfluenceFunctionTest(HypothesisTest):
         return pd.DataFrame(rows)
 
     def _estimates(self, options: InfluenceOptions, execution: Execution) -> InfluenceEstimates:
-        """Estimate and influence values, from fits or from the losses that were given."""
+        """Estimate and influence values, from fits or from given losses."""
         layout, losses = self._layout, self.question.observed
         if losses is not None and isinstance(layout, GivenLayout):
             return estimate_given(layout, losses, execution.generator)

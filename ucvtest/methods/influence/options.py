@@ -1,4 +1,4 @@
-"""What is resampled, and the options of a fit with their checks."""
+"""The resampled classes, and the options of a fit with their checks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -64,18 +64,18 @@ METRICS: tuple[MetricName, ...] = get_args(MetricName)
 LOSS_OF_METRIC: dict[MetricName, str] = {"auc": AUC_NAME, "error": "zero_one"}
 VARIANCES: tuple[Variance, ...] = get_args(Variance)
 FITS_JITTED, FITS_OTHERWISE = 4000, 2000
-"""Fits of each learner that "auto" repeats come to. With 4000 the Monte-Carlo error of the
-jackknife variance was 5 to 17% of it (n = 40 to 100, LDA alone and against naive Bayes or
+"""Number of fits of each learner with "auto" repeats. With 4000 fits, the Monte-Carlo error of the
+jackknife variance was 5 to 17% of the variance (n = 40 to 100, LDA alone and against naive Bayes or
 neighbours)."""
 
 MAX_BYTES = 2**31
-"""Memory that sums over pairs may take: 2.1 GB."""
+"""Most memory of sums over pairs: 2.1 GB."""
 
 FEWEST_REPEATS = 20
-"""Of "auto", however many fits they are: their spread gives the Monte-Carlo errors."""
+"""Least repeats of "auto", whatever their fits: their spread gives the Monte-Carlo errors."""
 
 SINGLE = ("kfold", "leave_one_out")
-"""Schemes with one repeat: not smooth."""
+"""Schemes with one repeat, which are not smooth."""
 
 WITH_FOLDS = ("monte_carlo", "repeated", "kfold")
 
@@ -89,13 +89,13 @@ SCHEME_WORDS = {
 
 
 def is_known(loss: Any) -> bool:
-    """Whether the test is about it: the AUC, or the zero-one loss."""
+    """Whether the test can be about this metric: the AUC, or the zero-one loss."""
     metric = metric_of(loss)
     return metric is not None and (metric.ranks_pairs or metric.counts_errors)
 
 
 def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
-    """The loss, "auc" or "zero_one", whichever of three words a user names it by.
+    """The loss, "auc" or "zero_one", named by any of three arguments.
 
     With `scoring` the loss remembers the score.
     """
@@ -126,14 +126,14 @@ def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
 
 
 def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray, ...]:
-    """What is resampled by itself: positives and negatives, or without a target all."""
+    """The classes resampled separately: positives and negatives, or all without a target."""
     if target is None:
         return (np.arange(n_obs),)
     return (np.flatnonzero(target == 1), np.flatnonzero(target == 0))
 
 
 def resampled_of(question: Question) -> tuple[ClusterPairs | None, tuple[np.ndarray, ...]]:
-    """What is resampled by itself, and how the AUC of clusters compares their rows."""
+    """The layout of the resampling, and how the AUC of clusters compares their rows."""
     if not question.metric.ranks_pairs:
         return None, resampled_classes(question.n_units, None)
     if question.clusters is None:
@@ -144,14 +144,14 @@ def resampled_of(question: Question) -> tuple[ClusterPairs | None, tuple[np.ndar
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The classes resampled by themselves (see `resampled_classes`), and the number of folds.
+    """The classes resampled separately (see `resampled_classes`), and the number of folds.
 
-    With `clusters` these are the observations; `pairs` are their rows, for the AUC.
+    With `clusters`, clusters are the observations; `pairs` are their rows, for the AUC.
     """
 
     smooth: ClassVar[str] = "use scheme='monte_carlo' or 'repeated'"
     one_size: ClassVar[str] = "use scheme='monte_carlo', or another n_folds"
-    """What to do for a jackknife variance."""
+    """The remedy for a missing jackknife variance."""
 
     classes: tuple[np.ndarray, ...]
     n_folds: int
@@ -160,14 +160,14 @@ class Layout:
 
     @classmethod
     def of(cls, question: Question, n_folds: int) -> "Layout":
-        """The layout of a sample; refused where no scheme has two of each class, or no memory."""
+        """The layout of a sample; refused without two of each class, or if memory is too small."""
         n_folds = as_integer("n_folds", n_folds)
         if n_folds < 2:
             raise ValueError(f"n_folds must be at least 2, got {n_folds}")
         pairs, classes = resampled_of(question)
         layout = cls(classes, n_folds, clusters=question.clusters, pairs=pairs)
         layout.check_memory(len(question.learners))
-        # Every scheme leaves at least one of each class to learn from; some have no folds.
+        # In every scheme learning sets have at least one of each class; some have no folds.
         check_class_sizes(layout, response_of_units(question.data("a layout")), 2)
         return layout
 
@@ -205,24 +205,24 @@ class Layout:
 
     @property
     def ranks_pairs(self) -> bool:
-        """Whether two classes are compared, by the AUC; the error rate knows one of all."""
+        """Whether two classes are compared, by the AUC; the error rate has one class of all."""
         return len(self.classes) == 2 or self.mixed
 
     @property
     def metric(self) -> MetricName:
-        """What settings call what is estimated."""
+        """The name of the estimand in settings."""
         return "auc" if self.ranks_pairs else "error"
 
     @property
     def unit(self) -> str:
-        """What is tested: a pair, or an observation."""
+        """The tested unit: a pair, or an observation."""
         if self.clusters is not None:
             return "pair of clusters" if self.ranks_pairs else "cluster"
         return "pair" if self.ranks_pairs else "observation"
 
     @property
     def units(self) -> str:
-        """What is resampled."""
+        """The resampled units."""
         return "observations" if self.clusters is None else "clusters"
 
     @property
@@ -232,7 +232,7 @@ class Layout:
 
     @property
     def positive(self) -> np.ndarray:
-        """Which observations are positives, (n,), where there are two classes."""
+        """Which observations are positives, (n,), if there are two classes."""
         return np.isin(np.arange(self.n_obs), self.classes[0])
 
     def learn_sizes(self, scheme: str) -> tuple[int, ...]:
@@ -247,7 +247,7 @@ class Layout:
         return (largest,) if scheme == "monte_carlo" or fewest == largest else (fewest, largest)
 
     def n_tested(self, scheme: str) -> tuple[int, ...] | None:
-        """How many of each class are tested at a time; None where it varies."""
+        """The number of each class that is tested at a time; None if it varies."""
         sizes = list(map(len, self.classes))
         if scheme == "leave_one_out":
             return (1,) * len(sizes)
@@ -263,8 +263,8 @@ class Layout:
             return "it is derived for learning sets that contain no observation twice"
         if scheme in SINGLE:
             return (
-                f"every {self.unit} is tested by one rule only, which does not show how other "
-                f"learning sets would move it: {self.smooth}"
+                f"every {self.unit} is tested by one rule only, which does not show the effect of "
+                f"other learning sets: {self.smooth}"
             )
         n_tested = self.n_tested(scheme)
         if n_tested is None:
@@ -274,7 +274,7 @@ class Layout:
                 f"of two sizes: {self.one_size}"
             )
         if self.mixed and min(n_tested) < 3:
-            return "without one of its two clusters a fold has no pair: use fewer folds"
+            return "a fold without one of its two clusters has no pair: use fewer folds"
         if min(n_tested) < 2:
             return "a fold of one observation is empty once that one is left out: use fewer folds"
         return ""
@@ -282,7 +282,7 @@ class Layout:
     def n_repeats(
         self, scheme: str, learners: Sequence[Learner], max_fits: int | None = None
     ) -> int:
-        """What "auto" repeats are; refused if they are too few with at most so many fits."""
+        """The number of "auto" repeats; refused if it is too small with this limit on fits."""
         if scheme in SINGLE:
             return 1
         jitted = all(learner.backend == "jax" for learner in learners)
@@ -294,7 +294,7 @@ class Layout:
         affordable_repeats = max_fits // (of_repeat * len(learners))
         if affordable_repeats < FEWEST_REPEATS:
             raise ValueError(
-                f"max_fits={max_fits} allows {affordable_repeats} repeats, and their spread needs "
+                f"max_fits={max_fits} allows {affordable_repeats} repeats, but their spread needs "
                 f"{FEWEST_REPEATS}: raise it to {FEWEST_REPEATS * of_repeat * len(learners)} or "
                 "more"
             )
@@ -312,7 +312,7 @@ class Layout:
         if not self.ranks_pairs:
             return
         sizes = [self.n_obs] * 2 if self.mixed else list(map(len, self.classes))
-        # At least two groups of repeats, each with counts, sums of each learner, and what is added.
+        # At least two groups of repeats, each with counts, sums of each learner, and additions.
         needed_bytes = 8 * prod(sizes) * (2 * (3 + n_learners) + 6)
         if self.pairs is None and prod(sizes) > LARGE:
             # Whole numbers of two bytes, and how often pairs are tested as they are drawn.
@@ -320,7 +320,7 @@ class Layout:
         if needed_bytes > MAX_BYTES:
             raise ValueError(
                 f"InfluenceFunctionTest keeps sums over all pairs: {sizes[0]} x {sizes[1]} "
-                f"{self.units} take {needed_bytes / 1e9:.3g} GB, and {MAX_BYTES / 1e9:.3g} GB are "
+                f"{self.units} need {needed_bytes / 1e9:.3g} GB, but {MAX_BYTES / 1e9:.3g} GB are "
                 "the limit: use UStatisticTest with loss='auc', whose memory is linear in n, or "
                 "metric='error'"
             )
@@ -329,12 +329,12 @@ class Layout:
         """Refuse schemes that do not test clusters with both labels together."""
         if self.mixed and scheme in SINGLE:
             raise ValueError(
-                f"scheme={scheme!r} does not test all pairs of clusters, of which some contain "
-                "both labels, together: use scheme='monte_carlo' or 'repeated'"
+                f"scheme={scheme!r} does not test all pairs of clusters together, but some "
+                "clusters contain both labels: use scheme='monte_carlo' or 'repeated'"
             )
 
     def chosen(self, scheme: str, variance: Any) -> str:
-        """The variance that is asked for, or that "auto" stands for; refused if it is none."""
+        """The requested variance, or the choice of "auto"; refused if it does not exist."""
         offered = self.variances(scheme)
         if isinstance(variance, str) and variance == "auto":
             small = self.ranks_pairs or self.clusters is not None
@@ -348,13 +348,13 @@ class Layout:
         raise ValueError(
             f"variance={variance!r:.60} {problem if is_known_variance else 'is unknown'}"
             # Some reasons end with a remedy.
-            + (f", as {reason}" if reason else "")
+            + (f", because {reason}" if reason else "")
             + f"{'; or' if ': use ' in reason else ':'} use one of auto, {', '.join(offered)}"
         )
 
     @property
     def half_sizes(self) -> tuple[int, ...]:
-        """How many of each class two disjoint learning sets contain, with two left to be tested."""
+        """The number of each class in two disjoint learning sets, with two left for testing."""
         return tuple(len(members) // 2 - 1 for members in self.classes)
 
     def no_share(self, scheme: str) -> str:
@@ -368,7 +368,10 @@ class Layout:
         if self.n_folds < 3:
             return "it is for learning sets of more than half: use more folds, or 'jackknife'"
         if self.n_obs > MAX_OBS_PAIR_EFFECTS:
-            return f"it needs n <= {MAX_OBS_PAIR_EFFECTS}, where it hardly differs from 'jackknife'"
+            return (
+                f"it needs n <= {MAX_OBS_PAIR_EFFECTS}, above which it hardly differs from "
+                "'jackknife'"
+            )
         return ""
 
     def variances(self, scheme: str) -> tuple[str, ...]:
@@ -378,17 +381,17 @@ class Layout:
         return ("influence", *jackknife, *half_sample_share, "term_1", *self.ad_hoc(scheme))
 
     def ad_hoc(self, scheme: str) -> tuple[str, ...]:
-        """The ad-hoc variances of a scheme; none where an estimate is a ratio over clusters."""
+        """The ad-hoc variances of a scheme; none if the estimate is a ratio over clusters."""
         ratio = self.clusters is not None and self.clusters.weight == "row"
         if scheme == "bootstrap" or ratio or self.mixed:
             return ()
         if scheme == "monte_carlo":
             return ("adhoc_monte_carlo",)
         if not self.ranks_pairs:
-            # The first three ad-hoc forms are one and the same for a single sample.
+            # The first three ad-hoc forms are the same for a single sample.
             return ("adhoc_1", "adhoc_3_mle")
         if scheme == "leave_one_out" and len(set(map(len, self.classes))) > 1:
-            # (8b) pairs folds of the same number, so it needs as many of each class.
+            # (8b) pairs folds with the same number, so classes need equal numbers of folds.
             return ("adhoc_1", "adhoc_3", "adhoc_3_mle")
         return ("adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle")
 
@@ -402,9 +405,9 @@ class InfluenceOptions:
     variance: str
     max_fits: int | None = None
     max_seconds: float | None = None
-    """Decides `max_fits`, and so the repeats, once fits have been tried."""
+    """The time that decides `max_fits`, and so the repeats, once fits have been timed."""
     automatic: bool = False
-    """Whether the repeats are as many as a budget allows."""
+    """Whether a budget decides the number of repeats."""
 
     @classmethod
     def checked(
@@ -419,7 +422,7 @@ class InfluenceOptions:
         max_fits: Any = None,
         max_seconds: Any = None,
     ) -> "InfluenceOptions":
-        """The options of a test that is made from data; `response` are the user's own labels."""
+        """The options of a test made from data; `response` are the user's own labels."""
         check_choice("scheme", scheme, SCHEME_WORDS)
         layout.check_scheme(scheme)
         if scheme in WITH_FOLDS:
@@ -432,8 +435,8 @@ class InfluenceOptions:
         for name, value in budget.items():
             if value is not None and fixed:
                 raise ValueError(
-                    f"{name} is for n_repeats='auto' of schemes with several repeats, and not for "
-                    "variance='share', whose further fits are as many as they are: leave it out"
+                    f"{name} is for n_repeats='auto' of schemes with several repeats, not for "
+                    "variance='share', which has a fixed number of further fits: leave it out"
                 )
         check_seconds(max_seconds)
         most_fits = None if max_fits is None else at_least("max_fits", max_fits, 1)
@@ -452,14 +455,14 @@ class InfluenceOptions:
         return cls(number, scheme, variance_name, most_fits, max_seconds, automatic and not fixed)
 
     def least_fits(self, layout: Layout, n_learners: int) -> int:
-        """Fits of all learners without which there is no answer, or all that there are."""
+        """Least number of fits of all learners for an answer, or the fixed number of fits."""
         number = FEWEST_REPEATS if self.automatic else self.n_repeats
         return layout.fits_of_repeat(self.scheme) * number * n_learners
 
     def within_fits(
         self, layout: Layout, learners: Sequence[Learner], most_fits: int
     ) -> "InfluenceOptions":
-        """The options with at most so many fits, where repeats are not counted already."""
+        """The options with this limit on fits, unless the number of repeats is fixed."""
         if not self.automatic:
             return self
         fit_limit = most_fits if self.max_fits is None else min(self.max_fits, most_fits)
@@ -467,7 +470,7 @@ class InfluenceOptions:
         return replace(self, n_repeats=number, max_fits=fit_limit)
 
     def within(self, layout: Layout, problem: Problem, execution: Execution) -> "InfluenceOptions":
-        """The options with as many repeats as there are seconds for."""
+        """The options with the number of repeats that fits into the seconds."""
         assert self.max_seconds is not None
         rows = problem.learnt_rows(layout.learn_sizes(self.scheme)[-1])
         rows = min(rows, problem.sample.n_obs - 1)
@@ -485,7 +488,7 @@ class InfluenceOptions:
 
     @property
     def budget(self) -> dict[str, Any]:
-        """What bounds the repeats, for the settings of a result; nothing where nothing does."""
+        """The limits on the repeats, for the settings of a result; empty without limits."""
         bounds = {"max_fits": self.max_fits, "max_seconds": self.max_seconds}
         return {name: value for name, value in bounds.items() if value is not None}
 

@@ -1,4 +1,4 @@
-"""The scheme behind the design of losses that exist."""
+"""The scheme behind the design of existing losses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,13 +26,15 @@ __all__ = ["GivenLayout", "estimate_given", "layout_of_losses"]
 
 @dataclass(frozen=True, eq=False)
 class GivenLayout(Layout):
-    """A layout with the one scheme that the design of given losses is.
+    """A layout whose only scheme is the design of given losses.
 
-    For random splits K is the nearest number to n over the size of a test set. `order` has the row
-    of the design behind each row of `resamples`, where their orders differ.
+    For random splits, K is the number nearest to n divided by the size of a test set. `order` has
+    the row of the design behind each row of `resamples`, if their orders differ.
     """
 
-    smooth = one_size = "use losses of random splits, with as many of each class in every test set"
+    smooth = one_size = (
+        "use losses of random splits, with the same number of each class in every test set"
+    )
 
     design: Design
     scheme: str
@@ -44,7 +46,7 @@ class GivenLayout(Layout):
         return self.design.learn_sizes
 
     def n_tested(self, scheme: str) -> tuple[int, ...] | None:
-        """See `Layout`; of random splits what the design tests, which n_folds may not tell."""
+        """See `Layout`; for random splits, the number in the design, which n_folds may not tell."""
         if scheme != "monte_carlo":
             return super().n_tested(scheme)
         first = self.design.testing[0]
@@ -52,12 +54,12 @@ class GivenLayout(Layout):
 
     def no_share(self, scheme: str) -> str:
         """See `Layout`."""
-        return "it needs further fits, and losses are given"
+        return "it needs further fits, but losses are given"
 
     def ad_hoc(self, scheme: str) -> tuple[str, ...]:
         """See `Layout`."""
         if scheme == "monte_carlo" or isinstance(self.resamples, WholeFolds):
-            # The ad-hoc forms are for test sets of 1/K, and for all pairs of folds.
+            # The ad-hoc forms need test sets of 1/K, and all pairs of folds.
             return ()
         return super().ad_hoc(scheme)
 
@@ -71,7 +73,7 @@ class GivenLayout(Layout):
         max_fits: Any = None,
         max_seconds: Any = None,
     ) -> InfluenceOptions:
-        """See `Layout`; the design leaves nothing open but the variance."""
+        """See `Layout`; the design decides everything except the variance."""
         question.refuse_budget(max_fits=max_fits, max_seconds=max_seconds)
         for name, value, unset, design_value in (
             ("n_repeats", n_repeats, "auto", self.resamples.n_repeats),
@@ -90,12 +92,12 @@ class GivenLayout(Layout):
 def estimate_given(
     layout: GivenLayout, losses: LossDifference, rng: np.random.Generator
 ) -> InfluenceEstimates:
-    """Sum up losses that exist."""
+    """Sum up existing losses."""
     return estimates_from(layout, layout.resamples, PrecomputedLosses(losses, layout.order), rng)
 
 
 def layout_of_losses(question: Question) -> GivenLayout:
-    """The layout of the design that losses are given for."""
+    """The layout for the design of given losses."""
     pairs, classes = resampled_of(question)
     design, clusters = question.design, question.clusters
     assert design is not None
@@ -111,9 +113,9 @@ def _read_design(
     clusters: Clusters | None = None,
     pairs: ClusterPairs | None = None,
 ) -> GivenLayout:
-    """The scheme of a design, read off it; refused where a pair (observation) is never tested.
+    """The scheme of a design; refused if a pair (observation) is never tested.
 
-    With clusters it is a design of these.
+    With clusters it is a design of clusters.
     """
     layout = replace(_read_off(design, classes), clusters=clusters, pairs=pairs)
     layout.check_scheme(layout.scheme)
@@ -154,7 +156,7 @@ def _read_off(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
 def _random_splits(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
     if (design.learning == design.testing).any():
         raise ValueError(
-            "the design leaves observations neither learnt from nor tested: use K-fold "
+            "the design has observations that are neither learnt from nor tested: use K-fold "
             "cross-validation or random splits of the whole sample"
         )
     _check_test_sets(design, classes, 0)
@@ -166,13 +168,13 @@ def _random_splits(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayo
 def _check_test_sets(
     design: Design, classes: Sequence[np.ndarray], largest_difference: int
 ) -> None:
-    """Refuse test sets that differ by more in the number of any class, or contain none of one."""
+    """Refuse test sets whose numbers of a class differ by more, or that contain none of a class."""
     for members in classes:
         sizes = design.testing[:, members].sum(axis=1)
         if sizes.max() - sizes.min() > largest_difference or not sizes.min():
             of_class = "" if len(classes) == 1 else " of one class"
             raise ValueError(
                 f"the design tests between {sizes.min()} and {sizes.max()} observations{of_class} "
-                "at a time, and the test needs the same number each time"
+                "at a time, but the test needs the same number each time"
                 + ("" if len(classes) == 1 else ": use one of scikit-learn's stratified splitters")
             )

@@ -1,4 +1,4 @@
-"""What a result says: words, settings, diagnostics, notes, and rows of a comparison."""
+"""The content of a result: words, settings, diagnostics, notes, and rows of a comparison."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,32 +23,34 @@ __all__ = ["option_settings", "records", "result_from"]
 
 FEW_IN_CLASS, FEW_FOR_JACKKNIFE = 10, 8
 """With fewer observations than this in a class, tests with the influence variance reject several
-times too often, and those with the jackknife variance are rough."""
+times too often, and tests with the jackknife variance are rough."""
 
 FEW_TRAINING_SETS = 1000
-"""With fewer training sets than this for each pair the variance is known to be too small: with
-45 x 45 in all (10 in a class, K = 5), the paper's mean standard error is 0.095 where 0.126 is
-true."""
+"""With fewer training sets than this for each pair, the variance is known to be too small. With 45
+x 45 in total (10 in a class, K = 5), the paper's mean standard error is 0.095, and the true one is
+0.126."""
 
 LIBERAL = (
-    "Liberal in small samples: with Monte-Carlo cross-validation and the influence variance, "
-    "simulated tests at the nominal 5% level rejected equal AUCs in 25%, 14%, 10% and 7% of data "
-    "sets with 5, 10, 20 and 60 observations in a class, an AUC of 1/2 in 29%, 21%, 15% and 12%."
+    "The test rejects too often in small samples: with Monte-Carlo cross-validation and the "
+    "influence variance, simulated tests at the nominal 5% level rejected equal AUCs in 25%, 14%, "
+    "10% and 7% of data sets with 5, 10, 20 and 60 observations in a class, an AUC of 1/2 in 29%, "
+    "21%, 15% and 12%."
 )
 """See studies/reproductions/influence_size.py."""
 
 JACKKNIFE = (
-    "The jackknife variance is the influence variance with the effect of the learning sets in "
-    "full. Its expectation is not below the variance of the estimate from all learning sets."
+    "The jackknife variance is the influence variance with the full effect of the learning sets. "
+    "Its expectation is at least the variance of the estimate from all learning sets."
 )
 
 SHARE = (
-    " of the jackknife variance, which is too large by the effects of pairs of observations: the "
-    "share that the midpoint variance is of it with learning sets of half of each class."
+    " of the jackknife variance, which is too large by the effects of pairs of observations. The "
+    "share is the midpoint variance divided by the jackknife with learning sets of half of each "
+    "class."
 )
 NO_SHARE = (
-    "All of the jackknife variance: with learning sets of half of each class the midpoint variance "
-    "is not below it."
+    "The whole jackknife variance, because the midpoint variance is not below it with learning "
+    "sets of half of each class."
 )
 
 
@@ -62,7 +64,7 @@ def result_from(
     settings: Mapping[str, Any],
     reuse_notes: Sequence[str],
 ) -> TestResult:
-    """The result of a test, but for its seconds."""
+    """The result of a test, except its seconds."""
     scheme, source, hypothesis = options.scheme, estimates.source, question.hypothesis
     studied = study_variances(hypothesis, layout, scheme, estimates)
     per_learner = own_values(layout, options, estimates, settings)
@@ -94,7 +96,7 @@ def _method(layout: Layout, scheme: str) -> str:
 
 
 def _estimand(layout: Layout, scheme: str, metric: Metric, *, paired: bool) -> str:
-    """What is estimated, at which learning-set size."""
+    """The estimand, with its learning-set size."""
     subject = f"difference of {metric.plural}" if paired else metric.in_words
     if scheme == "bootstrap":
         return f"{subject} with bootstrap learning sets of {layout.n_obs}"
@@ -107,7 +109,7 @@ def _learn_size(layout: Layout, scheme: str) -> int | str:
 
 
 def option_settings(layout: Layout, options: InfluenceOptions) -> dict[str, Any]:
-    """The settings of a result that are this test's own, the seed left out."""
+    """The settings of a result that belong to this test, without the seed."""
     return {
         "metric": layout.metric,
         "scheme": options.scheme,
@@ -173,7 +175,7 @@ def records(scheme: str, n_fits: int, studied: Mapping[str, Studied]) -> list[di
 def _notes(
     layout: Layout, options: InfluenceOptions, estimates: InfluenceEstimates, *, tested: bool
 ) -> tuple[str, ...]:
-    """What a reader has to know of the result; `tested` where there is a null value."""
+    """The notes for the reader of the result; `tested` if there is a null value."""
     listed = [
         "Assumes independent observations and learners that do not depend on the order of rows."
     ]
@@ -190,7 +192,7 @@ def _notes(
     added = estimates.resamples.n_repeats - options.n_repeats
     if added:
         listed.append(
-            f"{added} repeats were added to the {options.n_repeats} asked for, until every "
+            f"{added} repeats were added to the {options.n_repeats} requested ones, until every "
             f"{layout.unit} had been tested."
         )
     noise, variance = estimates.influence.mc_bias_variance, estimates.influence.variance
@@ -203,14 +205,14 @@ def _notes(
 
 
 def _class_notes(layout: Layout, options: InfluenceOptions) -> list[str]:
-    """Whether classes are too small, and why an AUC has the paper's variance, if it has."""
+    """Notes on small classes, and on why an AUC has the paper's variance, if it has."""
     if not layout.ranks_pairs:
         return []
     listed = []
     jackknife, smallest = options.variance in JACKKNIFES, min(map(len, layout.classes))
     if smallest < (FEW_FOR_JACKKNIFE if jackknife else FEW_IN_CLASS):
         small_class_effect = (
-            "the standard error is rough, and so is all that rests on it"
+            "the standard error is rough, and so are interval and p-value"
             if jackknife
             else "trust neither the standard error nor the p-value"
         )
@@ -236,25 +238,25 @@ def _scheme_notes(
     if options.scheme in SINGLE:
         scheme_words = SCHEME_WORDS[options.scheme]
         return [
-            f"{scheme_words[0].upper()}{scheme_words[1:]} is not "
-            f"smooth: every {layout.unit} is tested by one rule only, so that terms II and III are "
-            "equal and the influence variance is the naive one, of values treated as independent. "
-            "scheme='monte_carlo' or 'repeated' is smooth."
+            f"{scheme_words[0].upper()}{scheme_words[1:]} is not smooth: every {layout.unit} is "
+            "tested by one rule only, so terms II and III are equal, and the influence variance "
+            "is the naive one, which treats values as independent. scheme='monte_carlo' or "
+            "'repeated' is smooth."
         ]
     _, sets_per_test = estimates.resamples.training_sets
     if options.variance == "influence" and sets_per_test < FEW_TRAINING_SETS:
         return [
-            f"Only {sets_per_test:.0f} training sets are possible for each {layout.unit} "
-            "that is tested: the influence variance is then too small."
+            f"Only {sets_per_test:.0f} training sets are possible for each tested {layout.unit}, "
+            "so the influence variance is too small."
         ]
     return []
 
 
 def _variance_notes(variance: str) -> list[str]:
-    """What the other variances leave out."""
+    """The note on the limits of the other variances."""
     if variance.startswith("adhoc"):
         return [
-            "Ad-hoc variances treat folds (or repeats) as independent, which they are not; they "
+            "Ad-hoc variances treat folds (or repeats) as independent although they are not; they "
             "have no theory."
         ]
     if variance == "term_1":

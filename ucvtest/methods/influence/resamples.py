@@ -1,7 +1,7 @@
-"""Resampling designs of whole folds and bootstrap samples, row by row when they are needed.
+"""Resampling designs of whole folds and bootstrap samples, made row by row on demand.
 
-A row is one learning set with what is tested on it. Designs keep one or two bytes for each
-repeat and observation; rows are made in parts, so that memory stays bounded.
+A row is one learning set with its tested observations. Designs keep one or two bytes for each
+repeat and observation. Rows are made in parts, so that memory stays bounded.
 """
 
 from abc import ABC, abstractmethod
@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 DRAW_CELLS = 2_000_000
-"""Cells (repeats, or rows, times observations) that are drawn or counted at a time."""
+"""Number of cells (repeats, or rows, times observations) drawn or counted at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Resamples(ABC):
-    """The observations of each class, and what is drawn of them, (M, n): a row a repeat."""
+    """The observations of each class, and the draws, (M, n), with a row for each repeat."""
 
     classes: Sequence[np.ndarray]
     drawn: np.ndarray
@@ -49,15 +49,15 @@ class Resamples(ABC):
 
     @abstractmethod
     def rows(self, first_row: int, end_row: int) -> Rows:
-        """Some of the rows; those of one repeat follow one another."""
+        """Some of the rows; rows of one repeat are adjacent."""
 
     @property
     @abstractmethod
     def training_sets(self) -> tuple[float, float]:
-        """How many different learning sets are possible: in all, and for one tested pair."""
+        """Number of possible learning sets: in total, and for one tested pair."""
 
     def parts(self, most_cells: int, most_rows: int | None = None) -> Iterator[Rows]:
-        """All rows, in parts of so many cells (and rows) at most."""
+        """All rows, in parts with a limited number of cells (and rows)."""
         for row_batch in row_batches(self.n_rows, self.drawn.shape[1], most_cells, most_rows):
             yield self.rows(row_batch.start, row_batch.stop)
 
@@ -95,7 +95,7 @@ class Folds(Resamples):
         return self.n_repeats * prod(self.n_tested_folds)
 
     def rows(self, first_row: int, end_row: int) -> Rows:
-        """Some of the rows; those of one repeat follow one another."""
+        """Some of the rows; rows of one repeat are adjacent."""
         number = np.arange(first_row, min(end_row, self.n_rows))
         repeat, combination = np.divmod(number, prod(self.n_tested_folds))
         tested_fold = np.empty((len(number), self.drawn.shape[1]), dtype=self.drawn.dtype)
@@ -116,7 +116,7 @@ class Folds(Resamples):
 
     @property
     def training_sets(self) -> tuple[float, float]:
-        """How many different learning sets are possible: in all, and for one tested pair."""
+        """Number of possible learning sets: in total, and for one tested pair."""
         sizes = [int((self.drawn[0, members] == 0).sum()) for members in self.classes]
         numbers = [len(members) for members in self.classes]
         total = prod(comb(n, k) for n, k in zip(numbers, sizes, strict=True))
@@ -126,7 +126,7 @@ class Folds(Resamples):
 
 @dataclass(frozen=True, eq=False)
 class WholeFolds(Folds):
-    """Partitions of the whole sample into K folds, which contain members of every class.
+    """Partitions of the whole sample into K folds that contain members of every class.
 
     They are tested one after the other; `n_tested_folds` is K for each class.
     """
@@ -137,7 +137,7 @@ class WholeFolds(Folds):
         return self.n_repeats * self.n_tested_folds[0]
 
     def rows(self, first_row: int, end_row: int) -> Rows:
-        """Some of the rows; those of one repeat follow one another."""
+        """Some of the rows; rows of one repeat are adjacent."""
         number = np.arange(first_row, min(end_row, self.n_rows))
         repeat, fold = np.divmod(number, self.n_tested_folds[0])
         tested = self.drawn[repeat] == fold[:, None]
@@ -146,7 +146,7 @@ class WholeFolds(Folds):
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap(Resamples):
-    """Bootstrap samples of each class, drawn as counts; what is not in the sample is tested."""
+    """Bootstrap samples of each class, drawn as counts; the rest is tested."""
 
     @property
     def n_rows(self) -> int:
@@ -160,7 +160,7 @@ class Bootstrap(Resamples):
 
     @property
     def training_sets(self) -> tuple[float, float]:
-        """How many different samples are possible: in all, and without a given pair."""
+        """Number of possible samples: in total, and without a given pair."""
         numbers = [len(members) for members in self.classes]
         total = prod(comb(2 * n - 1, n) for n in numbers)
         return _as_float(total), _as_float(prod(comb(2 * n - 2, n) for n in numbers))
@@ -176,9 +176,9 @@ def draw_folds(
 ) -> Folds:
     """Draw partitions of each class into folds whose sizes differ by one at most.
 
-    All are tested (in all combinations), or a single one in each repeat, of floor(n_k/K)
-    observations in a class of n_k. Drawn repeat by repeat: they do not depend on how many are asked
-    for at a time.
+    All folds are tested (in all combinations), or a single one in each repeat, with floor(n_k/K)
+    observations in a class of n_k. Folds are drawn repeat by repeat, so they do not depend on how
+    many are drawn at a time.
     """
     n = sum(map(len, classes))
     fold = np.empty((n_repeats, n), dtype=np.min_scalar_type(n_folds))
@@ -198,7 +198,7 @@ def draw_folds(
 
 
 def single_folds(classes: Sequence[np.ndarray]) -> Folds:
-    """Every observation (of each class) a fold of its own: leave-one-out, or one of each class."""
+    """Every observation (of each class) is a fold: leave-one-out, or one of each class."""
     n = sum(map(len, classes))
     fold = np.empty((1, n), dtype=np.min_scalar_type(n))
     for members in classes:
@@ -209,7 +209,7 @@ def single_folds(classes: Sequence[np.ndarray]) -> Folds:
 def draw_bootstrap(
     rng: np.random.Generator, n_repeats: int, classes: Sequence[np.ndarray]
 ) -> Bootstrap:
-    """Draw bootstrap samples, of each class by itself."""
+    """Draw bootstrap samples, separately in each class."""
     n = sum(map(len, classes))
     counts = np.zeros((n_repeats, n), dtype=np.uint16)
     for rows in row_batches(n_repeats, n, DRAW_CELLS):

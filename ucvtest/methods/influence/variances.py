@@ -1,4 +1,4 @@
-"""The variance estimates of a scheme, and the test that each of them gives."""
+"""The variance estimates of a scheme, and the test with each of them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,19 +25,19 @@ from ucvtest.stats.wald import reference_of
 __all__ = ["JACKKNIFES", "Studied", "mc_se_of_estimate", "own_values", "study_variances"]
 
 ROUNDING = 1e-12
-"""Standard errors that are taken for rounding."""
+"""Standard errors up to this value are rounding error."""
 
 ROUGH, ROUGH_JACKKNIFE = 0.25, 0.5
-"""Monte-Carlo error, as a share of a variance, above which there is no answer. The jackknife
-variance is free of the bias that such noise adds to squares, and has t's wider tails."""
+"""Largest Monte-Carlo error, as a share of a variance, for an answer. The jackknife variance does
+not have the bias that such noise adds to squares, and uses t's wider tails."""
 
 JACKKNIFES = ("jackknife", "share")
-"""Variances made for small samples."""
+"""Variances for small samples."""
 
 
 @dataclass(frozen=True)
 class _Variance:
-    """A variance and its Monte-Carlo standard error, NaN where it has none.
+    """A variance and its Monte-Carlo standard error; NaN if it is not known.
 
     `df` are degrees of freedom for Student's t; NaN for the normal distribution.
     """
@@ -60,8 +60,7 @@ def study_variances(
 ) -> dict[str, Studied]:
     """The test with each of the variances that exist for the scheme, by their names.
 
-    One AUC has the interval and the p-value of the logit scale, where its variance is made for
-    small samples.
+    One AUC has interval and p-value on the logit scale if its variance is for small samples.
     """
     one_auc = layout.ranks_pairs and not estimates.source.paired
     studied = {}
@@ -86,7 +85,7 @@ def own_values(
     estimates: InfluenceEstimates,
     settings: Mapping[str, Any],
 ) -> PerLearnerEstimates:
-    """What each of two learners reaches alone, with the error that the same variance gives."""
+    """The estimates of each of two learners alone, with the error by the same variance."""
     if not estimates.source.paired:
         return PerLearnerEstimates()
     hypothesis = Hypothesis(math.nan, "two-sided")
@@ -105,7 +104,7 @@ def own_values(
 
 
 def mc_se_of_estimate(scheme: str, estimates: InfluenceEstimates) -> float:
-    """Monte-Carlo standard error of the estimate; 0 where nothing is drawn."""
+    """Monte-Carlo standard error of the estimate; 0 if nothing is drawn."""
     return 0.0 if scheme == "leave_one_out" else estimates.influence.mc_se
 
 
@@ -137,7 +136,7 @@ def _variances(layout: Layout, scheme: str, estimates: InfluenceEstimates) -> di
 
 
 def _jackknife(layout: Layout, n_tested: tuple[int, ...], influence: Influence) -> _Variance:
-    """The repaired influence variance, by class: without Monte-Carlo noise, unless none is left.
+    """The jackknife variance, by class, without Monte-Carlo noise if a variance remains.
 
     Welch's degrees of freedom.
     """
@@ -200,7 +199,7 @@ def _status(
     sampled, n_repeats = scheme not in SINGLE, estimates.resamples.n_repeats
     if sampled and n_repeats < MIN_REPEATS:
         return (
-            f"too few resamples: {n_repeats} repeats do not suffice to estimate their Monte-Carlo "
+            f"too few resamples: {n_repeats} repeats are not enough to estimate their Monte-Carlo "
             f"error; raise n_repeats to at least {MIN_REPEATS}"
         )
     if not variance.variance > ROUNDING**2:
@@ -221,5 +220,5 @@ def _why_zero(layout: Layout, estimates: InfluenceEstimates) -> str:
     if not layout.ranks_pairs:
         return "every observation was predicted equally well"
     if estimates.all_tied:
-        return "all scores were equal: the learner tells no observation from another"
+        return "all scores were equal: the learner does not distinguish observations"
     return "every observation was ranked equally well"

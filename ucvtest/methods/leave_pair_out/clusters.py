@@ -1,4 +1,4 @@
-"""Leave-pair-out errors where observations come in clusters: every pair of these is left out."""
+"""Leave-pair-out errors for observations in clusters: every pair of clusters is left out."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -27,13 +27,13 @@ from ucvtest.stats.cluster_permutation import ExchangeableLabels
 __all__ = ["cluster_errors"]
 
 CELLS_PER_BATCH = 4_000_000
-"""Numbers in the arrays of one batch of labelings: 32 MB each."""
+"""Most numbers in the arrays of one batch of labelings: 32 MB each."""
 
 TIE = 1e-11
 """As for pairs of observations: see `ucvtest.kernels.leave_pair_out`."""
 
 DIGITS = 9
-"""Errors are weighted sums, whose rounding must not tell equal ones apart."""
+"""Errors are weighted sums; rounding must not make equal ones different."""
 
 
 def cluster_errors(
@@ -45,7 +45,7 @@ def cluster_errors(
         try:
             return _OfSmoother(sample, jitted_learner, clusters)
         except ValueError:
-            # scikit-learn has a rule of its own for equations that are singular.
+            # scikit-learn has its own rule for singular equations.
             if jitted_learner is learner:
                 raise
     if isinstance(jitted_learner, NearestNeighbors):
@@ -58,7 +58,7 @@ class ClusterErrors(PairErrors):
 
     exchangeable: ExchangeableLabels
     tolerance: np.ndarray | float = 0.0
-    """Differences of two scores, (n, n), that are rounding."""
+    """Differences of two scores, (n, n), that are rounding error."""
 
     def __init__(self, sample: Sample, clusters: Clusters) -> None:
         self._clusters, self._index = clusters, clusters.groups.index
@@ -102,7 +102,7 @@ class ClusterErrors(PairErrors):
         return is_in_class.astype(float) @ np.eye(self._clusters.n_groups)[self._index]
 
     def _weights(self, is_in_class: np.ndarray) -> np.ndarray:
-        """How much each chosen row counts, (P, n); 0 of others."""
+        """The weight of each chosen row, (P, n); 0 for others."""
         if self._clusters.weight == "row":
             return is_in_class.astype(float)
         return is_in_class / np.maximum(self._by_cluster(is_in_class)[:, self._index], 1)
@@ -140,7 +140,7 @@ class _OfSmoother(ClusterErrors):
 
 
 class _OfNeighbours(ClusterErrors):
-    """k nearest neighbours: who they are depends on no label."""
+    """k nearest neighbours, which do not depend on labels."""
 
     error_method = "closed form"
 
@@ -200,5 +200,5 @@ class _OfFits(ClusterErrors):
 
 
 def _other(own_cluster: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """The cluster of each pair (..., 2) that is not the own one."""
+    """The other cluster of each pair (..., 2)."""
     return pairs.sum(axis=-1) - own_cluster

@@ -1,4 +1,4 @@
-"""The errors of the observed labels, and the null distribution that they are compared with."""
+"""The errors of the observed labels, and their null distribution."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ LABELINGS_PER_BATCH = 4096
 class LeavePairOutEstimates:
     """The errors of the observed labels, and their null distributions.
 
-    Tied pairs count one half in `n_errors`; `ties` counts those that a learner's own rule decided.
+    Tied pairs count one half in `n_errors`; `ties` counts pairs that a learner's rule decided.
     There are several nulls for "empirical", and none for "supremum".
     """
 
@@ -40,7 +40,7 @@ class LeavePairOutEstimates:
 
 
 def errors_for(question: Question, execution: Execution) -> PairErrors:
-    """What counts the errors: of scores that are given, or of a learner, the fastest way it has."""
+    """The counter of errors: of given scores, or of a learner in its fastest way."""
     if question.observed is not None:
         return GivenErrors(question.observed, question.target)
     problem = question.data("a permutation")
@@ -57,7 +57,7 @@ def estimate(
     execution: Execution,
     learner: str,
 ) -> LeavePairOutEstimates:
-    """Count the errors of the observed labels, and of those that they are compared with."""
+    """Count the errors of the observed labels, and of the labels that they are compared with."""
     permuted = options.pvalue == "permutation"
     sizes = errors.sizes(labels)
     if permuted:
@@ -75,10 +75,10 @@ def estimate(
     if permuted:
         if not execution.progress.duration_announced:
             announce(errors, labels, options, seconds, learner, execution)
-            # To announce it may have taken another labeling.
+            # The announcement may have needed another labeling.
             execution.announce_total(n_permutations * sizes.n_fits, at_most=at_most)
         null, sequence = _permutations(errors, labels, n_errors, options, execution)
-        # The observed labeling is one of all, or comes on top of those that were drawn.
+        # The observed labeling is one of all labelings, or is added to the drawn ones.
         n_labelings = int(null.counts.sum()) + null.sampled
         nulls = {"permutation": null}
     elif options.pvalue != "supremum":
@@ -93,7 +93,7 @@ def estimate(
 def _known_nulls(
     sizes: Sizes, options: LeavePairOutOptions, generator: np.random.Generator
 ) -> Mapping[str, NullDistribution]:
-    """Null distributions that need no fits of the learner."""
+    """Null distributions that do not need fits of the learner."""
     if options.pvalue == "wmw":
         return {"wmw": wilcoxon_null(sizes.n_obs, sizes.n_positive)}
     return simulated_nulls(sizes.n_negative, sizes.n_positive, options.n_simulations, generator)
@@ -106,7 +106,7 @@ def _permutations(
     options: LeavePairOutOptions,
     execution: Execution,
 ) -> tuple[NullDistribution, SequentialPvalue | None]:
-    """Errors under permuted labels; of the observed ones as they were counted."""
+    """Errors under permuted labels; errors of the observed labels are already counted."""
     size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size
     exact = options.n_permutations == "exact"
     if exact:
@@ -114,7 +114,7 @@ def _permutations(
         stopping = None
     else:
         n_drawn = int(options.n_permutations)
-        # What never comes together ends with the last draw.
+        # Without enough such errors, the sequence ends with the last draw.
         stop_after = n_drawn + 1 if options.stop_after is None else options.stop_after
         at_once = 1 if options.stop_after and errors.error_method == "fits" else size
         stopping = BatchSizes(n_drawn, stop_after, size, at_once)
@@ -125,7 +125,7 @@ def _permutations(
         n_wrong, tied = _count(errors, labelings, execution)
         batch_errors = n_wrong + tied / 2
         if exact:
-            # Fits with randomness of their own may differ when they are repeated.
+            # Fits with their own randomness may differ when they are repeated.
             batch_errors[(labelings == labels).all(axis=1)] = n_errors
         counted.append(batch_errors)
         if stopping is not None:
@@ -143,8 +143,8 @@ def _random_labelings(
     generator: np.random.Generator,
     exchangeable: ExchangeableLabels | None,
 ) -> Iterator[np.ndarray]:
-    # Labelings and the seeds of fits come from generators of their own, so that neither depends
-    # on how many are drawn at a time.
+    # Labelings and the seeds of fits come from separate generators, so that neither depends on how
+    # many are drawn at a time.
     (draws,) = generator.spawn(1)
     while size := stopping.next_size():
         if exchangeable is None:

@@ -1,4 +1,4 @@
-"""How long the fits on permuted labels will take, said before they start."""
+"""Prediction of the time of the fits on permuted labels, before they start."""
 
 import time
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ __all__ = ["Forecast", "affordable_labelings", "announce", "forecast"]
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a fit will cost.
+    """The cost of a fit.
 
     Parameters
     ----------
     n_fits : int
         Model fits, one for each held-out pair of each labeling.
     seconds : float
-        For all of them, from the time that one labeling took.
+        The time of all fits, from the time of one labeling.
     """
 
     n_fits: int
@@ -33,7 +33,7 @@ class Forecast:
 
 
 def forecast(errors: PairErrors, labels: np.ndarray, options: LeavePairOutOptions) -> Forecast:
-    """Evaluate the observed labeling with a watch; twice where the first call compiles."""
+    """Time the observed labeling, twice if the first call compiles."""
     if errors.error_method != "fits":
         _seconds(errors, labels)
     sizes = errors.sizes(labels)
@@ -44,7 +44,7 @@ def forecast(errors: PairErrors, labels: np.ndarray, options: LeavePairOutOption
 def affordable_labelings(
     question: Question, errors: PairErrors, max_seconds: float, execution: Execution
 ) -> int:
-    """Labelings that there is time for, the observed one among them."""
+    """Number of labelings that fit into the time, including the observed one."""
     labels = question.target == 1.0
     if errors.error_method == "closed form":
         return _in_closed_form(errors, labels, max_seconds)
@@ -55,7 +55,7 @@ def affordable_labelings(
 
 
 def _in_closed_form(errors: PairErrors, labels: np.ndarray, max_seconds: float) -> int:
-    """Labelings that there is time for by a closed form; what is tried is no answer."""
+    """Number of labelings that fit into the time by a closed form; trials are discarded."""
     rng, ties = np.random.default_rng(0), errors.ties.copy()
 
     def trial(size: int) -> None:
@@ -75,9 +75,9 @@ def announce(
     learner: str,
     execution: Execution,
 ) -> None:
-    """Warn if the fits will take long; `seconds` is what the observed labeling took.
+    """Warn if the fits will take long; `seconds` is the time of the observed labeling.
 
-    Fits are announced as they are done, without what took workers to start, or to compile.
+    Fits are announced as they are done, without the time to start workers or to compile.
     """
     if errors.error_method in FITTING:
         return
@@ -91,16 +91,16 @@ def announce(
         f"{n_labelings * sizes.n_fits} fits of {learner}",
         n_labelings * seconds,
         "A smaller n_permutations, max_seconds, more n_jobs, or a learner with a closed form "
-        "(ridge, kernel_ridge, knn, lda) takes less",
+        "(ridge, kernel_ridge, knn, lda) needs less time",
     )
 
 
 def _seconds(errors: PairErrors, labels: np.ndarray) -> float:
-    """How long one labeling takes, of as many as are counted in one call."""
+    """The time of one labeling, if this number is counted in one call."""
     size = LABELINGS_PER_CALL if errors.error_method == "closed form" else 1
     ties = errors.ties.copy()
     clock_start = time.perf_counter()
-    # A generator of its own, so that looking ahead changes no draw.
+    # A separate generator, so that trials do not change draws.
     errors.count(np.tile(labels, (size, 1)), np.random.default_rng(0))
     seconds = (time.perf_counter() - clock_start) / size
     errors.ties = ties

@@ -132,7 +132,7 @@ class LeavePairOutTest(HypothesisTest):
     ) -> None:
         if scoring is not None:
             self.check_loss(chosen_loss(None, scoring), scoring=scoring)
-        # Before the labels are looked at, among which a missing one would be a number.
+        # Before the labels are read, in which a missing label would be a number.
         X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
         check_labels(y, pos_label)
         question = self.question_of(
@@ -150,8 +150,8 @@ class LeavePairOutTest(HypothesisTest):
     def _ask(self, question: Question) -> None:
         if question.design is not None and question.clusters is not None:
             raise ValueError(
-                "losses have groups, whose null distribution needs fits on permuted labels: make "
-                "the test from X and y, or use InfluenceFunctionTest"
+                "losses have groups, but their null distribution needs fits on permuted labels: "
+                "make the test from X and y, or use InfluenceFunctionTest"
             )
         super()._ask(question)
         question = question.with_hypothesis(Hypothesis(self.default_auc, "greater"))
@@ -194,16 +194,16 @@ class LeavePairOutTest(HypothesisTest):
     def from_losses(  # type: ignore[override]  # one learner, and a null hypothesis of its own
         cls, losses: Losses, learner: str | int | None = None, other: None = None
     ) -> Self:
-        """The test on scores that exist: `fit` then fits no model.
+        """Create the test from existing scores; `fit` then does not fit models.
 
         Parameters
         ----------
         losses : Losses
-            Of ``loss="auc"``.
+            Losses with ``loss="auc"``.
         learner : str or int, optional
-            Name or place in `losses`; must be given where there are several.
+            Name or position in `losses`; needed if there are several.
         other : None
-            Refused: the test compares no learners.
+            Refused, because the test does not compare learners.
 
         Returns
         -------
@@ -213,16 +213,16 @@ class LeavePairOutTest(HypothesisTest):
         Raises
         ------
         ValueError
-            If the losses are no scores, or their design does not leave out every pair once.
+            If the losses are not scores, or their design does not leave out every pair once.
         """
         if other is not None:
             raise ValueError(
-                f"{cls.__name__} compares no learners: leave other out, or use "
+                f"{cls.__name__} does not compare learners: leave other out, or use "
                 "InfluenceFunctionTest"
             )
         if learner is None and isinstance(losses, Losses) and len(losses.learners) > 1:
             raise ValueError(
-                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), and "
+                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), but "
                 "the test is about one: name learner"
             )
         user_scores = chosen_learners(losses, learner, None)
@@ -230,7 +230,7 @@ class LeavePairOutTest(HypothesisTest):
 
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool = False, scoring: Any = None) -> None:
-        """Refuse what is not the AUC."""
+        """Refuse any metric but the AUC."""
         cls.refuse_metric(loss)
         metric = metric_of(loss)
         if metric is not None and metric.ranks_pairs:
@@ -241,13 +241,13 @@ class LeavePairOutTest(HypothesisTest):
             )
         name = loss.name if isinstance(loss, Metric) else loss
         raise ValueError(
-            f"losses are of loss={name!r}, and the test needs scores: use "
-            "uv.evaluate(..., loss='auc')"
+            f"losses are of loss={name!r}, but the test needs scores: use uv.evaluate(..., "
+            "loss='auc')"
         )
 
     @property
     def estimand(self) -> str:
-        """What is estimated, in words."""
+        """The estimand in words."""
         return f"leave-pair-out AUC at learning-set size {self.question.n_units - 2}"
 
     @property
@@ -278,27 +278,27 @@ class LeavePairOutTest(HypothesisTest):
         batch_size: int | None = None,
         progress: bool | None = None,
     ) -> TestResult:
-        """Count the errors and compare them with a null distribution.
+        """Count the errors and compare their number with a null distribution.
 
         Parameters
         ----------
         pvalue : {"permutation", "supremum", "wmw", "empirical"}
             "permutation" counts the errors under permuted labels, and is exact for this learner on
-            these data. "supremum" is the largest probability that any algorithm has of making so
-            few errors, or an upper bound for it: valid without further fits, and conservative.
-            "wmw" is the distribution for a fixed function; for a learner it can reject too often or
-            be conservative. "empirical" is the largest p-value over eight simulated settings of
-            ridge regression and nearest neighbours.
+            these data. "supremum" is the largest probability, over all algorithms, of making this
+            number of errors or fewer, or an upper bound for it: valid without further fits, and
+            conservative. "wmw" is the distribution for a fixed function; for a learner it can
+            reject too often or be conservative. "empirical" is the largest p-value over eight
+            simulated settings of ridge regression and nearest neighbours.
         n_permutations : int or "exact"
-            For "permutation": labelings drawn besides the observed one, p = (count + 1)/(P + 1);
-            or all C(n, n_1) of them, p = count/C(n, n_1).
+            For "permutation": the number P of labelings drawn in addition to the observed one, p =
+            (count + 1)/(P + 1); or all C(n, n_1) labelings, p = count/C(n, n_1).
         n_simulations : int
             For "empirical": samples for each setting.
         stop_after : int, optional
             For "permutation": stop once this number of permuted labelings have as few errors as the
             real one or fewer, ties counted: p = stop_after/l after l labelings (Besag and Clifford
             1991), else (count + 1)/(P + 1). This saves most of the fits if there is no signal (10
-            is a usual choice), and is for learners that are fitted one by one.
+            is a common choice). It is for learners that are fitted one by one.
         max_seconds : float, optional
             Approximate limit on the seconds of the fits. Some fits are timed, and for "permutation"
             `n_permutations` is reduced to the number that fits into the time. The labelings drawn
@@ -312,7 +312,7 @@ class LeavePairOutTest(HypothesisTest):
         -------
         TestResult
             ``statistic`` is U, ``estimate`` the AUC. ``diagnostics["null_errors"]`` and
-            ``["null_probabilities"]`` contain the null distribution of W where there is one.
+            ``["null_probabilities"]`` contain the null distribution of W if there is one.
 
         Raises
         ------
@@ -322,7 +322,7 @@ class LeavePairOutTest(HypothesisTest):
         Warns
         -----
         UcvtestWarning
-            If the permutations will take longer than a minute: how many fits, and how long,
+            If the permutations will take longer than a minute: the number of fits and their time,
             before they start.
         """
         options = self.fit_options(
@@ -333,7 +333,7 @@ class LeavePairOutTest(HypothesisTest):
             max_seconds=max_seconds,
         )
         if options.pvalue == "empirical":
-            # The settings that are simulated need draws, also where nothing is fitted.
+            # Simulated settings need draws, even if nothing is fitted.
             self.question.refuse_budget(n_jobs=n_jobs, batch_size=batch_size)
             execution = Execution.of(rng, n_jobs, batch_size)
         else:
@@ -356,12 +356,12 @@ class LeavePairOutTest(HypothesisTest):
         )
         if question.clusters is not None and options.pvalue != "permutation":
             raise ValueError(
-                f"pvalue={options.pvalue!r} is about independent observations, and there are "
+                f"pvalue={options.pvalue!r} is about independent observations, but there are "
                 "groups: use 'permutation'"
             )
         if question.design is not None and options.pvalue == "permutation":
             raise ValueError(
-                "pvalue='permutation' needs fits on permuted labels, and scores are given: use "
+                "pvalue='permutation' needs fits on permuted labels, but scores are given: use "
                 "'supremum', 'wmw' or 'empirical', or make the test from X and y"
             )
         question.refuse_budget(max_seconds=max_seconds)
@@ -395,7 +395,7 @@ class LeavePairOutTest(HypothesisTest):
         )
 
     def _seed(self, options: LeavePairOutOptions, execution: Execution) -> dict[str, Any]:
-        """The seed; of scores that are given theirs stays, unless settings are simulated."""
+        """The seed; given scores keep their seed, unless settings are simulated."""
         if options.pvalue == "empirical":
             return {"rng": execution.seed}
         return self.question.seed_settings(execution)
@@ -403,7 +403,7 @@ class LeavePairOutTest(HypothesisTest):
     def forecast(
         self, n_permutations: int | Literal["exact"] = 9999, *, n_jobs: int | None = None
     ) -> Forecast:
-        """How many fits a permutation p-value needs, and how long they will take.
+        """Predict the number of fits for a permutation p-value, and their time.
 
         Parameters
         ----------
@@ -422,8 +422,8 @@ class LeavePairOutTest(HypothesisTest):
 
         Notes
         -----
-        The observed labeling is evaluated with a watch; twice by jitted learners, which are
-        compiled the first time.
+        The observed labeling is timed; for jitted learners it is evaluated twice, because the first
+        call compiles.
         """
         self.question.data("forecast")
         options = self.fit_options("permutation", n_permutations)

@@ -1,4 +1,4 @@
-"""What a leave-pair-out test can be asked, and what is refused before the first fit."""
+"""The options of a leave-pair-out test, and refusals before the first fit."""
 
 from dataclasses import dataclass, replace
 from math import comb
@@ -31,21 +31,21 @@ N_SIMULATIONS = 10_000
 """Samples for each setting of the empirical p-value, as in the paper."""
 
 MATRICES, MAX_BYTES = 3, 2**31
-"""Matrices of a closed form, and the memory that they may take: 2.1 GB."""
+"""Number of matrices of a closed form, and their largest memory: 2.1 GB."""
 
 MAX_FITS = 5_000_000
-"""Fits for one labeling: with n = 2000 there are a million."""
+"""Most fits for one labeling; with n = 2000 there are a million."""
 
 _MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000}
-"""Most labelings that "exact" goes through, by what one of them costs."""
+"""Most labelings of "exact", by the cost of one labeling."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many observations there are.
+    """Numbers of observations.
 
-    Of observations in clusters: pairs within clusters, which are none, how many labelings there
-    are, and fits for each of them.
+    For observations in clusters: excluded pairs within clusters, the number of labelings, and the
+    fits for each labeling.
     """
 
     n_obs: int
@@ -89,9 +89,10 @@ class LeavePairOutOptions:
     n_simulations: int
     stop_after: int | None = None
     max_seconds: float | None = None
-    """Decides `n_permutations`, once fits have been tried, if there is no time for all."""
+    """The time that decides `n_permutations`, once fits have been timed, if it is too short for
+    all."""
     n_requested: int | None = None
-    """The permutations that were asked for, where there are fewer."""
+    """The number of requested permutations, if it was reduced."""
 
     @classmethod
     def of(
@@ -118,35 +119,35 @@ class LeavePairOutOptions:
         checked_stop = checked_stop_after(stop_after, n_permutations)
         if checked_stop is not None and pvalue != "permutation":
             raise ValueError(
-                f"stop_after={checked_stop} is about permutations, and pvalue is {pvalue!r:.60}: "
-                "leave it out"
+                f"stop_after={checked_stop} is about permutations, but pvalue is {pvalue!r:.60}: leave "
+                "it out"
             )
         check_seconds(max_seconds)
         if max_seconds is not None and pvalue == "permutation" and n_permutations == "exact":
             raise ValueError(
-                "max_seconds does not apply with n_permutations='exact', which says how many fits "
-                "there are: use a number of permutations"
+                "max_seconds does not apply with n_permutations='exact', which fixes the number of "
+                "fits: use a number of permutations"
             )
         return cls(pvalue, n_permutations, n_simulations, checked_stop, max_seconds)
 
     def within(self, labelings: int, sizes: Sizes) -> Self:
-        """The options with no more permutations than there is time for.
+        """The options with the number of permutations that fits into the time.
 
         The estimate needs every pair: without time for one labeling there is no answer.
         """
         assert self.max_seconds is not None
         least_labelings = 2 if self.pvalue == "permutation" else 1
         if labelings < least_labelings:
-            permuted = ", and permuted ones as many each" if least_labelings == 2 else ""
+            permuted = ", and permuted ones the same number each" if least_labelings == 2 else ""
             instead = (
-                "pvalue='supremum' or 'wmw', which permute nothing, "
+                "pvalue='supremum' or 'wmw', which do not permute labels, "
                 if least_labelings == 2
                 else ""
             )
             raise ValueError(
-                f"max_seconds={self.max_seconds:g} does not suffice: the observed labels need "
-                f"{sizes.n_fits} fits, one for each pair that is left out{permuted}: use {instead}"
-                "a learner with a closed form (ridge, kernel_ridge, knn, lda), n_jobs, "
+                f"max_seconds={self.max_seconds:g} is not enough: the observed labels need "
+                f"{sizes.n_fits} fits, one for each pair that is left out{permuted}: use "
+                f"{instead}a learner with a closed form (ridge, kernel_ridge, knn, lda), n_jobs, "
                 "UStatisticTest with loss='auc', or more seconds"
             )
         if least_labelings == 1:
@@ -166,7 +167,7 @@ class LeavePairOutOptions:
         return int(self.n_permutations) + 1
 
     def settings(self) -> dict[str, Any]:
-        """The options that decided something."""
+        """The options that affected the result."""
         decisive: dict[str, Any] = {"pvalue": self.pvalue}
         if self.pvalue == "permutation":
             decisive["n_permutations"] = self.n_permutations
@@ -187,12 +188,12 @@ def check_enumeration(
     if options.n_permutations == "exact" and n_labelings > most_labelings:
         raise ValueError(
             f"n_permutations='exact' needs {n_labelings} labelings with {sizes.n_pairs} pairs "
-            f"each, and learner {learner} allows {most_labelings}: use a number, such as 9999"
+            f"each, but learner {learner} allows {most_labelings}: use a number, such as 9999"
         )
 
 
 def check_size(n_obs: int, n_fits: int, *, closed_form: bool) -> None:
-    """Refuse, before the first fit, samples for which one labeling takes too much.
+    """Refuse, before the first fit, samples for which one labeling is too expensive.
 
     A closed form contains numbers for all pairs of observations; otherwise there are `n_fits` fits.
     """
@@ -201,18 +202,18 @@ def check_size(n_obs: int, n_fits: int, *, closed_form: bool) -> None:
     if closed_form and n_bytes > MAX_BYTES:
         raise ValueError(
             f"LeavePairOutTest with this learner keeps matrices of {n_obs} x {n_obs}, "
-            f"{n_bytes / 1e9:.3g} GB, and {MAX_BYTES / 1e9:.3g} GB are the limit: {instead}"
+            f"{n_bytes / 1e9:.3g} GB, but {MAX_BYTES / 1e9:.3g} GB are the limit: {instead}"
         )
     if not closed_form and n_fits > MAX_FITS:
         raise ValueError(
             f"LeavePairOutTest needs {n_fits} fits for the observed labels alone, one for each "
-            f"pair, and {MAX_FITS} are the limit: {instead}, or a learner with a closed form "
+            f"pair, but {MAX_FITS} are the limit: {instead}, or a learner with a closed form "
             "(ridge, kernel_ridge, knn, lda)"
         )
 
 
 def check_labels(y: Any, pos_label: Any) -> None:
-    """Refuse real values in the place of labels."""
+    """Refuse real values instead of labels."""
     if pos_label is None and as_response(y).ndim == 1 and not response_has_classes(y):
         raise ValueError(
             "y must contain labels of two classes, but it contains real values: "
@@ -224,12 +225,12 @@ def check_clusters(clusters: Clusters, labels: np.ndarray) -> None:
     """Refuse too few clusters, or a single labeling."""
     if clusters.n_groups < 4:
         raise ValueError(
-            f"groups names {clusters.n_groups} groups: without two of them, two at least must "
-            "be left to learn from"
+            f"groups names {clusters.n_groups} groups: without two of them, at least two must "
+            "remain to learn from"
         )
     if ExchangeableLabels.of(labels, clusters.groups.index).n_labelings == 1:
         raise ValueError(
-            "groups leave one labeling alone: labels are permuted within groups, and those of "
+            "groups leave only one labeling: labels are permuted within groups, and labels of "
             "groups with one label among groups of the same size"
         )
 
@@ -247,7 +248,6 @@ def check_class_sizes(classes: Any, codes: Any) -> None:
         label, n = classes.tolist()[smaller_class], int(sizes.sum())
         raise ValueError(
             f"y contains the label {label!r} once: without it a rule has a single class to learn "
-            f"from. Two or more are needed. What remains possible is a score that is not learnt "
-            f"from these labels, with scipy.stats.mannwhitneyu(method='exact'): its smallest "
-            f"p-value is 1/{n}"
+            "from. Two or more are needed. For a score that is not learnt from these labels, use "
+            f"scipy.stats.mannwhitneyu(method='exact'): its smallest p-value is 1/{n}"
         )

@@ -1,4 +1,4 @@
-"""Leave-pair-out errors of one learner for many labelings of one sample, the fastest way it has."""
+"""Leave-pair-out errors of one learner for many labelings of one sample, in its fastest way."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -27,28 +27,28 @@ from ucvtest.stats.cluster_permutation import ExchangeableLabels
 __all__ = ["FITTING", "GivenErrors", "PairErrors", "pair_errors", "refitting"]
 
 CELLS_PER_BATCH = 4_000_000
-"""Numbers in the arrays of one batch of fits: 32 MB each."""
+"""Most numbers in the arrays of one batch of fits: 32 MB each."""
 
 
 FITTED_PAIRS = 1000
 """Pairs up to which jitted fits of discriminant analysis are quicker than its closed form."""
 
 FITTING = ("jitted fits", "fits")
-"""How errors are counted by fits, which are counted and announced themselves."""
+"""Ways to count errors by fits; these fits are counted and announced."""
 
 
 class PairErrors(ABC):
-    """Counts the errors of labelings; subclasses differ in how."""
+    """Counts the errors of labelings; subclasses do so in different ways."""
 
     error_method: str
     """"closed form", "jitted fits", "fits" or "given scores"."""
     ties: Counter[str]
-    """How often a learner's own rule for ties has decided, where the fits tell."""
+    """How often a learner's rule for ties has decided, if the fits show it."""
     exchangeable: ExchangeableLabels | None = None
-    """How labels change places, where observations come in clusters."""
+    """How labels are permuted, if observations come in clusters."""
 
     def sizes(self, labels: np.ndarray) -> Sizes:
-        """Observations and pairs, and what permutations of these labels need."""
+        """Observations and pairs, and the needs of permutations of these labels."""
         return Sizes.of(labels)
 
     @abstractmethod
@@ -87,20 +87,20 @@ def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = 
 
 
 def refitting(sample: Sample, learner: Learner, execution: Execution | None) -> Evaluator:
-    """What fits again without every pair; an execution sees how far it is."""
+    """Fits again without every pair; an execution shows the progress."""
     n_jobs = None if execution is None else execution.n_jobs
     return Evaluator(sample, learner, "score", n_jobs=n_jobs, execution=execution)
 
 
 class _SmootherErrors(PairErrors):
-    """Ridge and kernel ridge: the hat matrix is that of every labeling."""
+    """Ridge and kernel ridge: the hat matrix is the same for every labeling."""
 
     error_method = "closed form"
 
     def __init__(self, sample: Sample, learner: Ridge | KernelRidge) -> None:
         self._hat = hat_matrix(learner, sample.matrix, sample.n_obs - 2)
         self.ties = Counter()
-        # Whether the others determine the fit depends on no label: found out before all else.
+        # Whether the others determine the fit does not depend on labels, so this is checked first.
         smoother_errors(self._hat, np.zeros((0, sample.n_obs), dtype=bool))
 
     def count(
@@ -111,7 +111,7 @@ class _SmootherErrors(PairErrors):
 
 
 class _NeighbourErrors(PairErrors):
-    """k nearest neighbours: one sort is that of every labeling."""
+    """k nearest neighbours: one sort serves every labeling."""
 
     error_method = "closed form"
 
@@ -210,14 +210,14 @@ class _DiscriminantErrors(PairErrors):
 
 
 class GivenErrors(PairErrors):
-    """Scores that exist: of the observed labeling, which is the only one they can be asked for."""
+    """Existing scores, which are only for the observed labeling."""
 
     error_method = "given scores"
 
     def __init__(self, difference: LossDifference, target: np.ndarray) -> None:
         positive, negative = pairs_of(difference.design, target)
         (scores,) = difference.values_by_learner.values()
-        # Of the two that are tested the one that comes first in the sample is the first.
+        # The first of the two tested observations is the one that comes first in the sample.
         first, second = scores.reshape(-1, 2).T
         of_positive = np.where(positive < negative, first, second)
         of_negative = np.where(positive < negative, second, first)
@@ -233,7 +233,7 @@ class GivenErrors(PairErrors):
 
 
 def _nearest(sample: Sample, k: int) -> tuple[np.ndarray, int]:
-    """The k + 1 nearest others (n, k + 1), and how many have equally distant ones among them."""
+    """The k + 1 nearest others (n, k + 1), and the number of observations with ties among them."""
     distance = squared_distances(sample.matrix)
     np.fill_diagonal(distance, -1.0)
     order = np.argsort(distance, axis=1, kind="stable")[:, 1:]

@@ -1,4 +1,4 @@
-"""What a leave-pair-out test says: p-value, status, notes, tables, and the null distribution."""
+"""The result of a leave-pair-out test: p-value, status, notes, tables, null distribution."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ LEVELS = (0.05, 0.01, 0.001)
 """Levels of the table of critical values."""
 
 LEVEL_SHOWN = 0.05
-"""Level that the picture of the null distribution shows."""
+"""Level in the picture of the null distribution."""
 
 LEAST_PERMUTATIONS = 19
 """Fewest permutations whose smallest p-value is 0.05."""
@@ -33,7 +33,7 @@ IN_WORDS: Mapping[PValue, str] = {
 }
 
 NOT_SET = ("other", "other_backend", "alternative", "null_value")
-"""What the settings of other tests say, and is no choice here."""
+"""Settings of other tests that are not a choice here."""
 
 
 def result_from(
@@ -46,7 +46,7 @@ def result_from(
     reuse_notes: Sequence[str],
     exchangeable: ExchangeableLabels | None = None,
 ) -> TestResult:
-    """The result of a test, but for its seconds."""
+    """The result of a test, except its seconds."""
     hypothesis = _NULL_HYPOTHESIS[options.pvalue]
     if exchangeable is not None:
         hypothesis = exchangeable.in_words
@@ -84,12 +84,12 @@ def result_from(
 def _pvalue(
     options: LeavePairOutOptions, sizes: Sizes, estimates: LeavePairOutEstimates
 ) -> tuple[float, str]:
-    """The p-value, and the name of the null distribution that gives it."""
+    """The p-value, and the name of its null distribution."""
     if options.pvalue == "supremum":
         return supremum_pvalue(estimates.n_errors, sizes.n_obs, sizes.n_positive), ""
     if estimates.sequence is not None:
         return estimates.sequence.pvalue, "permutation"
-    # Half an error more than a whole number is not what fixed functions have: rounded up.
+    # Fixed functions do not have half errors, so the number is rounded up.
     n_errors = math.ceil(estimates.n_errors) if options.pvalue == "wmw" else estimates.n_errors
     pvalues = {name: null.pvalue(n_errors) for name, null in estimates.nulls.items()}
     largest_null = max(pvalues, key=lambda name: pvalues[name])
@@ -129,11 +129,11 @@ def _status(sizes: Sizes, estimates: LeavePairOutEstimates) -> str:
     null = estimates.nulls.get("permutation")
     if estimates.n_ties == sizes.n_pairs:
         return (
-            "degenerate: every pair is tied, so the learner scores all observations the same; "
-            "use a learner that learns something, or a smaller penalty"
+            "degenerate: every pair is tied, so the learner scores all observations the same; use "
+            "another learner, or a smaller penalty"
         )
     if estimates.sequence is not None and estimates.sequence.stopped:
-        # Few draws are no fault then, nor are few different ones.
+        # Few draws, or few different ones, are then not a fault.
         return "ok"
     if null is not None and null.sampled and int(null.counts.sum()) < LEAST_PERMUTATIONS:
         return "too few permutations to reject at the 5% level: raise n_permutations to 999 or more"
@@ -176,7 +176,7 @@ def _notes(
         )
     if estimates.ties.get("distance_ties"):
         notes.append(
-            "Some neighbours are equally far away; earlier rows count as nearer, so the result "
+            "Some neighbours are equally far away. Earlier rows count as nearer, so the result "
             "depends on the order of the rows."
         )
     return tuple(notes)
@@ -185,27 +185,28 @@ def _notes(
 _NULL_HYPOTHESIS: Mapping[PValue, str] = {
     "permutation": INDEPENDENCE,
     "supremum": INDEPENDENCE,
-    # What a small p-value speaks against includes that nothing was learnt.
+    # The null hypothesis includes that nothing was learnt.
     "wmw": f"{INDEPENDENCE}, and the rule is not learnt from these labels",
     "empirical": f"{INDEPENDENCE}, and the learner errs as in the simulated settings",
 }
 
 _NULL_IN_WORDS: Mapping[PValue, str] = {
     "permutation": (
-        "The p-value is exact for this learner on these data: it assumes that under the null "
-        "hypothesis labels are exchangeable, and nothing else."
+        "The p-value is exact for this learner on these data. It only assumes that labels are "
+        "exchangeable under the null hypothesis."
     ),
     "supremum": (
-        "The p-value is valid for every learning algorithm: an upper bound on the share of "
-        "labelings for which any algorithm can make so few errors. It is conservative."
+        "The p-value is valid for every learning algorithm: it is an upper bound on the share of "
+        "labelings for which any algorithm can make this number of errors or fewer. It is "
+        "conservative."
     ),
     "wmw": (
-        "The Wilcoxon-Mann-Whitney distribution is that of a function that learnt nothing from "
-        "these labels; it is not a valid null distribution for a learner."
+        "The Wilcoxon-Mann-Whitney distribution is for a function that learnt nothing from these "
+        "labels; it is not a valid null distribution for a learner."
     ),
     "empirical": (
         "The p-value is the largest over simulated settings of ridge regression and nearest "
-        "neighbours: it is valid for these; for other learners it rests on experience."
+        "neighbours: it is valid for these; for other learners it relies on experience."
     ),
 }
 

@@ -43,7 +43,7 @@ CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The question of `select_model`, validated by `of`; learners are those that are fitted."""
+    """The question of `select_model`, validated by `of`, with the fitted learners."""
 
     sample: Sample
     loss: Loss
@@ -57,7 +57,7 @@ class Task:
 
     @property
     def units(self) -> np.ndarray:
-        """Number of each observation's cluster, or its own, (n,): what is left out together."""
+        """Number of each observation's cluster, or of itself, (n,), for leaving out units."""
         if self.clusters is None:
             return np.arange(self.sample.n_obs)
         return self.clusters.groups.index
@@ -73,9 +73,9 @@ class Task:
         n_folds: Any,
         n_left_out: Any,
     ) -> Self:
-        """Validate what a user asks of a sample and its learners."""
+        """Validate the user's question about a sample and learners."""
         sample, loss = problem.sample, problem.loss
-        assert loss is not None  # a problem without one has been asked for an output
+        assert loss is not None  # the problem has been asked for an output, so a loss exists
         clusters = problem.clusters
         chosen_criteria = _criteria(criterion, criteria, sample, loss, grouped=clusters is not None)
         n = problem.n_units
@@ -106,21 +106,21 @@ class Task:
         return cls(*task_fields, clusters, relabeling)
 
     def smooths(self, learner: Learner) -> bool:
-        """Whether a closed form stands for fits to permuted labels and without one observation."""
+        """Whether closed forms replace fits to permuted labels and without an observation."""
         return self.loss.name == "squared" and has_closed_form(learner)
 
     @property
     def fits_of_each(self) -> int:
-        """Fits of a learner that no closed form stands for."""
+        """Fits of a learner without a closed form."""
         n_kinds = sum(name in self.criteria for name in ("permutation", "rademacher"))
         left_out = self.n_left_out if "loo" in self.criteria else 0
         folds = self.n_folds if "kfold" in self.criteria else 0
         return 1 + n_kinds * self.n_permutations + left_out + folds
 
     def within(self, max_seconds: float, execution: Execution) -> Self:
-        """The task with no more labelings, and observations left out, than there is time for.
+        """The task with labelings and left-out observations reduced to the time.
 
-        Folds, of which another number would be another criterion, are fitted in any case.
+        All folds are always fitted, because another number of folds would be another criterion.
         """
         fitting = [learner for learner in self.learners if not self.smooths(learner)]
         n_kinds = sum(name in self.criteria for name in ("permutation", "rademacher"))
@@ -154,7 +154,7 @@ class Task:
         return replace(self, n_permutations=n_permutations, n_left_out=n_left_out)
 
     def _trial(self, learner: Learner, execution: Execution) -> Callable[[int], object]:
-        """Fits to all observations, whatever is learnt or left out: these take longest."""
+        """Fits to all observations, which take longest."""
         evaluator = Evaluator.run_by(execution.trial, self.sample, learner, self.loss.output)
 
         def fit(size: int) -> object:
@@ -169,7 +169,7 @@ class Task:
 def _criteria(
     criterion: Any, criteria: Sequence[Any] | None, sample: Sample, loss: Loss, *, grouped: bool
 ) -> tuple[Criterion, ...]:
-    """The criteria that are asked for, or by default those that apply."""
+    """The requested criteria, or by default all that apply."""
     if criteria is not None and (isinstance(criteria, str) or not isinstance(criteria, Sequence)):
         raise ValueError(f"criteria must be a list of {', '.join(CRITERIA)}, got {criteria!r:.60}")
     user_criteria = CRITERIA if criteria is None else (criterion, *criteria)
@@ -196,7 +196,7 @@ def _criteria(
 
 
 def _learn_size(learner: Learner, n_obs: int, n_folds: int, criteria: Sequence[Criterion]) -> int:
-    """The smallest learning set that any criterion asks for."""
+    """The smallest learning set of all criteria."""
     if isinstance(learner, Smoother):
         return n_obs
     size = n_obs - -(-n_obs // n_folds) if "kfold" in criteria else n_obs
@@ -205,11 +205,11 @@ def _learn_size(learner: Learner, n_obs: int, n_folds: int, criteria: Sequence[C
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """What is drawn once, so that chance is the same for every learner.
+    """The draws, which are the same for every learner.
 
-    One seed for each criterion and one for the learners' own randomness, the observations (or
-    clusters) that are left out one by one, and a random fold for every observation, classes shared
-    out evenly.
+    There is one seed for each criterion and one for the learners' own randomness. There are the
+    observations (or clusters) that are left out one by one, and a random fold for every
+    observation, with classes distributed evenly.
     """
 
     seeds: Mapping[str, int]
@@ -235,7 +235,7 @@ class Draws:
         return cls(seeds, np.sort(shuffled[: task.n_left_out]), fold[task.units])
 
     def generator(self, name: str) -> np.random.Generator:
-        """A generator that starts anew for every learner."""
+        """A generator that restarts for every learner."""
         return np.random.default_rng(self.seeds[name])
 
 
@@ -255,7 +255,7 @@ class Candidate:
         self.n_fits = 0
 
     def row(self) -> dict[str, float]:
-        """In-sample error, degrees of freedom and criteria; NaN where there are none."""
+        """In-sample error, degrees of freedom and criteria; NaN if they do not exist."""
         e_in = self._in_sample()
         degrees = math.nan if self._smoother is None else float(np.trace(self._smoother))
         return {
@@ -290,7 +290,7 @@ class Candidate:
         return float(losses["e_in"][0])
 
     def _mean(self, losses: np.ndarray, tested: np.ndarray | None = None) -> float:
-        """Mean loss of observations (n,), or of those that are tested, as clusters count them."""
+        """Mean loss of all or of tested observations (n,), with the weights of clusters."""
         clusters = self._task.clusters
         if clusters is None:
             return float(np.mean(losses if tested is None else losses[tested]))
@@ -330,7 +330,7 @@ class Candidate:
         if self._smoother is None or self._task.clusters is not None:
             return self._left_out(self._draws.left_out[:, None] == self._task.units)
         if has_hat_matrix(self._learner):
-            # The penalty of "mean" follows the number of observations that are left.
+            # The penalty of "mean" depends on the number of remaining observations.
             hat = hat_matrix(self._learner, self._sample.matrix, n - 1)
             if np.abs(1 - hat.diagonal()).min() > 1e-9:
                 held_out = held_out_predictions(hat, y, np.arange(n)[:, None])[:, 0]
@@ -343,7 +343,7 @@ class Candidate:
         return self._left_out(self._draws.fold == np.arange(self._task.n_folds)[:, None])
 
     def _left_out(self, testing: np.ndarray) -> float:
-        """Mean loss of the observations tested (R, n), each learnt without its row's."""
+        """Mean loss of the tested observations (R, n), each after learning without its row's."""
         seeds = self._draws.generator("fit").integers(2**31 - 1, size=len(testing))
         self.n_fits += len(testing)
         values = self._evaluator.predict(~testing, testing, seeds).values

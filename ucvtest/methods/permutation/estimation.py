@@ -1,4 +1,4 @@
-"""The permutation estimate: from labelings that are fitted, or in closed form."""
+"""The permutation estimate, from fitted labelings or in closed form."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -41,16 +41,16 @@ __all__ = [
 ]
 
 TIED = 100 * np.finfo(float).eps
-"""In-sample errors that differ by less are equal but for rounding, as a share of the error itself
-and of that on new labels: the errors of a rule that interpolates are rounding and nothing else."""
+"""In-sample errors that differ by less are equal up to rounding. It is a share of the error itself
+and of the error on new labels, because the errors of a rule that interpolates are only rounding."""
 
 JITTED_AT_ONCE = 256
-"""Labelings that take jitted learners hardly longer than one."""
+"""Number of labelings that jitted learners fit hardly slower than one."""
 
 
 @dataclass(frozen=True, eq=False)
 class PermutationEstimates:
-    """Estimates, and the labelings that they come from: None for the closed form."""
+    """Estimates, and the labelings behind them; None for the closed form."""
 
     e_in: float
     e_gen: float
@@ -80,7 +80,7 @@ def from_labelings(
     evaluator = Evaluator.run_by(execution, sample, learner, loss.output)
     if isinstance(options.n_permutations, int):
         execution.announce_total(options.n_permutations + 1, at_most=options.stop_after is not None)
-    # Seeds of the fits come from a stream of their own, so that labels depend on rng alone.
+    # Seeds of the fits come from a separate stream, so that labels depend only on rng.
     seeds = np.random.default_rng(int(execution.generator.integers(2**63 - 1)))
     observed_labels = sample.target[None]
     predictions = evaluator.predict_labelings(observed_labels, seeds.integers(2**31 - 1, size=1))
@@ -126,7 +126,10 @@ def labelings_within(
     execution: Execution,
     relabeling: Relabeling | None = None,
 ) -> int:
-    """Labelings that there is time for, besides the observed one; what is tried is no answer."""
+    """Number of labelings that fit into the time, without the observed one.
+
+    Trials are discarded.
+    """
     evaluator = Evaluator.run_by(execution.trial, sample, learner, loss.output)
     rng, seeds = np.random.default_rng(0), np.random.default_rng(0)
 
@@ -160,7 +163,7 @@ def _sequential(
     sample: Sample,
     relabeling: Relabeling | None,
 ) -> tuple[Optimism, SequentialPvalue]:
-    """Fit permuted labels until enough of them are fitted as well as the real ones."""
+    """Fit permuted labels until enough of them have errors as low as the real ones."""
     assert options.stop_after is not None
     size = batch_size(execution.batch_size, sample.target)
     at_once = JITTED_AT_ONCE if evaluator.jitted else 1

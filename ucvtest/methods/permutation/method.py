@@ -25,7 +25,7 @@ __all__ = ["PermutationComplexityTest"]
 
 
 class PermutationComplexityTest(HypothesisTest):
-    r"""Out-of-sample error of a learner, from how well it fits permuted labels.
+    r"""Out-of-sample error of a learner, estimated from its fit to permuted labels.
 
     Estimand: the expected loss, at a new observation, of the rule learnt from all n
     observations. The estimate is its in-sample error plus the optimism that the learner shows
@@ -73,7 +73,7 @@ class PermutationComplexityTest(HypothesisTest):
     ----------
     M. Magdon-Ismail, K. Mertsalov (2011), A permutation approach to validation: Theorems 1 to 4
     and 6, Corollary 4, section 2.3. Errata: the constants of Corollary 4 and Theorem 6 (see
-    `ucvtest.kernels.permutation`); Theorem 2 holds on average only with replacement. J. Besag,
+    `ucvtest.kernels.permutation`); Theorem 2 is true on average only with replacement. J. Besag,
     P. Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78.
 
     Examples
@@ -95,7 +95,7 @@ class PermutationComplexityTest(HypothesisTest):
     without_interval = "gives no interval"
     compares = False
     takes_groups = True
-    admits = "none: it needs fits to permuted labels, which no losses of resamples contain"
+    admits = "none: it needs fits to permuted labels, which losses of resamples do not contain"
     takes_losses = False
 
     def __init__(
@@ -132,7 +132,7 @@ class PermutationComplexityTest(HypothesisTest):
         check_response(question.data("a permutation test").sample)
         assert isinstance(question, DataQuestion)
         self._relabeling = Relabeling.of(question.target, question.clusters)
-        # Small in-sample errors speak against the null hypothesis, whatever else is asked.
+        # Small in-sample errors are evidence against the null hypothesis.
         fixed = question.with_hypothesis(Hypothesis(math.nan, "less"))
         self.question = fixed.ready(question.n_obs)
 
@@ -155,13 +155,13 @@ class PermutationComplexityTest(HypothesisTest):
         if isinstance(losses, Losses) and not losses.design.learns:
             cls.refuse_fixed_rules()
         raise ValueError(
-            f"{cls.__name__} accepts no losses: it needs fits to permuted labels; make the test "
-            "from X and y"
+            f"{cls.__name__} does not accept losses, because it needs fits to permuted labels: "
+            "make the test from X and y"
         )
 
     @property
     def estimand(self) -> str:
-        """What is estimated, in words."""
+        """The estimand in words."""
         loss_in_words = self.question.metric.in_words
         return f"out-of-sample {loss_in_words} of the rule learnt from all observations"
 

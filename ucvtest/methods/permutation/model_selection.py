@@ -41,13 +41,13 @@ NAMES: Mapping[str, str] = {
 }
 
 SIZE = (6.4, 4.2)
-"""Of the picture, in inches."""
+"""Size of the picture, in inches."""
 
 LONGEST, ROOM = 20, 60
-"""Characters of a name that it shows, and of all names for which there is room side by side."""
+"""Most characters of a name in the picture, and of all names side by side."""
 
 BY_NUMBER = "number of the learner"
-"""What the complexity is where learners have none: pictures have their names instead."""
+"""The label of the axis for learners without a complexity; pictures then show their names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,21 +57,22 @@ class ModelSelection(Saved):
     Parameters
     ----------
     criterion : str
-        What `best` goes by.
+        The criterion of `best`.
     learners : tuple of Learner
-        None of a selection that was read from a file, which keeps their names alone.
+        Empty for a selection that was read from a file, which keeps only their names.
     columns : mapping of str to ndarray, shape (K,)
         e_in, the degrees of freedom of linear smoothers, and every criterion, for each of the K
-        learners; NaN where a learner has none. With `scoring` all but the degrees are scores.
+        learners; NaN if a learner does not have them. With `scoring`, all except the degrees are
+        scores.
     complexity : ndarray, shape (K,)
-        What the plot has on its horizontal axis.
+        The values on the horizontal axis of the plot.
     n_obs, n_fits : int
     elapsed : float
         Seconds.
     settings : mapping
-        All that is needed to repeat it on the same data.
+        The settings that repeat it on the same data.
     names : tuple of str, optional
-        What the learners are called; by default what they call themselves.
+        The names of the learners; by default their own names.
     """
 
     _result_kind: ClassVar[str] = "model selection"
@@ -118,7 +119,7 @@ class ModelSelection(Saved):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done to the data, what there was no time for, and who ties, if anything."""
+        """Notes on changes of the data, on numbers reduced by time, and on ties."""
         selection_settings = self.settings
         fewer = [
             f"{name} = {selection_settings[name]}" for name in selection_settings.get("reduced", ())
@@ -134,7 +135,7 @@ class ModelSelection(Saved):
         )
 
     def _note_on_ties(self) -> tuple[str, ...]:
-        """That the choice was made by the order of the learners, where several are the best."""
+        """The note that the order of the learners decided, if several are the best."""
         chosen_index = self.choices.get(self.criterion)
         if chosen_index is None:
             return ()
@@ -149,9 +150,8 @@ class ModelSelection(Saved):
         if not tied:
             return ()
         return (
-            f"By {NAMES.get(self.criterion, self.criterion)} {self.names[chosen_index]} is no "
-            f"better than {', '.join(tied)}: of learners that tie, the first in the list is "
-            "chosen.",
+            f"By {NAMES.get(self.criterion, self.criterion)} {self.names[chosen_index]} ties with "
+            f"{', '.join(tied)}: the first in the list is chosen.",
         )
 
     @property
@@ -184,7 +184,7 @@ class ModelSelection(Saved):
         learner_index = self.choices[self.criterion]
         if not self.learners:
             raise ValueError(
-                "learners are not kept in files: the best one is called "
+                "learners are not kept in files: the best one has the name "
                 f"{self.names[learner_index]!r}"
             )
         return self.learners[learner_index]
@@ -197,7 +197,7 @@ class ModelSelection(Saved):
         return pd.DataFrame({"learner": self.names, "complexity": self.complexity, **self.columns})
 
     def regret(self, errors: Any) -> dict[str, float]:
-        """What each choice costs, if the out-of-sample errors are known.
+        """The cost of each choice, if the out-of-sample errors are known.
 
         Parameters
         ----------
@@ -325,36 +325,36 @@ def select_model(
     X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
     learners : sequence of learners, or mapping of names to learners
-        As in `PermutationComplexityTest`, the simplest first: it is chosen among equals.
+        As in `PermutationComplexityTest`, with the simplest first, which is chosen among equals.
     criterion : {"permutation", "loo", "kfold", "rademacher", "fpe", "vc"}
         Permutation estimate; leave-one-out and K-fold cross-validation; in-sample error with
         the optimism on labels drawn by fair coins; Akaike's final prediction error; VC penalty.
     criteria : sequence of these, optional
-        What is computed; by default all that apply. "rademacher" needs two classes, "fpe" and
-        "vc" squared loss; of learners that are not ridge, polynomial, kernel_ridge or smoother
-        they are NaN.
+        The criteria to compute; by default all that apply. "rademacher" needs two classes. "fpe"
+        and "vc" need squared loss; they are NaN for learners other than ridge, polynomial,
+        kernel_ridge and smoother.
     complexity : sequence of float, optional
-        Of every learner, for the plot; by default the degrees of freedom where all learners
-        have them, else their number in the list.
+        The complexity of every learner, for the plot; by default the degrees of freedom if all
+        learners have them, otherwise the number in the list.
     loss, scoring, pos_label, missing, groups, group_weight, backend
-        See `PermutationComplexityTest`. With groups, clusters are left out, folds are folds of
-        clusters, and "rademacher", "fpe" and "vc", which are about independent observations, are
-        not there.
+        See `PermutationComplexityTest`. With groups, clusters are left out, and folds are folds of
+        clusters. "rademacher", "fpe" and "vc" are then missing, because they are about independent
+        observations.
     n_permutations : int
-        Labelings to draw for "permutation" and for "rademacher"; the same for all learners.
-        With squared loss linear smoothers need none.
+        Number of labelings for "permutation" and for "rademacher", the same for all learners. With
+        squared loss, linear smoothers do not need them.
     n_folds : int
-        Folds, each with its share of every class.
+        Number of folds, each with its share of every class.
     n_left_out : int, optional
-        Left-out observations, chosen at random; by default all. Not used where leave-one-out
+        Number of left-out observations, chosen at random; by default all. Not used if leave-one-out
         has a closed form.
     rng, n_jobs, batch_size, progress
         See `PermutationComplexityTest.fit`.
     max_seconds : float, optional
-        Seconds that the fits may take, about: some are timed, and `n_permutations` and
-        `n_left_out` become what there is time for, if that is less, the same for every learner.
-        The settings keep the numbers, and the same numbers and `rng` without `max_seconds` repeat
-        the selection. Folds are never fewer.
+        Approximate limit on the seconds of the fits. Some fits are timed, and `n_permutations` and
+        `n_left_out` are reduced to the time if necessary, equally for every learner. The settings
+        keep the numbers; the same numbers and `rng` without `max_seconds` repeat the selection. The
+        number of folds is never reduced.
 
     Returns
     -------
@@ -368,10 +368,10 @@ def select_model(
 
     Notes
     -----
-    One fit to all observations serves all criteria of a learner, and what does not depend on
-    labels is computed once. Of linear smoothers with squared loss "permutation" and "loo" are
-    closed forms; ``scale="mean"`` keeps its penalty per observation in "loo". None of the
-    estimates remains unbiased for the learner that is chosen by it.
+    One fit to all observations serves all criteria of a learner, and parts that do not depend on
+    labels are computed once. For linear smoothers with squared loss, "permutation" and "loo" are
+    closed forms; ``scale="mean"`` keeps its penalty per observation in "loo". No estimate remains
+    unbiased for the learner that it chooses.
 
     References
     ----------
@@ -428,8 +428,8 @@ def select_model(
         columns, n_fits = _columns(task, execution)
     if np.isnan(columns[criterion]).all():
         raise ValueError(
-            f"criterion={criterion!r:.60} exists for none of the learners: use ridge, polynomial, "
-            "kernel_ridge or smoother with loss='squared', or another criterion"
+            f"criterion={criterion!r:.60} does not exist for any of the learners: use ridge, "
+            "polynomial, kernel_ridge or smoother with loss='squared', or another criterion"
         )
     places, axis = _axis(user_complexity, columns)
     metric = task.loss
@@ -504,7 +504,7 @@ def _checked_complexity(complexity: Sequence[float] | None, n_learners: int) -> 
 def _axis(
     user_complexity: np.ndarray | None, columns: Mapping[str, np.ndarray]
 ) -> tuple[np.ndarray, str]:
-    """Places on the horizontal axis of the plot, and its label."""
+    """Positions on the horizontal axis of the plot, and its label."""
     if user_complexity is not None:
         return user_complexity, "complexity"
     degrees = columns["degrees"]

@@ -1,4 +1,4 @@
-"""How well a learner fits labels that say nothing: shared by the test and by model selection."""
+"""The fit of a learner to uninformative labels, for the test and for model selection."""
 
 import math
 from collections import Counter
@@ -52,7 +52,7 @@ class Optimism:
     observed: np.ndarray | None = None
 
     def first(self, number: int) -> "Optimism":
-        """The first labelings that were drawn."""
+        """The first drawn labelings."""
         e_in, e_gen, p_in = (errors[:number] for errors in (self.e_in, self.e_gen, self.p_in))
         return Optimism(e_in, e_gen, p_in, self.ties)
 
@@ -116,7 +116,7 @@ def optimism(
 def relabeled_losses(
     loss: Loss, sample: Sample, predictions: np.ndarray, labels: np.ndarray, reference: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """`generalization` for any loss; arguments and result as there."""
+    """`generalization` for any loss, with the same arguments and result."""
     loss_matrix: Any = (
         loss.name if loss.name in ("squared", "absolute", "zero_one") else loss.matrix
     )
@@ -137,7 +137,7 @@ def relabeled_losses(
 def clustered_losses(
     loss: Loss, sample: Sample, predictions: np.ndarray, labels: np.ndarray, relabeling: Relabeling
 ) -> dict[str, np.ndarray]:
-    """The same for clusters: a new label of a row is one that it can get."""
+    """The same for clusters: the new label of a row is one that it can get."""
     if loss.output == "label" and loss.original_labels:
         loss = matrix_loss(_matrix_of(loss, sample))
 
@@ -181,9 +181,9 @@ def _matrix_of(loss: Loss, sample: Sample) -> np.ndarray:
 def _by_function(
     loss: Loss, sample: Sample, labels: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray:
-    """Losses (P, n) by the function that the loss is; it sees one long sample.
+    """Losses (P, n) by the loss function, which receives one long sample.
 
-    Predictions are (P, n), or (P, n, C) where they are probabilities of several classes.
+    Predictions are (P, n), or (P, n, C) for probabilities of several classes.
     """
     true = labels.reshape(-1)
     if loss.original_labels and sample.classes is not None:
@@ -227,9 +227,9 @@ def has_closed_form(learner: Learner) -> bool:
 def find_smoother(
     learner: Learner, sample: Sample, n_jobs: int | None = None
 ) -> tuple[np.ndarray, int]:
-    """The matrix S of a linear smoother, whose fitted values are S y, and the fits that it took.
+    """The matrix S of a linear smoother, with fitted values S y, and the number of fits for it.
 
-    Of a learner without a closed form the columns of S are its fits to the n unit vectors.
+    For a learner without a closed form, the columns of S are its fits to the n unit vectors.
     """
     if isinstance(learner, Smoother):
         return learner.matrix, 0

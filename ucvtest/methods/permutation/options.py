@@ -1,4 +1,4 @@
-"""What `PermutationComplexityTest` can be asked, and what is refused before the first fit."""
+"""The options of `PermutationComplexityTest`, and refusals before the first fit."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -17,11 +17,11 @@ from ucvtest.stats.sequential import checked_stop_after, permutations_within
 __all__ = ["LEAST_PERMUTATIONS", "PermutationOptions", "check_response"]
 
 LEAST_PERMUTATIONS = 2
-"""With fewer the Monte-Carlo error cannot be estimated."""
+"""With fewer permutations, the Monte-Carlo error cannot be estimated."""
 
 MAX_LABELINGS_JITTED = 200_000
 MAX_LABELINGS_OTHERWISE = 20_000
-"""Labelings that "exact" goes through, at most."""
+"""Most labelings of "exact"."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,10 @@ class PermutationOptions:
     delta: float
     stop_after: int | None = None
     max_seconds: float | None = None
-    """Decides `n_permutations`, once fits have been tried, if there is no time for all."""
+    """The time that decides `n_permutations`, once fits have been timed, if it is too short for
+    all."""
     n_requested: int | None = None
-    """The permutations that were asked for, where there are fewer."""
+    """The number of requested permutations, if it was reduced."""
 
     @classmethod
     def of(
@@ -55,13 +56,13 @@ class PermutationOptions:
         check_choice("sampling", sampling, SAMPLINGS)
         if relabeling is not None and sampling != "permutation":
             raise ValueError(
-                f"sampling={sampling!r:.60} is not there for groups, whose labels are not "
+                f"sampling={sampling!r:.60} does not exist for groups, whose labels are not "
                 "independent: use sampling='permutation'"
             )
         if sampling == "rademacher" and sample.n_classes != 2:
             raise ValueError(
-                "sampling='rademacher' needs two classes, as labels are drawn by a fair coin: use "
-                "sampling='permutation'"
+                "sampling='rademacher' needs two classes, because labels are drawn by a fair coin: "
+                "use sampling='permutation'"
             )
         check_is_float("delta", delta, "0.05")
         if not isinstance(delta, (int, float)) or not 0 < delta < 1:
@@ -70,14 +71,14 @@ class PermutationOptions:
         check_seconds(max_seconds)
         if max_seconds is not None and isinstance(number, str):
             raise ValueError(
-                f"max_seconds does not apply with n_permutations={number!r:.60}, which says how "
-                "many fits there are: use a number of permutations"
+                f"max_seconds does not apply with n_permutations={number!r:.60}, which fixes the "
+                "number of fits: use a number of permutations"
             )
         checked_stop = checked_stop_after(stop_after, number)
         if checked_stop is not None and sampling != "permutation":
             raise ValueError(
-                f"stop_after={checked_stop} is about p-values, and sampling={sampling!r:.60} has "
-                "none: leave it out, or use sampling='permutation'"
+                f"stop_after={checked_stop} is about p-values, but sampling={sampling!r:.60} does not "
+                "give one: leave it out, or use sampling='permutation'"
             )
         options = cls(number, sampling, float(delta), checked_stop, max_seconds)
         if options.exact:
@@ -100,7 +101,7 @@ class PermutationOptions:
         return option_settings
 
     def within(self, affordable_labelings: int) -> Self:
-        """The options with no more permutations than there is time for."""
+        """The options with the number of permutations that fits into the time."""
         assert self.max_seconds is not None
         n_requested = int(self.n_permutations)
         if affordable_labelings < LEAST_PERMUTATIONS <= n_requested:
@@ -122,12 +123,12 @@ class PermutationOptions:
 
     @property
     def exact(self) -> bool:
-        """Whether all labelings are gone through."""
+        """Whether all labelings are enumerated."""
         return self.n_permutations == "exact"
 
     @property
     def analytic(self) -> bool:
-        """Whether a closed form stands for labelings."""
+        """Whether a closed form replaces labelings."""
         return self.n_permutations == "analytic"
 
 
@@ -161,7 +162,7 @@ def _check_enumeration(
 
 
 def check_response(sample: Sample) -> None:
-    """Refuse responses of which nothing is left to permute."""
+    """Refuse responses that cannot be permuted."""
     if sample.n_obs < 3:
         raise ValueError(f"X has {sample.n_obs} observations: at least 3 are needed")
     if sample.classes is None:

@@ -1,4 +1,4 @@
-"""Labels that say nothing about the features: drawn, counted, or all of them."""
+"""Labels that are unrelated to the features: drawn, counted, or enumerated."""
 
 import math
 from collections import Counter
@@ -25,18 +25,18 @@ __all__ = [
 ]
 
 BATCH_CELLS = 2**21
-"""Labels (labelings times observations) that are kept in memory at a time, unless told."""
+"""Default number of labels (labelings times observations) in memory at a time."""
 
 
 def reference_labels(target: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """Labels of which each is as likely as the others, shape (m,)."""
+    """Equally likely labels, shape (m,)."""
     return np.array([0.0, 1.0]) if sampling == "rademacher" else target
 
 
 def draw_labels(
     rng: np.random.Generator, target: np.ndarray, sampling: Sampling, n_drawn: int
 ) -> np.ndarray:
-    """Draw labels (n_drawn, n), one labeling after the other: not dependent on the batch."""
+    """Draw labels (n_drawn, n), one labeling after the other, independently of the batch."""
     n = len(target)
     if sampling == "permutation":
         return rng.permuted(np.tile(target, (n_drawn, 1)), axis=1)
@@ -56,18 +56,18 @@ def draw_batches(
 def draw_until(
     rng: np.random.Generator, target: np.ndarray, stopping: BatchSizes
 ) -> Iterator[tuple[np.ndarray, None]]:
-    """Permutations until there are enough; the next batch waits for what the last one showed."""
+    """Permutations until there are enough; the next batch waits for the result of the last one."""
     while size := stopping.next_size():
         yield draw_labels(rng, target, "permutation", size), None
 
 
 def batch_size(size: int | None, target: np.ndarray) -> int:
-    """Labelings that are kept in memory at a time."""
+    """Number of labelings in memory at a time."""
     return size or max(1, BATCH_CELLS // len(target))
 
 
 def n_labelings(target: np.ndarray, sampling: Sampling) -> int:
-    """How many different labelings there are."""
+    """The number of different labelings."""
     n, counts = len(target), np.unique(target, return_counts=True)[1].tolist()
     if sampling == "permutation":
         return math.factorial(n) // math.prod(map(math.factorial, counts))
@@ -100,29 +100,29 @@ def all_labels(
 
 @dataclass(frozen=True, eq=False)
 class Relabeling:
-    """How labels change places in clusters, and how much each row counts, (n,), 1 in all."""
+    """How labels are permuted in clusters, and the weight of each row, (n,), with sum 1."""
 
     exchangeable: ExchangeableLabels
     weight: np.ndarray
 
     @classmethod
     def of(cls, target: np.ndarray, clusters: Clusters | None) -> "Relabeling | None":
-        """None where observations are by themselves; refused where nothing can change."""
+        """None if there are no clusters; refused if no label can change."""
         if clusters is None:
             return None
         exchangeable = ExchangeableLabels.of(target, clusters.groups.index)
         if exchangeable.n_labelings == 1:
             raise ValueError(
-                "groups leave one labeling alone: labels are permuted within groups, and those of "
-                "groups with one label among groups of the same size, of which there must be two "
-                "with different labels"
+                "groups leave only one labeling: labels are permuted within groups, and labels of "
+                "groups with one label among groups of the same size; two such groups must have "
+                "different labels"
             )
         return cls(exchangeable, clusters.row_shares)
 
     def drawn(
         self, rng: np.random.Generator, n_drawn: int, size: int | None
     ) -> Iterator[tuple[np.ndarray, None]]:
-        """As `draw_batches`."""
+        """Like `draw_batches`."""
         size = batch_size(size, self.weight)
         for n_done in range(0, n_drawn, size):
             yield self.exchangeable.draw(rng, min(size, n_drawn - n_done)), None
@@ -130,12 +130,12 @@ class Relabeling:
     def until(
         self, rng: np.random.Generator, stopping: BatchSizes
     ) -> Iterator[tuple[np.ndarray, None]]:
-        """As `draw_until`."""
+        """Like `draw_until`."""
         while size := stopping.next_size():
             yield self.exchangeable.draw(rng, size), None
 
     def every(self, size: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """As `all_labels`."""
+        """Like `all_labels`."""
         probability = 1.0 / self.exchangeable.n_labelings
         for labels in self.exchangeable.every(batch_size(size, self.weight)):
             yield labels, np.full(len(labels), probability)

@@ -1,4 +1,4 @@
-"""What the permutation test says: p-value, bounds, status, notes, tables, and the picture."""
+"""The result of the permutation test: p-value, bounds, status, notes, tables, and the picture."""
 
 import math
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def result_from(
     settings: Mapping[str, Any],
     relabeling: Relabeling | None = None,
 ) -> TestResult:
-    """The result of a test, but for its seconds."""
+    """The result of a test, except its seconds."""
     pvalue = _pvalue(options, estimates)
     # Bounds are proved for independent observations.
     bounds = {} if relabeling is not None else _bounds(sample, loss, options, estimates)
@@ -83,7 +83,7 @@ def _pvalue(options: PermutationOptions, estimates: PermutationEstimates) -> flo
     e_out = estimates.relabeled.mean("e_in") + estimates.relabeled.mean("e_gen")
     counted = as_small(estimates.e_in, estimates.relabeled.e_in, e_out)
     if estimates.relabeled.observed is not None:
-        # Fits with randomness of their own may differ when they are repeated.
+        # Fits with their own randomness may differ when they are repeated.
         counted |= estimates.relabeled.observed
         # All permutations are equally likely: a count, which no sum of shares rounds.
         return float(counted.mean())
@@ -115,7 +115,7 @@ def _bounds(
     if loss.name != "zero_one" or sample.n_classes != 2 or estimates.relabeled is None:
         return {}
     if estimates.sequence is not None and estimates.sequence.stopped:
-        # They are for a number of draws that does not depend on what they show.
+        # They are for a number of draws that does not depend on the draws.
         return {}
     n_drawn = math.inf if options.exact else len(estimates.relabeled.e_in)
     # One half of delta for the draws, the other one for the sample.
@@ -174,7 +174,7 @@ def _tables(
         }
     }
     if bounds:
-        tables[f"Upper bounds that hold with probability {1 - options.delta:g}"] = {
+        tables[f"Upper bounds with probability {1 - options.delta:g}"] = {
             "bound on": ("P_in (Theorem 6)", "error rate (Corollary 4)"),
             "value": (bounds["p_in_bound"], bounds["error_bound"]),
         }
@@ -200,7 +200,7 @@ def _pictures(
 
 
 def _bars(relabeled: Optimism) -> tuple[np.ndarray, np.ndarray, float | None]:
-    """One bar for each error; where there are many, bins and their width."""
+    """One bar for each error; bins and their width if there are many."""
     weight = relabeled.probability
     if weight is None:
         weight = np.full(len(relabeled.e_in), 1.0 / len(relabeled.e_in))
@@ -219,7 +219,7 @@ def _notes(
     bounds: Mapping[str, float],
 ) -> tuple[str, ...]:
     notes = [
-        "The optimism on drawn labels stands in for that on the real ones; the estimate has no "
+        "The optimism on drawn labels replaces the optimism on the real ones; the estimate has no "
         "standard error and no interval."
     ]
     if options.sampling != "permutation":
@@ -236,18 +236,19 @@ def _notes(
         notes.append(estimates.sequence.words)
         if estimates.sequence.stopped:
             notes.append(
-                "The estimate is rough, because it rests on these few draws, the last of which was "
+                "The estimate is rough, because it relies on these few draws, and the last one was "
                 "fitted well. There are no bounds. For the estimate, leave stop_after out."
             )
     if bounds:
         notes.append(
             "The bounds are valid for a learner that minimises the in-sample error over a class of "
-            "rules that contains the negation of each of its rules; a bound above 1 says nothing."
+            "rules that contains the negation of each of its rules; a bound above 1 is not "
+            "informative."
         )
     if loss.units is not None:
         notes.append(
-            f"Estimate and parts are in units of {loss.units.name!r}; what has an upper bound is "
-            "about the error rate or loss behind it."
+            f"Estimate and parts are in units of {loss.units.name!r}; upper bounds are about the "
+            "error rate or loss behind it."
         )
     if sample.n_classes == 2 and loss.name in ("squared", "absolute"):
         notes.append("The classes are coded 0 and 1.")

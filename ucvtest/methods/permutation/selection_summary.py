@@ -1,4 +1,4 @@
-"""A choice of a model as tables and words."""
+"""The choice of a model as tables and words."""
 
 from collections.abc import Mapping, Sequence
 
