@@ -184,8 +184,8 @@ def check_group_weight(weight: Any, *, grouped: bool) -> GroupWeight:
     check_choice("group_weight", weight, GROUP_WEIGHTS)
     if weight != "group" and not grouped:
         raise ValueError(
-            f"group_weight={weight!r:.60} sets the weight of groups, but there are none: pass groups=, "
-            "or leave it out"
+            f"group_weight={weight!r:.60} sets the weight of groups, but there are none: pass "
+            "groups=, or leave it out"
         )
     return weight
 

@@ -167,8 +167,8 @@ def _of_arrays(
     if bounds and (tested_values.min() < bounds[0] or tested_values.max() > bounds[1]):
         raise ValueError(
             f"values go from {tested_values.min():.3g} to {tested_values.max():.3g}, but "
-            f"loss={loss!r:.60} lies between {bounds[0]:g} and {bounds[1]:g}: give your loss another "
-            "name"
+            f"loss={loss!r:.60} lies between {bounds[0]:g} and {bounds[1]:g}: give your loss "
+            "another name"
         )
     clusters = as_groups(groups, design.n_obs)
     target, positive = (None, None) if y is None else _target(y, pos_label, metric_of_loss)

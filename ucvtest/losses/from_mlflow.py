@@ -146,8 +146,8 @@ def _of_runs(
     for run, run_table in tables.items():
         if run_table[y].tolist() != first[y].tolist():
             raise ValueError(
-                f"run {run} was evaluated on other rows than the first run, because {y!r:.60} differs: "
-                "log all predictions for the same rows in the same order"
+                f"run {run} was evaluated on other rows than the first run, because {y!r:.60} "
+                "differs: log all predictions for the same rows in the same order"
             )
     rules = {name: tables[run][column] for name, (run, column) in run_and_column.items()}
     return first[y], rules, _column(first, "groups", groups), _column(first, "fold", fold)

@@ -433,8 +433,8 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         if is_integer(learner) and 0 <= int(learner) < len(self.learners):
             return int(learner)
         raise ValueError(
-            f"learner {learner!r:.60} is neither one of {', '.join(self.learners)} nor a position from "
-            f"0 to {len(self.learners) - 1}"
+            f"learner {learner!r:.60} is neither one of {', '.join(self.learners)} nor a position "
+            f"from 0 to {len(self.learners) - 1}"
         )
 
     def difference(

@@ -119,8 +119,8 @@ class LeavePairOutOptions:
         checked_stop = checked_stop_after(stop_after, n_permutations)
         if checked_stop is not None and pvalue != "permutation":
             raise ValueError(
-                f"stop_after={checked_stop} is about permutations, but pvalue is {pvalue!r:.60}: leave "
-                "it out"
+                f"stop_after={checked_stop} is about permutations, but pvalue is {pvalue!r:.60}: "
+                "leave it out"
             )
         check_seconds(max_seconds)
         if max_seconds is not None and pvalue == "permutation" and n_permutations == "exact":

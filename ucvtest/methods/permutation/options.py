@@ -77,8 +77,8 @@ class PermutationOptions:
         checked_stop = checked_stop_after(stop_after, number)
         if checked_stop is not None and sampling != "permutation":
             raise ValueError(
-                f"stop_after={checked_stop} is about p-values, but sampling={sampling!r:.60} does not "
-                "give one: leave it out, or use sampling='permutation'"
+                f"stop_after={checked_stop} is about p-values, but sampling={sampling!r:.60} does "
+                "not give one: leave it out, or use sampling='permutation'"
             )
         options = cls(number, sampling, float(delta), checked_stop, max_seconds)
         if options.exact:
