@@ -230,7 +230,7 @@ def test_selections():
 
 
 def test_ratios_are_about_losses():
-    with pytest.raises(ValueError, match="use loss='squared' in the place of scoring"):
+    with pytest.raises(ValueError, match="use loss='squared' instead of scoring"):
         uv.UStatisticTest(
             *(X, AMOUNTS, "ridge:1.0", "knn:3"),
             scoring="neg_mean_squared_error",

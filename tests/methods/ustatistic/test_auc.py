@@ -374,7 +374,7 @@ def test_too_few_given_scores(data):
     design = StratifiedShuffleSplit(100, test_size=0.5, random_state=1)
     losses = uv.evaluate("lda", X, y, design, "auc", rng=0)
     result = uv.UStatisticTest.from_losses(losses).fit()
-    assert result.status.startswith("too few resamples: 100 learning sets do not suffice")
+    assert result.status.startswith("too few resamples: 100 learning sets are not enough")
     assert result.status.endswith("use scores of more splits")
     assert result.estimate == pytest.approx(losses.means.mean())
 
@@ -385,7 +385,7 @@ def test_too_few_given_scores(data):
 def test_too_few_pairs(data):
     X, y = data
     result = uv.UStatisticTest(X, y, "lda", "knn:3", loss="auc").fit(20, variance="midpoint", rng=0)
-    assert result.status.startswith("too few resamples: 40 learning sets do not suffice")
+    assert result.status.startswith("too few resamples: 40 learning sets are not enough")
     assert math.isnan(result.se)
     assert math.isfinite(result.estimate)
     assert np.isfinite(result.tables["Learners"]["estimate"]).all()

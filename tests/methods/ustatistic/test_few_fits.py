@@ -105,8 +105,12 @@ def test_one_learner_has_four_observations_added_or_the_wider_end():
 @pytest.mark.parametrize(
     ("options", "fit", "message"),
     [
-        ({}, {"interval": "stabilised"}, "interval='stabilised' needs more than few fits tell"),
-        ({}, {"interval": "hall"}, "interval='hall' needs more than few fits tell"),
+        (
+            {},
+            {"interval": "stabilised"},
+            "interval='stabilised' needs more information than few fits",
+        ),
+        ({}, {"interval": "hall"}, "interval='hall' needs more information than few fits"),
         ({"learn_size": 30}, {}, "variance='few' needs n >= 2 . learn_size"),
         (
             {"loss": "auc", "learn_size": 30},
@@ -181,5 +185,8 @@ def test_what_a_single_observation_decides_is_said(decisive):
     result = uv.UStatisticTest(X, Y, {"own": lacking}).fit(20, "few", rng=0)
     share = result.diagnostics["share_of_one_observation"]
     assert (share > 0.5) is decisive
-    said = f"A single observation explains {share:.0%} of what the two fits of a pair differ by"
+    said = (
+        f"A single observation explains {share:.0%} of the difference between the two fits of a "
+        "pair"
+    )
     assert any(said in note for note in result.notes) is decisive

@@ -13,7 +13,7 @@ RNG = np.random.default_rng(0)
 Y = RNG.permutation(np.repeat([0, 1], [24, 16]))
 X = np.round(RNG.normal(size=(40, 3)) + 0.7 * Y[:, None], 1)
 PAIR = ("lda", "gaussian_nb")
-NOT_STUDIED = "Coverage of intervals from few fits has been studied for AUCs of two classes"
+NOT_STUDIED = "Coverage of intervals from few fits has only been studied for AUCs of two classes"
 MEMBERS = [np.flatnonzero(label == Y) for label in (1, 0)]
 
 

@@ -55,7 +55,7 @@ def test_every_budget_answers(max_fits, options):
 
 
 def test_fewer_fits_than_three_pairs_are_refused_before_the_first():
-    with pytest.raises(ValueError, match="takes 12 fits of 2 learners at least: raise max_fits"):
+    with pytest.raises(ValueError, match="needs at least 12 fits of 2 learners: raise max_fits"):
         ratio_of(*PAIR).fit(max_fits=11)
 
 

@@ -285,7 +285,7 @@ class TestFits:
         assert high - low > alone[1] - alone[0]
         turned = uv.UStatisticTest(X, Y, above_mean, never, metric="mcc").fit(4, "few", rng=0)
         assert turned.conf_int() == pytest.approx((-high, -low), abs=1e-12)
-        assert "interval is that with rows added" in two.status
+        assert "interval is computed with rows added" in two.status
         same = uv.UStatisticTest(X, Y, "lda", "lda", metric="f1").fit(20, rng=0)
         assert same.status.startswith("degenerate: the two learners had the same loss")
         # A number of which the gradient is known has an answer at the edge.
@@ -431,7 +431,7 @@ class TestRefused:
             test.fit(interval="hall")
         with pytest.raises(ValueError, match="kappa_profile is about a mean of losses, which"):
             test.kappa_profile()
-        with pytest.raises(ValueError, match="contrast='ratio' is about losses, and metric='f1'"):
+        with pytest.raises(ValueError, match="contrast='ratio' is about losses, but metric='f1'"):
             uv.UStatisticTest(X, Y, "lda", "knn:3", metric="f1", contrast="ratio")
         with pytest.raises(ValueError, match="loss and metric exclude each other"):
             uv.UStatisticTest(X, Y, "lda", loss="zero_one", metric="f1")
@@ -439,7 +439,7 @@ class TestRefused:
     def test_more_than_can_be_kept(self, monkeypatch):
         monkeypatch.setattr(budget, "MOST_BYTES", 48 * 100)
         test = uv.UStatisticTest(X, Y, "lda", metric="f1")
-        with pytest.raises(ValueError, match=r"n_pairs=60 takes 120 fits, of which 100 can be"):
+        with pytest.raises(ValueError, match=r"n_pairs=60 needs 120 fits, but only 100 can be"):
             test.fit(60)
         assert test.fit(rng=0).n_fits <= 100
         # Numbers take eight bytes each.

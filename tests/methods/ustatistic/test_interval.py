@@ -190,7 +190,7 @@ def test_without_any_error_or_without_any_success(shift):
     assert result.conf_int() == expected
     assert 0 < expected[1 if shift > 0 else 0] < 1
     assert result.pvalue < 0.001
-    assert any("four observations that are added" in note for note in result.notes)
+    assert any("four added observations" in note for note in result.notes)
     wald = uv.UStatisticTest(X, y, learner, null_value=0.5).fit(200, interval="wald", rng=0)
     assert wald.status.startswith("degenerate")
     assert math.isnan(wald.pvalue)

@@ -207,7 +207,7 @@ def test_picture(side):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"loss": "auc"}, "an AUC is none"),
+        ({"loss": "auc"}, "an AUC is not a mean loss"),
         ({"loss": "zero_one"}, "not for error rates"),
         ({}, "not for error rates"),
         ({"loss": [[0, -1], [5, 0]]}, "never negative"),

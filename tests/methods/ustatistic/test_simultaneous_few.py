@@ -31,7 +31,7 @@ def test_every_budget_answers(fits_of_each):
 
 
 def test_fewer_fits_are_refused_before_the_first():
-    with pytest.raises(ValueError, match="takes 18 fits of 3 learners at least: raise max_fits"):
+    with pytest.raises(ValueError, match="needs at least 18 fits of 3 learners: raise max_fits"):
         compared(max_fits=17)
 
 

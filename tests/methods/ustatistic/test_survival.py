@@ -140,7 +140,7 @@ def test_few_fits_stand_in_where_the_jackknife_of_one_learner_is_open(monkeypatc
     assert own["estimate"] == expected["estimate"]
     assert own["se"] == pytest.approx(expected["se"], rel=0.3)
     assert own["se"] != expected["se"]
-    assert any("The one that is shown is that of few fits" in note for note in found.notes)
+    assert any("The table shows the standard error of few fits" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""How many fits a test may take, against how many an answer needs at least.
+"""The limit on fits, and the least number of fits for an answer.
 
 The least number is known before the first fit: Monte-Carlo errors are not known from fewer learning
-sets. Whether it suffices the draws say; whatever is allowed is then used.
+sets. The draws show whether it is enough; then all allowed fits are used.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 MOST_BYTES = 2**32
-"""Memory that predictions may take which are kept: 4.3 GB."""
+"""Most memory of kept predictions: 4.3 GB."""
 
 
 def least_fits(
@@ -86,22 +86,22 @@ def check_budget(
         if number != "auto":
             purpose, other = f"n_pairs={number!r:.60}", ", or use n_pairs='auto'"
         raise ValueError(
-            f"max_fits={max_fits} is too few: {purpose} takes {needed_fits} fits of {learners} at "
-            f"least: raise max_fits to {needed_fits} or more{other}"
+            f"max_fits={max_fits} is too few: {purpose} needs at least {needed_fits} fits of "
+            f"{learners}: raise max_fits to {needed_fits} or more{other}"
         )
 
 
 def _purpose(options: UStatisticOptions) -> str:
-    """What takes so many fits."""
+    """The purpose of the fits, in words."""
     return "an answer" if options.may_be_few else f"the {options.variance} variance"
 
 
 def within_memory(
     question: Question, learning_sets: LearningSets, options: UStatisticOptions, n_learners: int
 ) -> UStatisticOptions:
-    """The options with no more fits than predictions can be kept of; others are refused.
+    """The options with fits limited by the memory of predictions; larger numbers are refused.
 
-    They are kept of metrics that are functions of means alone.
+    Predictions are kept only for metrics that are functions of means.
     """
     metric, n_obs = question.metric, question.n_obs
     if not metric.linearised:
@@ -114,8 +114,8 @@ def within_memory(
         if number != "auto":
             purpose, remedy = f"n_pairs={number!r:.60}", "fewer pairs, or n_pairs='auto'"
         raise ValueError(
-            f"metric={metric.name!r:.60} keeps predictions, and {purpose} takes {needed_fits} "
-            f"fits, of which {most_fits} can be kept with {n_obs} observations: use {remedy}"
+            f"metric={metric.name!r:.60} keeps predictions, and {purpose} needs {needed_fits} "
+            f"fits, but only {most_fits} can be kept with {n_obs} observations: use {remedy}"
         )
     return capped(options, most_fits)
 
@@ -127,7 +127,7 @@ def few_if_needed(
     *,
     jointly: bool = False,
 ) -> UStatisticOptions:
-    """The options, with the variance of few fits where there are none for another."""
+    """The options, with the variance of few fits if fits do not suffice for another."""
     sizes, number = learning_sets.sizes, options.n_pairs
     in_pairs = options.given_sets is None and number != "exact"
     in_rounds = sizes.disjoint if isinstance(sizes, Sizes) else sizes.in_rounds
@@ -146,7 +146,7 @@ def few_if_needed(
 
 
 def capped(options: UStatisticOptions, most_fits: int) -> UStatisticOptions:
-    """The options with at most so many fits, where these are not counted already."""
+    """The options with this limit on fits, unless the number of fits is fixed."""
     if options.n_pairs != "auto":
         return options
     return replace(options, max_fits=min(options.max_fits, most_fits))
@@ -158,7 +158,7 @@ def limited_by_time(
     options: UStatisticOptions,
     execution: Execution,
 ) -> UStatisticOptions:
-    """The options with as many fits as there is time for; progress is told how many at most."""
+    """The options with the number of fits that fits into the time; progress receives the limit."""
     seconds, n_learners = options.max_seconds, len(question.learners)
     if seconds is not None:
         problem = question.data("max_seconds")

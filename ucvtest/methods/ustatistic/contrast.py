@@ -11,23 +11,23 @@ __all__ = ["check_ratio", "null_value_of"]
 
 
 def check_ratio(metric: Metric, *, paired: bool) -> None:
-    """Refuse a ratio of what is no pair of positive mean losses."""
+    """Refuse a ratio unless it is of two positive mean losses."""
     if not paired:
         raise ValueError("contrast='ratio' compares two learners: pass other, or leave it out")
     if not metric.is_mean:
         raise ValueError(
-            "contrast='ratio' is about mean losses, and an AUC is none (1/2 is chance): use "
-            "contrast='difference'"
+            "contrast='ratio' is about mean losses, but an AUC is not a mean loss (1/2 is chance): "
+            "use contrast='difference'"
         )
     if metric.linearised:
         raise ValueError(
-            f"contrast='ratio' is about losses, and metric={metric.name!r:.60} is none: use "
+            f"contrast='ratio' is about losses, but metric={metric.name!r:.60} is not a loss: use "
             "contrast='difference'"
         )
     if metric.units is not None and metric.units.greater_is_better:
         raise ValueError(
-            f"contrast='ratio' is about losses, and scoring={metric.units.name!r} is a score, of "
-            f"which a ratio says nothing: use loss={metric.name!r} in the place of scoring, or "
+            f"contrast='ratio' is about losses, but scoring={metric.units.name!r} is a score, "
+            f"whose ratio is not meaningful: use loss={metric.name!r} instead of scoring, or "
             "contrast='difference'"
         )
     if metric.counts_errors:
@@ -44,7 +44,7 @@ def check_ratio(metric: Metric, *, paired: bool) -> None:
 
 
 def null_value_of(contrast: Any, null_value: float | None) -> float | None:
-    """By default a ratio is 1 under H0, and it can be no other than positive."""
+    """By default a ratio is 1 under H0; it must be positive."""
     check_choice("contrast", contrast, CONTRASTS)
     if contrast != "ratio":
         return null_value

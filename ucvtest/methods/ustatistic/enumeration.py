@@ -6,8 +6,8 @@ gives every sum of products at once,
     sum over pairs with \|S and S'\| = c of Phi_0(S) Phi_0(S')
         = sum_{k >= c} (-1)^(k-c) binom(k, c) B_k,    B_k = sum_{\|A\| = k} F_A^2,
 
-and level k of F follows from level k + 1. That takes the C(n, m) values of Phi_0 instead
-of their C(n, m)^2 products. Only NumPy.
+and level k of F follows from level k + 1. This needs the C(n, m) values of Phi_0 instead of their
+C(n, m)^2 products. Only NumPy.
 """
 
 from collections.abc import Iterable
@@ -37,8 +37,8 @@ class CompleteSums:
     """Sums over all learning sets of one size.
 
     `rules` gives loss differences and learning sets, both (R, n), some at a time; differences
-    inside the learning sets are ignored. Estimates are those of the differences plus their mean
-    times `offset`, as for ratios of means.
+    inside the learning sets are ignored. Estimates are for the differences plus their mean times
+    `offset`, as for ratios of means.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class CompleteSums:
 
     def _add_offset(self, offset: np.ndarray) -> None:
         n, m = self.n_obs, self.learn_size + 1
-        # Over all sets its mean is zero, and theta stays what it is.
+        # Over all sets its mean is zero, so theta does not change.
         self._effect += self._total * test_effects(n, m, offset)
         if self.pair_effects:
             theta = self._total / (self._n_sets * (n - self.learn_size))

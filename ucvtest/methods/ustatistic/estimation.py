@@ -105,8 +105,8 @@ class UStatisticEstimates:
 class DrawnSets(NamedTuple):
     """Learning sets of a batch, on both sides of its draws, and the seeds of their fits.
 
-    `sides` are (G, s, n), of which only the places that are `used` (G, s) contain sets; `sets` are
-    those, of the first side, of the second, and with one observation exchanged.
+    `sides` are (G, s, n); only the `used` places (G, s) contain sets. `sets` are the sets of the
+    first side, of the second, and with one observation exchanged.
     """
 
     halves: tuple[np.ndarray, np.ndarray]
@@ -141,8 +141,8 @@ class DrawBatch(NamedTuple):
 class Sampler:
     """Learning sets of one size with their losses, or loss differences.
 
-    `own` adds up the losses of each of two learners, which differences do not tell; `rounds`
-    keeps those of the first pairs of sets; `one_by_one` fits disjoint pairs of which each may fail.
+    `own` adds up the losses of each of two learners, which differences do not show. `rounds` keeps
+    the losses of the first pairs of sets. `one_by_one` fits disjoint pairs; each pair may fail.
     """
 
     sizes: Sizes
@@ -214,9 +214,11 @@ class Sampler:
         return self.evaluated(self.drawn(n_pairs, n_sets, exchange_every))
 
     def drawn(self, n_pairs: int, n_sets: int, exchange_every: int) -> DrawnSets:
-        """Disjoint sets, `n_sets` a side; one draw in `exchange_every`, if any, has one exchanged.
+        """Disjoint sets, `n_sets` a side.
 
-        What is drawn does not depend on losses.
+        One draw in `exchange_every`, if any, has an exchanged observation.
+
+        The draws do not depend on losses.
         """
         rng, n_draws = self.generator, -(-n_pairs // n_sets)
         n, g = self.sizes.n_obs, self.sizes.learn_size
@@ -232,7 +234,7 @@ class Sampler:
         return DrawnSets(halves, is_used, exchanged, sets, self._seeds(len(sets)))
 
     def evaluated(self, drawn_sets: DrawnSets) -> DrawBatch:
-        """The losses of what was drawn."""
+        """The losses of the draws."""
         n_pairs = int(np.count_nonzero(drawn_sets.is_used))
         draw = np.tile(np.arange(n_pairs) // drawn_sets.is_used.shape[1], 2)
         if self.one_by_one is None:
@@ -265,7 +267,7 @@ class Sampler:
     def batches(
         self, sizes: Sequence[int], n_sets: int, exchange_every: int
     ) -> Iterator[DrawBatch]:
-        """Batches of so many pairs; one is drawn, by a thread, while the last is evaluated."""
+        """Batches of this number of pairs; a thread draws one while the last is evaluated."""
         if not self.sizes.disjoint:
             yield from (self.batch(size, n_sets, exchange_every) for size in sizes)
             return
@@ -354,7 +356,7 @@ class StageSizes:
         return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
 
     def fits(self, n_pairs: int) -> int:
-        """Fits of a stage with so many pairs."""
+        """Fits of a stage with this number of pairs."""
         n_draws = -(-n_pairs // self.sets_per_side)
         return self.n_learners * (2 * n_pairs + _exchanges(n_draws, self.exchange_every))
 
@@ -365,7 +367,7 @@ class StageSizes:
         return self._leaving_a_stage(stage_pairs, n_fits)
 
     def _leaving_a_stage(self, stage_pairs: int, n_fits: int) -> int:
-        """So many pairs, or all that max_fits still allows where the rest would be no stage."""
+        """This number of pairs, or all that max_fits allows if the rest is less than a stage."""
         affordable = self._affordable(n_fits)
         return stage_pairs if affordable - stage_pairs >= self.fewest else affordable
 
@@ -447,7 +449,7 @@ def _until_precise(
         sampler.source.update_eta(options.fits_left(error_ratio, n_fits))
         size, converged = steps.following(n_pairs, n_fits), error_ratio <= 1
         n_left = sampler.source.n_left
-        # What was kept is gone through to its end, however it ended.
+        # Kept draws are always processed to their end.
         if (converged if n_left is None else not n_left) or size < steps.fewest:
             return UStatisticEstimates(estimates, options.variance, n_pairs, converged)
 
@@ -512,14 +514,14 @@ def _all_sets(sampler: Sampler) -> Iterator[np.ndarray]:
 
 
 def _exchanges(n_draws: int, exchange_every: int) -> int:
-    """Draws of which one set is fitted again with an observation exchanged."""
+    """Draws with one set that is fitted again with an observation exchanged."""
     return max(1, n_draws // exchange_every) if exchange_every else 0
 
 
 def _excess(monte_carlo: MonteCarloEstimates, name: str, tol: float) -> float:
     """The larger Monte-Carlo error as a multiple of the one that "auto" requires.
 
-    NaN where it is not known.
+    NaN if it is not known.
     """
     if only_rounding(monte_carlo, name):
         return 0.0

@@ -40,14 +40,16 @@ __all__ = [
 ]
 
 NOTABLE_SHARE = 0.5
-"""Of the jackknife's variance, known not to be noise, from which on it is said. In simulations 2%
-of samples have as much from 20 fits of each learner, and half of those of `held_spam`, n = 200."""
+"""Least share of the jackknife's variance, known not to be noise, for a note. In simulations, 2% of
+samples have this share with 20 fits of each learner, and half of the samples of `held_spam`, n =
+200."""
 
 NOTABLE_SHARE_OF_ONE = 0.25
-"""Of what fits of a pair differ by, explained by one observation, from which on it is said."""
+"""Least share of the difference between fits of a pair, explained by one observation, for a
+note."""
 
 LEAST_TRIED = 40
-"""Observations from which on few fits were tried on problems kept aside."""
+"""Least number of observations in the study of few fits on held-out problems."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class FewFitsEstimates:
 def rounds_of(
     sampler: Sampler, options: UStatisticOptions, n_learners: int | None = None
 ) -> RoundSums | None:
-    """Where to keep rounds for an answer from few fits; None where they cannot give one."""
+    """The store of rounds for an answer from few fits; None if they cannot give one."""
     splits_or_pairs = options.given_sets
     if splits_or_pairs is None:
         in_rounds = options.n_pairs != "exact" and sampler.sizes.disjoint
@@ -124,9 +126,9 @@ def result_fields(
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What a `TestResult` says, but for the question and the fits."""
+    """The content of a `TestResult`, except the question and the fits."""
     few_fits, interval = estimates.few_fits, options.interval.for_few_fits()
-    # Of the shape of the losses nothing is known.
+    # The shape of the losses is not known.
     shape = Shape(few_fits.n_obs, 0.0, few_fits.df)
     with_interval = interval.applied(
         _studentised(question, few_fits, source, interval), shape, "few"
@@ -191,31 +193,31 @@ def diagnostics_of(options: UStatisticOptions, few_fits: FewFits) -> dict[str, A
 
 
 def fits_in_words(few_fits: FewFits) -> Iterator[str]:
-    """How many fits the variance rests on, and what they show that more would not mend."""
+    """The notes on the number of fits, and on problems that more fits would not solve."""
     yield (
-        f"The variance rests on {few_fits.n_rounds} pairs of disjoint learning sets. What so few "
-        f"fits leave open is in the {few_fits.df:.3g} degrees of freedom; more fits make the "
-        "interval shorter."
+        f"The variance comes from {few_fits.n_rounds} pairs of disjoint learning sets. The "
+        f"{few_fits.df:.3g} degrees of freedom account for the small number of fits; more fits "
+        "make the interval shorter."
     )
     if few_fits.decided >= NOTABLE_SHARE:
         yield (
-            "Pairs of learning sets that differ more are worse, or better, as where a few "
-            "observations decide which rule is learnt. If they do, a sample that happens to lack "
-            "them, or to have many, shows another value: more observations mend that, more fits "
-            "do not."
+            "Pairs of learning sets that differ more are worse, or better. This happens if a few "
+            "observations decide which rule is learnt. A sample without such observations, or with "
+            "many, would then give another value: more observations solve that, more fits do not."
         )
     if few_fits.one_decides >= NOTABLE_SHARE_OF_ONE:
         yield (
-            f"A single observation explains {few_fits.one_decides:.0%} of what the two fits of a "
-            "pair differ by: it decides which rule is learnt. A sample without any like it, or "
-            "with several, shows another value: more observations mend that, more fits do not."
+            f"A single observation explains {few_fits.one_decides:.0%} of the difference between "
+            "the two fits of a pair: it decides which rule is learnt. A sample without such an "
+            "observation, or with several, would give another value: more observations solve "
+            "that, more fits do not."
         )
 
 
 def own_values(
     fits_of_learners: Sequence[FewFits], settings: Mapping[str, Any]
 ) -> PerLearnerEstimates:
-    """What each of two learners has alone, with its standard error."""
+    """The mean loss of each of two learners alone, with its standard error."""
     if not fits_of_learners:
         return PerLearnerEstimates()
     values = [(learner_fits.mean, learner_fits.se**2) for learner_fits in fits_of_learners]
@@ -223,7 +225,7 @@ def own_values(
 
 
 def notes_on_fits(options: UStatisticOptions, few_fits: FewFits) -> Iterator[str]:
-    """How many fits the variance rests on, and why."""
+    """The note on the reason for the variance of few fits."""
     if options.variance != "few":
         yield (
             f"The fits ended before the {options.variance} variance was known to a quarter of "
@@ -233,7 +235,7 @@ def notes_on_fits(options: UStatisticOptions, few_fits: FewFits) -> Iterator[str
     if few_fits.n_obs < LEAST_TRIED:
         yield (
             f"With fewer than {LEAST_TRIED} observations ({few_fits.n_obs} here) the coverage of "
-            "intervals from few fits has been checked in six simulated settings alone, of error "
+            "intervals from few fits has been checked in only six simulated settings of error "
             "rates: 97.5% with 20 and 30 observations."
         )
 
@@ -241,19 +243,19 @@ def notes_on_fits(options: UStatisticOptions, few_fits: FewFits) -> Iterator[str
 def _notes(
     options: UStatisticOptions, interval: Interval, few_fits: FewFits, source: LossSource
 ) -> Iterator[str]:
-    """The same, and what so few fits do not tell."""
+    """The same, and the limits of few fits."""
     yield from notes_on_fits(options, few_fits)
     metric = interval.metric
     if source.paired and not metric.counts_errors and never_negative(metric):
         yield (
-            "Few fits do not tell whether the losses have a tail. With 20 fits of each learner, "
-            "95% intervals for differences of squared and log losses contained the true value in "
-            "92% of simulated samples, 79% in the worst setting. Ratios (contrast='ratio') suffer "
-            "less from tails."
+            "Few fits do not show whether the losses have a heavy tail. With 20 fits of each "
+            "learner, 95% intervals for differences of squared and log losses contained the true "
+            "value in 92% of simulated samples, 79% in the worst setting. Heavy tails affect "
+            "ratios (contrast='ratio') less."
         )
     if not source.paired and interval.name == "hall_floor":
         yield (
-            "Few fits do not tell the skewness of the losses. The upper limit allows for a tail. "
-            "With 20 fits, 95% intervals contained the true value in 98% of simulated samples, and "
-            "in 89% in the worst setting."
+            "Few fits do not show the skewness of the losses. The upper limit allows for a heavy "
+            "tail. With 20 fits, 95% intervals contained the true value in 98% of simulated "
+            "samples, and in 89% in the worst setting."
         )

@@ -47,7 +47,7 @@ class FewFitsRatio:
 def estimated(
     sampler: Sampler, options: UStatisticOptions, rounds: RoundSums | None
 ) -> ratio.RatioEstimates | FewFitsRatio:
-    """Estimates with the variance that is asked for, or that the pairs suffice for."""
+    """Estimates with the requested variance, or with the variance that the pairs allow."""
     if rounds is None:
         return ratio.estimated(sampler, options)
     sampler = replace(sampler, rounds=rounds)
@@ -69,7 +69,7 @@ def result_fields(
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What a `TestResult` says of a ratio, but for the question and the fits."""
+    """The content of a `TestResult` for a ratio, except the question and the fits."""
     tested = _studentised(question.hypothesis, few_ratio, source)
     per_learner = few.own_values(few_ratio.per_learner, settings)
     linear = few_ratio.linear

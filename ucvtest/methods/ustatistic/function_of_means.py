@@ -1,7 +1,7 @@
-"""Metrics that are functions of means, such as F1: linearised values take the place of losses.
+"""Metrics that are functions of means, such as F1: linearised values replace losses.
 
-The gradient is that at the means over all learning sets, so that it is known at the end: what was
-drawn is gone through again, with predictions that were kept.
+The gradient is taken at the means over all learning sets, so it is known only at the end. The draws
+are then processed again, with the kept predictions.
 """
 
 import copy
@@ -43,9 +43,9 @@ MeanEstimates = UStatisticEstimates | FewFitsEstimates
 
 
 class Estimate(Protocol):
-    """How estimates come about: from losses, and a generator of draws.
+    """A function from losses, and a generator of draws, to estimates.
 
-    `few` says whether they are those of few fits, where that is known before.
+    `few` tells whether they are estimates of few fits, if that is known before.
     """
 
     def __call__(
@@ -94,7 +94,7 @@ class RowsAddedToTest:
 
 @dataclass(frozen=True, eq=False)
 class UndefinedDifference:
-    """A difference of metrics of which one is 0/0, or both: that one has rows added.
+    """A difference of metrics if one is 0/0, or both; rows are added to such a metric.
 
     `mean_estimates` are those of linearised values there; the rows move their mean by `moved`, and
     add `spread` to its variance.
@@ -148,12 +148,12 @@ class MetricEstimates:
     added: RowsAddedToTest | None = None
     undefined: bool = False
     bias: float = math.nan
-    """What the estimate is off by on average, to second order; NaN where it is not known."""
+    """The second-order bias of the estimate; NaN if it is not known."""
     difference: UndefinedDifference | None = None
 
     @property
     def bias_diagnostics(self) -> dict[str, float]:
-        """The bias, where it is known."""
+        """The bias, if it is known."""
         return {} if math.isnan(self.bias) else {"second_order_bias": self.bias}
 
 
@@ -235,7 +235,7 @@ def _own_variance(learner_estimate: FirstOrderEstimate | FewFits) -> float:
 
 
 def level(point: WorkingPoint, n_obs: int) -> WorkingPoint:
-    """A point with values where there are none: with rows added, or all of them the same."""
+    """A point with values: with rows added if necessary, or with constant values."""
     if point.defined:
         return point
     if isinstance(point.function, Cells):
@@ -281,16 +281,16 @@ def with_rule(options: UStatisticOptions, estimates: MetricEstimates) -> UStatis
 def undefined_parts(
     question: Question, estimates: MetricEstimates, result_fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """What a result says where the metric is 0/0: the interval with rows added, if there is one."""
+    """The result if the metric is 0/0: the interval with rows added, if there is one."""
     metric_in_words = question.metric.in_words
     status = (
-        f"no estimate: {metric_in_words} is 0/0 here, as a class was never there, or never "
+        f"no estimate: {metric_in_words} is 0/0 here, because a class never occurs, or is never "
         "predicted"
     )
     if question.metric.of_survival:
         status = f"no estimate: {metric_in_words} has no value here, because {_no_value(question)}"
     added = estimates.added if estimates.difference is None else estimates.difference
-    status += "; the interval is that with rows added" if added is not None else ""
+    status += "; the interval is computed with rows added" if added is not None else ""
     by_few_fits = isinstance(estimates.mean_estimates, FewFitsEstimates)
     df = estimates.mean_estimates.few_fits.df if by_few_fits else question.n_units - 1.0  # type: ignore[union-attr]
     studentised = studentise(
@@ -305,9 +305,9 @@ def undefined_parts(
 
 
 def _no_value(question: Question) -> str:
-    """Why a survival metric has none in test sets of this sample."""
+    """Why a survival metric has no value in test sets of this sample."""
     metric, sample = question.metric, question.sample
     assert isinstance(metric, SurvivalMetric)
     times = None if sample is None else sample.survival_times
     reason = "" if times is None else metric.reason(times)
-    return f"{reason or 'no two that are comparable were tested together'}; add observations"
+    return f"{reason or 'no two comparable observations were tested together'}; add observations"

@@ -1,4 +1,4 @@
-"""Which interval a result has: the one that is asked for, or that suits the loss."""
+"""The interval of a result: the requested one, or the one for the loss."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -23,21 +23,21 @@ IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_
 NAMES: tuple[str, ...] = get_args(IntervalName)
 
 LEAST_SKEWNESS = 6.0
-"""What the upper limit of "hall_floor" takes the skewness for at least; found by simulation of
-squared losses with tails, from which a sample of 40 has often drawn nothing."""
+"""Least skewness in the upper limit of "hall_floor". It was found by simulation of squared losses
+with heavy tails, which a sample of 40 often does not contain."""
 
 NOTABLE_BEND = 0.15
-"""Monte-Carlo error of the slope times the standard error from which on it is said: with Student's
-t at 2 and 0.15 an end of the interval moves by 0.3 standard errors."""
+"""Monte-Carlo error of the slope times the standard error above which there is a note: with
+Student's t at 2 and 0.15, a limit of the interval moves by 0.3 standard errors."""
 
 POSITIVE = ("squared", "absolute", "log")
 """Losses by name that are never below 0, and have no largest value."""
 
 NEED_MANY_FITS = ("stabilised", "hall")
-"""Rules that need more than few fits tell."""
+"""Rules that need more information than few fits give."""
 
 OF_RATIOS = ("auto", "jackknife", "few")
-"""Variances that ratios have."""
+"""Variances that exist for ratios."""
 
 FEW_FOR_SLOPE = 40
 """With fewer observations the slope of the standard error is so noisy that it costs width (1.67
@@ -49,14 +49,14 @@ BY_PAPER = ("unbiased", "asymptotic")
 WORDS = {
     "wald": "the estimate plus and minus its standard error times a quantile",
     "stabilised": (
-        "Student's t on the scale on which the standard error does not move with the estimate "
-        "(Tibshirani 1988), by the slope between the two when observations are left out, shrunk by "
-        "its own error, and followed for two standard errors"
+        "Student's t on a scale on which the standard error does not change with the estimate "
+        "(Tibshirani 1988); the slope between the two is estimated by leaving out observations, "
+        "shrunk by its own error, and followed for two standard errors"
     ),
     "plus_four": "two errors and two correct predictions added (Agresti and Coull 1998)",
-    "hall": "the skewness of the losses taken out by Hall's (1992) transformation",
+    "hall": "the skewness of the losses removed by Hall's (1992) transformation",
     "hall_floor": (
-        "Hall's (1992) transformation, whose upper limit takes the skewness for at least "
+        "Hall's (1992) transformation, whose upper limit assumes a skewness of at least "
         f"{LEAST_SKEWNESS:g}"
     ),
     "logit": "Student's t on the logit scale",
@@ -65,14 +65,14 @@ WORDS = {
     "fisher": "Student's t on Fisher's z scale",
     "root": (
         "the roots of the limits of the mean square, by Hall's (1992) transformation, whose upper "
-        f"limit takes the skewness for at least {LEAST_SKEWNESS:g}"
+        f"limit assumes a skewness of at least {LEAST_SKEWNESS:g}"
     ),
 }
 
 TWO_RIGHT_TWO_WRONG = (
     "two right and two wrong observations added to the confusion matrix (Agresti and Coull 1998)"
 )
-"""The words for "plus_four" where it is about another metric than the error rate."""
+"""The words for "plus_four" for metrics other than the error rate."""
 
 
 class AddedRows(Protocol):
@@ -86,9 +86,9 @@ class AddedRows(Protocol):
 
 @dataclass(frozen=True)
 class Interval:
-    """The rule by name, `asked` by the user, why it was chosen, and what the estimand can be.
+    """The rule by name, `asked` by the user, the reason for it, and the range of the estimand.
 
-    `n_rows` are those of clusters, where these are the observations.
+    `n_rows` are rows of clusters, if clusters are the observations.
     """
 
     requested_name: str
@@ -98,7 +98,7 @@ class Interval:
     paired: bool
     n_rows: int | None = None
     added: AddedRows | None = None
-    """What "plus_four" is of a metric that is a function of the confusion matrix."""
+    """"plus_four" for a metric that is a function of the confusion matrix."""
 
     @classmethod
     def of(
@@ -111,25 +111,25 @@ class Interval:
         n_rows: int | None = None,
         sloped: bool = True,
     ) -> Self:
-        """The rule that is asked for, if it can be had, or that "auto" stands for.
+        """The requested rule, if it is possible, or the choice of "auto".
 
-        `sloped` if the sample is such that the slope of the standard error is well known.
+        `sloped` if the slope of the standard error is well known in this sample.
         """
         check_choice("interval", interval_name, NAMES)
         if interval_name != "auto":
             _check(interval_name, metric, paired=paired)
             if variance == "few" and interval_name in NEED_MANY_FITS:
                 raise ValueError(
-                    f"interval={interval_name!r} needs more than few fits tell: use "
+                    f"interval={interval_name!r} needs more information than few fits give: use "
                     "interval='auto', or another variance"
                 )
-            return cls(interval_name, interval_name, "it was asked for", metric, paired, n_rows)
+            return cls(interval_name, interval_name, "it was requested", metric, paired, n_rows)
         suited = _suited(metric, variance, paired=paired, sloped=sloped and paired)
         return cls(interval_name, *suited, metric, paired, n_rows)
 
     @classmethod
     def of_ratio(cls, interval_name: Any, metric: Metric, *, variance: Any) -> Self:
-        """The rule for ratios, which has no other beside it."""
+        """The rule for ratios, which is the only one."""
         check_choice("interval", interval_name, NAMES)
         if interval_name != "auto":
             raise ValueError(
@@ -144,14 +144,14 @@ class Interval:
         return cls(interval_name, "log", "it is the one for ratios", metric, paired=True)
 
     def for_few_fits(self) -> Self:
-        """The rule for the variance of few fits, which tell neither skewness nor slope."""
+        """The rule for the variance of few fits, which show neither skewness nor slope."""
         if self.requested_name != "auto" or self.name == "log":
             return self
         name, reason = _suited(self.metric, "few", paired=self.paired, sloped=False)
         return replace(self, name=name, reason=reason)
 
     def check_null(self, null_value: float) -> None:
-        """Refuse a null value that the estimand cannot have, where the rule knows what it can."""
+        """Refuse a null value outside the range of the estimand, if the rule knows the range."""
         low, high = self.range
         if self.name != "wald" and (null_value < low or null_value > high):
             reported_range = self._reported(low), self._reported(high)
@@ -165,7 +165,7 @@ class Interval:
         return float(self.metric.reported(value, paired=self.paired))
 
     def check_sizes(self, n_obs: int, learn_size: int) -> None:
-        """Refuse sizes of samples and learning sets for which the rule's numbers are not found."""
+        """Refuse sizes of samples and learning sets without the numbers that the rule needs."""
         if self.name == "stabilised" and not _has_slope(n_obs, learn_size):
             raise ValueError(
                 f"interval='stabilised' needs n <= {MAX_OBS_PAIR_EFFECTS} and learn_size <= "
@@ -175,7 +175,7 @@ class Interval:
 
     @property
     def range(self) -> tuple[float, float]:
-        """What the estimand can be."""
+        """The possible values of the estimand."""
         low, high = self.metric.bounds or (-math.inf, math.inf)
         if isinstance(self.metric, SmoothMetric):
             low, high = range_of(self.metric)
@@ -190,14 +190,14 @@ class Interval:
 
     @property
     def answers_without_spread(self) -> bool:
-        """Whether there is an interval where no loss differs from another."""
+        """Whether there is an interval if all losses are the same."""
         return self.name == "plus_four"
 
     def applied(self, studentised: Studentised, shape: Shape | None, name: str) -> Studentised:
-        """The test with a variance, by this rule; as it is where there is no answer.
+        """The test with a variance, by this rule; unchanged if there is no answer.
 
         The paper's variances of a mean loss keep the paper's normal interval, unless the rule was
-        asked for.
+        requested.
         """
         as_published = self.requested_name == "auto" and self.metric.is_mean and name in BY_PAPER
         if studentised.status != "ok" or as_published:
@@ -228,7 +228,7 @@ class Interval:
     def notes(
         self, shape: Shape | None, studentised: Studentised, n_one_class: int = 0
     ) -> list[str]:
-        """What the rule is and why it was chosen; what cannot be told from this sample."""
+        """The notes on the rule and its reason, and on the limits of this sample."""
         if studentised.status != "ok":
             return []
         listed = []
@@ -251,33 +251,34 @@ class Interval:
             )
         if self.name == "hall_floor" and shape is not None:
             listed.append(
-                "The upper limit allows for a tail from which this sample may have drawn nothing; "
-                "interval='hall' trusts the skewness of this sample, and covers less with such "
-                "a tail."
+                "The upper limit allows for a heavy tail that this sample may not contain; "
+                "interval='hall' trusts the skewness of this sample, and has a lower coverage with "
+                "such a tail."
             )
         if self.name == "plus_four" and studentised.variance == 0:
             listed.append(
-                "No loss varied, and the variance estimate is zero: the interval stems from the "
-                "four observations that are added."
+                "No loss varied, and the variance estimate is zero: the interval comes from the "
+                "four added observations."
             )
         if self.name == "hall" and n_one_class:
             listed.append(
-                "Coverage is not ensured where learning sets have a single class: what these cost "
-                "is rare and large."
+                "Coverage is not ensured if some learning sets have a single class: their losses "
+                "are rare and large."
             )
         # "plus_four" allows for few errors, and nothing else is rare where losses are 0 and 1.
         if shape is not None and shape.flagged and not self.metric.counts_errors:
             listed.append(
-                "A few observations carry most of the variance (skewness "
-                f"{shape.skewness:.2g}; by the kurtosis {shape.df:.2g} degrees of freedom), so "
-                "that it is poorly known. A sample without this note is not safe for that: where a "
-                "tail was not drawn, nothing shows it."
+                f"A few observations carry most of the variance (skewness {shape.skewness:.2g}; by "
+                f"the kurtosis {shape.df:.2g} degrees of freedom), so that it is poorly known. A "
+                "sample without this note is not necessarily safe: if the tail was not drawn, "
+                "nothing shows it."
             )
             if self.paired and self.name != "log" and never_negative(self.metric):
                 listed.append(
-                    "Differences of losses with tails are covered too seldom: 95% intervals "
-                    "covered 88% in simulations, and 95% where the same expected losses were "
-                    "compared by their ratio (contrast='ratio')."
+                    "With heavy-tailed losses, intervals for a difference miss the true value too "
+                    "often: in simulations, 95% intervals contained it in 88% of the samples. "
+                    "Intervals for the ratio of the same expected losses (contrast='ratio') "
+                    "contained it in 95%."
                 )
         return listed
 
@@ -330,7 +331,7 @@ def _suited_to_function(metric: SmoothMetric) -> tuple[str, str]:
 
 
 def _check(name: str, metric: Metric, *, paired: bool) -> None:
-    """Refuse a rule that is none for this metric or number of learners."""
+    """Refuse a rule that does not apply to this metric or number of learners."""
     whom = "two learners" if paired else "one learner"
     if metric.linearised:
         known_intervals = ["wald"] if not metric.of_cells else ["wald", "stabilised"]

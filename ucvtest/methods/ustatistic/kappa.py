@@ -54,13 +54,13 @@ class KappaProfile:
         Returns
         -------
         float
-            v(n) of (12). Unbiased, and so negative at times where n is large; see
+            v(n) of (12). Unbiased, and therefore sometimes negative if n is large; see
             `variance_mc_se`.
 
         Raises
         ------
         ValueError
-            If the profile lacks a kappa_c that this sample size needs.
+            If the profile does not contain a kappa_c that this sample size needs.
         """
         return float(self._weights(n) @ self.kappa)
 
@@ -81,13 +81,16 @@ class KappaProfile:
             raise ValueError(f"n must be at least learn_size + 1 = {m}, got {n}")
         if 0 not in self.c:
             raise ValueError(
-                "the profile lacks kappa_0, the squared expectation, which needs a sample of "
-                f"2 * learn_size + 2 = {2 * m} observations or more: use a smaller learn_size"
+                "the profile does not contain kappa_0, the squared expectation, which needs a "
+                f"sample of 2 * learn_size + 2 = {2 * m} observations or more: use a smaller "
+                "learn_size"
             )
         alpha = {c: comb(m, c) * comb(n - m, m - c) / comb(n, m) for c in range(m + 1)}
         missing = [c for c in range(1, m + 1) if alpha[c] > 0 and c not in self.c]
         if missing:
-            raise ValueError(f"the profile lacks kappa_c for c = {missing}: use c_values=None")
+            raise ValueError(
+                f"the profile does not contain kappa_c for c = {missing}: use c_values=None"
+            )
         weights = {**alpha, 0: alpha[0] - 1.0}
         return np.array([weights[c] for c in self.c])
 

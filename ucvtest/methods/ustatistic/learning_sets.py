@@ -1,4 +1,4 @@
-"""Which learning sets a U-statistic is about: those of one size, or within the classes."""
+"""The learning sets of a U-statistic: of one size, or within the classes."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -24,7 +24,7 @@ from ucvtest.results.fields import Contrast
 
 __all__ = ["AucSizes", "LearningSets"]
 
-SORTED_LABELS = "pass y.to_numpy(), of which the labels are sorted"
+SORTED_LABELS = "pass y.to_numpy(), whose labels are sorted"
 
 AucSizes = ClassSizes | SeveralSizes | MixedSizes
 
@@ -33,8 +33,8 @@ AucSizes = ClassSizes | SeveralSizes | MixedSizes
 class LearningSets:
     """The learning sets that an estimand averages over, and how two learners are compared on them.
 
-    `sizes` are those of the whole sample, or for the AUC those within the classes. `given` are the
-    learning sets whose losses are given, `stratified` if they have the classes in proportion.
+    `sizes` are sizes of the whole sample, or for the AUC within the classes. `given` are the
+    learning sets of given losses, `stratified` if they have the classes in proportion.
     """
 
     sizes: Sizes | AucSizes
@@ -47,7 +47,7 @@ class LearningSets:
     def of(
         cls, question: Question, learn_size: Any = None, contrast: Contrast = "difference"
     ) -> Self:
-        """Check the arguments of the class; where losses are given, their design has the size."""
+        """Check the arguments of the class; if losses are given, their design has the size."""
         if isinstance(question, DataQuestion):
             sets = cls._to_draw(question, learn_size)
         else:
@@ -106,7 +106,7 @@ class LearningSets:
         return cls(within_classes, design.learn_sizes[0], given_sets=splits)
 
     def estimand(self, question: Question) -> str:
-        """What is estimated, in words."""
+        """The estimand in words."""
         if not isinstance(self.sizes, Sizes):
             return self.sizes.estimand(paired=question.paired)
         metric, size = question.metric, f"at learning-set size {self.learn_size}"
@@ -131,7 +131,7 @@ class LearningSets:
         return f"{estimand} of the expected parts of {rules}"
 
     def positive(self, question: Question) -> Any:
-        """The positive class; of several classes the one that is told from the rest, if any is."""
+        """The positive class; with several classes, the one compared with the rest, if any."""
         if isinstance(self.sizes, SeveralSizes | SeveralMixedSizes):
             return self.sizes.positive
         return question.positive

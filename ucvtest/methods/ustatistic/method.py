@@ -71,19 +71,20 @@ class UStatisticTest(HypothesisTest):
     other : learner, optional
         The learner to compare with; the estimate is `learner` minus `other`.
     learn_size : int or pair of int, optional
-        Number of observations to learn from, g; by default floor(n/2) - 1, the largest
-        for which every variance exists. With ``loss="auc"`` as many of each class are in every
-        learning set: a pair says how many, negatives first; a number is shared out in proportion
-        to the classes; by default floor(n_c/2) - 1 of class c. Of more than two classes a tuple
-        says how many of each, in ascending order with `pos_label` last. Of `groups` with rows of
-        several classes it is a number of groups.
+        Number of observations to learn from, g; by default floor(n/2) - 1, the largest for which
+        every variance exists. With ``loss="auc"`` every learning set has the same number of each
+        class. A pair gives the numbers, negatives first. A single number is distributed in
+        proportion to the classes. The default is floor(n_c/2) - 1 of class c. For more than two
+        classes a tuple gives the number of each, in ascending order with `pos_label` last. For
+        `groups` with rows of several classes it is a number of groups.
     contrast : {"difference", "ratio"}
-        How two learners are compared: "ratio" is the expected loss of the first over that of the
-        second, for losses that are never negative (squared, absolute, log, or with such bounds;
+        How two learners are compared: "ratio" is the expected loss of the first divided by that of
+        the second, for losses that are never negative (squared, absolute, log, or with such bounds;
         not zero_one). `estimate`, `null_value` (by default 1) and the interval are ratios; `se` and
         `variance` are those of the logarithm.
     metric : str or metric, optional
-        In the place of a loss what is no mean of one, such as "f1", "mcc" or "r2": see Notes.
+        Instead of a loss, a metric that is not a mean of losses, such as "f1", "mcc" or "r2": see
+        Notes.
     weights : array-like, shape (n,), str or mapping, optional
         See `HypothesisTest`.
     null_value, alternative, loss, scoring, pos_label, missing, groups, group_weight, backend
@@ -280,14 +281,14 @@ class UStatisticTest(HypothesisTest):
     contrasts = CONTRASTS
     admits = (
         "random splits with learning sets of one size (RandomSplits, DisjointSets), with the loss "
-        "of every observation tested; scores under random splits with as many of each class in "
-        "every learning set"
+        "of every observation tested; scores under random splits with the same number of each "
+        "class in every learning set"
     )
     default_auc = math.nan
     judges_several = True
 
     learning_sets: LearningSets
-    """Which learning sets the estimand is about."""
+    """The learning sets that the estimand is about."""
 
     def __init__(
         self,
@@ -349,14 +350,15 @@ class UStatisticTest(HypothesisTest):
         contrast: Contrast = "difference",
         group_weight: GroupWeight | None = None,
     ) -> Self:
-        """The test on losses that exist: `fit` then fits no model.
+        """Create the test from existing losses; `fit` then does not fit models.
 
         Parameters
         ----------
         losses : Losses
         learner, other : str or int, optional
-            Names or places in `losses`; a learner without `other` is tested alone. With neither,
-            the only learner is tested, or two are compared; of more, `learner` must be named.
+            Names or positions in `losses`; a learner without `other` is tested alone. With neither,
+            the only learner is tested, or two are compared. With more learners, `learner` must be
+            named.
         null_value, alternative, contrast, group_weight
             See the class; clusters are those of the losses.
 
@@ -382,7 +384,7 @@ class UStatisticTest(HypothesisTest):
 
     @property
     def positive(self) -> Any:
-        """See `HypothesisTest`; none of several classes, unless one is told from the rest."""
+        """See `HypothesisTest`; None for several classes, unless one is compared with the rest."""
         return self.learning_sets.positive(self.question)
 
     @property
@@ -392,7 +394,7 @@ class UStatisticTest(HypothesisTest):
 
     @property
     def estimand(self) -> str:
-        """What is estimated, in words."""
+        """The estimand in words."""
         return self.learning_sets.estimand(self.question)
 
     def fit(
@@ -500,7 +502,7 @@ class UStatisticTest(HypothesisTest):
             return self._fit(options, replace(execution, progress=Progress(saved_fits)), progress)
 
     def _checkpoint_question(self, problem: Problem) -> dict[str, Any]:
-        """What decides the fits beside the options of `fit`, for a checkpoint."""
+        """Everything that decides the fits apart from the options of `fit`, for a checkpoint."""
         sample, clusters = problem.sample, self.question.clusters
         return {
             "call": "UStatisticTest.fit",

@@ -1,4 +1,4 @@
-"""Pairs of learning sets whose learners are fitted one by one: each may fail, or be the last."""
+"""Pairs of learning sets whose learners are fitted one by one; each may fail or be the last."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,31 +14,34 @@ from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 __all__ = ["KeptRounds", "OneByOne"]
 
 STEP_SECONDS = 2.0
-"""Seconds from which on steps become no larger; an interrupt loses the step that it comes in."""
+"""Largest duration of a step in seconds; an interrupt loses the current step."""
 
 LEAST_FAILED, MOST_SHARE = 2, 10
-"""So many failed pairs, and more than one in so many, are a mistake and no bad luck."""
+"""This number of failed pairs, and more than this share, are a mistake and not bad luck."""
 
 
 class KeptRounds(Protocol):
-    """Where rounds of losses, or of scores, are kept."""
+    """The store of rounds of losses, or of scores."""
 
     def add(
         self, learner_values: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
     ) -> None:
-        """Add what each learner has at learning sets (M, n), two of each number a round."""
+        """Add the values of each learner at learning sets (M, n).
+
+        Two with one number are a round.
+        """
 
     @property
     def enough(self) -> bool:
-        """Whether there are rounds enough for an estimate."""
+        """Whether there are enough rounds for an estimate."""
 
 
 @dataclass(eq=False)
 class OneByOne:
     """The losses of pairs, some at a time for all learners, with those that failed left out.
 
-    `rounds` has all pairs that are whole, also when an interrupt ends the rest. How long fits take
-    decides the size of the steps and nothing else.
+    `rounds` has all complete pairs, also when an interrupt ends the rest. The time of fits decides
+    only the size of the steps.
     """
 
     source: LossSource
@@ -59,7 +62,9 @@ class OneByOne:
     def losses(
         self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
     ) -> tuple[list[np.ndarray], np.ndarray]:
-        """Losses of each learner (M, n), and which draws are whole: rows of others mean nothing.
+        """Losses of each learner (M, n), and which draws are complete.
+
+        Rows of other draws are invalid.
 
         Rows beyond those of `draw` belong to the first draws in turn.
         """
@@ -93,7 +98,7 @@ class OneByOne:
                 self.source.leave_out(left_out)
             self._keep_rounds(learner_losses, learning, draw, is_complete, (first_draw, end_draw))
             first_draw = end_draw
-            # Of what was kept one at a time, as an interrupt leaves out the step it comes in.
+            # One kept step at a time, because an interrupt leaves out the current step.
             if self.source.n_left is None and CLOCK() - clock_before < STEP_SECONDS:
                 self._step *= 2 if CLOCK() - clock_before > STEP_SECONDS / 4 else 4
         return learner_losses, is_complete
@@ -113,7 +118,7 @@ class OneByOne:
         return False
 
     def check_enough(self) -> None:
-        """Refuse what failures have left too little of."""
+        """Refuse to continue if failures have left too few pairs."""
         if self.n_failed and self.n_pairs - self.n_failed < LEAST_ROUNDS:
             self.refuse(f"and an answer needs {LEAST_ROUNDS} that do not")
 
@@ -123,8 +128,8 @@ class OneByOne:
         listed = "; ".join(str(error) for error in self.failures[1:5])
         raise ValueError(
             f"{first} ({self.n_failed} of {self.n_pairs} pairs of learning sets so far failed, "
-            f"{reason}{': ' + listed if listed else ''}): mend the learner, or leave out what it "
-            "fails on"
+            f"{reason}{': ' + listed if listed else ''}): correct the learner, or leave out the "
+            "data on which it fails"
         ) from first.reason
 
     def _keep_rounds(
@@ -146,13 +151,13 @@ class OneByOne:
 
     @property
     def notes(self) -> list[str]:
-        """What was left out, and what that does to the estimand."""
+        """The note on pairs that were left out, and on the effect on the estimand."""
         if not self.n_failed:
             return []
         lines = str(self.failures[0]).splitlines()
         were, who = "was" if self.n_failed == 1 else "were", "all" if self.several else "both"
         return [
             f"{self.n_failed} of {self.n_pairs} pairs of learning sets {were} left out for {who} "
-            f"learners, as fits failed: {lines[0]}. The estimate is over learning sets on which no "
-            "learner fails."
+            f"learners, because fits failed: {lines[0]}. The estimate is over learning sets on "
+            "which no learner fails."
         ]

@@ -26,7 +26,7 @@ NumberOfPairs = int | Literal["auto", "exact"]
 DEFAULT_TOL = 0.05
 
 FEW_PAIRS = 10
-"""Pairs for the variance of few fits where each fit may take long, and nobody says how many."""
+"""Default number of pairs for the variance of few fits if fits may be slow."""
 
 MAX_FITS_JITTED = 200_000
 MAX_FITS_OTHERWISE = 20_000
@@ -34,9 +34,9 @@ MAX_FITS_OTHERWISE = 20_000
 
 @dataclass(frozen=True)
 class UStatisticOptions:
-    """The options of `UStatisticTest.fit`: `asked` is the variance asked for, or "auto".
+    """The options of `UStatisticTest.fit`: `asked` is the requested variance, or "auto".
 
-    Where losses are given, nothing is drawn or fitted.
+    If losses are given, nothing is drawn or fitted.
     """
 
     n_pairs: NumberOfPairs
@@ -47,7 +47,7 @@ class UStatisticOptions:
     interval: Interval
     given_sets: GivenPairs | GivenSplits | None = None
     max_seconds: float | None = None
-    """Decides `max_fits` once fits have been tried; None where that is known."""
+    """The time that decides `max_fits`, once fits have been timed; None if `max_fits` is known."""
 
     @classmethod
     def of(
@@ -122,8 +122,8 @@ class UStatisticOptions:
             sizes.check_enumeration(len(learners), max_fits, remedy)
         if max_seconds is not None and number != "auto":
             raise ValueError(
-                f"max_seconds does not apply with n_pairs={number!r:.60}, which says how many fits "
-                "there are: use n_pairs='auto'"
+                f"max_seconds does not apply with n_pairs={number!r:.60}, which fixes the number "
+                "of fits: use n_pairs='auto'"
             )
         option_values = (number, variance_name, variance, float(tol), int(max_fits), interval)
         return cls(*option_values, max_seconds=max_seconds)
@@ -150,7 +150,7 @@ class UStatisticOptions:
         variance_name = sizes.chosen(interval.variance(variance))
         if variance_name == "asymptotic":
             raise ValueError(
-                "variance='asymptotic' needs further fits, and losses are given: use 'midpoint' or "
+                "variance='asymptotic' needs further fits, but losses are given: use 'midpoint' or "
                 "'jackknife'"
             )
         in_pairs = (
@@ -174,7 +174,7 @@ class UStatisticOptions:
 
     @property
     def may_be_few(self) -> bool:
-        """Whether the variance may become that of few fits, where these do not suffice for it."""
+        """Whether the variance may be replaced by that of few fits if there are too few fits."""
         metric = self.interval.metric
         has_few_fits = metric.is_mean or metric.ranks_pairs
         return (
@@ -184,13 +184,13 @@ class UStatisticOptions:
         )
 
     def n_pairs_of_few(self, n_learners: int) -> int:
-        """How many pairs give the variance of few fits: with more it hardly gets better."""
+        """Number of pairs for the variance of few fits; more pairs hardly improve it."""
         if isinstance(self.n_pairs, int):
             return self.n_pairs
         return min(self.max_fits // (2 * n_learners), MOST_ROUNDS)
 
     def fits_left(self, excess: float, n_fits: int) -> int:
-        """Fits that "auto" still needs, as far as can be seen.
+        """The expected number of fits that "auto" still needs.
 
         Monte-Carlo errors are `excess` times those asked for, and fall with the root of the number.
         """
@@ -199,7 +199,7 @@ class UStatisticOptions:
         return fits_allowed if not needed_fits < fits_allowed else max(round(needed_fits), 0)
 
     def settings(self, learn_size: int, seed: int | None) -> dict[str, Any]:
-        """What is needed to repeat the fit."""
+        """The settings that repeat the fit."""
         settings: dict[str, Any] = {
             "learn_size": learn_size,
             "n_pairs": self.n_pairs,

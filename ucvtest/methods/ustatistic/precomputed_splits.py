@@ -76,7 +76,7 @@ class GivenSplits:
         return all(np.ptp(sizes) <= 1 for sizes in learnt)
 
     def parts(self, n_rows: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Rows, about so many at a time and no draw in two parts, and their draws from 0."""
+        """Rows, about this number at a time without dividing a draw, and their draws from 0."""
         first_row = 0
         while first_row < len(self.draw):
             end_row = min(first_row + n_rows, len(self.draw))

@@ -103,7 +103,7 @@ def estimated(sampler: Sampler, options: UStatisticOptions) -> RatioEstimates:
 
 
 def evaluate_pairs(sampler: Sampler, options: UStatisticOptions, n_pairs: int) -> None:
-    """Evaluate the given pairs, or so many random ones, for what the sampler keeps of them."""
+    """Evaluate the given pairs, or this number of random ones, for the sampler."""
     for _ in _stages(sampler, replace(options, n_pairs=n_pairs)):
         pass
 

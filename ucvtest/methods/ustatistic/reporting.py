@@ -58,8 +58,8 @@ NOTABLE = 0.05
 
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
 FLOORED = (
-    "The variance was set conservatively high: four times its Monte-Carlo error or, where the "
-    "draws do not determine it at all, the jackknife with their noise. The interval is wider than "
+    "The variance was set conservatively high: four times its Monte-Carlo error or, if the draws "
+    "do not determine it at all, the jackknife with their noise. The interval is wider than "
     "necessary; raise n_pairs (or, with n_pairs='auto', max_fits)."
 )
 REMEDY_DRAWS = "use losses of more draws (uv.designs.DisjointSets)"
@@ -73,7 +73,7 @@ def result_fields(
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What a `TestResult` says of a mean loss, but for the question and the fits."""
+    """The content of a `TestResult` for a mean loss, except the question and the fits."""
     tested = _studentised(question, options, estimates, source)
     per_learner = own_values(estimates.per_learner, settings, estimates.few_per_learner)
     with_interval, shape = tested[estimates.variance], estimates.shape
@@ -130,7 +130,7 @@ def _table(
 
 
 def _precise(estimates: UStatisticEstimates, name: str) -> bool:
-    """Whether the Monte-Carlo error of a variance, which can be negative, is small beside it."""
+    """Whether the Monte-Carlo error of a variance is small compared with the variance."""
     small = estimates.estimates.mc_se[name] <= RELIABLE * abs(estimates.estimates.values[name])
     return small or only_rounding(estimates.estimates, name)
 
@@ -290,8 +290,8 @@ def too_few_pairs(options: UStatisticOptions, n_pairs: int, remedy: str) -> str 
     if n_pairs >= MIN_PAIRS or options.n_pairs == "exact":
         return None
     return (
-        f"too few resamples: {n_pairs} {unit_words} do not suffice to estimate their "
-        f"Monte-Carlo error, which takes {MIN_PAIRS}; {remedy}"
+        f"too few resamples: {n_pairs} {unit_words} are not enough to estimate their Monte-Carlo "
+        f"error, which needs {MIN_PAIRS}; {remedy}"
     )
 
 
@@ -303,11 +303,11 @@ def remedy_for(options: UStatisticOptions) -> str:
 
 
 def _variance_notes(options: UStatisticOptions) -> Iterator[str]:
-    """The note on a variance that is liberal."""
+    """The note on a variance with which the test rejects too often."""
     if options.variance in ("unbiased", "asymptotic"):
         yield (
-            f"The {options.variance} variance with the normal reference is liberal at small n; "
-            "variance='midpoint' holds its level better."
+            f"With the {options.variance} variance and the normal reference, the test rejects too "
+            "often at small n; variance='midpoint' keeps its level better."
         )
 
 
@@ -327,15 +327,15 @@ def _outside_notes(estimates: UStatisticEstimates) -> Iterator[str]:
     margin = MC_ERRORS_OUTSIDE * mc_se
     if unbiased > FAR_OUTSIDE * high and unbiased - high > margin:
         yield (
-            f"{note_start} above the jackknife's ({high:.2g}), which on average is no smaller than "
-            f"the true one: {noisy}. If the true one is larger all the same, the interval is too "
+            f"{note_start} above the jackknife ({high:.2g}), which on average is at least the true "
+            f"variance: {noisy}. If the true variance is nevertheless larger, the interval is too "
             "short."
         )
     elif unbiased < low / FAR_OUTSIDE and low - unbiased > margin:
         yield (
-            f"{note_start} below the lower bound ({low:.2g}) that goes with components falling "
-            f"geometrically with their degree: {noisy}. If the true one is smaller all the same, "
-            "the interval is longer than it need be."
+            f"{note_start} below the lower bound ({low:.2g}) for components falling geometrically "
+            f"with their degree: {noisy}. If the true variance is nevertheless smaller, the "
+            "interval is longer than necessary."
         )
 
 
@@ -348,7 +348,8 @@ def _own_notes(estimates: UStatisticEstimates) -> Iterator[str]:
             "There are too few resamples for the standard error of a learner's own value: the "
             "Monte-Carlo error of its square is above a quarter of it."
             + (
-                " The one that is shown is that of few fits, from the same pairs of learning sets."
+                " The table shows the standard error of few fits, from the same pairs of learning "
+                "sets."
                 if estimates.few_per_learner
                 else ""
             )
@@ -359,8 +360,8 @@ def _own_notes(estimates: UStatisticEstimates) -> Iterator[str]:
     if distance > max(NOTABLE * math.sqrt(max(values["jackknife"], 0.0)), ROUNDING):
         yield (
             "The learners' own values are plain means over the fits. The estimate is not: a "
-            "control variate takes chance variation between draws out of it, so that their "
-            f"difference is {distance:.2g} off the estimate."
+            "control variate removes chance variation between draws, so their difference is "
+            f"{distance:.2g} off the estimate."
         )
 
 
@@ -370,6 +371,6 @@ def _feature_notes(sample: Sample | None) -> Iterator[str]:
     n_obs, n_features = sample.n_obs, sample.features.shape[1]
     if n_features > n_obs:
         yield (
-            f"With more features ({n_features}) than observations ({n_obs}) losses "
-            "can be skewed, and the interval can cover less than its nominal level."
+            f"With more features ({n_features}) than observations ({n_obs}) losses can be skewed, "
+            "and the coverage of the interval can be below its nominal level."
         )

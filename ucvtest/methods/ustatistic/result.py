@@ -83,7 +83,7 @@ def estimates_from(
 def _draw_all(
     sizes: Sizes, options: UStatisticOptions
 ) -> Callable[[LossSource, np.random.Generator], None] | None:
-    """How to draw what is drawn whatever the losses are; None where these have a say in it."""
+    """How to draw designs that do not depend on the losses; None if they do."""
     if options.variance == "few" or options.n_pairs == "auto" or options.given_sets is not None:
         return None
 
@@ -172,7 +172,7 @@ def one_by_one(
     from_rounds: Callable[[], AnyEstimates],
     result_of: Callable[[AnyEstimates], TestResult] | None,
 ) -> AnyEstimates:
-    """Estimates with pairs left out that a learner fails on, and what is done at an interrupt."""
+    """Estimates without pairs on which a learner fails, and the handling of an interrupt."""
     if result_of is not None:
         pairs.answer = lambda: _in_short(result_of(from_rounds()))
     pairs.source.pairs = pairs
@@ -295,8 +295,8 @@ def _with_pairs(
         status = interrupted_text if status == "ok" else status
         notes = (
             *notes,
-            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer is that of the fits "
-            "done.",
+            f"{interrupted_text[0].upper()}{interrupted_text[1:]}: the answer uses the finished "
+            "fits.",
         )
     diagnostics = {**result_fields["diagnostics"], "n_failed_pairs": pairs.n_failed}
     if pairs.interrupted:
@@ -307,7 +307,7 @@ def _with_pairs(
 def _settings(
     question: Question, learning_sets: LearningSets, options: UStatisticOptions, seed: int | None
 ) -> dict[str, Any]:
-    """What is needed to repeat the test."""
+    """The settings that repeat the test."""
     sizes = learning_sets.sizes
     settings = question.settings(METHOD_NAME)
     if question.sample is not None:

@@ -41,10 +41,11 @@ from ucvtest.results.simultaneous import JointEstimates
 __all__ = ["JointRun"]
 
 JOINT_VARIANCES = ("midpoint", "jackknife", "few")
-"""Variances whose sums are linear in the losses, so that those of all differences are known."""
+"""Variances whose sums are linear in the losses, so that the variances of all differences are
+known."""
 
 MOST_BYTES = 2**31
-"""Memory that effects of pairs of observations may take."""
+"""Most memory of the effects of pairs of observations."""
 
 Places = tuple[int, ...]
 """Of one learner, or of two that are compared."""
@@ -55,11 +56,11 @@ class LearningSetTest(Protocol):
 
     @property
     def question(self) -> Question:
-        """What is asked."""
+        """The question of the test."""
 
     @property
     def learning_sets(self) -> LearningSets:
-        """Which learning sets the estimand is about."""
+        """The learning sets that the estimand is about."""
 
     def fit_options(self, **options: Any) -> UStatisticOptions:
         """The options of `fit`, validated."""
@@ -76,7 +77,7 @@ class JoinedTest:
 
 
 class EstimatesOfAll(Protocol):
-    """What is estimated of all learners together."""
+    """The joint estimates of all learners."""
 
     @property
     def covariance(self) -> np.ndarray:
@@ -93,7 +94,7 @@ class EstimatesOfAll(Protocol):
         """Of all differences, (L, L), with their Monte-Carlo part."""
 
     def statistics(self, interval: Interval) -> np.ndarray | None:
-        """All differences (L, L) as intervals have them; None where these are symmetric."""
+        """All differences (L, L) in the form for intervals; None if intervals are symmetric."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +127,8 @@ class JointRun:
         clusters = first_test.question.clusters
         if clusters is not None and first_test.question.metric.linearised:
             raise ValueError(
-                "correction='simultaneous' is not for metrics of clusters, whose rows count "
-                "alike: use 'holm'"
+                "correction='simultaneous' is not for metrics of clusters, in which all rows have "
+                "the same weight: use 'holm'"
             )
         if clusters is not None and clusters.offset is not None:
             raise ValueError(
@@ -173,7 +174,7 @@ class JointRun:
         return next(iter(self.tests.values())).options.max_fits
 
     def within(self, fits_of_each: int) -> Self:
-        """The same with at most so many fits of each learner."""
+        """The same with this limit on the fits of each learner."""
         most_fits = fits_of_each * len(self.names)
         tests = {
             key: replace(test, options=capped(test.options, most_fits))
@@ -373,10 +374,10 @@ def _joint_sizes(learning_sets: LearningSets) -> Sizes | ClassSizes:
 
 
 def _check_options(options: UStatisticOptions, n_obs: int, n_learners: int) -> None:
-    """Refuse what has no joint form, before the first fit."""
+    """Refuse requests without a joint form, before the first fit."""
     if options.n_pairs == "exact":
         raise ValueError(
-            "correction='simultaneous' needs random learning sets, and n_pairs is 'exact': leave "
+            "correction='simultaneous' needs random learning sets, but n_pairs is 'exact': leave "
             "it out"
         )
     if options.variance not in JOINT_VARIANCES:

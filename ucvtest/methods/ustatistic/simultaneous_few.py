@@ -1,10 +1,10 @@
-"""Mean losses, or AUCs, of several learners from few fits of each, and what joins them.
+"""Mean losses, or AUCs, of several learners from few fits of each, and their joint distribution.
 
-Each difference has its own variance and degrees of freedom. Differences are joined by a normal
-copula: their p-values are those of correlated normal errors. The correlation is that of the
-observations' effects, which n observations tell whatever the number of fits. What learning and the
-draws add is told by few fits, from which correlations between learners would seem larger than they
-are: it is treated as independent between learners.
+Each difference has its own variance and degrees of freedom. A normal copula joins the differences:
+their p-values are those of correlated normal errors. The correlation is that of the observations'
+effects, which n observations show for any number of fits. The parts due to learning and drawing are
+estimated from few fits. Their correlations between learners would be overestimated, so these parts
+are treated as independent between learners.
 """
 
 import math
@@ -37,17 +37,19 @@ JOINED = (
     "learning and drawing are treated as independent between learners."
 )
 
-COPULA_OF_AUCS = f"{JOINED} How often such intervals hold together has not been studied for AUCs."
+COPULA_OF_AUCS = (
+    f"{JOINED} The simultaneous coverage of such intervals has not been studied for AUCs."
+)
 
 COPULA = (
-    f"{JOINED} With 20 fits of each of six learners, 95% intervals held together in 94% of 1200 "
-    "simulated data sets, 92% in the worst setting."
+    f"{JOINED} With 20 fits of each of six learners, all 95% intervals contained their true values "
+    "in 94% of 1200 simulated data sets, and in 92% in the worst setting."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class JointFewEstimates:
-    """What few fits tell of all learners, and of all their differences.
+    """The estimates from few fits of all learners, and of all their differences.
 
     `effects` (L, n) are those of the observations of the sample, or of each of its classes.
     """
@@ -78,7 +80,7 @@ class JointFewEstimates:
 
     @cached_property
     def covariance(self) -> np.ndarray:
-        """Of what is estimated, (L, L): of the observations' effects, and each one's own part."""
+        """The covariance of the estimates, (L, L), by effects of observations and own parts."""
         joint_covariance = np.diag(
             [learner_fits.se**2 - learner_fits.test_part for learner_fits in self.alone]
         )
@@ -106,7 +108,7 @@ class JointFewEstimates:
         return errors
 
     def statistics(self, interval: Interval) -> np.ndarray | None:
-        """All differences (L, L) as normal quantiles of the same tail; NaN where there are none."""
+        """All differences (L, L) as normal quantiles of the same tail; NaN if they do not exist."""
         se = self.standard_errors()
         quantiles = np.full(se.shape, math.nan)
         for places, difference_fits in self.differences.items():
@@ -124,7 +126,7 @@ class JointFewAucs(JointFewEstimates):
 
     @classmethod
     def of_scores(cls, rounds: RankedRounds, flat: NoVariance) -> Self:
-        """From the scores of all learners; `flat` if all is ranked equally well."""
+        """Make it from the scores of all learners; `flat` if all is ranked equally well."""
         ranked = tuple(rounds.ranked())
         assert all(isinstance(rounds_of_learner, PlacedRounds) for rounds_of_learner in ranked)
         placed = cast("tuple[PlacedRounds, ...]", ranked)

@@ -29,7 +29,7 @@ __all__ = ["JointLossEstimates", "estimated", "evaluate_pairs"]
 
 @dataclass(frozen=True, eq=False)
 class JointLossEstimates:
-    """What is estimated of all learners; `differences` have the variances of all pairs."""
+    """The estimates of all learners; `differences` have the variances of all pairs."""
 
     several: Several
     differences: Differences
@@ -137,7 +137,7 @@ def _with_floor(loss_estimates: UStatisticEstimates, squares: float) -> UStatist
 def estimated(
     sampler: Sampler, options: UStatisticOptions, n_learners: int, pair_effects: bool
 ) -> JointLossEstimates:
-    """From as many pairs of learning sets as are asked for, needed or given."""
+    """The estimates from the requested, necessary or given pairs of learning sets."""
     sizes = sampler.sizes
     sums = SeveralSums(sizes.n_obs, sizes.learn_size, n_learners, pair_effects=pair_effects)
     n_pairs, converged = _add_pairs(sampler, options, sums, n_learners)
@@ -158,7 +158,7 @@ def evaluate_pairs(sampler: Sampler, options: UStatisticOptions, n_learners: int
 def _add_pairs(
     sampler: Sampler, options: UStatisticOptions, sums: SeveralSums, n_learners: int
 ) -> tuple[int, bool]:
-    """Add as many pairs as are asked for, needed or given; their number, and if they suffice."""
+    """Add the requested, necessary or given pairs; return their number, and if they suffice."""
     given_sets, number = options.given_sets, options.n_pairs
     if isinstance(given_sets, GivenPairs):
         for learning in _in_rows(given_sets.design.learning, 2 * given_sets.n_sets, n_learners):

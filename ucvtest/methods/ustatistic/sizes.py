@@ -1,4 +1,4 @@
-"""How many observations are learnt from, of how many, and the variances that this leaves."""
+"""The sizes of the sample and of learning sets, and the variances that they allow."""
 
 from dataclasses import dataclass
 from math import comb
@@ -17,11 +17,11 @@ NEED_PAIR_EFFECTS = ("midpoint", "clipped")
 NEED_DISJOINT = ("clipped", "unbiased", "asymptotic", "few")
 
 OF_PAIRS = ("jackknife", "few")
-"""Those that suppose nothing of what two tested observations do together."""
+"""Variances without assumptions on joint effects of two tested observations."""
 
 FEW_OBS = 12
-"""With fewer observations intervals by the midpoint variance have not been tried: "auto" is the
-jackknife."""
+"""Intervals by the midpoint variance have not been tried with fewer observations: "auto" is then
+the jackknife."""
 
 
 class SetSizes(Protocol):
@@ -29,7 +29,7 @@ class SetSizes(Protocol):
 
     @property
     def disjoint(self) -> bool:
-        """Whether two learning sets with what is tested can be disjoint."""
+        """Whether two learning sets, each with tested observations, can be disjoint."""
 
     def chosen(self, variance: Any) -> str:
         """The variance that is asked for, or that "auto" stands for."""

@@ -1,4 +1,4 @@
-"""How many of each class are learnt from, and the variance that is asked for."""
+"""The number of each class in a learning set, and the requested variance."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ MAX_OBS_PAIR_EFFECTS = 1000
 several times over, are 1.9 GB with 1000 observations and two learners (more than 6 with 2000)."""
 
 FEWEST_IN_BLOCK = 10
-"""Learning sets of each block that a jackknife without a fit takes at least."""
+"""Least number of learning sets of each block for a jackknife without a fit."""
 
 FEWEST_FOR_EACH = 10
-"""Learning sets for each observation that "auto" draws at least, where coefficients are fitted."""
+"""Least number of learning sets for each observation in "auto", if coefficients are fitted."""
 
 STAGE_PLACEMENTS = 4_000_000
 """Placements of a learner, of two bytes, that are in memory at a time."""
@@ -40,9 +40,9 @@ LEAST_IN_CLASS = 3
 
 @dataclass(frozen=True, eq=False)
 class AnySizes(WithinClasses, ABC):
-    """What the tests of two classes and of several have in common.
+    """Common part of the tests of two classes and of several.
 
-    `in_pairs` says whether learning sets come in disjoint pairs where they can.
+    `in_pairs` tells whether learning sets come in disjoint pairs if possible.
     """
 
     in_pairs: bool = True
@@ -53,7 +53,7 @@ class AnySizes(WithinClasses, ABC):
 
     @property
     def about(self) -> str:
-        """What the variances are for."""
+        """The case of the variances, in words."""
         return "loss='auc'"
 
     @property
@@ -78,7 +78,7 @@ class AnySizes(WithinClasses, ABC):
 
     @property
     def user_sizes(self) -> tuple[int, ...]:
-        """How many of each class are learnt from, in the order that `learn_size` has."""
+        """The number of each class in a learning set, in the order of `learn_size`."""
         return self.learn_sizes
 
     @property
@@ -99,7 +99,10 @@ class AnySizes(WithinClasses, ABC):
 
     @abstractmethod
     def sums(self, n_learners: int, *, exact: bool) -> RankedSums:
-        """Sums over the rankings of so many learners, empty; `exact` if all sets will be added."""
+        """Empty sums over the rankings of this number of learners.
+
+        `exact` if all sets will be added.
+        """
 
     @abstractmethod
     def rounds(self, scores: Sequence[np.ndarray], learning: np.ndarray) -> Sequence[RoundsOfAuc]:
@@ -112,7 +115,7 @@ class AnySizes(WithinClasses, ABC):
 
     @property
     def variances(self) -> tuple[str, ...]:
-        """The variances that there are."""
+        """The variances that exist."""
         if self.singles_only:
             return ("jackknife",)
         missing = set() if self.paired else {"midpoint"}
@@ -121,7 +124,7 @@ class AnySizes(WithinClasses, ABC):
         return tuple(name for name in self.known_variances if name not in missing)
 
     def chosen(self, variance: Any) -> str:
-        """The variance that is asked for, or that "auto" stands for."""
+        """The requested variance, or the choice of "auto"."""
         if isinstance(variance, str) and variance == "auto":
             return "jackknife" if self.singles_only else default_variance(self)
         if isinstance(variance, str) and variance == "few":
@@ -163,7 +166,7 @@ class AnySizes(WithinClasses, ABC):
         )
 
     def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
-        """Refuse all learning sets where they are too many."""
+        """Refuse all learning sets if there are too many."""
         n_fits = self.complete * n_learners
         if n_fits > max_fits:
             raise ValueError(
@@ -195,9 +198,9 @@ class ClassSizes(AnySizes):
             if sizes.min() != sizes.max() or not 1 <= sizes[0] <= count - 2:
                 raise ValueError(
                     f"the design learns from {_range(sizes)} of {count} observations of a class, "
-                    "and the test needs the same number in every split, one at least, with two "
-                    "left to be tested: use StratifiedShuffleSplit with a test_size that is "
-                    "in proportion to the classes"
+                    "but the test needs the same number in every split, at least one, with two "
+                    "left to be tested: use StratifiedShuffleSplit with a test_size that is in "
+                    "proportion to the classes"
                 )
             learnt.append(int(sizes[0]))
         return cls.of(members, learnt, in_pairs=splits.in_pairs)
@@ -230,7 +233,7 @@ class ClassSizes(AnySizes):
         return {"n_positive": self.sizes[0], "n_negative": self.sizes[1]}
 
     def estimand(self, *, paired: bool) -> str:
-        """What is estimated, in words."""
+        """The estimand in words."""
         positives, negatives = self.learn_sizes
         subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
         return f"{subject} at learning-set size {negatives + positives} ({positives} positive)"
@@ -257,9 +260,9 @@ def asked_sizes(
     for name, size, count in zip(names, sizes, counts, strict=True):
         if not 1 <= size <= count - 2:
             raise ValueError(
-                f"learn_size={learn_size!r:.60} learns from {size} of {count} {name} where one of "
-                "each class must be learnt from and two tested: use "
-                f"learn_size={default}, or leave it out"
+                f"learn_size={learn_size!r:.60} learns from {size} of {count} {name}, but at least "
+                f"one of each class must be learnt from and two tested: use learn_size={default}, "
+                "or leave it out"
             )
     return members, sizes
 

@@ -1,4 +1,4 @@
-"""The AUC where rows come in clusters: how many of these are learnt from."""
+"""The AUC for rows in clusters: the number of clusters in a learning set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ from ucvtest.methods.ustatistic.auc.multiclass_sizes import in_words
 __all__ = ["ClusterSizes", "MixedSizes", "SeveralMixedSizes", "SingleLabelSizes", "cluster_sizes"]
 
 LEAST_GROUPS = 6
-"""Clusters of which learning sets leave three."""
+"""Least number of clusters; learning sets leave three."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class SingleLabelSizes(ClassSizes):
 
     @property
     def about(self) -> str:
-        """What the variances are for."""
+        """The case of the variances, in words."""
         return "loss='auc' with groups"
 
     @property
@@ -125,7 +125,7 @@ class MixedSizes(AnySizes):
 
     @property
     def about(self) -> str:
-        """What the variances are for."""
+        """The case of the variances, in words."""
         return "loss='auc' with groups of both classes"
 
     @property
@@ -134,7 +134,7 @@ class MixedSizes(AnySizes):
         return {}
 
     def estimand(self, *, paired: bool) -> str:
-        """What is estimated, in words."""
+        """The estimand in words."""
         subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
         return f"{subject} at learning-set size {self.learn_sizes[0]}"
 
@@ -143,8 +143,8 @@ class MixedSizes(AnySizes):
 class SeveralMixedSizes(MixedSizes):
     """Clusters with rows of more than two classes.
 
-    `positive` is the label of the last, where that is told from the rest; None for Hand and Till's
-    AUC of all pairs.
+    `positive` is the label of the last class if it is compared with the rest; None for Hand and
+    Till's AUC of all pairs.
     """
 
     n_classes: int = field(kw_only=True)
@@ -164,7 +164,7 @@ class SeveralMixedSizes(MixedSizes):
 
     @property
     def about(self) -> str:
-        """What the variances are for."""
+        """The case of the variances, in words."""
         return f"loss='auc' of {self.n_classes} classes with groups"
 
     @property
@@ -173,7 +173,7 @@ class SeveralMixedSizes(MixedSizes):
         return self.n_classes
 
     def estimand(self, *, paired: bool) -> str:
-        """What is estimated, in words."""
+        """The estimand in words."""
         about = in_words(self.n_classes, self.positive, paired=paired)
         return f"{about} at learning-set size {self.learn_sizes[0]}"
 
@@ -181,7 +181,7 @@ class SeveralMixedSizes(MixedSizes):
 def _one_sample(
     clusters: Clusters, size: Any, condition: str
 ) -> tuple[tuple[np.ndarray], tuple[int]]:
-    """All clusters, and how many are learnt from: as the user asks for, or about half."""
+    """The number of clusters, and of clusters in a learning set: as requested, or about half."""
     n = clusters.n_groups
     if n < LEAST_GROUPS:
         raise ValueError(

@@ -37,7 +37,7 @@ FEWEST_ROWS = 600
 class AucEstimates:
     """The estimate for the learner, or the difference of two, and how the run went.
 
-    `own` has the estimates for each of two learners; `why` says why there is no variance, if so.
+    `own` has the estimates for each of two learners. `why` is the reason if there is no variance.
     """
 
     estimate: AucEstimate
@@ -47,7 +47,7 @@ class AucEstimates:
     converged: bool = True
 
     def variance(self, name: str) -> float:
-        """The variance by its name; NaN where there is none."""
+        """The variance by its name; NaN if there is none."""
         return self.estimate.values[name]
 
     def mc_se(self, name: str) -> float:
@@ -89,7 +89,7 @@ class Sampler:
     ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Learning sets, their draws from 0, and the scores there, which rounds keep.
 
-        Draws that a learner fails on are left out, where it may fail.
+        Draws on which a learner fails are left out, if it may fail.
         """
         if self.one_by_one is not None:
             seeds = self.generator.integers(2**31 - 1, size=len(learning))
@@ -102,7 +102,7 @@ class Sampler:
 
 
 class Rankings:
-    """Sums over the rankings of what was tested, by the learning sets so far."""
+    """Sums over the rankings of tested observations, by the learning sets so far."""
 
     def __init__(self, sampler: Sampler, *, exact: bool) -> None:
         self._sampler, self._exact = sampler, exact
@@ -133,7 +133,7 @@ class Rankings:
     @property
     def fewest(self) -> int:
         """Learning sets that "auto" draws at least."""
-        # Coefficients of so many observations are not fitted, and need no rows.
+        # Coefficients of this number of observations are not fitted and do not need rows.
         singles_only = self._sampler.sizes.singles_only
         return max(FEWEST_ROWS, 0 if singles_only else FEWEST_FOR_EACH * self.n_obs)
 
@@ -223,7 +223,7 @@ def excess(estimate: AucEstimate, options: UStatisticOptions) -> float:
     """The larger Monte-Carlo error as a multiple of the one allowed; 0 if nothing varies."""
     variance = estimate.values[options.variance]
     if math.isnan(variance):
-        # Nothing to be had from further draws, unless there were too few for any variance.
+        # Further draws do not help, unless there were too few for any variance.
         return 0.0 if estimate.jackknife == estimate.jackknife else math.inf
     of_variance = estimate.mc_se[options.variance] / (options.tol * abs(variance))
     if variance < 0:

@@ -74,7 +74,7 @@ def _why_flat(rounds_of_learners: Sequence[RoundsOfAuc], flat: NoVariance) -> No
 def rounds_of(
     sampler: Sampler, options: UStatisticOptions, n_learners: int | None = None
 ) -> RankedRounds | None:
-    """Where to keep rounds for an answer from few fits; None where they cannot give one."""
+    """The store of rounds for an answer from few fits; None if they cannot give one."""
     sizes = sampler.sizes
     if options.n_pairs == "exact" or not sizes.in_rounds:
         return None
@@ -123,7 +123,7 @@ def result_fields(
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What a `TestResult` says, but for the question and the fits."""
+    """The content of a `TestResult`, except the question and the fits."""
     few_fits, no_variance = estimates.few_fits, estimates.no_variance
     studentised = studentise(
         hypothesis,
@@ -161,7 +161,7 @@ def result_fields(
 def _notes(
     sizes: Sizes, options: UStatisticOptions, few_fits: FewFits, source: LossSource
 ) -> Iterator[str]:
-    """How many fits the variance rests on, why, and what has not been tried."""
+    """Notes on the number of fits behind the variance, the reason, and cases not studied."""
     yield ORDER
     if options.variance != "few":
         default_variance = sizes.chosen("auto")
@@ -174,14 +174,14 @@ def _notes(
     count, in_words = sizes.smallest
     if count < FEW_IN_CLASS:
         yield (
-            f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is rough, and so is "
-            "all that rests on it."
+            f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is rough, and so are "
+            "interval and p-value."
         )
     yield from tie_notes(source.ties)
 
 
 def coverage_in_words(*, paired: bool) -> str:
-    """What the study of few fits found (studies/intervals/few_fits_auc.py)."""
+    """The result of the study of few fits (studies/intervals/few_fits_auc.py)."""
     about, mean, lowest = ("differences of AUCs", 96.4, 91.7) if paired else ("AUCs", 95.9, 88.2)
     return (
         f"With 20 fits of each learner, 95% intervals for {about} of two classes contained the "
@@ -191,10 +191,10 @@ def coverage_in_words(*, paired: bool) -> str:
 
 
 def _notes_on_coverage(sizes: Sizes, *, paired: bool) -> Iterator[str]:
-    """What is known of the intervals."""
+    """The known coverage of the intervals."""
     yield coverage_in_words(paired=paired)
     if sizes.flat is not NoVariance.OBSERVATIONS_ALIKE:
         yield (
-            "Coverage of intervals from few fits has been studied for AUCs of two classes without "
-            "groups alone, and not for samples like this one."
+            "Coverage of intervals from few fits has only been studied for AUCs of two classes "
+            "without groups, not for samples like this one."
         )

@@ -1,4 +1,4 @@
-"""More than two classes: how many of each are learnt from, and which AUC is asked for."""
+"""More than two classes: the number of each in a learning set, and the requested AUC."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ MOST_OBS = 1000
 class SeveralSizes(AnySizes):
     """More than two classes in the order of the sample.
 
-    `positive` is the label of the last, where that is told from the rest; None for Hand and Till's
-    AUC of all pairs.
+    `positive` is the label of the last class if it is compared with the rest; None for Hand and
+    Till's AUC of all pairs.
     """
 
     positive: Any = None
@@ -48,7 +48,7 @@ class SeveralSizes(AnySizes):
 
     @property
     def about(self) -> str:
-        """What the variances are for."""
+        """The case of the variances, in words."""
         return f"loss='auc' of {len(self.sizes)} classes"
 
     @property
@@ -86,7 +86,7 @@ class SeveralSizes(AnySizes):
         return {"n_by_class": self.sizes}
 
     def estimand(self, *, paired: bool) -> str:
-        """What is estimated, in words."""
+        """The estimand in words."""
         listed = ", ".join(map(str, self.learn_sizes))
         return (
             f"{in_words(len(self.sizes), self.positive, paired=paired)} at learning-set size "

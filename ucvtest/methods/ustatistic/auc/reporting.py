@@ -40,7 +40,7 @@ def result_fields(
     source: LossSource,
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What a `TestResult` says of an AUC, but for the question and the fits."""
+    """The content of a `TestResult` for an AUC, except the question and the fits."""
     tested = _studentised(hypothesis, sizes, options, estimates)
     per_learner = _own_values(sizes, options, estimates, settings)
     table = variance_table(
@@ -88,13 +88,13 @@ def _status(sizes: AnySizes, options: UStatisticOptions, estimates: AucEstimates
     variance, mc_se = estimates.variance(name), estimates.mc_se(name)
     if math.isnan(variance):
         return (
-            f"too few resamples: {estimates.n_rows} learning sets do not suffice for the variance, "
-            f"which takes {sizes.rows_for_variances} of them, drawn at least 10 times; {remedy}"
+            f"too few resamples: {estimates.n_rows} learning sets are not enough for the variance, "
+            f"which needs {sizes.rows_for_variances} of them, drawn at least 10 times; {remedy}"
         )
     if variance < 0:
         return (
-            f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
-            f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: use "
+            f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error {mc_se:.2g}), "
+            "which can happen with an unbiased estimator at this sample size: use "
             "variance='clipped'"
         )
     if estimates.estimate.is_rough(name):
@@ -119,7 +119,10 @@ def _own_values(
 
 
 def _own_variance(learner_auc: AucEstimate, name: str) -> float:
-    """With its Monte-Carlo part; 0 where all is ranked alike, NaN where it is too rough."""
+    """Standard errors with their Monte-Carlo part.
+
+    0 if all is ranked the same, NaN if too rough.
+    """
     value = learner_auc.values[name]
     if math.isnan(value):
         return 0.0 if learner_auc.jackknife == learner_auc.jackknife else math.nan
@@ -160,19 +163,19 @@ def _notes(
     count, in_words = sizes.smallest
     if count < FEW_IN_CLASS:
         yield (
-            f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is "
-            "rough, and so is all that rests on it."
+            f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is rough, and so are "
+            "interval and p-value."
         )
     if not sizes.paired:
         halved_units = "the groups" if isinstance(sizes, MixedSizes) else "a class"
         yield (
             f"Learning sets contain more than half of {halved_units}: the variance is the "
-            "jackknife's, too large rather than too small on average."
+            "jackknife, which is too large rather than too small on average."
         )
     if not source.paired and hypothesis.null_value == 0.5 and isinstance(sizes, ClassSizes):
         yield (
-            "Whether an AUC is above 1/2 is better answered by a permutation test: "
-            "LeavePairOutTest has an exact one."
+            "A permutation test answers better whether an AUC is above 1/2: LeavePairOutTest has "
+            "an exact one."
         )
     if any(
         math.isnan(_own_variance(learner_auc, options.variance))

@@ -25,12 +25,12 @@ from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 __all__ = ["JointAucEstimates", "estimated"]
 
 Places = tuple[int, ...]
-"""Of one learner, or of two that are compared."""
+"""Positions of one learner, or of two that are compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class JointAucEstimates:
-    """What is estimated of all learners; `estimates` are those of each, and of all pairs."""
+    """The estimates of all learners; `estimates` are for each, and for all pairs."""
 
     estimates: Mapping[Places, AucEstimate]
     n_learners: int
@@ -72,7 +72,7 @@ class JointAucEstimates:
         return AucEstimates(estimate, learner_aucs, self.n_rows, no_variance, self.converged)
 
     def standard_errors(self) -> np.ndarray:
-        """Of all differences, (L, L), with their Monte-Carlo part."""
+        """Standard errors of all differences, (L, L), with their Monte-Carlo part."""
         errors = np.full((self.n_learners, self.n_learners), math.nan)
         for (i, j), estimate in (
             (key, auc_estimate) for key, auc_estimate in self.estimates.items() if len(key) == 2
@@ -107,8 +107,8 @@ def estimated(sampler: Sampler, options: UStatisticOptions) -> JointAucEstimates
         )
     if not rankings.enough:
         raise ValueError(
-            f"correction='simultaneous' needs {ROWS_FOR_EACH * sizes.n_obs} learning sets, "
-            f"and there are {rankings.n_rows}: raise n_pairs (or max_fits)"
+            f"correction='simultaneous' needs {ROWS_FOR_EACH * sizes.n_obs} learning sets, but "
+            f"there are {rankings.n_rows}: raise n_pairs (or max_fits)"
         )
     sums = rankings.sums
     assert isinstance(sums, TwoClasses)
