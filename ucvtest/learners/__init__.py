@@ -1,4 +1,4 @@
-"""Learners: jitted ones, which fit thousands of learning sets at once, and what they share."""
+"""Learners: jitted ones, which fit thousands of learning sets at once, and their common parts."""
 
 import ucvtest.common.float64  # noqa: F401  (before any other module imports JAX: see there)
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner

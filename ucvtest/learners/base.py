@@ -208,11 +208,11 @@ class JittedLearner(Learner):
         state : Any
             What `prepare` returned, or `prepare_labelings`.
         learning : ndarray of bool, shape (R, n)
-            Row r marks learning set r. Sets with a single class may be among them; what is
-            returned for them is ignored. With `labels` one row may stand for all.
+            Row r marks learning set r. Sets with a single class may be among them; their scores are
+            ignored. With `labels` one row may stand for all.
         labels : ndarray of float64, shape (R, n), optional
             Row r contains the labels 0, 1, ..., or the real values, that set r learns instead of
-            the sample's. What does not depend on them is computed once for a common set.
+            the sample's. Parts that do not depend on them are computed once for a common set.
 
         Returns
         -------
@@ -302,12 +302,12 @@ class JittedLearner(Learner):
         testing : ndarray of bool, shape (R, n), optional
             Which ties are counted; by default all.
         labels : ndarray of float64, shape (R, n), optional
-            What is learnt instead of the sample's response; `learning` may then have one row.
+            The response to learn instead of the sample's; `learning` may then have one row.
 
         Returns
         -------
         Predictions
-            NaN where a fit has no solution.
+            NaN if a fit has no solution.
         """
         if output == "label":
             predicted = self.codes(state, learning, labels)
@@ -405,7 +405,7 @@ def notes_on_learners(learners: Iterable[Learner], sample: Sample) -> list[str]:
 
 
 def no_class_scores(name: str, n_classes: int) -> str:
-    """What is said of a learner without a score for each of several classes."""
+    """The message about a learner without a score for each of several classes."""
     return (
         f"learner {name} has no score for each class, which the AUC of {n_classes} classes needs: "
         "use lda, qda, gaussian_nb, nearest_centroid, knn, majority or a scikit-learn classifier "

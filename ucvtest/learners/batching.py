@@ -31,8 +31,8 @@ RESULT_NUMBERS = 2**22
 """Numbers in the scores of one call: 32 MB, however many observations there are."""
 
 MATRIX_NUMBERS = 2**25
-"""Numbers in the matrices of all learning sets of one call, at most, if there are several: 256 MB,
-of which the computation contains a few copies."""
+"""Most numbers in the matrices of all learning sets of one call, if there are several: 256 MB. The
+computation needs a few copies."""
 
 MOST_PAIR_BYTES = 2**33
 """Memory that all pairs of observations of a sample may take: 8.6 GB. Estimators that would need

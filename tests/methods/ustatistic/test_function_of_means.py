@@ -443,7 +443,7 @@ class TestRefused:
             test.fit(60)
         assert test.fit(rng=0).n_fits <= 100
         # Numbers take eight bytes each.
-        with pytest.raises(ValueError, match="of which 12 can be kept"):
+        with pytest.raises(ValueError, match="but only 12 can be kept"):
             uv.UStatisticTest(X, REAL, "ridge:1", metric="r2").fit(60)
 
 

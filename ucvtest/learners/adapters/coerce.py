@@ -109,7 +109,7 @@ def _parse(short_name: str) -> Learner:
 
 
 def _unknown(text: str, name: str) -> str:
-    """What is said of a name that there is not, with the nearest where one is near."""
+    """The message about an unknown name, with the nearest known name if one is similar."""
     if name in DEFAULTS:
         estimators = {path.rpartition(".")[2]: None for path, _ in filter(None, DEFAULTS[name])}
         made = " or ".join(f"{estimator}(...)" for estimator in estimators)

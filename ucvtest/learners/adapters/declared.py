@@ -66,15 +66,15 @@ def _is_asked_for(estimator: Any) -> bool:
 
 
 def validate_parameters(estimator: Any) -> None:
-    """Let scikit-learn's estimators, nested ones too, look at their parameters as `fit` does.
+    """Let scikit-learn's estimators, including nested ones, check their parameters as `fit` does.
 
-    Parts of which a search sets parameters are looked at when it has set them; estimators of other
-    packages look at theirs in their own way.
+    Parts whose parameters are set by a search are checked after it has set them. Estimators of
+    other packages check their parameters in their own way.
 
     Raises
     ------
     ValueError
-        scikit-learn's own.
+        With scikit-learn's message.
     """
     for nested_estimator in _nested_estimators(estimator):
         if type(nested_estimator).__module__.startswith("sklearn."):

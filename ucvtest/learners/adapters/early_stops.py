@@ -80,7 +80,7 @@ def _surely_converges(estimator: Any, matrix: np.ndarray, *, standardize: bool) 
 def _fitted_once(
     learner: SklearnLearner, sample: Sample, steps: int
 ) -> list[warnings.WarningMessage]:
-    """The warnings of a fit to all observations, which tries so many steps."""
+    """The warnings of a fit to all observations with this number of steps."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -181,7 +181,7 @@ class SklearnLearner(SplitLearner):
         fitted_estimator.fit(sample.features, self._response(sample))
 
     def _response(self, sample: Sample) -> np.ndarray:
-        """What is learnt: labels as the user gave them, numbers by regressors."""
+        """The response to learn: labels as the user gave them, or numbers for regressors."""
         return sample.target if self.regresses else sample.response
 
     def _predict(
@@ -210,7 +210,7 @@ class SklearnLearner(SplitLearner):
 
     @cached_property
     def _kind(self) -> str:
-        """What it declares itself to be; "" where it says nothing, and predicts what it learnt."""
+        """The type that it declares; "" if it declares none and predicts what it learnt."""
         return estimator_kind(self.estimator)
 
     @cached_property
@@ -258,7 +258,7 @@ class CallableLearner(SplitLearner):
         return _function_name(self.function)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse what no function can return, and scores of a class that nobody named."""
+        """Refuse impossible predictions of functions, and scores of a class without a name."""
         sample.check_positive(f"learner {self.name}", output)
         if sample.n_classes > 2 and output == "number":
             raise ValueError(
@@ -359,7 +359,7 @@ def _numbers(returned: Any) -> np.ndarray:
 def _by_class(
     method: str, returned: np.ndarray, fitted_estimator: Any, sample: Sample, not_learnt: float
 ) -> np.ndarray:
-    """Columns in the order of the sample's classes; learning sets may lack some of these."""
+    """Columns in the order of the sample's classes; some may be missing in learning sets."""
     learnt_classes, labels = (
         np.asarray(fitted_estimator.classes_),
         np.asarray(sample.classes).tolist(),

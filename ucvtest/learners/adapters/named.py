@@ -45,7 +45,7 @@ DEFAULTS: dict[str, tuple[Recipe, Recipe, Recipe | None]] = {
     ),
     "svm": (("svm.SVC", {}), ("svm.SVC", {}), ("svm.SVR", {})),
 }
-"""For two classes, for more of them, and for numbers; None where there is none."""
+"""For two classes, for more classes, and for numbers; None if there is none."""
 
 L1_RATIOS = {"elastic_net": 0.5, "lasso": 1.0}
 

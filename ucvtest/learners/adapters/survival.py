@@ -121,7 +121,8 @@ class SurvivalFunction(SurvivalLearner, CallableLearner):
 class LifelinesLearner(SurvivalLearner, SplitLearner):
     """A regression model of lifelines, copied for every fit.
 
-    Risks are partial hazards, or where a model has none its median times with the other sign.
+    Risks are partial hazards. If a model does not have them, risks are its median times with the
+    other sign.
     """
 
     backend: ClassVar[str] = "lifelines"

@@ -63,7 +63,7 @@ def translate(
 ) -> TranslatedLearner:
     """The jitted learner with the same predictions as a scikit-learn estimator.
 
-    Errors name the parameter, or what the sample lacks.
+    Errors name the parameter, or the property that the sample does not have.
 
     LogisticRegression is fitted to the end, until rounding errors stop it (with an l1 penalty:
     until no optimality condition is violated by more than 1e-9), whatever `tol` and `max_iter` are.

@@ -1,4 +1,4 @@
-"""A jitted learner in the place of a scikit-learn estimator, with what it leaves open."""
+"""A jitted learner that replaces a scikit-learn estimator, with the fits that it leaves open."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -51,7 +51,7 @@ class TranslatedLearner(Learner):
         self.original.check(sample, output, learn_size)
 
     def note_on(self, sample: Sample) -> str:
-        """What is to be said of the estimator, and of the learner in its place."""
+        """The remarks on the estimator, and on the learner that replaces it."""
         notes = self.original.note_on(sample), self.jitted.note_on(sample)
         return " ".join(filter(None, notes))
 
@@ -95,7 +95,7 @@ class TranslatedLearner(Learner):
         """Labels for scores; NaN where rounding errors could decide between the best classes."""
         largest = max(np.fmax.reduce(scores, axis=None), -np.fmin.reduce(scores, axis=None))
         if scores.ndim == 3 and not np.isfinite(largest):
-            # Infinite for classes that a learning set lacks.
+            # Infinite for classes that are missing in a learning set.
             largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
         distance = OPEN + ROUNDING * largest
         if scores.ndim == 2:

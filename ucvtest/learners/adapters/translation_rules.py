@@ -91,7 +91,7 @@ class TranslationCase:
         return classes is None or bool((classes[:-1] < classes[1:]).all())
 
     def needs(self, condition: bool, parameter: str) -> None:
-        """Refuse a parameter's value unless a condition holds."""
+        """Refuse a parameter's value unless a condition is met."""
         if not condition:
             refuse(f"{parameter}={self[parameter]!r}")
 
@@ -123,7 +123,7 @@ class TranslationCase:
         """Refuse columns this many standard deviations away from zero."""
         matrix = self.sample.matrix
         spread = matrix.std(axis=0)
-        # What is left of a constant column is a rounding error.
+        # The remainder of a constant column is a rounding error.
         varies = np.ptp(matrix, axis=0) > 0
         if (
             not self.standardize
@@ -262,8 +262,8 @@ def _ridge_classifier(case: TranslationCase) -> TranslatedLearner:
 def _least_squares(case: TranslationCase) -> TranslatedLearner:
     tolerance = getattr(case.estimator, "tol", 0.0)
     case.needs(isinstance(tolerance, Real) and float(tolerance) <= LSTSQ_TOLERANCE, "tol")
-    # A StandardScaler changes nothing but what is small beside the largest: the fit is the same
-    # for all invertible linear maps.
+    # A StandardScaler only changes which values are small compared with the largest: the fit is the
+    # same for all invertible linear maps.
     least_pivot = 0.0 if case.standardize else LEAST_PIVOT
     return case.translated(Ridge(0.0, careful=True, least_pivot=least_pivot))
 

@@ -83,7 +83,7 @@ def held_out_predictions(hat: np.ndarray, y: np.ndarray, held_out: np.ndarray) -
     Parameters
     ----------
     hat : ndarray, shape (n, n)
-        From `hat_matrix`, with the number of observations that are left as its `learn_size`.
+        From `hat_matrix`, with the number of remaining observations as its `learn_size`.
     y : ndarray, shape (n,) or (n, P)
         One response, or P of them (permutations, for example).
     held_out : ndarray of int, shape (R, s)
@@ -101,9 +101,9 @@ def held_out_predictions(hat: np.ndarray, y: np.ndarray, held_out: np.ndarray) -
 
     Notes
     -----
-    For the held-out set S: ``f_S = (I - H_SS)^(-1) ((H y)_S - H_SS y_S)``. It holds because the
-    fit to the others stays what it is if the held-out observations come back with its own
-    predictions as their responses. Cost: O(R s^2 (s + P)), whatever n and p are.
+    For the held-out set S: ``f_S = (I - H_SS)^(-1) ((H y)_S - H_SS y_S)``. The reason is that the
+    fit to the others does not change if the held-out observations are added with its own
+    predictions as their responses. Cost: O(R s^2 (s + P)), for any n and p.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
     """
     sample = make_sample(X, y, as_classes=True)
     n = sample.n_obs
-    knn(k)  # refuses what is no number of neighbours
+    knn(k)  # refuses an invalid number of neighbours
     if sample.n_classes != 2:
         raise ValueError(
             f"y must have two classes, got {sample.n_classes}: use UStatisticTest for more"

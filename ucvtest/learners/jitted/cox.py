@@ -79,7 +79,7 @@ def cox(
     lam : float
         Weight of the penalty, not negative.
     ties : {"efron", "breslow"}
-        What is done with events of the same time. Without such events both are the same.
+        The treatment of events at the same time. Without such events both are the same.
     standardize : bool
         Whether the penalty is on coefficients of features that are standardised inside each
         learning set (standard deviation with divisor g), as in glmnet.
@@ -134,7 +134,7 @@ class Shared(NamedTuple):
     unit: Any
     """(q,): what the features were divided by."""
     centre: Any
-    """(q,): what was taken from the features, in standard units."""
+    """(q,): the part subtracted from the features, in standard units."""
     start: Any
     """(q,): the coefficients where Newton's method starts."""
 

@@ -455,7 +455,7 @@ class GaussianNaiveBayes(WithPriors):
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
-        # Not scaled: what is added to the variances depends on the units of the features.
+        # Not scaled: the addition to the variances depends on the units of the features.
         features = median_centred(sample.matrix)
         squares = features**2
         by_class = split_by_class(class_members(sample), squares)
@@ -481,7 +481,7 @@ def _independent(sample: Sample) -> np.ndarray:
 
 
 def _independent_places(features: np.ndarray) -> np.ndarray:
-    """Columns, in their order, of which none is a combination of others and a constant."""
+    """Columns, in their order, such that none is a combination of the others and a constant."""
     centred = features - features.mean(axis=0)
     rank = int(np.linalg.matrix_rank(centred))
     if rank == features.shape[1]:

@@ -78,12 +78,12 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class TotalScatter(Moments):
-    """What all labelings of one learning set share besides, for linear discriminant analysis.
+    """Further common parts of all labelings of one learning set, for linear discriminants.
 
-    Of two classes the scatter matrix within is that of the whole set minus one of rank one, that
-    between: S_W = S_T - c d d' with the difference d of the means and c = n_0 n_1 / n. By the
-    formula of Sherman and Morrison S_W^-1 d = S_T^-1 d / (1 - c d' S_T^-1 d), and there is
-    nothing to invert but S_T.
+    For two classes, the scatter matrix within classes is that of the whole set minus the rank-one
+    matrix between classes: S_W = S_T - c d d' with the difference d of the means and c = n_0 n_1 /
+    n. By the formula of Sherman and Morrison, S_W^-1 d = S_T^-1 d / (1 - c d' S_T^-1 d), so only
+    S_T has to be inverted.
     """
 
     learnt: Any
@@ -263,7 +263,7 @@ def _relabeled_sums(
 ) -> jax.Array:
     """The sums of `columns` (K, R) as they are when set r has the classes of row r (R, N).
 
-    What is summed over all classes needs no labels, and one sum where one set is common.
+    Sums over all classes do not need labels, and a common set needs one sum only.
     """
     n_sets = labels.shape[0]
     members = [weights * (labels == code) for code in range(n_classes)]

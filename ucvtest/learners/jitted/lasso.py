@@ -270,7 +270,7 @@ class PenalizedLogistic(JittedLearner):
     ) -> np.ndarray:
         """Log-odds (L, R, n) of learners that differ in `lam` alone, each fit from the one before.
 
-        What the compiled form leaves open is fitted by the learner itself.
+        Fits that the compiled form leaves open are done by the learner itself.
         """
         from ucvtest.learners.solvers.compiled_path import fit_paths
 
@@ -308,7 +308,7 @@ class PenalizedLogistic(JittedLearner):
         return _numba_is_installed() if self.compiled is None else self.compiled
 
     def penalties(self, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of absolute values and of half the squares beside the mean loss, (R,) each."""
+        """Weights of absolute values and half squares relative to the mean loss, (R,) each."""
         lam = self.lam / (size if self.penalty_scale == "sum" else np.ones(len(size)))
         return lam * self.l1_ratio, lam * (1.0 - self.l1_ratio)
 

@@ -1,9 +1,9 @@
 """Fits with an l1 penalty on their way to convergence, in batches that share a few shapes.
 
-Each fit works on a small set of features; a matrix product over the whole batch then checks
-the optimality conditions on all features and names those that are missing. Fits that are done
-leave their batch and others take their place, so that no fit waits for the slowest. Where Numba
-is installed, compiled loops do what is easy first.
+Each fit works on a small set of features; a matrix product over the whole batch then checks the
+optimality conditions on all features and names those that are missing. Fits that are done leave
+their batch and others take their place, so that no fit waits for the slowest. If Numba is
+installed, compiled loops do the easy fits first.
 """
 
 from dataclasses import dataclass
@@ -86,9 +86,9 @@ class LassoData:
     target: np.ndarray
     """(n,) the response without padding."""
     centre: np.ndarray
-    """(p,) what was subtracted from the features."""
+    """(p,) the numbers subtracted from the features."""
     spread: np.ndarray
-    """(p,) what they were divided by."""
+    """(p,) the numbers by which they were divided."""
 
 
 class CompiledLassoFits:

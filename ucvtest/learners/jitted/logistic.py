@@ -46,8 +46,8 @@ NEAR = 1e-3
 """The same in single precision, whose result the last steps start from."""
 
 SETTLED = 1e-10
-"""The same for steps with the Hessian of single precision, each of which leaves about a
-thousandth of the error of the one before."""
+"""The same for steps with the Hessian in single precision. Each step leaves about a thousandth of
+the previous error."""
 
 CHEAP_STEPS = 6
 """Such steps, at most; a fit that needs more goes on with Newton's method."""

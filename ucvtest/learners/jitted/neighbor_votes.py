@@ -165,7 +165,7 @@ def elect(
     """The same walk as in `collect_votes`, over words of 64 learning sets, for two classes.
 
     Numbers of votes are lists of their bits, the lowest first, each an array (n, R / 64).
-    Learning sets, and what is found for them, are numbers (R, n / 8) of eight bytes each.
+    Learning sets, and their results, are numbers (R, n / 8) of eight bytes each.
     """
     n_rows, n_obs = learning.shape[0], len(state.empty)
     all_sets = np.uint64(2**WORD - 1)

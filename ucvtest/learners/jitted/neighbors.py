@@ -51,14 +51,13 @@ def knn(k: int) -> "NearestNeighbors":
     Raises
     ------
     ValueError
-        If `k` is no positive integer.
+        If `k` is not a positive integer.
 
     Notes
     -----
-    Classes with equally many votes: the one that has the nearest of the neighbours wins.
-    Observations equally far away: earlier rows count as nearer. Both are counted among the
-    ties of a result. The features are used as they are: standardise them before if their
-    units differ.
+    If classes have equal numbers of votes, the class with the nearest neighbour wins. If
+    observations are equally far away, earlier rows count as nearer. Both are counted among the ties
+    of a result. The features are used as they are: standardise them first if their units differ.
 
     Examples
     --------
@@ -175,7 +174,7 @@ class NearestNeighbors(JittedLearner):
         return Predictions(complete_sets(elected, votes, self.k), ties)
 
     def _values(self, sample: Sample) -> np.ndarray:
-        """What each observation votes, (V, n): V = 1 for two classes and for numbers."""
+        """The votes of each observation, (V, n): V = 1 for two classes and for numbers."""
         if sample.classes is None:
             return sample.target[None]
         code_type = self._counted.dtype

@@ -38,7 +38,7 @@ def polynomial(
     Raises
     ------
     ValueError
-        If `degree` is no positive integer, or another argument out of range.
+        If `degree` is not a positive integer, or another argument is out of range.
 
     Notes
     -----

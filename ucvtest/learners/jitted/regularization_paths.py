@@ -168,7 +168,7 @@ class PathMember(JittedLearner):
 
     def __init__(self, path: _Path, member_index: int, learner: JittedLearner) -> None:
         self._path, self._place, self._learner = path, member_index, learner
-        # What is fixed for a class of learners, here depends on whom this one stands for.
+        # Fixed for other classes of learners; here it depends on the replaced learner.
         for name in ("scale", "multiclass", "regression", "batch_rows", "no_solution"):
             setattr(self, name, getattr(learner, name))
 

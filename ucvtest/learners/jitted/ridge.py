@@ -95,7 +95,7 @@ def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "s
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What is summed over learning sets for systems with an equation for each feature.
+    """The terms summed over learning sets, for systems with an equation for each feature.
 
     Their number grows with the square of the features, so they are made when first needed.
     """
@@ -128,7 +128,7 @@ class RidgeState:
 
 @dataclass(frozen=True, eq=False)
 class ThinSmoother(RidgeState):
-    """What all labelings of one learning set share besides: fitted values are left' right' y."""
+    """Further common parts of labelings of one learning set; fits are left' right' y."""
 
     left: Any
     """ndarray (q, n), q one more than the features unless the intercept is penalised."""

@@ -17,8 +17,8 @@ from ucvtest.learners.solvers.linear_algebra import solve_positive_definite
 __all__ = ["DualSmoother", "dual_padded", "dual_paths", "dual_scores", "dual_size"]
 
 SIZE_STEP, DUAL_STEP = 16, 64
-"""In the dual form sizes of systems and of samples are multiples of these, so that few are
-compiled: that a sample is filled up costs little beside the system."""
+"""In the dual form, sizes of systems and of samples are multiples of these, so that few sizes are
+compiled. Padding a sample costs little compared with the system."""
 
 MOST_BATCHED = 128
 """Observations up to which systems in the dual form are solved many at a time: for larger ones
@@ -139,7 +139,10 @@ def _centred(
 
 
 def _solved(gram: np.ndarray, penalty: float, singular: float, right: np.ndarray) -> np.ndarray:
-    """Solution of (gram + penalty) x = right; NaN where `solve_positive_definite` has none."""
+    """Solution of (gram + penalty) x = right.
+
+    NaN if `solve_positive_definite` does not find one.
+    """
     gram = gram + penalty * np.eye(len(gram))
     try:
         root = np.linalg.cholesky(gram)

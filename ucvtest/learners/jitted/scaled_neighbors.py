@@ -44,14 +44,14 @@ class Pairs(NamedTuple):
     differences: Any
     """(N, N, p): squared differences of all pairs."""
     values: Any
-    """(V, N): what each observation votes."""
+    """(V, N): the votes of each observation."""
 
 
 @dataclass(frozen=True)
 class ScaledNeighbors(OpenNeighbors):
     """k nearest neighbours after a StandardScaler; made by the translation of a pipeline.
 
-    It leaves open as well predictions of learning sets in which a feature hardly varies.
+    It also leaves open predictions of learning sets in which a feature hardly varies.
     """
 
     def rows_per_call(self, sample: Sample) -> int:
@@ -98,7 +98,7 @@ class ScaledNeighbors(OpenNeighbors):
 
     @in_float64
     def _totals(self, state: Pairs, learning: np.ndarray, labels: np.ndarray | None) -> Any:
-        """Smallest and largest sums of votes, (V, R, n) each; NaN where there is none."""
+        """Smallest and largest sums of votes, (V, R, n) each; NaN if there is none."""
         n_obs = learning.shape[1]
         if labels is not None:
             n_values = state.values.shape[0]

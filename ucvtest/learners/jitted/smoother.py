@@ -24,13 +24,13 @@ def smoother(matrix: Any) -> "Smoother":
     Returns
     -------
     Smoother
-        Labels are 1 where the fitted value exceeds 1/2. It can be fitted to other labels, but
-        not to fewer observations.
+        Labels are 1 if the fitted value exceeds 1/2. It can be fitted to other labels, but not to
+        fewer observations.
 
     Raises
     ------
     ValueError
-        If it is no square matrix of finite numbers.
+        If it is not a square matrix of finite numbers.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from numba import njit
 __all__ = ["ROUNDING", "TIED", "compiled", "newton"]
 
 TIED = 10.0
-"""Tolerances between a gradient and its penalty within which a zero coefficient is no certainty."""
+"""Tolerances between a gradient and its penalty; a zero coefficient is uncertain within them."""
 
 CYCLES = 4
 """Cycles of coordinate descent between two exact solutions."""

@@ -45,7 +45,7 @@ BLOCK = 8
 """Pivots eliminated in one loop before the matrices shrink, at least."""
 
 MOST_BLOCKS = 3
-"""Each is compiled by itself: unrolled, 20 columns are no faster, and take ten seconds longer."""
+"""Each is compiled separately: 20 unrolled columns are not faster, and need ten seconds more."""
 
 
 def products(matrix: np.ndarray) -> np.ndarray:

@@ -23,8 +23,8 @@ __all__ = [
 ]
 
 CANCELLED = 1e-11
-"""Share of its first part up to which an element of the diagonal of the Hessian is rounding error:
-what is left of a likelihood without a maximum."""
+"""Share of its first part up to which an element of the diagonal of the Hessian is rounding error,
+as in a likelihood without a maximum."""
 
 LEAST = float(np.finfo(float).tiny)
 
@@ -73,7 +73,7 @@ class Risks(NamedTuple):
     means: jax.Array
     """(n, p, R) of the features in the risk set of each observation."""
     increments: jax.Array
-    """(n, R) what each death adds to the cumulative hazard, divided by that factor."""
+    """(n, R) the addition of each death to the cumulative hazard, divided by that factor."""
     largest: jax.Array
     """(R,) logarithm of the factor."""
 
@@ -96,7 +96,7 @@ class PartialLikelihood(NamedTuple):
     """(p, R) or (p, 1)"""
 
     def gradient(self, b: jax.Array) -> tuple[jax.Array, Risks]:
-        """Gradient (p, R) at a point (p, R), and what was found on the way."""
+        """Gradient (p, R) at a point (p, R), and intermediate results."""
         risks = self.risks(b)
         total = jnp.einsum("np,nr->pr", self.x, self.died, precision="highest")
         expected = (self.died[:, None] * risks.means).sum(axis=0)

@@ -12,8 +12,8 @@ points by F itself, a proximal-gradient step among them: that step alone lowers 
 of the squared residual, so every sequence of steps converges, and where the support is
 settled it does so quadratically.
 
-All arrays have the fits of a batch as their last axis: what is elementary in one fit is then
-a vector operation over the batch. The work on one fit does not depend on the other fits.
+All arrays have the fits of a batch as their last axis, so an elementary operation of one fit is a
+vector operation over the batch. The work on one fit does not depend on the other fits.
 """
 
 from collections.abc import Callable
@@ -28,8 +28,8 @@ from ucvtest.common.float64 import in_float64, jit
 __all__ = ["LARGEST_HESSIAN", "Checked", "Effort", "Solved", "check", "solve"]
 
 SHORTER_STEPS = (0.3, 0.05)
-"""Shares of the Newton step tried beside the whole one; where they are too long as well, the
-proximal-gradient step wins."""
+"""Shares of the Newton step that are tried in addition to the whole step. If they are also too
+long, the proximal-gradient step wins."""
 
 LARGEST_HESSIAN = 65
 """Coefficients up to which one Newton step solves systems in them; beyond, and with fewer

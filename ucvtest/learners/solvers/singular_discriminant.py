@@ -61,8 +61,8 @@ def quadratic_scores(
 ) -> np.ndarray:
     """Scores by quadratic discriminant analysis, for each class; see `linear_scores`.
 
-    Densities can be compared in the same directions only: what is dropped for one class is dropped
-    for all.
+    Densities can only be compared in the same directions: directions dropped for one class are
+    dropped for all.
     """
     return _scores(_quadratic, features, class_index, learnt, n_classes, equal)
 
@@ -130,7 +130,7 @@ def _moments(features: np.ndarray, members: np.ndarray, equal: bool) -> _Moments
     residuals = (features - members @ means) * learnt[:, :, None]
     variance = (residuals**2).sum(axis=1) / size
     varies = variance > ROUNDING * (learnt @ features**2) / size
-    # What is left of a constant column is no more than rounding errors.
+    # The remainder of a constant column is only rounding error.
     scale = np.where(varies, np.sqrt(variance), np.inf)[:, None, :]
     return _Moments(members, counts, prior, means, scale, residuals / scale)
 
