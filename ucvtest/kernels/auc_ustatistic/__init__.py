@@ -54,29 +54,29 @@ def from_scores(
         and Till's AUC, or that of `pos_label` against the rest.
     learnt : array of 0/1, shape (M, n)
         The learning sets: in every row g1 positives and g0 negatives, drawn at random within
-        the classes. At least two of each class are left; they are what the rule is tested on.
+        the classes. At least two of each class are left, and the rule is tested on them.
     y : array of 0/1, shape (n,)
         With scores of C classes their numbers 0, 1, ..., C - 1.
     other : array, shape (M, n), optional
         Scores of another learner from the same learning sets; the estimate is then the first
         AUC minus the second.
     exact : bool
-        Whether the rows are all learning sets, each once: nothing is left to chance then.
+        Whether the rows are all learning sets, each once, so that nothing is random.
         Otherwise there must be at least 4 n rows; 10 n or more are better.
     cluster : array, shape (M,), optional
         Names the rows that were drawn together, for example two disjoint learning sets; by
         default rows were drawn independently.
     pos_label : int, optional
-        With scores of C classes, the class whose AUC against all others together is wanted, these
-        in their shares of the sample, in place of Hand and Till's of all pairs.
+        With scores of C classes, the class whose AUC against all others together is estimated
+        instead of Hand and Till's AUC of all pairs. The others have their shares in the sample.
     group_weight : {"group", "row"}
-        Whether the rows of a class in a cluster share one weight (of all others together where
-        `pos_label` is told from them), or every row counts the same.
+        Whether the rows of a class in a cluster share one weight (with `pos_label`, the rows of all
+        other classes together), or every row counts the same.
     groups : array-like, shape (n,), optional
-        The cluster of each row, the unit of resampling: labels of any type. Learning sets are then
-        sets of whole clusters, with g1 of those of positives and g0 of those of negatives; where
-        some clusters contain both, and with scores of C classes, with g of all, and three at least
-        are left.
+        The cluster of each row, which is the unit of resampling: labels of any type. Learning sets
+        are then sets of whole clusters, with g1 clusters of positives and g0 of negatives. If some
+        clusters contain both, and with scores of C classes, they have g of all clusters, and at
+        least three are left.
 
     Returns
     -------
@@ -121,17 +121,17 @@ def from_scores(
     all zero and `exact`: J is then the variance of DeLong, DeLong and Clarke-Pearson (1988).
 
     Clusters that contain both classes are one sample, as those of C classes are always: pairs of
-    rows of different clusters give a share of weights, of which J takes the linear part.
+    rows of different clusters give a share of weights, and J uses its linear part.
 
     Hand and Till's AUC of C classes is the mean over all pairs of classes c and d of the AUC of c
     above d by the score of c and that of d above c by the score of d. Scores of a class must be
     comparable between observations, as probabilities are. With C = 2 and scores -s and s it is the
     AUC of s.
 
-    Memory beside the arguments: three bytes an entry (five with `other`), and sums over pairs of
-    observations for ten blocks of rows; of clusters that are one sample, eight bytes for each
-    learning set and cluster, and for each row and cluster. Cost O(M n^2), of Hand and Till's AUC
-    of clusters O(C M n^2).
+    Memory in addition to the arguments: three bytes an entry (five with `other`), and sums over
+    pairs of observations for ten blocks of rows; of clusters that are one sample, eight bytes for
+    each learning set and cluster, and for each row and cluster. Cost O(M n^2), of Hand and Till's
+    AUC of clusters O(C M n^2).
 
     References
     ----------
@@ -233,7 +233,7 @@ def _by_name(
         "status": status,
     }
     if len(units.order) == 1:
-        # Effects of pairs of clusters are not among what is added up.
+        # Effects of pairs of clusters are not added up.
         return estimates_by_name | {"midpoint": nan, "pair_effects": nan, "u": estimate.u[0]}
     if several:
         return estimates_by_name | {"u": estimate.u}

@@ -21,7 +21,8 @@ from ucvtest.kernels.auc_ustatistic.unbiased import CompletePairs, DrawBatch, Un
 __all__ = ["BlockSums"]
 
 MOST_CALLS = 16
-"""Rows are ranked in so many calls of code that is there, rather than in one to be compiled for."""
+"""Rows are ranked in up to this number of calls of compiled code, rather than in one new
+compilation."""
 
 T = TypeVar("T", Moments, Residuals)
 

@@ -1,7 +1,7 @@
-"""Learning sets dealt to blocks, and how the rules learnt on them rank what they do not learn from.
+"""Learning sets dealt to blocks, and how the rules learnt on them rank the other observations.
 
-Scores are needed once. What stays of each row, until its residuals are summed, are the placements
-of its tested observations, as integers of two bytes.
+Scores are needed once. Each row keeps the placements of its tested observations, as integers of two
+bytes, until its residuals are summed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -69,7 +69,7 @@ class LearningSets:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """The rows of a call: their numbers, -1 where there is none, learning sets and placements.
+    """The rows of a call: their numbers (-1 for padding), learning sets and placements.
 
     `counts` (D, K, B, n1) and (D, K, B, n0) are twice the sums of psi over the other class.
     """

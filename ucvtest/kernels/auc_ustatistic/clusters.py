@@ -1,8 +1,8 @@
-r"""AUCs where rows come in clusters of one class each, learnt from and tested as a whole.
+r"""AUCs for rows in clusters of one class each, learnt from and tested as a whole.
 
 psi(k, l) sums over the pairs of a positive row of cluster k and a negative row of cluster l, with
 the product of their weights, how often the rule ranks the positive one higher. Clusters k and l are
-then observations of a two-sample U-statistic, and all that holds for single rows holds for them.
+then observations of a two-sample U-statistic, and all results for single rows apply to them.
 Clusters with rows of several classes are in `mixed_clusters`.
 """
 
@@ -27,11 +27,11 @@ ROWS_OF_SHAPE = 16
 
 @dataclass(frozen=True, eq=False)
 class RowWeights:
-    """The rows of each class, and what each of them weighs in each cluster: (N_c, G).
+    """The rows of each class, and their weights in each cluster: (N_c, G).
 
     `index` (n,) is the cluster of each row; of two classes the positive one is the first. Each
-    class is filled up by rows that weigh nothing. With the weight "group" the rows of one class in
-    a cluster share the weight 1.
+    class is padded by rows with weight 0. With the weight "group" the rows of one class in a
+    cluster share the weight 1.
     """
 
     index: np.ndarray

@@ -1,11 +1,11 @@
 r"""The AUC and its variance from few fits: rounds of disjoint learning sets.
 
-The rule is that of mean losses (`kernels.ustatistic.few_fits`), with a table of placements for
-each class instead of one table of losses. A round is two learning sets that share no observation,
-each with g_c of class c. The AUC of a rule is the mean of the placements of any class. To first
-order it is U, plus what is learnt, plus the mean effects of the tested observations of all
-classes. The parts of testing add up over classes; the slope and what learning adds are those of the
-AUCs.
+The rule is the same as for mean losses (`kernels.ustatistic.few_fits`), with a table of placements
+for each class instead of one table of losses. A round is two learning sets that share no
+observation, each with g_c of class c. The AUC of a rule is the mean of the placements of any class.
+To first order it is U, plus the effect of learning, plus the mean effects of the tested
+observations of all classes. The parts of testing add up over classes. The slope and the part of
+learning come from the AUCs.
 """
 
 from collections.abc import Callable, Sequence
@@ -104,7 +104,7 @@ class PlacedRounds:
         return all(np.array_equal(x, y) for x, y in pairs)
 
     def _tested(self) -> list[np.ndarray]:
-        """What each round has of each observation, (R, n_c) of each class."""
+        """The values of each round for each observation, (R, n_c) for each class."""
         return [
             placed.sum(axis=1) / (~learning).sum(axis=1)
             for placed, learning in zip(self.placed, self.learning, strict=True)

@@ -129,7 +129,7 @@ def _rank_sums(
 
 
 def _weight_below(scores: np.ndarray, other_scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """What others below each score weigh, with half of those that are equal."""
+    """The weight of other rows below each score, with half of the equal ones."""
     order = np.argsort(other_scores)
     summed = np.concatenate([[0.0], np.cumsum(weights[order])])
     places = (

@@ -57,7 +57,7 @@ class FirstOrder:
         return np.concatenate(class_contributions, axis=-1)
 
     def additive_testing(self, shape: Shape) -> np.ndarray:
-        """d (D, n) of the additive fit U + sum of lambda over L + d of what is tested."""
+        """d (D, n) of the additive fit U + sum of lambda over L + d of the tested observation."""
         eta, deviation = shape.split(self.learning), shape.split(self.testing)
         class_effects = [
             (deviation[c] + g / (n - 1) * eta[c]) / (1 - g / ((n - 1) * (n - g)))

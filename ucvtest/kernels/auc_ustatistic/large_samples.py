@@ -1,10 +1,10 @@
-"""The AUC of two classes with so many observations that nothing is kept of pairs of them.
+"""The AUC of two classes in large samples, without sums over pairs of observations.
 
-A row costs a sort, and one bit for each observation. Without sums over pairs there is the jackknife
-alone. The coefficients of learning sets are not fitted: of random sets the products of indicators
-have known means, as in a complete design. What the AUC of a row owes to who is tested is known from
-the other blocks, and taken out before. Each block then gives unbiased effects from few rows, and
-products of different blocks an unbiased squared length.
+A row costs a sort, and one bit for each observation. Without sums over pairs, only the jackknife
+exists. The coefficients of learning sets are not fitted: for random sets, the products of
+indicators have known means, as in a complete design. The effect of the tested observations on the
+AUC of a row is known from the other blocks and subtracted first. Each block then gives unbiased
+effects from few rows, and products of different blocks give an unbiased squared length.
 """
 
 from collections.abc import Sequence

@@ -97,7 +97,7 @@ class MixedClusters:
         class_pair = (ranking.above, ranking.below)
         of_rows = tuple(weights.weights[class_index] for class_index in class_pair)
         for first_row in range(0, len(learning), ROWS_OF_CALL):
-            # Always calls of one shape: others would be compiled anew.
+            # Always calls of one shape: other shapes would need another compilation.
             batch_rows = np.minimum(
                 np.arange(first_row, first_row + ROWS_OF_CALL), len(learning) - 1
             )

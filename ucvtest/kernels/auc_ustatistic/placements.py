@@ -1,4 +1,4 @@
-"""The jitted sums over learning sets: rankings of what was tested, and their residuals.
+"""The jitted sums over learning sets: rankings of tested observations, and their residuals.
 
 Axes: D learners, K blocks, B rows of a block in a call, n observations, positives before negatives.
 """
@@ -27,14 +27,14 @@ def rank_sums(scores: Pair, learnt: Pair, is_row: jax.Array, tested: Pair) -> di
     """Twice the sums of psi over the tested pairs, as integers, and the moments of the rows.
 
     `scores` (D, K, B, n_c) and `learnt` (K, B, n_c) of the classes; `is_row` (K, B) is False for
-    rows that fill up a call; `tested` (D, K, B, r_c) are the scores of what is tested alone.
+    padding rows of a call; `tested` (D, K, B, r_c) are the scores of tested observations only.
     `counts1` and `counts0` (D, K, B, r_c) are sums over the other class, `pairs` (D, K, n1, n0)
     sums over the rows of each block; the others are those of `Moments`.
     """
     n1, n0 = (class_array.shape[-1] for class_array in learnt)
     # A row, or a call of at most 2**13 rows, counts no further than twice its length.
     kind = jnp.int16 if 2 * max(n1, n0) < 2**15 else jnp.int32
-    # Comparisons with NaN are False: nothing else is needed to leave out what is not tested.
+    # Comparisons with NaN are False, which leaves out untested observations.
     rows = [
         jnp.moveaxis(jnp.where(class_array | ~is_row[..., None], jnp.nan, class_scores), 2, 0)
         for class_array, class_scores in zip(learnt, scores, strict=True)
@@ -129,7 +129,7 @@ def mixed_rank_sums(scores: Pair, learnt: jax.Array, weights: Pair) -> jax.Array
     `scores` (D, B, N_c), `weights` (N_c, G); `learnt` (B, G) is of clusters.
     """
     first, second = weights
-    # Rows of one cluster are no pair.
+    # Rows of one cluster are not a pair.
     different_clusters = 1.0 - (first > 0).astype(float) @ (second > 0).astype(float).T
 
     def of_row(_: None, row: tuple[jax.Array, ...]) -> tuple[None, jax.Array]:
@@ -194,11 +194,11 @@ def residual_sums(
     tested: Pair,
     additive: tuple[jax.Array, Pair, Pair],
 ) -> dict[str, jax.Array]:
-    """Sums of X = psi - A over the rows of each block, up to what `Residuals` adds.
+    """Sums of X = psi - A over the rows of each block, up to the terms that `Residuals` adds.
 
     `counts` are those of `rank_sums`, `tested` the numbers of tested observations, `additive`
-    contains U (D,), and by class the coefficients lambda of what is learnt from and d of what is
-    tested, (D, n_c).
+    contains U (D,), and by class the coefficients lambda of learnt and d of tested observations,
+    (D, n_c).
     """
     centre, learning, testing = additive
     weight = is_row.astype(float)
@@ -223,7 +223,7 @@ def residual_sums(
     ]
     xbar = class_shares[0].sum(-1)
     inside = [xbar[..., None] * class_array for class_array in w]
-    # What is left of psi where both are tested, without what sums over rows alone give.
+    # The remainder of psi where both are tested, without the part of sums over rows.
     mixed = class_shares[1] + (xbar - fit / (tested[0] * tested[1]))[..., None] * w[1]
     halves = [
         class_effects / 2 + class_array
@@ -253,7 +253,7 @@ def residual_sums(
 def row_residuals(
     counts: Pair, learnt: Pair, tested: Pair, fit: tuple[jax.Array, Pair, Pair, Pair], b: Pair
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Of each row: A without what is tested, mean X (D, K, B), and (D, D, K, B) b of A times X.
+    """For each row: A without the tested part, mean X (D, K, B), and (D, D, K, B) b of A times X.
 
     `fit` contains U (K, D), and by class eta, lambda and d, (K, D, n_c), of a fit for each block.
     The last are b (K, D, n_c) times w_i Xbar + XP_i/r, summed over observations.
@@ -272,7 +272,7 @@ def row_residuals(
     fit_without_tested = fit_centre + learnt_sum(learning)
     products = jnp.zeros(())
     for c in (0, 1):
-        # As b and d sum to zero, sums over what is tested are minus those over what is learnt from.
+        # b and d sum to zero, so sums over tested observations are minus the sums over learnt ones.
         of_other = jnp.einsum("kbi,kdi->dkb", w[1 - c], testing[1 - c]) / tested[1 - c]
         of_b = jnp.einsum("kbi,kei->ekb", w[c], b[c])
         effect_products = b[c][:, :, None] * testing[c][:, None]

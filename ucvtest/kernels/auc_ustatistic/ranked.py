@@ -1,7 +1,7 @@
-"""What the sums over rankings have in common: of two classes, of several, and of clusters.
+"""Common part of the sums over rankings: of two classes, of several, and of clusters.
 
-Each of them adds up how rules rank what they did not learn from, a part of the learning sets at a
-time, and gives the AUC and its variances from what has been added.
+Each of them adds up how rules rank observations that they did not learn from, a part of the
+learning sets at a time. It then gives the AUC and its variances.
 """
 
 import math

@@ -8,13 +8,13 @@ one score s_c for each class. Of a rule the AUC is
 with h = 1, 1/2, 0: a linear combination of two-class AUCs. v_cd = 1/(C (C - 1)) gives Hand and
 Till's (2001), v_pd = n_d/(n - n_p) for one class p that of p against the rest.
 
-The kernel of the U-statistic has m_c = g_c + 1 observations of each class: what is learnt from, and
-one of each class that is tested. A pair of classes looks at two of these. With E(i_1, ..., i_C) the
-value of M where these are tested, the placement of observation i is the mean of E over all that
-have it, so that the mean of the placements of any class is M(L). What follows from the AUC of each
-row and from placements is as for two classes (see `first_order`): the coefficients eta of M(L) on
-the learning sets of all classes, contributions b, the jackknife
-J = sum over c of n_c (n_c - 1)/(n_c - m_c)^2 sum of b_i^2, and the effects of pairs.
+The kernel of the U-statistic has m_c = g_c + 1 observations of each class: the learnt ones, and one
+tested observation of each class. A pair of classes uses two of the tested ones. Let E(i_1, ...,
+i_C) be the value of M for these tested observations. The placement of observation i is the mean of
+E over all tuples with i, so that the mean of the placements of any class is M(L). The results from
+the AUC of each row and from placements are as for two classes (see `first_order`): the coefficients
+eta of M(L) on the learning sets of all classes, contributions b, the jackknife J = sum over c of
+n_c (n_c - 1)/(n_c - m_c)^2 sum of b_i^2, and the effects of pairs.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ class Classes:
         return (self.labels[:, None] == np.arange(len(self.learn_sizes))).astype(float)
 
     def of_each(self, values: Sequence[float]) -> np.ndarray:
-        """What is known of each class, for each observation (n,)."""
+        """The data of each class, for each observation (n,)."""
         return np.asarray(values, dtype=float)[self.labels]
 
     def centred(self, values: np.ndarray) -> np.ndarray:
@@ -180,9 +180,11 @@ def placements(
 def _ranked(
     classes: Classes, scores: np.ndarray, learning: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What pairs with each class add to M(L) for each observation, (M, n, C), zero if not tested.
+    """Contributions of pairs with each class to M(L), for each observation, (M, n, C).
 
-    And what each pair of two observations adds, summed over the rows, (n, n).
+    0 if not tested.
+
+    Also the contribution of each pair of observations, summed over the rows, (n, n).
     """
     n_rows, n_obs, n_classes = scores.shape
     members = [np.flatnonzero(classes.labels == label) for label in range(n_classes)]

@@ -1,7 +1,7 @@
 """From sums over learning sets to the AUC of several classes, with its variances.
 
-Pair effects of an additive function of what is learnt from and what is tested are zero; those of
-the fit are therefore taken off, which needs the learning sets alone. See `several_classes`.
+Pair effects of an additive function of learnt and tested observations are zero. The pair effects of
+the fit are therefore subtracted, which only needs the learning sets. See `several_classes`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -119,7 +119,7 @@ class _Linear:
 
     @property
     def tested(self) -> np.ndarray:
-        """d (n,) of the additive fit U + sum of lambda over L + sum of d of what is tested."""
+        """d (n,) of the additive fit U + sum of lambda over L + sum of d of tested observations."""
         return self._first_order.additive_testing(self.classes.shape)[self.classes.place]
 
 
@@ -173,7 +173,7 @@ def _pair_effects(contrast: _Contrast, linear_fit: _Linear) -> np.ndarray:
 def _without_fit(
     linear_fit: _Linear, block_means: Mapping[str, np.ndarray], learning: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-    """Means of a block's rows: the residual AUC, of what contains one observation, and of pairs.
+    """Means of a block's rows: the residual AUC, effects of one observation, and of pairs.
 
     The last two are those of two observations of one class, and of two classes.
     """

@@ -32,7 +32,7 @@ def no_variance_in_words(no_variance: NoVariance) -> str:
 
 
 def too_rough(estimate: AucEstimate, name: str, remedy: str) -> str:
-    """What is wrong with a variance whose Monte-Carlo error is too large."""
+    """The status of a variance whose Monte-Carlo error is too large."""
     return (
         "too few resamples: the Monte-Carlo standard error of the variance "
         f"({estimate.mc_se[name]:.2g}) is above half of it ({estimate.values[name]:.2g}); {remedy}"

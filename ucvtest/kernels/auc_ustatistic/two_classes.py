@@ -161,7 +161,7 @@ class _Effects:
 
 
 def _unbiased(sums: BlockSums, first_order_of_all: FirstOrder) -> np.ndarray:
-    """The unbiased variance (D, D) of all rows, and without each block; NaN where there is none."""
+    """The unbiased variance (D, D) of all rows, and without each block; NaN if there is none."""
     if sums.complete is not None:
         return sums.complete.unbiased(first_order_of_all.auc)[None]
     if sums.stages is None:

@@ -1,7 +1,7 @@
-"""The unbiased variance of the complete AUC, from learning sets that share no observation.
+"""The unbiased variance of the complete AUC, from learning sets without common observations.
 
 It is U^2 minus the mean of psi(L; i, j) psi(L'; i', j') over disjoint learning sets and pairs that
-neither has learnt from, with i' not i and j' not j. All here are bilinear in psi, (D, D).
+are in neither, with i' not i and j' not j. All functions here are bilinear in psi, (D, D).
 
 From random pairs of sets, psi is split into an additive fit A to the rows of other blocks, whose
 part is known (the jackknife of an additive function is unbiased), and residuals X, which are small.
@@ -148,7 +148,7 @@ def _products(
     fits: Sequence[Additive],
     block_half: np.ndarray,
 ) -> np.ndarray:
-    """Mean of X X' over tested pairs of the two rows that share no observation, (D, D, G)."""
+    """Mean of X X' over tested pairs of the two rows without common observations, (D, D, G)."""
     values = untested_rest.twice / 2 - fit_part[:, untested_rest.rows][..., None, None]
     for c, who in enumerate(untested_rest.who):
         d = np.stack([fit.testing[c] for fit in fits])[block_half[:, None], :, who]
@@ -187,7 +187,7 @@ def unbiased(stages: Sequence[DrawBatch], kept_blocks: np.ndarray) -> np.ndarray
 
 
 class CompletePairs:
-    """Sums of psi by the sets S of what is learnt from and tested, of all learning sets."""
+    """Sums of psi by the sets S of learnt and tested observations, over all learning sets."""
 
     def __init__(self, shape: Shape, n_learners: int) -> None:
         self._shape = shape

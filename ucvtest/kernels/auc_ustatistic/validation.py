@@ -54,7 +54,7 @@ class UserRows:
 
 
 def check_flags(*, exact: Any, pos_label: Any, several: bool) -> None:
-    """Refuse `exact` that is no truth value, and `pos_label` without a score for each class."""
+    """Refuse `exact` unless it is True or False, and `pos_label` without a score for each class."""
     if not isinstance(exact, (bool, np.bool_)):
         raise ValueError(f"exact must be True or False, got {exact!r:.60}")
     if pos_label is not None and not several:

@@ -51,7 +51,7 @@ there are as many: coefficients from fewer rows are noisy."""
 
 @dataclass(frozen=True, eq=False)
 class AucEstimate:
-    """The complete AUC (difference) with its variances by name, NaN where there is none.
+    """The complete AUC (difference) with its variances by name; NaN if there is none.
 
     `mc_se` are their Monte-Carlo errors; `u` contains u of each class; `df` is NaN where the
     jackknife is zero.

@@ -1,4 +1,4 @@
-r"""What the losses of K-fold cross-validation reveal about their own covariance matrix.
+r"""Estimates of the covariance matrix of K-fold cross-validated losses from these losses.
 
 Notation of Bengio and Grandvalet (2005): e_i is the loss (difference) at observation i, whose
 fold has m of the n observations. The losses have covariance sigma^2 with themselves, omega
@@ -9,10 +9,10 @@ within a fold and gamma between folds, so their covariance matrix has the eigenv
     lambda_3 = sigma^2 + (m - 1) omega + (n - m) gamma       (once),
 
 and their mean has variance theta = lambda_3/n. lambda_1 and lambda_2 are estimated without bias
-by the mean squares within and between folds. Nothing of the kind exists for lambda_3.
+by the mean squares within and between folds. lambda_3 has no unbiased estimate.
 
-Where folds differ in size, m stands for sum(m_k^2)/n and lambda_2 for n (theta - gamma): with
-these weights all of this still holds, provided that covariances do not depend on the size.
+If folds differ in size, m stands for sum(m_k^2)/n and lambda_2 for n (theta - gamma). With these
+weights all of this is still true, provided that covariances do not depend on the size.
 """
 
 import math

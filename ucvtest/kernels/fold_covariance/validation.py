@@ -12,7 +12,7 @@ __all__ = ["by_cluster", "check_numbers", "check_sizes", "checked_losses"]
 
 
 def check_numbers(**numbers: Any) -> None:
-    """Refuse what is not a finite number."""
+    """Refuse anything but finite numbers."""
     for name, value in numbers.items():
         check_number(name, value)
 

@@ -31,7 +31,7 @@ def auc(
     group_weight: GroupWeight = "group",
     groups: Any = None,
 ) -> dict[str, Any]:
-    """Cross-validated AUC, its influence values and standard error, from scores of one's own.
+    """Cross-validated AUC, its influence values and standard error, from your own scores.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def auc(
     ------
     ValueError
         If shapes differ, a fold divides a group, a class is absent, the size of a fold changes, a
-        tested score is NaN, counts are no bootstrap samples, or a pair is never tested: the
-        message says how many repeats would do.
+        tested score is NaN, counts are not bootstrap samples, or a pair is never tested: the
+        message gives a sufficient number of repeats.
 
     Notes
     -----
@@ -198,7 +198,7 @@ def error(
     ------
     ValueError
         If shapes differ, a fold divides a group, the fold changes its size, a tested loss is NaN,
-        counts are no bootstrap samples, or an observation is never tested.
+        counts are not bootstrap samples, or an observation is never tested.
 
     Notes
     -----

@@ -25,7 +25,7 @@ these, so that they share compilations."""
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """Rows of one jitted call: index arrays of what is tested, filled up with weight zero."""
+    """Rows of one jitted call: index arrays of tested observations, padded with weight zero."""
 
     classes: Sequence[np.ndarray]
     index: list[np.ndarray]
@@ -43,7 +43,7 @@ class Call:
         group: np.ndarray,
         call_rows: slice,
     ) -> "Call":
-        """From what is tested, (R, n_c) of each class, and the columns that its index has."""
+        """Make them from tested observations, (R, n_c) of each class, and index columns."""
         n_rows = -(-len(group) // ROW_STEP) * ROW_STEP if len(group) >= ROW_STEP else len(group)
         index, weight = [], []
         for class_tested, size in zip(tested, sizes, strict=True):
@@ -93,7 +93,7 @@ def calls(rows: Rows, classes: Sequence[np.ndarray], n_groups: int) -> Iterator[
 
 
 def _size(tested: np.ndarray) -> int:
-    """Columns that the index of what is tested needs."""
+    """The columns that the index of tested observations needs."""
     sizes = tested.sum(axis=1)
     largest = int(sizes.max())
     if sizes.min() == largest:
@@ -102,7 +102,7 @@ def _size(tested: np.ndarray) -> int:
 
 
 def number_of_groups(n_sums: int, n_repeats: int) -> int:
-    """Groups of repeats that fit into memory, of so many sums each."""
+    """Groups of repeats that fit into memory, with this number of sums each."""
     return min(max(GROUP_CELLS // max(n_sums, 1), 2), MAX_GROUPS, n_repeats)
 
 

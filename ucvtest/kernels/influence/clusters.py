@@ -1,4 +1,4 @@
-r"""The same sums for AUCs of observations that come in clusters, which are what is resampled.
+r"""The same sums for AUCs of observations in clusters; clusters are resampled.
 
 Where every cluster has one label, clusters of positives and of negatives are two samples, and
 :math:`\psi` of two of them is the mean over their rows, weighted. Otherwise the clusters are one

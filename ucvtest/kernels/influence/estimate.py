@@ -9,15 +9,15 @@ __all__ = ["Influence", "Rows"]
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """An estimate, what each observation contributes to its error, and its Monte-Carlo noise.
+    """An estimate, the contribution of each observation to its error, and its Monte-Carlo noise.
 
     `first`, `second`, `third` (n,) are terms I, II and III of each observation; `by_group` and
-    `first_by_group` (G, n) what each group of repeats adds to the influence values and to term I,
-    to first order; `rows` (R,) the AUC or mean loss of every single test; `effects` (M,) what each
-    repeat adds to the estimate, to first order, with sum zero; `divisor` (n,) what the influence
-    value of each is divided by: the number of observations in its class (in all, for the error
-    rate). `n_in_kernel` of one class are tested at a time: two of a sample that is compared with
-    itself.
+    `first_by_group` (G, n) are the contributions of each group of repeats to the influence values
+    and to term I, to first order. `rows` (R,) is the AUC or mean loss of every single test.
+    `effects` (M,) are the contributions of each repeat to the estimate, to first order, with sum
+    zero. `divisor` (n,) divides the influence value of each observation: the number of observations
+    in its class (in total, for the error rate). `n_in_kernel` of one class are tested at a time:
+    two of a sample that is compared with itself.
     """
 
     estimate: float
@@ -124,7 +124,7 @@ class Influence:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Some tests: what is tested, how often each observation is learnt from, in which repeat."""
+    """Some tests: tested observations, how often each is learnt from, and in which repeat."""
 
     tested: np.ndarray
     counts: np.ndarray

@@ -26,9 +26,9 @@ There are three passes over the rows, each an object that the one before makes: 
 the scores (losses) of one learner, and their `influence` goes through the learning sets.
 
 Repeated K-fold cross-validation tests all pairs of folds in each repeat. The rule that scores a
-pair (i, j) is learnt without the folds of i and j; how the rest is divided into further folds
-makes no difference to it, and sums out of the probability G of the whole partition. What is left
-is the probability of the training set, so that each pair of folds is one row of the sums above.
+pair (i, j) is learnt without the folds of i and j; the division of the rest into further folds does
+not affect it, and sums out of the probability G of the whole partition. The probability of the
+training set remains, so each pair of folds is one row of the sums above.
 """
 
 from abc import ABC, abstractmethod
@@ -50,7 +50,7 @@ __all__ = [
     "PairSums",
 ]
 
-# ------------------------------------------------------------- first pass: what is tested
+# ------------------------------------------------------- first pass: tested observations
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ __all__ = [
 def checked_rows(
     values: Any, tested: Any, counts: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores or losses as floats, what is tested as booleans, and how often each is learnt from."""
+    """Scores or losses as floats, tests as booleans, and how often each is learnt from."""
     numbers, mask = as_numbers("scores (or losses)", values), as_array("tested", tested)
     if numbers.ndim != 2 or numbers.shape != mask.shape or not len(mask):
         raise ValueError(
@@ -47,7 +47,7 @@ def checked_rows(
     if not ((learnt >= 0) & (learnt == np.rint(learnt))).all():
         raise ValueError("counts must be integers, zero or more: how often each one is learnt from")
     if (mask & (learnt > 0)).any():
-        raise ValueError("counts and tested overlap: what is learnt from cannot be tested")
+        raise ValueError("counts and tested overlap: learnt observations cannot be tested")
     return numbers, mask, learnt
 
 
@@ -83,7 +83,7 @@ def checked_fold_values(fold_values: Any, estimate: Any) -> tuple[np.ndarray, np
 def check_folds(
     tested: np.ndarray, learnt: np.ndarray, class_words: str, *, bootstrap: bool
 ) -> None:
-    """Refuse what is not a fold of one size, or not a bootstrap sample, of `class_words`."""
+    """Refuse anything but folds of one size, or bootstrap samples, of `class_words`."""
     if bootstrap:
         _check_samples(learnt, class_words)
     else:
@@ -122,7 +122,7 @@ def check_observations_tested(n_untested: int, mask: np.ndarray) -> None:
 
 
 def _check_samples(learnt: np.ndarray, class_words: str) -> None:
-    """Refuse counts that are no bootstrap samples, as large as what they are drawn from."""
+    """Refuse counts that are not bootstrap samples of the same size."""
     sizes, expected = learnt.sum(axis=1), learnt.shape[1]
     if (sizes != expected).any():
         row = int((sizes != expected).argmax())

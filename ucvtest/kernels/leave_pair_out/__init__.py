@@ -29,7 +29,7 @@ __all__ = ["LABELINGS_PER_CALL", "errors", "nearest_neighbour_errors", "smoother
 def errors(
     scores: Any, y: Any, *, group_weight: GroupWeight = "group", groups: Any = None
 ) -> dict[str, float]:
-    """Leave-pair-out errors of scores of one's own.
+    """Leave-pair-out errors of your own scores.
 
     Parameters
     ----------

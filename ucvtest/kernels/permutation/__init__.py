@@ -1,8 +1,8 @@
-r"""Optimism of a learner on permuted labels, its closed form, and the bounds that rest on it.
+r"""Optimism of a learner on permuted labels, its closed form, and bounds from it.
 
 Notation of Magdon-Ismail and Mertsalov (2011): the learner is fitted to labels y^pi that say
 nothing about x; g^pi is its rule, e_in its loss on these labels, e_out its expected loss on a
-label drawn anew from the same distribution, and e_gen = e_out - e_in its optimism.
+label drawn again from the same distribution, and e_gen = e_out - e_in its optimism.
 """
 
 from ucvtest.kernels.permutation.bounds import complexity_bound, error_bound

@@ -42,7 +42,7 @@ def complexity_bound(
     p_in : float
         Mean over the labelings of sup_h mean(y^pi h(x)), labels and rules in {-1, 1}.
     n_obs, n_minority : int
-        Observations, and how many are of the rarer class.
+        Numbers of observations, and of observations of the rarer class.
     n_drawn : int or inf
         Number of independent labelings; infinity for the mean over all.
     delta : float
@@ -61,8 +61,8 @@ def complexity_bound(
 
     Notes
     -----
-    Paper: Theorem 6, Lemmas 6 and 7. Erratum: the constant belongs to ln(4/delta). Here a
-    martingale over the k positions of the rarer class, each of which moves the mean by at most
+    Paper: Theorem 6, Lemmas 6 and 7. Erratum: the constant belongs to ln(4/delta). Here it is a
+    martingale over the k positions of the rarer class; each position changes the mean by at most
     4/n: sqrt(8 k ln(1/delta)/n^2) for one permutation, at most sqrt(2) sqrt(2 ln(1/delta)/n).
 
     Examples

@@ -42,18 +42,18 @@ def generalization(
     permuted_y : array, shape (P, n)
         Labels that were learnt.
     y : array, shape (m,)
-        The labels that they were drawn from, each as likely as the others: the observed ones,
-        or one of each class for Rademacher labels.
+        The equally likely labels from which they were drawn: the observed ones, or one of each
+        class for Rademacher labels.
     loss : {"squared", "absolute", "zero_one"} or array, shape (C, C)
         A matrix contains the loss ``loss[true, predicted]`` of labels 0, ..., C - 1. A prediction
-        half-way between two classes is a tie left open, which costs the mean of both.
+        half-way between two classes is an undecided tie, which costs the mean of both.
     group_weight : {"group", "row"}
         Whether every cluster counts the same, or every row.
     groups : array-like, shape (n,), optional
         The cluster of each row, the unit of resampling: labels of any type; `y` are then the
         observed labels (n,). Labels change places between clusters where each has one label;
         otherwise within clusters, and those of clusters with one label among clusters of the
-        same size. The label drawn anew for a row is one that it can get.
+        same size. The label drawn again for a row is one that it can get.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def generalization(
     Notes
     -----
     Paper: Theorems 1 and 2, section 2.3. For squared loss and permutations e_gen is
-    2 mean((y^pi - ybar) g^pi); erratum: with replacement that holds on average only. Cost:
+    2 mean((y^pi - ybar) g^pi); erratum: with replacement this is true on average only. Cost:
     O(P n), with a factor log m for absolute loss.
 
     Examples

@@ -120,13 +120,14 @@ def effective_degrees(smoother: ArrayLike) -> dict[str, Any]:
     -------
     dict of float or ndarray, shape (...)
         "trace", tr S; "permutation", tr S + 1 - 1'S1/n, on which the permutation estimate depends;
-        "variance", tr SS', of the fitted values; "residual", tr(2S - SS'), n less those of the
-        residuals. All are the number of parameters for least squares with an intercept.
+        "variance", tr SS', of the fitted values; "residual", tr(2S - SS'), n minus the degrees of
+        freedom of the residuals. All are the number of parameters for least squares with an
+        intercept.
 
     Raises
     ------
     ValueError
-        If it is no square matrix.
+        If it is not a square matrix.
 
     Notes
     -----

@@ -15,10 +15,10 @@ b(A) = (g a + d) (n - m)/(n (n - 1)). Hence, exactly,
 
     Q(D, D) = Q(D - A, D - A) + 2 lambda_1 b(A)'b(D) - lambda_1 b(A)'b(A),
 
-and only the residual D - A, much smaller than D, is left to random pairs of learning
-sets. A is fitted to other draws than those it is subtracted from. That leaves the estimates
-within one half of the draws unbiased; products across the halves, of which the jackknife and
-theta_squared also consist, have a bias of order n/N^2 for N draws.
+and only the residual D - A, much smaller than D, is left to random pairs of learning sets. A is
+fitted to other draws than those it is subtracted from. The estimates within one half of the draws
+therefore stay unbiased. Products across the halves, which are also part of the jackknife and
+theta_squared, have a bias of order n/N^2 for N draws.
 
 Any A will do. Where all D are -1, 0 or 1 and there are few observations, A is rounded to
 multiples of a power of two: then so are all D - A, and single precision, twice as fast, adds
@@ -123,12 +123,12 @@ class Accumulator:
         error_sizes = {size for size in (*sizes, self._unit) if size}
         if len(error_sizes) > 1:
             return None
-        # Where all differences so far are 0, the unit is no matter.
+        # If all differences so far are 0, the unit does not matter.
         self._unit = error_sizes.pop() if error_sizes else 0.0
         return self._unit or 1.0
 
     def sums(self) -> Sums:
-        """What has been added so far; valid until the next `add`, which changes its arrays."""
+        """The sums so far; valid until the next `add`, which changes its arrays."""
         sums_so_far = Sums(
             n_obs=self.n_obs,
             learn_size=self.learn_size,

@@ -31,8 +31,8 @@ SINGLE = 2.0**24
 """Whole numbers up to here are exact in single precision."""
 
 MOST_OBS_GRAM = 2000
-"""Observations up to which the fit knows how often each pair of them was learnt from together; with
-more, only what is expected of random sets, as n x n counts would take gigabytes."""
+"""Number of observations up to which the fit counts how often each pair was learnt from together.
+With more, it uses expected counts of random sets, because n x n counts would need gigabytes."""
 
 SETS_FOR_FIT = 64
 """Learning sets for each observation after which the additive fit stays as it is."""
@@ -207,7 +207,7 @@ class CrossedFits:
         if unit == 1:
             fits = rounded_losses(fits, g)
         elif unit is not None:
-            # What errors cost changes no answer: the same fits, so many times.
+            # The cost of errors does not change the answer: the same fits, times a factor.
             errors = rounded_losses((centre / unit, a / unit, d / unit), g)
             centre, a, d = in_double(errors)
             fits = (unit * centre, unit * a, unit * d)

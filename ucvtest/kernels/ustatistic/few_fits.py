@@ -1,23 +1,23 @@
 r"""A U-statistic and its variance from few fits: rounds of disjoint learning sets.
 
-A round is q disjoint learning sets of size g, each tested on all other observations; R rounds are
-M = q R fits. With D_L(t) the loss (difference) at t of the rule(s) learnt on L, :math:`Y_r(i)` is
-the mean of D at i over the sets of round r that test i: a table (R, n) without holes. Its column
-means tell how observations differ when they are tested, with n - 1 degrees of freedom and whatever
-the number of fits. What learning adds is told by the means of the fits within rounds, and what is
-noise of the fits by the means of the rounds.
+A round is q disjoint learning sets of size g, each tested on all other observations; R rounds are M
+= q R fits. With D_L(t) the loss (difference) at t of the rule(s) learnt on L, :math:`Y_r(i)` is the
+mean of D at i over the sets of round r that test i: a table (R, n) without holes. Its column means
+show how observations differ when they are tested, with n - 1 degrees of freedom for any number of
+fits. The means of the fits within rounds show the part of learning, and the means of the rounds
+show the noise of the fits.
 
 To first order the mean of D over the tested is ``U + sum_{i in L} lambda_i + mean_{t not in L}
-delta_t``. The variance of the estimate has the covariance of learning and testing with the other
-sign than the spread of fits within rounds has it. Regressing the fits on what their tested
-observations would give (slope gamma) and turning the sign of that part (2 - gamma, at halves) is
-the delete-one jackknife, exactly, where all rounds are drawn.
+delta_t``. In the variance of the estimate, the covariance of learning and testing has the opposite
+sign from the spread of fits within rounds. Regress the fits on the values that their tested
+observations would give (slope gamma), and change the sign of that part (2 - gamma, at halves). If
+all rounds are drawn, the result is exactly the delete-one jackknife.
 
-The noise of the fits is taken from what learning adds. That supposes it to be noise: where the
+The noise of the fits is subtracted from the part of learning. This assumes that it is noise. If the
 squared contrasts within rounds follow the means of the rounds, a few observations decide which rule
-is learnt, rounds that divide them unevenly are worse, and the means vary because of what is learnt.
-Then the variance goes back to that of the jackknife, by the share of the contrasts' variance that
-the means of the rounds explain.
+is learnt, and rounds that divide them unevenly are worse. The means then vary because of learning.
+In this case the variance returns towards the jackknife, by the share of the contrasts' variance
+that the means of the rounds explain.
 """
 
 import math
@@ -54,7 +54,7 @@ MOST_CHANCE = 0.01
 """Probability up to which a share is not taken for chance."""
 
 ROUNDING = 1e-14
-"""Means, as a share of what they are of, that are no more than rounding error."""
+"""Means up to this share of the averaged values are rounding error."""
 
 FULL_WEIGHT_OBS, LEAST_WEIGHT = 300, 1 / 3
 """Observations from which on the learning part is all shrunken, and the share of it before."""
@@ -103,10 +103,11 @@ class FewFits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """Rounds of disjoint learning sets: what each observation and each fit has for a mean loss.
+    """Rounds of disjoint learning sets: the mean loss of each observation and of each fit.
 
     `tested` (R, n) is the mean loss of each observation over the sets of a round that test it,
-    `fits` (R, q) that of each fit over what it tests, and `learning` (R, q, n) are the sets.
+    `fits` (R, q) is the mean loss of each fit over its tested observations, and `learning` (R, q,
+    n) are the sets.
     """
 
     tested: np.ndarray
@@ -148,7 +149,7 @@ class Rounds:
 
 
 class SampleEffects(NamedTuple):
-    """The tested observations of a sample, or of one of its classes, and what each fit has of them.
+    """The tested observations of a sample, or of one of its classes, and their values by fit.
 
     `variance` is their part of that of the mean, `learning` (R, q, n) are the sets. `expected`
     (R, q) are the fits that they would give by the other rounds; within rounds its variance is
@@ -165,7 +166,7 @@ class SampleEffects(NamedTuple):
 
     @classmethod
     def of(cls, tested: np.ndarray, learning: np.ndarray) -> Self:
-        """From what each round has of each observation (R, n), and learning sets (R, q, n)."""
+        """Make it from values of rounds for observations (R, n), and learning sets (R, q, n)."""
         n_rounds, n = tested.shape
         g = int(learning[0, 0].sum())
         untested = n - g
@@ -204,10 +205,10 @@ class SampleEffects(NamedTuple):
 
 
 def few_fits_from(means: np.ndarray, fits: np.ndarray, samples: Sequence[SampleEffects]) -> FewFits:
-    """The estimate from the means of rounds (R,), the fits (R, q), and what they test.
+    """The estimate from the means of rounds (R,), the fits (R, q), and the tested observations.
 
-    Of several samples, as of classes, the parts of testing add up. Fits are regressed on the sum of
-    what they give.
+    For several samples, such as classes, the parts of testing add up. Fits are regressed on the sum
+    of their expected values.
     """
     n_rounds, q = fits.shape
     df = n_rounds * (q - 1) - 1
@@ -249,9 +250,9 @@ def _decided(means: np.ndarray, turned: np.ndarray) -> float:
 
 
 def _one_decides(fits: np.ndarray, samples: Sequence[SampleEffects]) -> float:
-    """The largest share of the contrasts of fits (R, q) that is explained by who learns of one.
+    """The largest share of the contrasts of fits (R, q) that one learnt observation explains.
 
-    What the tested observations give is no part of it. 0 where the largest of so many shares may be
+    The part of the tested observations is excluded. It is 0 if the largest of all shares may be
     chance, at a level of 1%.
     """
     learnt = _within(fits - np.sum([sample_effects.expected for sample_effects in samples], axis=0))

@@ -111,7 +111,7 @@ class FirstOrder:
         return rows
 
     def estimates(self) -> tuple[FirstOrderEstimate, ...]:
-        """The estimates of each learner from what has been added so far."""
+        """The estimates of each learner from the sums so far."""
         return tuple(self.combined(weights).estimate for weights in np.eye(len(self._totals)))
 
     @property

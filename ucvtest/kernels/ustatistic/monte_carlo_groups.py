@@ -98,5 +98,5 @@ def padded_groups(n_groups: int) -> int:
 
 
 def one_half(n_groups: int) -> int:
-    """Groups in the first half; all where a half would lack products once one is left out."""
+    """Groups in the first half; all groups if a half would have no products without one of them."""
     return n_groups // 2 if n_groups >= 6 else n_groups

@@ -1,7 +1,8 @@
 """Samples of similar size share a compilation: rows are filled up to a few lengths.
 
-The observations added to a sample are in every learning set, with a difference of zero, so that no
-sum over what is tested knows of them. What a jitted function returns for each of them is cut off.
+The observations added to a sample are in every learning set, with a difference of zero, so that
+sums over tested observations do not include them. Their parts of the results of jitted functions
+are cut off.
 """
 
 from collections.abc import Mapping
@@ -14,8 +15,8 @@ from ucvtest.common.padding import next_multiple
 __all__ = ["padded_size", "without_padding"]
 
 STEPS = ((512, 32), (2048, 64))
-"""Up to 512 observations, jitted functions see the next multiple of 32 of them, as learners do, and
-then of 64: what is computed in vain costs less than a compilation."""
+"""Up to 512 observations, jitted functions receive the next multiple of 32, as learners do, and
+then of 64. The wasted computation costs less than a compilation."""
 
 
 def padded_size(n_obs: int) -> int:

@@ -63,7 +63,7 @@ class SeveralSums:
             sums.add((*losses, *sets), weight=weight, cluster=cluster)
 
     def now(self) -> "Several":
-        """What has been added so far; valid until the next `add`."""
+        """The sums so far; valid until the next `add`."""
         return Several(tuple(sums.sums() for sums in self._learner_sums))
 
 
@@ -89,7 +89,7 @@ class Several:
             if key != "count"
         }
         counts = {"count": first.totals["count"]}
-        # Without disjoint sets nothing is asked of the blocks, whose sums are no linear ones.
+        # Without disjoint sets the blocks are not used, because their sums are not linear.
         return Sums(
             first.n_obs, first.learn_size, False, counts | totals, (), first.halves
         ).estimates()

@@ -32,7 +32,7 @@ which these are (V, K), to an estimate (V,)."""
 class MonteCarloEstimates:
     """Estimates by name, the Monte-Carlo standard error of each, and first-order effects b (n,).
 
-    The jackknife is no square of these effects, whose own Monte-Carlo noise that would add.
+    The jackknife is not the square of these effects, which would add their Monte-Carlo noise.
     """
 
     values: Mapping[str, float]
