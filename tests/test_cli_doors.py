@@ -234,13 +234,13 @@ def test_folds_of_rows(tmp_path: Path) -> None:
     assert json.loads(several.stdout)["method"] == "Cross-validation Wald test"
     for arguments, message in (
         (["no"], "--fold no: no such column"),
-        (["ill"], "--fold ill: that is what was to be predicted"),
+        (["ill"], "--fold ill: that is the true response"),
         (["part", "--weight", "age"], "--weight is for means over observations"),
-        (["part", "--test", "permutation"], "is none for out-of-fold predictions: use one of"),
+        (["part", "--test", "permutation"], "is not for out-of-fold predictions: use one of"),
     ):
         assert message in run("predictions", path, *rules, *arguments).stderr
     fixed = run("predictions", path, *rules[:-1], "--test", "corrected_t")
-    assert "--test corrected_t is none for fixed rules" in fixed.stderr
+    assert "--test corrected_t is not for fixed rules" in fixed.stderr
 
 
 def test_weights_of_rows(example: Path) -> None:
@@ -435,7 +435,7 @@ def test_one_rule_and_more_than_two(example: Path) -> None:
             "probabilities lie between 0 and 1",
         ),
         (["--scores", "age", "--loss", "auc"], "pass --pos-label yes if high values mean 'yes'"),
-        (["--scores", "age", *OF_YES, "--test", "naive_t"], "is none for fixed rules: use"),
+        (["--scores", "age", *OF_YES, "--test", "naive_t"], "is not for fixed rules: use"),
         (["--scores", "age", "--loss", "auc", "--groups", "x"], "--groups x: no such column"),
         (
             ["--scores", "age", "--loss", "auc", "--pos-label", "x"],

@@ -125,8 +125,8 @@ class Spool:
         found = self.folder.stat()
         if not _is_mine(found):
             raise ValueError(
-                f"spool_dir {self.folder} belongs to another user, who could read and change what "
-                "is kept there: name a folder of your own"
+                f"spool_dir {self.folder} belongs to another user, who could read and change its "
+                "files: name your own folder"
             )
         if os.name != "posix" or not found.st_mode & 0o077:
             return

@@ -33,7 +33,9 @@ def load_table(run_id: str, table: str) -> pd.DataFrame:
     with quiet():
         found = mlflow.artifacts.load_dict(f"runs:/{run_id}/{table}")
     if not {"columns", "data"} <= set(found):
-        raise ValueError(f"table={table!r:.60} of run {run_id} is no table with columns and data")
+        raise ValueError(
+            f"table={table!r:.60} of run {run_id} is not a table with columns and data"
+        )
     return pd.DataFrame(found["data"], columns=found["columns"])
 
 

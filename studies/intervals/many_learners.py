@@ -1,4 +1,4 @@
-"""Do simultaneous intervals hold together, and is the best learner in the best set?
+"""Do simultaneous intervals contain all true values, and is the best learner in the best set?
 
 Three kinds of problems, 10 learners each, of which the first 3, 5 or all are compared:
 

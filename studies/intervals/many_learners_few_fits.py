@@ -1,4 +1,4 @@
-"""Do simultaneous intervals from twenty fits of each learner hold together, and best sets too?
+"""The coverage of simultaneous intervals and best sets from twenty fits of each learner.
 
 Problems, learners and true values are those of `many_learners.py`, the first six learners of each
 kind, at 10 pairs of disjoint learning sets. "bonferroni" is the share of the width of Bonferroni's

@@ -78,7 +78,7 @@ def test_one_table_says_what_it_is_about(several):
     _, found = several
     text = str(found)
     assert "Comparison of 2 learners by 3 metrics" in text
-    assert "The metrics look at the same learners" in text
+    assert "The metrics compare the same learners" in text
     assert WALD in text
     assert found.settings["loss"] == "f1, mcc, balanced_accuracy"
     frame = found.frame
@@ -164,7 +164,7 @@ def test_all_metrics_hold_together_on_request():
         assert result.pvalue <= adjusted[key] + 1e-2 <= 6 * result.pvalue + 2e-2
     again = Comparison.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again.adjusted_pvalues == adjusted
-    assert "all metrics hold together" in str(again)
+    assert "all metrics are simultaneous" in str(again)
 
 
 def test_metrics_of_other_fits_count_as_independent():

@@ -1,4 +1,4 @@
-"""Several learners at once: shared learning sets, intervals that hold together, the best set."""
+"""Several learners at once: shared learning sets, simultaneous intervals, the best set."""
 
 import json
 
@@ -244,7 +244,7 @@ def test_it_can_be_kept_and_read_again(found):
 def test_it_says_what_it_found(found):
     text = str(found)
     assert "best set of" in text
-    assert "Intervals hold together" in text
+    assert "Intervals are simultaneous" in text
     assert ("is the best" in found.verdict) or ("the best one is among" in found.verdict)
     assert repr(found).endswith(f"best_set={found.best_set()})")
 

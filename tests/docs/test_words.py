@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,62 @@ def rooms() -> dict[str, str]:
 def test_docstrings_are_written_in_plain_words() -> None:
     found = {room: found_in(text) for room, text in rooms().items()}
     assert {room: lines for room, lines in found.items() if lines} == {}
+
+
+BESIDE = ("mlflow_plugin", "r_bridge/ucvtest_r")
+"""Packages of ours whose messages reach users too."""
+
+MESSAGE = re.compile(r"\w+(?: \S+){2}")
+"""Three words in a row: shorter texts are names and keys."""
+
+
+def text_of(node: ast.AST) -> str:
+    """A literal, with {} for what an f-string fills in."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(text_of, node.values))
+    return str(node.value) if isinstance(node, ast.Constant) else "{}"
+
+
+def messages(path: Path) -> list[str]:
+    """String literals of several words that are not docstrings: messages, notes, verdicts."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    skipped = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    skipped |= {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    literals = [
+        node
+        for node in nodes
+        if isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    ]
+    texts = [text_of(node) for node in literals if node not in skipped]
+    return [text for text in texts if MESSAGE.search(text)]
+
+
+@pytest.mark.parametrize("folder", ("ucvtest", *BESIDE))
+def test_messages_are_written_in_plain_words(folder: str) -> None:
+    found = {
+        str(path.relative_to(ROOT)): lines
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if (lines := found_in("\n".join(messages(path))))
+    }
+    assert found == {}
+
+
+def comments(path: Path) -> list[str]:
+    with path.open("rb") as file:
+        tokens = tokenize.tokenize(file.readline)
+        return [token.string for token in tokens if token.type == tokenize.COMMENT]
+
+
+NOT_YET = {"studies", "tests/support"}
+"""Folders whose comments and docstrings have such words still; take one out when it is done."""
+
+
+@pytest.mark.parametrize("folder", ("ucvtest", *BESIDE, "examples", "studies", "tests/support"))
+def test_comments_and_docstrings_are_written_in_plain_words(folder: str) -> None:
+    found = {}
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        text = prose("\n".join([*comments(path), *docstrings(path)]))
+        if lines := found_in(text):
+            found[str(path.relative_to(ROOT))] = lines
+    assert bool(found) == (folder in NOT_YET), found

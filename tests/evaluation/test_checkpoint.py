@@ -230,7 +230,7 @@ def test_files_that_are_no_checkpoints_are_kept_as_they_are(tmp_path):
         uv.evaluate("lda", X, Y, 5, checkpoint=tmp_path / "none" / "run.json")
     with pytest.raises(ValueError, match="checkpoint must be the name of a file, got 3"):
         uv.compare(X, Y, ["lda", "qda"], checkpoint=3)
-    with pytest.raises(ValueError, match="checkpoint keeps the seed, and a Generator has none"):
+    with pytest.raises(ValueError, match="checkpoint keeps the seed, but a Generator does not"):
         uv.evaluate("lda", X, Y, 5, rng=np.random.default_rng(), checkpoint=path)
 
 

@@ -95,8 +95,8 @@ def compare(
     correction: Annotated[
         CorrectionName,
         typer.Option(
-            help="How p-values of several pairs are adjusted; simultaneous: and their intervals, "
-            "by their correlation, and the best set is told."
+            help="How p-values of several pairs are adjusted. With simultaneous, their intervals "
+            "are adjusted too, by their correlation, and the best set is printed."
         ),
     ] = "holm",
     baseline: Annotated[
@@ -149,7 +149,9 @@ def compare(
     ] = "auto",
     interval: Annotated[
         IntervalName,
-        typer.Option(help="Interval of ustatistic; for one learner it goes by the loss."),
+        typer.Option(
+            help="Interval of ustatistic; for one learner the default depends on the loss."
+        ),
     ] = "auto",
     n_pairs: Annotated[
         str,
@@ -168,17 +170,21 @@ def compare(
     max_seconds: Annotated[
         float | None,
         typer.Option(
-            help="Seconds, about: for the recommended test, or those that are named. Tests that "
-            "draw take fewer draws, whose number is told and repeats the result; those with a "
-            "design are refused if it takes longer."
+            help=(
+                "Approximate limit in seconds, for the recommended test or the named tests. Tests "
+                "that draw use fewer draws; the printed number repeats the result. Tests with a "
+                "design are refused if it takes longer."
+            )
         ),
     ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.json",
-            help="Keep what is finished of several tests or pairs of learners; after an interrupt "
-            "the same command goes on from there.",
+            help=(
+                "Keep finished results of several tests or pairs of learners; after an interrupt "
+                "the same command continues from there."
+            ),
         ),
     ] = None,
     folds: Annotated[
@@ -321,8 +327,8 @@ def compare(
         result_or_comparison: TestResult | Comparison
         if checkpoint is not None and not as_table:
             raise ValueError(
-                "--checkpoint keeps results of several tests (--tests) or pairs of learners, and "
-                "this is one test of learners that the shell fits many at a time: leave it out"
+                "--checkpoint keeps results of several tests (--tests) or pairs of learners, but "
+                "this is a single test with fast learners: leave it out"
             )
         if of_one_learner:
             result_or_comparison = _run_alone(
@@ -364,7 +370,7 @@ def _run_alone(
     if len(learners) > 1:
         raise ValueError(f"--test {test} is about one learner: leave out --other")
     if shared_arguments["alternative"] != "two-sided":
-        raise ValueError(f"--alternative does not apply to --test {test}, which has one of its own")
+        raise ValueError(f"--alternative does not apply to --test {test}, which has its own")
     cls: Any = TESTS[test]
     loss = shared_arguments.pop("loss")
     shared = {name: value for name, value in shared_arguments.items() if name != "alternative"}

@@ -103,7 +103,7 @@ def without_gaps(
         return table
     complete = table.dropna(subset=list(dict.fromkeys(name for _, name in option_columns)))
     if not len(complete):
-        raise ValueError("every row lacks a value in one of the columns that are used")
+        raise ValueError("every row has a missing value in one of the used columns")
     if len(complete) < len(table):
         show_warning(f"{len(table) - len(complete)} rows with missing values are left out.")
     return complete.reset_index(drop=True)

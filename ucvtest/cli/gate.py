@@ -57,10 +57,12 @@ def gate(
     loss: Annotated[
         RuleLossName,
         typer.Option(
-            help="zero_one takes predicted labels, log probabilities of the positive class, auc "
-            "decision scores, squared and absolute numbers. Without a target: correct takes True "
-            "or 1 for right answers, False or 0 for wrong ones, score any numbers of which higher "
-            "ones are better."
+            help=(
+                "zero_one takes predicted labels, log probabilities of the positive class, auc "
+                "decision scores, squared and absolute numbers. Without a target: correct takes "
+                "True or 1 for right answers, False or 0 for wrong ones; score takes any numbers, "
+                "and higher is better."
+            )
         ),
     ] = "zero_one",
     metric: MetricOption = None,

@@ -84,9 +84,7 @@ DataArgument = Annotated[
 TargetOption = Annotated[str, typer.Option(help="Column to predict; all others are features.")]
 TruthOption = Annotated[
     str | None,
-    typer.Option(
-        help="Column with what was to be predicted; none for --loss correct and --loss score."
-    ),
+    typer.Option(help="Column with the true response; not for --loss correct and --loss score."),
 ]
 EventOption = Annotated[
     str | None,
@@ -132,15 +130,17 @@ GroupsOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column that says which rows belong together, such as the patient: not a feature.",
+        help="Column that names the group of each row, such as the patient; it is not a feature.",
     ),
 ]
 FoldOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column with the fold of each row, whose predictions are those of the rule learnt "
-        "from all other folds. The tests are then those of K-fold cross-validation.",
+        help=(
+            "Column with the fold of each row, which was predicted by the rule learnt from all "
+            "other folds. The tests are then tests of K-fold cross-validation."
+        ),
     ),
 ]
 RepeatOption = Annotated[
@@ -161,12 +161,12 @@ ReportOption = Annotated[
         metavar="FILE.html", help="Write everything as one page, with the picture inside."
     ),
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the verdict.")]
 MethodsTextOption = Annotated[
     bool,
     typer.Option(
         "--methods-text",
-        help="Print a paragraph for the methods section of a paper too, and its references.",
+        help="Also print a paragraph for the methods section of a paper, and its references.",
     ),
 ]
 OneHotOption = Annotated[
@@ -204,7 +204,7 @@ MetricsOption = Annotated[
 ]
 MissingOption = Annotated[
     Literal["raise", "drop"],
-    typer.Option(help="Rows with missing values: refuse them, or leave them out and say so."),
+    typer.Option(help="Rows with missing values: refuse them, or leave them out with a note."),
 ]
 
 OWN_OPTIONS = {
@@ -259,12 +259,12 @@ def check_truth(target: str | None, loss: RuleLossName, metric: str | None = Non
         )
     if target is None and not marked:
         raise ValueError(
-            "--target is missing: name the column with what was to be predicted; answers that are "
-            "marked right or wrong take --loss correct"
+            "--target is missing: name the column with the true response; answers that are marked "
+            "right or wrong take --loss correct"
         )
     if target is not None and marked:
         raise ValueError(
-            f"--target does not apply with --loss {loss}, whose columns say how good answers are: "
+            f"--target does not apply with --loss {loss}, whose columns show how good answers are: "
             "leave it out"
         )
 

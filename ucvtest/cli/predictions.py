@@ -48,10 +48,12 @@ def predictions(
     loss: Annotated[
         RuleLossName,
         typer.Option(
-            help="zero_one takes predicted labels, log and brier probabilities of the positive "
-            "class, auc decision scores, squared and absolute numbers. Without a target: correct "
-            "takes True or 1 for right answers, False or 0 for wrong ones, score any numbers of "
-            "which higher ones are better."
+            help=(
+                "zero_one takes predicted labels, log and brier probabilities of the positive "
+                "class, auc decision scores, squared and absolute numbers. Without a target: "
+                "correct takes True or 1 for right answers, False or 0 for wrong ones; score takes "
+                "any numbers, and higher is better."
+            )
         ),
     ] = "zero_one",
     metric: MetricOption = None,
@@ -60,7 +62,7 @@ def predictions(
     groups: GroupsOption = None,
     group_weight: RuleGroupWeightOption = None,
     weight: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column with what each row counts.")
+        str | None, typer.Option(metavar="COL", help="Column with the weight of each row.")
     ] = None,
     fold: FoldOption = None,
     repeat: RepeatOption = None,
@@ -135,7 +137,7 @@ def predictions(
         if cls is None:
             whom = "out-of-fold predictions" if of_folds else "fixed rules"
             raise ValueError(
-                f"--test {test_name} is none for {whom}: use one of {', '.join(admitted)}"
+                f"--test {test_name} is not for {whom}: use one of {', '.join(admitted)}"
             )
         if len(names) > 2:
             if null_value is not None:
@@ -194,9 +196,7 @@ def losses_of(
     check_truth(target, loss, metric)
     check_event(row_columns["event"], target, metric)
     if row_columns["fold"] is not None and row_columns["fold"] in (target, *names):
-        column_words = (
-            "what was to be predicted" if row_columns["fold"] == target else "a prediction"
-        )
+        column_words = "the true response" if row_columns["fold"] == target else "a prediction"
         raise ValueError(f"--fold {row_columns['fold']}: that is {column_words}")
     option_columns = [("--scores", name) for name in names]
     option_columns = option_columns if target is None else [("--target", target), *option_columns]

@@ -125,7 +125,7 @@ def _plot_learners(comparison: ComparisonFields, ax: "Axes | None", alpha: float
         ax.tick_params(axis="y", labelsize="xx-small")
     learner_results = next(iter(comparison.together.values())).own
     estimand = next(iter(learner_results.values())).estimand
-    axis_label = f"{estimand}, {percent(1 - alpha)} intervals that hold together"
+    axis_label = f"{estimand}, {percent(1 - alpha)} simultaneous intervals"
     ax.set_xlabel(textwrap.fill(axis_label, 56), **PLAIN)
     n_kept = int(frame["in_best_set"].sum())
     title = f"{len(frame)} learners, in colour the {n_kept} of the best set"
@@ -191,9 +191,9 @@ def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha
         )
         axis_label = f"first minus second ({comparison.settings['loss']}), {units_text}"
     # Narrower than the picture, of which long labels on the left take up to a third.
-    joint_suffix = " that hold together" if comparison.together or comparison.across else ""
+    joint_prefix = "simultaneous " if comparison.together or comparison.across else ""
     ax.set_xlabel(
-        textwrap.fill(f"{axis_label}, {percent(1 - alpha)} intervals{joint_suffix}", 56), **PLAIN
+        textwrap.fill(f"{axis_label}, {percent(1 - alpha)} {joint_prefix}intervals", 56), **PLAIN
     )
     several = len(comparison.pairs) > 1
     ratio = comparison.contrast == "ratio"

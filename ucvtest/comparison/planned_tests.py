@@ -120,8 +120,8 @@ class ComparisonQuestion:
             return tests
         if isinstance(tests, str) and tests == RECOMMENDED:
             raise ValueError(
-                "cv does not apply to the recommended test, which may draw learning sets of its "
-                "own: name tests, such as tests='corrected_t'"
+                "cv does not apply to the recommended test, which may draw its own learning sets: "
+                "name tests, such as tests='corrected_t'"
             )
         response = as_response(self.y)
         if response.ndim != 1:
@@ -217,8 +217,8 @@ def check_simultaneous(spec: TestSpec) -> None:
             name for name, cls in tests_that_compare().items() if cls.judges_several
         )
         raise ValueError(
-            f"correction='simultaneous' needs the joint covariance of the learners, which "
-            f"{spec.name} has not: use one of {joint_tests}, or correction='holm'"
+            "correction='simultaneous' needs the joint covariance of the learners, which "
+            f"{spec.name} does not provide: use one of {joint_tests}, or correction='holm'"
         )
 
 

@@ -451,9 +451,9 @@ def _notes(comparison: ComparisonFields) -> list[str]:
         )
     if len(comparison.tests) > 1 and not comparison.across:
         notes.append(
-            f"The {_noun(comparison)}s look at the same learners, each for the estimand stated, "
-            "and p-values are not adjusted for the number of tests. Decide beforehand which "
-            "test counts."
+            f"The {_noun(comparison)}s compare the same learners, each for the stated estimand, "
+            "and p-values are not adjusted for the number of tests. Decide beforehand which test "
+            "counts."
         )
     notes.extend(_direction_note(comparison))
     if len(comparison.pairs) > 1:
@@ -508,12 +508,13 @@ def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
         for critical_value in errors.values()
     )
     return [
-        "Intervals hold together: the largest studentised error of all differences exceeds "
+        "Intervals are simultaneous: the largest studentised error of all differences exceeds "
         f"{quantiles} with a probability of 5%, by the correlation of the estimates from the same "
-        "learning sets. p-values are adjusted by the same distribution, step by step, so that one "
-        "can be small where the interval, which takes a single step, has 0 in it.",
+        "learning sets. p-values are adjusted by the same distribution, step by step, so a "
+        "p-value can be small although the interval, which uses a single step, contains 0.",
         "Each best learner is in the best set with at least the stated probability. The intervals "
-        "of learners hold together too: that of the one in the first row allows for its choice.",
+        "of learners are also simultaneous: the interval in the first row accounts for the choice "
+        "of the learner.",
     ]
 
 
@@ -525,13 +526,15 @@ def _notes_across(comparison: ComparisonFields) -> list[str]:
         for joint_statistics in comparison.across.values()
     )
     notes = [
-        "The intervals of all metrics hold together: the largest studentised error exceeds "
+        "The intervals of all metrics are simultaneous: the largest studentised error exceeds "
         f"{quantiles} with a probability of 5%, by the correlation of the errors on the same "
-        "observations; where it is not known, as if they were independent. Adjusted p-values are "
-        "by the same distribution, step by step."
+        "observations; if it is not known, errors are treated as independent. Adjusted p-values "
+        "are by the same distribution, step by step."
     ]
     if len(comparison.pairs) > 1:
-        notes.append("Intervals of learners alone, and best sets, hold together for each metric.")
+        notes.append(
+            "Intervals of learners alone, and best sets, are simultaneous for each metric."
+        )
     return notes
 
 

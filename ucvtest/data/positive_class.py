@@ -60,7 +60,7 @@ def check_positive(classes: Any, pos_label: Any, ranking_text: str) -> None:
     first, second = (plain_label(label) for label in classes)
     raise ValueError(
         f"pos_label is missing: {ranking_text} a score or a probability of one class, and the "
-        f"labels {first!r:.60} and {second!r:.60} do not say of which; pass "
+        f"labels {first!r:.60} and {second!r:.60} do not tell which one; pass "
         f"pos_label={second!r:.60} if high values mean {second!r:.60}, or pos_label={first!r:.60} "
         f"if they mean {first!r:.60}"
     )
@@ -73,7 +73,7 @@ def check_positive_of_metric(classes: Any, name: str, *, is_named: bool) -> None
     first, second = map(json_label, classes)
     raise ValueError(
         f"pos_label is missing: metric={name!r:.60} is about one of two classes, and the labels "
-        f"{first!r:.60} and {second!r:.60} do not say of which; pass pos_label={second!r:.60}, or "
+        f"{first!r:.60} and {second!r:.60} do not tell which one; pass pos_label={second!r:.60}, or "
         f"pos_label={first!r:.60}"
     )
 

@@ -187,7 +187,7 @@ def refuse_row_numbers(design: Any, n_dropped: int) -> None:
     if n_dropped and isinstance(design, (_DrawnDesign, Design, list, tuple, Iterator)):
         raise ValueError(
             f"missing='drop' leaves out {n_dropped} of the rows whose numbers the splits contain: "
-            "leave these rows out yourself, and make the splits of what is left"
+            "leave these rows out yourself, and make splits of the remaining rows"
         )
 
 

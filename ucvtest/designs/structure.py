@@ -77,7 +77,8 @@ def n_folds_of(design: Design) -> int:
     if n_repeats > 1:
         raise ValueError(
             f"the design is repeated {n_repeats} times, but every observation may be tested once "
-            "only: repeated tests of one observation are no independent evidence; use n_repeats=1"
+            "only: repeated tests of one observation are not independent evidence; use "
+            "n_repeats=1"
         )
     return design.n_resamples
 

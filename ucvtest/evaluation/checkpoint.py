@@ -163,8 +163,8 @@ class Checkpoint(KnownFits):
                 self._difference_text(name, saved_question) for name in differing
             )
             raise ValueError(
-                f"checkpoint {self.path} is of another call: {differences}. Pass what was passed "
-                "then, or name another file"
+                f"checkpoint {self.path} is of another call: {differences}. Pass the same "
+                "arguments, or name another file"
             )
 
     def _differs(self, name: str, saved_question: Mapping[str, Any]) -> bool:
@@ -246,7 +246,9 @@ class Checkpoint(KnownFits):
 def open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
     """The checkpoint; a generator, whose seed is not known, could not be repeated."""
     if isinstance(rng, np.random.Generator):
-        raise ValueError("checkpoint keeps the seed, and a Generator has none: pass an integer")
+        raise ValueError(
+            "checkpoint keeps the seed, but a Generator does not have one: pass an integer"
+        )
     return Checkpoint.open(checkpoint)
 
 
@@ -295,7 +297,7 @@ def _check_header(header: Any) -> None:
     if header["version"] != FORMAT_VERSION:
         raise ValueError(f"its format has version {header['version']}, not {FORMAT_VERSION}")
     if not isinstance(header["asked"], dict) or not is_integer(header["seed"]):
-        raise ValueError("its first line lacks something")
+        raise ValueError("its first line is incomplete")
 
 
 def _unpacked(line: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -58,7 +58,8 @@ class Evaluator:
             self._batch = ChunkedFits(splits, self._execution)
         else:
             raise TypeError(
-                f"{type(learner).__name__} is no JittedLearner, TranslatedLearner or SplitLearner"
+                f"{type(learner).__name__} is not a JittedLearner, TranslatedLearner or "
+                "SplitLearner"
             )
         if sample.n_classes:
             members = class_members(sample).T > 0

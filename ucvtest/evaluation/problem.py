@@ -276,8 +276,8 @@ def _check_weight_of_groups(sample: Sample, weight: GroupWeight) -> None:
     """Refuse groups that count alike, whatever the weights of their rows."""
     if sample.groups is not None and weight != "row":
         raise ValueError(
-            "weights in the loss count rows, and group_weight='group' counts every group the same: "
-            "pass group_weight='row', or weights={'fit': ...}"
+            "weights in the loss are for rows, but group_weight='group' counts every group the "
+            "same: pass group_weight='row', or weights={'fit': ...}"
         )
 
 

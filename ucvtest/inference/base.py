@@ -662,8 +662,8 @@ class HypothesisTest(ABC):
             If a test does not say.
         """
         raise ValueError(
-            f"max_seconds is not for {type(self).__name__}, which does not say how many fits it "
-            "takes: leave it out"
+            f"max_seconds is not for {type(self).__name__}, whose number of fits is not known: "
+            "leave it out"
         )
 
     def within_fits(self, options: Any, most_fits: int) -> Any:

@@ -41,7 +41,7 @@ def tie_notes(counts: Mapping[str, Any]) -> list[str]:
     if n_ties:
         notes.append(
             f"{n_ties} predictions were ties between the classes, decided by the learner's rule "
-            "(the first class unless it says otherwise)."
+            "(by default the first class)."
         )
     if n_singular:
         notes.append(
@@ -73,8 +73,8 @@ def budget_notes(
     if n_requested is None:
         return []
     return [
-        f"n_permutations = {n_permutations}, which max_seconds = {max_seconds:g} allowed, in the "
-        f"place of {n_requested}."
+        f"n_permutations = {n_permutations}, which max_seconds = {max_seconds:g} allowed, instead "
+        f"of {n_requested}."
     ]
 
 
@@ -83,8 +83,8 @@ def bias_notes(bias: float, se: float) -> list[str]:
     if not abs(bias) > NOTABLE_BIAS * se > 0:
         return []
     return [
-        f"A bias of about {bias:.2g} is to be expected of the estimate, which is "
-        f"{abs(bias) / se:.0%} of its standard error: the sample is small for this metric."
+        f"The estimate has an expected bias of about {bias:.2g}, which is {abs(bias) / se:.0%} of "
+        "its standard error: the sample is small for this metric."
     ]
 
 

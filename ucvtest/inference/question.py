@@ -474,8 +474,8 @@ class LossesQuestion(Question):
             if difference.losses.groups is not None:
                 counted = "by their weights" if difference.losses.weighted else "alike"
                 raise ValueError(
-                    f"group_weight='group' does not apply with metric={metric.name!r:.60}, of "
-                    f"which rows count {counted}: leave it out"
+                    f"group_weight='group' does not apply with metric={metric.name!r:.60}, whose "
+                    f"rows count {counted}: leave it out"
                 )
             weight = None
         if weight is None:

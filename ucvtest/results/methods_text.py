@@ -114,8 +114,8 @@ def _clusters(result: ResultFields) -> str:
     if "n_groups" not in result.diagnostics:
         return ""
     return (
-        f"Observations came in {result.diagnostics['n_groups']} clusters, which are what was "
-        "counted and what learning and test sets contain."
+        f"Observations came in {result.diagnostics['n_groups']} clusters, which were the units of "
+        "counting and of learning and test sets."
     )
 
 

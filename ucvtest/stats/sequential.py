@@ -92,8 +92,10 @@ class SequentialPvalue:
             f"stopped after {self.n_drawn}, when {self.stop_after} were as extreme as the observed "
             f"labels: p = {self.stop_after}/{self.n_drawn}"
             if self.stopped
-            else f"all {self.n_drawn}, of which fewer than {self.stop_after} were as extreme as "
-            f"the observed labels: p = ({self.n_extreme} + 1)/({self.n_drawn} + 1)"
+            else (
+                f"all {self.n_drawn}; fewer than {self.stop_after} were as extreme as the observed "
+                f"labels: p = ({self.n_extreme} + 1)/({self.n_drawn} + 1)"
+            )
         )
         return (
             f"Sequential permutations (Besag and Clifford 1991): {stopping_words}. The p-value is "

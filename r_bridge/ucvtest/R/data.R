@@ -145,7 +145,7 @@ refuse_unnamed_class <- function(answer, loss, what) {
   if (length(classes) != 2L) return(invisible())
   shown <- if (of_numbers) as.character(classes) else dQuote(classes, FALSE)
   stop_user("'positive' is missing: ", what, " a score or a probability of one class, and the labels ",
-            shown[1L], " and ", shown[2L], " do not say of which: pass positive = ", shown[2L],
+            shown[1L], " and ", shown[2L], " do not tell which one: pass positive = ", shown[2L],
             " if high values mean ", shown[2L], ", or positive = ", shown[1L], " if they mean ",
             shown[1L])
 }

@@ -345,9 +345,9 @@ def test_a_bias_that_is_notable_is_said():
     y = np.array([0.0, 1, 2, 3, 4, 50])
     p = y + np.array([9.0, -1, 2, -3, 1, 30])
     notes = " ".join(fitted(losses_of(y, p, metric="r2")).notes)
-    assert "is to be expected of the estimate" in notes
+    assert "The estimate has an expected bias" in notes
     y, a, _ = labels(2)
-    assert "is to be expected" not in " ".join(fitted(losses_of(y, a, metric="mcc")).notes)
+    assert "expected bias" not in " ".join(fitted(losses_of(y, a, metric="mcc")).notes)
 
 
 # ----------------------------------------------------------------------- p-values and intervals
@@ -827,7 +827,7 @@ def test_losses_are_no_metrics_of_kept_predictions():
 
 def test_clusters_that_count_alike_are_refused():
     losses = losses_of(*labels(2), metric="f1", groups=GROUPS)
-    why = "group_weight='group' does not apply with metric='f1', of which rows count alike"
+    why = "group_weight='group' does not apply with metric='f1', whose rows count alike"
     with pytest.raises(ValueError, match=why):
         uv.HoldOutTest.from_losses(losses, "a", group_weight="group")
     with pytest.raises(ValueError, match=why):

@@ -316,7 +316,7 @@ def test_checkpoints_of_something_else_are_refused(tmp_path):
     other = uv.UStatisticTest(X, Y, {"own": FAILING}, learn_size=15)
     with pytest.raises(ValueError, match="learn_size was 19, now 15"):
         other.fit(20, "few", rng=1, checkpoint=path)
-    with pytest.raises(ValueError, match="a Generator has none: pass an integer"):
+    with pytest.raises(ValueError, match="a Generator does not have one: pass an integer"):
         test.fit(20, "few", rng=np.random.default_rng(1), checkpoint=path)
     design = uv.designs.DisjointSets(19, n_draws=20)
     losses = uv.evaluate(["lda", "majority"], X, Y, design=design, rng=0)

@@ -122,7 +122,7 @@ def held_out_predictions(hat: np.ndarray, y: np.ndarray, held_out: np.ndarray) -
             f"hat must have shape (n, n) and y (n,) or (n, P), got {hat.shape} and {response.shape}"
         )
     if not (np.isfinite(hat).all() and np.isfinite(response).all()):
-        raise ValueError("hat and y must contain finite numbers: drop or impute what is missing")
+        raise ValueError("hat and y must contain finite numbers: drop or impute missing values")
     if sets.ndim != 2 or sets.dtype.kind not in "iu":
         raise ValueError(f"held_out must contain integers of shape (R, s), got shape {sets.shape}")
     _check_sets(sets, n_obs)

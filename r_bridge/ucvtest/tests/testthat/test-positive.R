@@ -13,7 +13,7 @@ test_that("columns of scores need the positive class, unless the labels say it",
   probability <- data.frame(glucose = plogis(scale(pima$glu)[, 1]))
   for (loss in c("log", "brier"))
     expect_match(message_of(prediction_losses(truth, probability, loss = loss)), paste0(
-      ".* \"No\" and \"Yes\" do not say of which: pass positive = \"Yes\" if high values mean \"Yes\""))
+      ".* \"No\" and \"Yes\" do not tell which one: pass positive = \"Yes\" if high values mean \"Yes\""))
   # 1 = well, 2 = ill, and zeros and ones in an order that is not theirs.
   expect_match(message_of(prediction_losses(1 + (truth == "Yes"), risk, loss = "auc")), missing)
   expect_match(message_of(prediction_losses(factor(1 * (truth == "Yes"), c("1", "0")), risk,
@@ -37,12 +37,12 @@ test_that("functions that return scores need the positive class", {
   for (loss in c("auc", "log"))
     expect_match(message_of(run(truth, loss = loss)), paste0(
       "positive is missing: learner score returns a score or a probability of one class, and the ",
-      "labels 'No' and 'Yes' do not say of which; pass positive = \"Yes\" if high values mean 'Yes'"))
+      "labels 'No' and 'Yes' do not tell which one; pass positive = \"Yes\" if high values mean 'Yes'"))
   expect_match(message_of(run(truth, test = leave_pair_out_test)), "positive is missing")
   expect_match(message_of(evaluate_learners(risk, truth, list(score), loss = "auc")),
                "positive is missing")
   expect_match(message_of(run(1 + (truth == "Yes"), loss = "auc")),
-               "the labels 1 and 2 do not say of which; pass positive = 2 if high values mean 2,")
+               "the labels 1 and 2 do not tell which one; pass positive = 2 if high values mean 2,")
   named <- run(truth, loss = "auc", positive = "Yes")
   expect_equal(named$estimate, run(truth == "Yes", loss = "auc")$estimate, ignore_attr = TRUE)
   expect_equal(named$diagnostics$positive_class, "Yes")
