@@ -7,7 +7,7 @@
 On a real cluster name its scheduler, ``Client("tcp://scheduler:8786")``, and install ucvtest and
 the learners' packages on the workers, one thread for each core (``dask worker --nthreads 1
 --nworkers auto``): every worker limits BLAS to one thread, and a learner that would share out its
-own work to the worker's core. The sample goes with every task, which contains several fits: what is
+own work to the worker's core. The sample goes with every task, which contains several fits: data
 sent once to one worker would be lost with it. Whatever does the fits, the numbers are those of one
 process: seeds belong to fits, not to workers. A worker that dies costs the time of the fits that it
 was doing; the last run below shows it.
@@ -69,7 +69,7 @@ def kill_a_worker(client: Client, after: float) -> threading.Timer:
 
 @contextmanager
 def two_workers() -> Iterator[Client]:
-    """Two processes of this machine that have imported what they need."""
+    """Two processes of this machine with all imports done."""
     # No dashboard: it would need a port that others may use.
     with (
         dask.config.set(LOOKING_SELDOM),

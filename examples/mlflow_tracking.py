@@ -1,6 +1,6 @@
 """Tests inside MLflow runs: an analysis that someone can read, check and repeat next month.
 
-Three questions about the Wisconsin breast cancer data, of which 120 patients are kept. Two tests
+Three questions about 120 patients of the Wisconsin breast cancer data. Two tests
 land in the run of the analysis, one makes a run of its own, and the last one compares two models
 that exist on patients that neither has seen.
 

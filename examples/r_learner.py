@@ -1,4 +1,4 @@
-"""R's glmnet, ranger and a function of one's own as learners in a test in Python.
+"""R's glmnet, ranger and your own function as learners in a test in Python.
 
     python examples/r_learner.py [--quick]
 

@@ -86,8 +86,8 @@ def compare_predictions(
         As in `uv.Losses.from_predictions`. Zero-one loss: McNemar's test, exact without groups.
         AUC: DeLong's test. Otherwise the t test of the paired loss differences.
     metric : str or metric, optional
-        In the place of a loss what is no mean of one, such as "f1", "mcc" and "r2": the hold-out
-        test of that metric.
+        Instead of a loss, a metric that is not a mean of losses, such as "f1", "mcc" and "r2": the
+        hold-out test of that metric.
     pos_label : optional
         The positive class, for the log loss, the AUC and metrics such as F1. It must be named
         unless labels are 0 and 1, False and True, or -1 and 1, or DataFrames name their columns.
@@ -96,7 +96,8 @@ def compare_predictions(
     Returns
     -------
     TestResult
-        That of `uv.McNemarTest`, `uv.DeLongTest` or `uv.HoldOutTest`, which say what they assume.
+        That of `uv.McNemarTest`, `uv.DeLongTest` or `uv.HoldOutTest`, which state their
+        assumptions.
 
     Raises
     ------
@@ -174,7 +175,7 @@ def _scores(
 ) -> np.ndarray | pd.DataFrame | pd.Series:
     """The column of the positive class of two; a column of scores, or of many classes, as it is.
 
-    So is a table, of which the names of columns say the class. `needed` is said where labels came.
+    So is a table, whose column names are the classes. `needed` is said where labels came.
     """
     if isinstance(values, pd.DataFrame) and values.shape[1] > 1:
         return values

@@ -1,4 +1,4 @@
-"""What MLflow is told of a result: names, numbers, words and files."""
+"""The content of a result for MLflow: names, numbers, words and files."""
 
 import json
 import math
@@ -131,7 +131,7 @@ def key(result: Outcome) -> str:
     if _is_comparison(result):
         names = list(result.learners) if len(result.learners) == 2 else []
     known = [str(name) for name in names if name is not None]
-    # Of several metrics, each names what is told of it.
+    # With several metrics, each name has its metric.
     compared = comparison_key(known, None if "metrics" in settings else settings.get("loss"))
     return ".".join(word for word in (compared, kind(result)[:LONGEST_NAME]) if word)
 
@@ -144,7 +144,7 @@ def comparison_key(names: Sequence[str], metric: Any) -> str:
 
 
 def params(result: Outcome, prefix: str) -> list[Param]:
-    """What was chosen, cut to what MLflow shows; what took its default of None is left out."""
+    """The chosen options, cut to the length that MLflow shows; defaults of None are left out."""
     chosen = {**result.settings, **_groups(result)}
     if _is_plan(result):
         chosen |= {name: getattr(result, name) for name in PLAN_CHOICES}
@@ -257,7 +257,7 @@ def _numbers_of_tests(comparison: "Comparison") -> dict[str, float]:
 def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
     """The numbers of every test, pair and learner, and of learners that were judged together.
 
-    What is not finite is left to the table: tags have no room for the open ends of many intervals.
+    Infinite numbers are only in the table: tags have no room for the open ends of many intervals.
     """
     tests, learners = _keys(comparison.tests), _keys(comparison.learners, "learner")
     pairs = [f"{learners[one]}_vs_{learners[other]}" for one, other in comparison.pairs]
@@ -296,9 +296,9 @@ def _numbers_of_learners(selection: "ModelSelection") -> dict[str, float]:
 
 
 def _keys(names: Sequence[str], without: str = "test") -> dict[str, str]:
-    """What tests or learners are called in keys; those that keys cannot tell apart get numbers.
+    """The names of tests or learners in keys; equal names get numbers.
 
-    `without` stands for what has no letter that keys know.
+    `without` replaces texts without a letter for keys.
     """
     made = _distinct(_short(each) or without for each in names)
     return dict(zip(names, made, strict=True))
@@ -321,7 +321,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def run_name(result: Outcome) -> str:
-    """A name for a run of its own: what was compared."""
+    """A name for a new run: the compared learners."""
     if _is_selection(result):
         return f"{_cut(' or '.join(_cut(name, 20) for name in result.names), 100)} ({kind(result)})"
     if _is_comparison(result):
@@ -392,7 +392,7 @@ def write_tables(result: Outcome, folder: Path) -> list[str]:
 
 
 def tables(result: Outcome) -> dict[str, pd.DataFrame]:
-    """The tables of the result by file name; infinity as text, because JSON has none."""
+    """The tables of the result by file name; infinity as text, because JSON cannot express it."""
     found: Mapping[str, Any]
     if _is_plan(result):
         curves = {"learning_curves": result.curve_frame} if result.curves else {}
@@ -425,7 +425,7 @@ def _finite_or_text(cell: Any) -> Any:
 
 
 def data_of(test: Any) -> Data | None:
-    """Features and response of what was tested; None where a test was made from losses."""
+    """Features and response of the tested data; None if a test was made from losses."""
     if test is None or test.sample is None:
         return None
     return test.sample.features, test.sample.response

@@ -133,7 +133,7 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
 
 
 def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None) -> Logged:
-    """Log an answer about a margin beside the result that it was asked of.
+    """Log an answer about a margin next to its result.
 
     As metrics and tags of the run, such as ``ucvtest.new_vs_old.auc.delong/noninferiority.passed``,
     which is 1 or 0, and as a file in the folder of the result. A later answer of its kind
@@ -333,7 +333,7 @@ def _client(tracking_uri: str) -> MlflowClient:
 def _own_run(client: MlflowClient, record: Record, *, sent_before: bool) -> str:
     """The run that is created for a record, once."""
     experiment_id = _experiment_id(client, record)
-    # The answer to the creation of a run can get lost, and its maker be killed before it says so.
+    # The answer to the creation of a run can get lost, and its maker be killed before it reports.
     found = _runs_of(client, record, experiment_id) if sent_before else []
     if not found:
         found = [_create_run(client, record, experiment_id)]
@@ -469,7 +469,7 @@ def _has_files(client: MlflowClient, run: KnownRun, key: str) -> bool:
 
 
 def _has_numbers(client: MlflowClient, run_id: str, key: str, numbers: list[Metric]) -> bool:
-    """Whether the batch has arrived, as its numbers say; where it has none, its tags."""
+    """Whether the batch has arrived, by its numbers; without numbers, by its tags."""
     if numbers:
         return bool(client.get_metric_history(run_id, numbers[0].key))
     return owner_tag(key) in read_run(client, run_id).data.tags
@@ -506,7 +506,7 @@ def _log_dataset(
 def _add_dataset(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) -> None:
     tag = InputTag(mlflow_tags.MLFLOW_DATASET_CONTEXT, "ucvtest")
     inputs = [DatasetInput(Dataset(**dataset), [tag])]
-    # A store looks what it lacks before it adds it, and fails where somebody else adds the
+    # A store checks for missing parts before it adds them, and fails if somebody else adds the
     # same in between: the data set, once in an experiment, or its link, once in a run.
     for _ in range(2):
         with suppress(MlflowException):

@@ -48,11 +48,11 @@ class UcvtestEvaluator(ModelEvaluator):
     loss : {"zero_one", "squared", "absolute", "log", "auc"} or callable
         By default zero_one, for a regressor squared.
     metric : str or metric, optional
-        In the place of a loss what is no mean of one: "f1", "f1_macro", "mcc", "r2" and others, as
-        in `uv.Losses.from_predictions`.
+        Instead of a loss, a metric that is not a mean of losses: "f1", "f1_macro", "mcc", "r2" and
+        others, as in `uv.Losses.from_predictions`.
     pos_label : optional
-        The positive class, for the log loss, the AUC and metrics such as F1: what scores and
-        probabilities of one class are about. Models with ``classes_``, and the labels 0 and 1,
+        The positive class, for the log loss, the AUC and metrics such as F1. Scores and
+        probabilities of one class are about it. Models with ``classes_``, and the labels 0 and 1,
         False and True, or -1 and 1, say it themselves.
     alternative : {"two-sided", "less", "greater"}
     groups : str or array-like, optional
@@ -71,12 +71,12 @@ class UcvtestEvaluator(ModelEvaluator):
     differences; metrics: the hold-out test of that metric; with groups their clustered forms. Rows,
     or groups of them, must be independent and unseen by both models.
 
-    Rows of one class, or of one group, may not tell models apart: such a slice ends with a warning,
-    and a note among the tags of the run (``ucvtest.model_vs_baseline.auc.note``).
+    Rows of one class, or of one group, may not distinguish models: such a slice ends with a
+    warning, and a note among the tags of the run (``ucvtest.model_vs_baseline.auc.note``).
     Registered models are named with their version among the tags.
 
-    For the log loss and the AUC, models are asked for `predict_proba` (for the AUC, where they
-    lack it, `decision_function`); predictions that are all labels are refused.
+    For the log loss and the AUC, models are asked for `predict_proba` (for the AUC, if it is
+    missing, `decision_function`); predictions that are all labels are refused.
     """
 
     @classmethod
@@ -84,8 +84,9 @@ class UcvtestEvaluator(ModelEvaluator):
         cls, *, model_type: str | None, evaluator_config: dict[str, Any] | None, **kwargs: Any
     ) -> bool:
         """Whether the configuration, or the call, means this evaluator."""
-        # MLflow leaves out in silence whom this says no to. It asks for the first time here where
-        # the evaluators were named, so that this one is meant, whatever its configuration lacks.
+        # MLflow silently leaves out evaluators that are refused here. It asks for the first time
+        # here where the evaluators were named, so this one is meant, even if its configuration is
+        # incomplete.
         by_name = sys._getframe(1).f_code.co_name == "_evaluate"
         return by_name or any(_meant(name) in OURS for name in evaluator_config or {})
 

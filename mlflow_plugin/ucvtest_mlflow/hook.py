@@ -35,7 +35,7 @@ logger = logging.getLogger("mlflow.ucvtest")
 
 @dataclass(frozen=True)
 class AutologHook:
-    """Logs every result it is told of; see `autolog` for the options."""
+    """Logs every result that it receives; see `autolog` for the options."""
 
     logs_to: ClassVar[str] = "mlflow"
 
@@ -78,7 +78,7 @@ class AutologHook:
         )
         kept, disk = None, ""
         # Whatever happens from here on, an interruption included, the result is on disk. One
-        # that takes nothing is no reason to lose what the server would take.
+        # that refuses writing is not a reason to lose results that the server would take.
         try:
             kept = self.spool.keep(record)
         except Exception as error:
@@ -169,7 +169,7 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Logged]:
     Returns
     -------
     list of Logged
-        What has been sent, the oldest first. What could not be sent stays, with a warning.
+        The results that were sent, the oldest first. What could not be sent stays, with a warning.
         What another process (or an earlier attempt of this one) is sending is left to it,
         so that nothing is sent twice.
 

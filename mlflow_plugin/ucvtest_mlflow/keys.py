@@ -105,7 +105,7 @@ def known_run(client: MlflowClient, run_id: str, *, own: bool) -> KnownRun:
         with _lock:
             _runs[place] = known
             if len(_runs) > MOST_RUNS:
-                # What is forgotten is read again.
+                # Forgotten entries are read again.
                 oldest = next(iter(_runs))
                 del _runs[oldest], _looking[oldest]
         return known
@@ -122,7 +122,7 @@ def read_run(client: MlflowClient, run_id: str) -> Run:
 
 
 def _known(run: Run, name: str | None = None) -> KnownRun:
-    """What is to be known of a run; `name` is this process's tag in somebody's run."""
+    """The known facts of a run; `name` is this process's tag in somebody's run."""
     tags: Mapping[str, str] = run.data.tags
     others = [who for tag, who in tags.items() if tag.startswith(WRITER) and tag != name]
     marked = name is not None and any(map(_may_live, others))

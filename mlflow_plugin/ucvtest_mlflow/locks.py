@@ -58,8 +58,8 @@ def _lock(file: TextIO, *, wait: bool) -> bool:
 def alone_in(folder: Path) -> Iterator[None]:
     """One process, and one thread of it, at a time in this context for this folder.
 
-    The lock lies on the folder itself and leaves nothing behind. All go on at once where there
-    is no folder, or where it cannot be locked.
+    The lock lies on the folder itself and leaves nothing behind. All continue at once if there is
+    no folder, or if it cannot be locked.
     """
     with ExitStack() as stack:
         with suppress(OSError):

@@ -66,7 +66,7 @@ def scored(
     The function that MLflow calls for a model gives labels by default, so that the flavour's own
     model is asked. Where it has neither `predict_proba` nor (unless `probabilities` are needed)
     `decision_function`, this is what the model predicts. Of a model without `classes_` an array
-    has no names, and a score of one class does not say of which.
+    has no names, and a score of one class does not tell which class.
     """
     learner = _learner(model)
     for method in ("predict_proba",) if probabilities else ("predict_proba", "decision_function"):

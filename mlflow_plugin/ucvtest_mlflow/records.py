@@ -1,4 +1,4 @@
-"""What is to be logged and where, as a value that survives on disk until it has arrived."""
+"""A record to log and its destination, as a value that survives on disk until it has arrived."""
 
 import json
 import time
@@ -34,7 +34,7 @@ Judged: TypeAlias = "EquivalenceResult | NoninferiorityResult"
 def restored(data: Mapping[str, Any]) -> Outcome:
     """The result, comparison, selection or plan that a dictionary was made of."""
     kind = str(data.get("format")).removeprefix("ucvtest.")
-    # Looked up here: all but results load JAX, which most of what is logged does without.
+    # Looked up here: all except results load JAX, which most records do not need.
     known = ("Comparison", "ModelSelection", "SamplePlan")
     made: Outcome = getattr(ucvtest, kind if kind in known else "TestResult").from_dict(data)
     return made
@@ -52,16 +52,16 @@ class Record:
     run_id : str, optional
         Run to log into; None asks for a new one, which is found again by `id`.
     key : str, optional
-        What the result is called in that run; None until it is chosen.
+        The name of the result in that run; None until it is chosen.
     parent_run_id, experiment_id, experiment_name : str, optional
         Where a new run belongs.
     dataset : mapping, optional
         Name, digest, source, schema and profile of the data, as MLflow describes them.
     words : mapping of str to str
-        Further tags, such as which models were compared.
+        Further tags, such as the compared models.
     log_plots, log_tables : bool
     id : str
-        Tells a result that has arrived from one that has not.
+        Distinguishes a result that has arrived from others.
     created : int
         When the test ended, in milliseconds since 1970. Numbers that are logged twice with the
         same time are one number to MLflow.
@@ -95,7 +95,7 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str) -> "Record":
-        """The record that `to_json` was called on, with what was noted of it since.
+        """The record that `to_json` was called on, with the notes made since.
 
         Raises
         ------

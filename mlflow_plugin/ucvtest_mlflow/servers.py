@@ -1,4 +1,4 @@
-"""Tracking servers: whether they live, how often they are asked, and what they may be told."""
+"""Tracking servers: whether they live, how often they are asked, and the data for them."""
 
 import os
 import re
@@ -28,7 +28,7 @@ REACH_SECONDS = 5.0
 LONG_SECONDS = 2.0
 PAUSE_SECONDS = 60.0
 
-# What MLflow sends to any server beside a user and a password.
+# What MLflow sends to any server apart from a user and a password.
 CREDENTIALS = (
     "MLFLOW_TRACKING_TOKEN",
     "MLFLOW_TRACKING_AUTH",

@@ -41,7 +41,7 @@ class SpooledRecord(AbstractContextManager["SpooledRecord"]):
     def note_key(self, key: str) -> None:
         """Add the key that the record goes to, which a second attempt must not change.
 
-        What is on its way does not stop where the disk refuses.
+        Records on their way do not stop if the disk refuses.
         """
         with suppress(OSError):
             _write(self._file, Record.noted(key))
@@ -110,7 +110,7 @@ class Spool:
         return SpooledRecord(record, path, file, sent_before=True)
 
     def files(self) -> list[Path]:
-        """What is kept, the oldest first.
+        """The kept records, the oldest first.
 
         Raises
         ------

@@ -28,7 +28,7 @@ def load_table(run_id: str, table: str) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If it is no table.
+        If it is not a table.
     """
     with quiet():
         found = mlflow.artifacts.load_dict(f"runs:/{run_id}/{table}")
@@ -40,7 +40,7 @@ def load_table(run_id: str, table: str) -> pd.DataFrame:
 
 
 def load_assessments(evaluated: str, name: str) -> pd.DataFrame:
-    """What was said of each answer under one name, as `mlflow.genai.evaluate` has kept it.
+    """The assessment of each answer under one name, as `mlflow.genai.evaluate` has kept it.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def load_assessments(evaluated: str, name: str) -> pd.DataFrame:
 
 
 def _said(trace: Any, name: str, run_id: str | None) -> list[Any]:
-    """What stands of the assessments of one name, the latest last; those of one run if it is named.
+    """The valid assessments of one name, the latest last; of one run if it is named.
 
-    Traces that are evaluated again keep what was said in other runs.
+    Traces that are evaluated again keep the assessments of other runs.
     """
     found = [
         each

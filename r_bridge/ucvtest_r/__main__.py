@@ -68,7 +68,7 @@ def install(library: Path | None = None) -> None:
 
 
 def package_source() -> Path:
-    """The folder of the R package: beside this one in the sources, inside it in a wheel."""
+    """The folder of the R package: next to this one in the sources, inside it in a wheel."""
     here = Path(__file__).resolve().parent
     inside = here / "r_package"
     return inside if inside.exists() else here.parent / "ucvtest"

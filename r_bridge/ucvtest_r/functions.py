@@ -271,7 +271,7 @@ def select_model(
 def compare_learners(
     *, x: Any, y: Any, learners: Any, names: Any, tests: Any, arguments: Any, conf_level: Any
 ) -> Any:
-    """Run `ucvtest.compare`: its table by columns, what was fitted, and the JSON that restores it.
+    """Run `ucvtest.compare`: its table by columns, the fits, and the JSON that restores it.
 
     Parameters
     ----------
@@ -500,7 +500,7 @@ def _as_r_design(design: uv.designs.NamedDesign) -> dict[str, Any]:
     """The list by which R describes a named design."""
     options = {name: value for name, value in vars(design).items() if value is not None}
     if options.get("shuffle"):
-        # As hold_out() of R leaves out what is its default.
+        # hold_out() of R leaves out its default.
         del options["shuffle"]
     return {"kind": type(design).__name__, **options}
 

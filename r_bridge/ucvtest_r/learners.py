@@ -240,7 +240,7 @@ def read_predictions(values: Any, n_tested: int, output: str, classes: Any) -> n
     Raises
     ------
     ValueError
-        If it is no vector of the right length, or contains what the loss cannot score.
+        If it is not a vector of the right length, or contains values that the loss cannot score.
     """
     predictions = _as_vector(values)
     if len(predictions) != n_tested:

@@ -35,7 +35,7 @@ class RLearner(SplitLearner, SurvivalLearner):
         "survival::coxph" and "randomForestSRC::rfsrc"; any other
         "package::function" (or a function of the global environment) that is called as
         ``f(x, y, ...)`` and has a method of ``predict``; or the code of an R function,
-        ``"function(x, y, xnew) ..."``, or one that rpy2 holds, which returns the predictions.
+        ``"function(x, y, xnew) ..."``, or an R function from rpy2, which returns the predictions.
     **arguments
         Passed to the R function. An underscore stands for a dot where the R function has an
         argument of that name, as in ``num_trees=100``. For glmnet, ``s`` is the penalty: the
@@ -101,7 +101,7 @@ class RLearner(SplitLearner, SurvivalLearner):
         return not isinstance(self.function, str) or "(" in self.function
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
-        """Refuse functions that R does not have, and what no R function could mean."""
+        """Refuse functions that R does not have, and values that cannot mean an R function."""
         if self.is_function:
             sample.check_positive(f"learner {self.name}", output)
         if sample.n_classes > 2 and output == "number":

@@ -95,8 +95,8 @@ def _forget_library_folders_of_r() -> None:
 def _dispatch(name: Any, arguments: Any) -> Any:
     """Call a function by name: ``list(kind, value, warnings, announced)``, whatever happens.
 
-    Warnings are R's after the call, which only then can signal them; what fits will take long is
-    printed at once, and R learns afterwards what was.
+    Warnings are R's after the call, which only then can signal them; warnings of slow fits are
+    printed at once, and R receives them afterwards.
     """
     later: list[str] = []
     announced: list[str] = []

@@ -195,7 +195,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bpos_label\b", "positive"),
     # R writes whole numbers as labels without a fraction.
     (r"((?:labels|and|mean|positive=|positive =) ?-?\d+)\.0\b", r"\1"),
-    # What is in quotes is R's either way; single ones are Python's habit.
+    # Quoted names are R's either way; single quotes are Python's habit.
     (r"\b\w+='[^']*'(?:(?:, | or |, or )'[^']*')*", _quoted),
     (r"\ba callable \(X_train, y_train, X_test\) -> predictions", "a function(x, y, xnew)"),
     (r"\ba callable\b", "a function"),

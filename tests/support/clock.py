@@ -9,7 +9,7 @@ __all__ = ["Clock", "clock", "ticking"]
 
 
 class Clock:
-    """Goes on by itself for nobody, and by so many seconds with every fit of a learner."""
+    """Stands still, and advances by a number of seconds with every fit of a learner."""
 
     now = 0.0
 

@@ -35,7 +35,7 @@ def fast_loops() -> Iterator[None]:
 
 
 def quickly() -> dict[str, str]:
-    """What has another process compile as this one does, and find what this one has compiled."""
+    """Settings with which another process compiles like this one, and finds its compilations."""
     return {name: os.environ[name] for name in QUICKLY if name in os.environ}
 
 

@@ -1,6 +1,6 @@
 """Values that Python and R have to agree on: the file both test suites read, and how it is made.
 
-``python -m tests.support.golden`` writes the file anew; it needs R.
+``python -m tests.support.golden`` writes the file again; it needs R.
 """
 
 import csv

@@ -21,7 +21,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
         folder = factory.mktemp(name)
         make(folder)
         return folder
-    # The folders of the processes of one run lie beside one another.
+    # The folders of the processes of one run are in one folder.
     root = factory.getbasetemp().parent
     folder, complete = root / name, root / f"{name}.complete"
     with (root / f"{name}.lock").open("w") as lock:

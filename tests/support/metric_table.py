@@ -41,7 +41,7 @@ ASKED = {
     "r2": NUMBERS,
     "rmse": NUMBERS,
 }
-"""Metrics, and the columns with what was to be predicted and with two predictions."""
+"""Metrics, and the columns with the true response and with two predictions."""
 
 
 def written(path: Path) -> Path:

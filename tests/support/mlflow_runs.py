@@ -1,4 +1,4 @@
-"""What the tests of the MLflow plugin share: a result, what is logged, and servers that fail."""
+"""Common parts of the tests of the MLflow plugin: a result, its log, and servers that fail."""
 
 import math
 import os
@@ -111,7 +111,7 @@ def hanging_server() -> Iterator[str]:
 
 @contextmanager
 def closed_port() -> Iterator[str]:
-    """An address where nobody listens: what is bound to it meanwhile does not."""
+    """An address where nobody listens; the socket that is bound to it does not listen."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{taken.getsockname()[1]}"

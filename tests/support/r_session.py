@@ -71,9 +71,9 @@ local({
 def run_r_together(
     paths: Sequence[Path], folder: Path, environment: dict[str, str]
 ) -> dict[str, tuple[bool, str]]:
-    """Of scripts at their smallest size in one process: whether they end well, and what they print.
+    """Of scripts at their smallest size in one process: whether they succeed, and their output.
 
-    They share what takes longest, the start of R and of Python.
+    They share the slowest part, the start of R and of Python.
     """
     driver = folder / "one_after_another.R"
     driver.write_text(ONE_AFTER_ANOTHER)

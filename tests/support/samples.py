@@ -55,7 +55,7 @@ def learning_sets(sample: Sample, learn_size: int, n_sets: int = N_SETS) -> np.n
 def rows_class_by_class(
     rng: np.random.Generator, n_rows: int, sizes: Sequence[int], chosen: Sequence[int]
 ) -> np.ndarray:
-    """So many observations of each class, drawn for each row; the first class comes first."""
+    """A number of observations of each class, drawn for each row; the first class comes first."""
     parts = [
         rng.permuted(np.tile(np.arange(n) < k, (n_rows, 1)), axis=1)
         for n, k in zip(sizes, chosen, strict=True)

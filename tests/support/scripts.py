@@ -53,9 +53,9 @@ def script(path: str) -> ModuleType:
 
 
 def run_together(paths: Sequence[Path], folder: Path) -> dict[str, tuple[bool, str]]:
-    """Of scripts at their smallest size in one process: whether they end well, and what they print.
+    """Of scripts at their smallest size in one process: whether they succeed, and their output.
 
-    They share what takes longest, the imports and the first use of JAX.
+    They share the slowest part, the imports and the first use of JAX.
     """
     done = finished(
         [sys.executable, "-c", ONE_AFTER_ANOTHER, folder, *paths],
@@ -72,7 +72,7 @@ def run_together(paths: Sequence[Path], folder: Path) -> dict[str, tuple[bool, s
 
 
 def run_quickly(path: Path, folder: Path, **environment: str) -> str:
-    """What a script prints at its smallest size in a folder of its own, of which it uses build/."""
+    """The output of a script at its smallest size in its own folder, where it uses build/."""
     done = finished(
         [sys.executable, path, "--quick"],
         cwd=folder,

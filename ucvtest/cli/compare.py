@@ -421,7 +421,7 @@ def _run_test(
         of_rows = {name: shared[name] for name in names if name in shared}
 
         def problem() -> Problem:
-            # The test that is made then warns of what is striking about the rows.
+            # The test that is made then warns about striking rows.
             return Problem.of_loss_or_auc(
                 Reported(X), y, list(learners), metric_or_loss, several_classes=True, **of_rows
             )

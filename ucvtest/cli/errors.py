@@ -89,7 +89,7 @@ def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
         try:
             yield
         except BrokenPipeError:
-            # Whoever read the output has had enough of it, which is no error.
+            # The reader of the output closed it early, which is not an error.
             leave_pipe()
             raise typer.Exit(0) from None
         except (ValueError, OSError, ImportError, MissingPlatformError) as error:

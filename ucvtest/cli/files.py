@@ -138,7 +138,7 @@ def _one_hot(features: "pd.DataFrame") -> "pd.DataFrame":
             "leave them out with --drop"
         )
     encoded = pd.get_dummies(features, columns=textual, drop_first=True, dtype=float)
-    # A text that lacks is not the one that has no column.
+    # A missing text is different from the text without a column.
     return encoded.mask(features[textual].isna().any(axis=1))
 
 

@@ -168,7 +168,7 @@ def default_test(losses: "Losses", n_rules: int, *, of_folds: bool) -> str:
         return "cross_validation_wald"
     metric = losses.in_losses.metric
     if losses.right_or_wrong and losses.groups is not None:
-        # It has an answer where rules hardly differ, and intervals that hold there.
+        # It has an answer if rules hardly differ, with valid intervals.
         return "hold_out"
     if metric.ranks_pairs:
         return "delong"

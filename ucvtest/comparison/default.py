@@ -236,7 +236,7 @@ def _fewest_in_class(problem: Problem) -> int:
 def _one_by_one(problem: Problem) -> bool:
     """Whether a learner is fitted to one learning set at a time."""
     half_size = problem.sample.n_obs // 2
-    # What was translated costs what its jitted learner costs.
+    # A translated estimator costs as much as its jitted learner.
     return any(
         isinstance(problem.fitted_by(learner, half_size), SplitLearner)
         for learner in problem.learners.values()

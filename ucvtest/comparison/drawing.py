@@ -190,7 +190,7 @@ def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha
             "each metric in its own units" if comparison.metrics else "each test's own estimand"
         )
         axis_label = f"first minus second ({comparison.settings['loss']}), {units_text}"
-    # Narrower than the picture, of which long labels on the left take up to a third.
+    # Narrower than the picture: long labels on the left take up to a third of it.
     joint_prefix = "simultaneous " if comparison.together or comparison.across else ""
     ax.set_xlabel(
         textwrap.fill(f"{axis_label}, {percent(1 - alpha)} {joint_prefix}intervals", 56), **PLAIN
@@ -200,6 +200,6 @@ def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha
     kind, link = ("Ratios", " over ") if ratio else ("Differences", " minus ")
     title = f"{kind} of learners" if several else link.join(comparison.learners)
     ax.set_title(textwrap.shorten(title, 90), loc="left", fontsize="medium", pad=18, **PLAIN)
-    # Of an error rate beside F1 the better learner is on the other side.
+    # With an error rate next to F1, the better learner is on the other side.
     if len({result.better for result in results}) == 1:
         name_sides(ax, results[0])

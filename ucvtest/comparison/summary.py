@@ -112,7 +112,7 @@ def _of_two(comparison: ComparisonFields, alpha: float) -> str:
         else:
             invalid.append(f"{test}, which is not valid and not counted, {_verb(finding, 1)}")
     n_tests = sum(map(len, tests_by_claim.values()))
-    # What was found comes first.
+    # The findings come first.
     ordered = sorted(
         tests_by_claim, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0
     )
@@ -305,7 +305,7 @@ def _statements(comparison: ComparisonFields) -> list[tuple[str, str]]:
         if result.status != "ok":
             statements.append(("STATUS", f"{test_and_pair}: {result.status}"))
     if len(comparison.pairs) > 1:
-        # Of two learners it says what their test says.
+        # For two learners it repeats the verdict of their test.
         for test, joint in comparison.joint.items():
             statements.append(
                 ("Joint test", f"{test}, all {joint.estimand} equal: {joint.in_words}")

@@ -73,8 +73,8 @@ def check_positive_of_metric(classes: Any, name: str, *, is_named: bool) -> None
     first, second = map(json_label, classes)
     raise ValueError(
         f"pos_label is missing: metric={name!r:.60} is about one of two classes, and the labels "
-        f"{first!r:.60} and {second!r:.60} do not tell which one; pass pos_label={second!r:.60}, or "
-        f"pos_label={first!r:.60}"
+        f"{first!r:.60} and {second!r:.60} do not tell which one; pass pos_label={second!r:.60}, "
+        f"or pos_label={first!r:.60}"
     )
 
 

@@ -70,7 +70,7 @@ class JittedBatch:
                 learning = _lengthened(fits.learning, shape)
             if size < shape and state is base:
                 labels = None if labels is None else _lengthened(labels, shape)
-                # What is repeated must not have its ties counted again.
+                # Ties of repeated fits must not be counted again.
                 testing = np.pad(testing, ((0, shape - size), (0, 0)))
             predictions = self._learner.predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)

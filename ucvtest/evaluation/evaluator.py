@@ -144,7 +144,7 @@ class Evaluator:
         tested = all_observations if testing is None else testing
         testing = np.broadcast_to(tested, labels.shape)
         single, label = self._single_classes(learning, members)
-        # A vector, so that what is common cannot be mistaken for the set of a single fit.
+        # A vector, so that a common set cannot be mistaken for the set of a single fit.
         learning = learning[0] if len(learning) == 1 else learning
         predictions = self._fit_several(learning, testing, seeds, labels, single, label)
         return _with_nan_where_untested(predictions, tested) if blank else predictions

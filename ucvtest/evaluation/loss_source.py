@@ -59,7 +59,7 @@ class LossSource(ABC):
     def leave_out(self, rows: np.ndarray) -> None:  # noqa: B027  (nothing is pooled)
         """Be told which of the last rows are left out, as fits of their draws failed."""
 
-    def announce_total(self, n_fits: int) -> None:  # noqa: B027  (what is given takes no time)
+    def announce_total(self, n_fits: int) -> None:  # noqa: B027  (given losses take no time)
         """Be told how many fits will be asked for, so that the time left can be told."""
 
     def update_eta(self, n_fits: int) -> None:  # noqa: B027

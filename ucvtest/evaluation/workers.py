@@ -48,7 +48,7 @@ class _OneBlasThread:
 
     def __enter__(self) -> None:
         with self._lock:
-            # Only the first one in sees what was there before.
+            # Only the first one sees the previous state.
             limited = self._limit()
             self._before.append(self._before[0] if self._before else limited)
 
@@ -212,7 +212,7 @@ def _portable(error: FailedFit, parent: int) -> Exception:
             cause = pickle.loads(pickle.dumps(cause))
         except Exception:
             cause = RuntimeError(str(error))
-    # What is pickled loses its cause: it is an argument.
+    # Pickled errors lose their cause, so it is an argument.
     return FailedFit(str(error), cause)
 
 

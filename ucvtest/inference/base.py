@@ -375,7 +375,7 @@ class HypothesisTest(ABC):
         A constructor takes data, and there are other ways to a question: `from_losses`, and
         comparisons, which validate data once for all their tests.
         """
-        # Rules that learnt nothing are told of first: with another loss they would be as wrong.
+        # Rules that learnt nothing are reported first, because another loss would not help.
         if question.design is not None and not question.design.learns:
             cls.refuse_fixed_rules()
         test = object.__new__(cls)

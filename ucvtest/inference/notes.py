@@ -136,7 +136,7 @@ def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
     sizes = clusters.groups.sizes
     rows_at_test = NEW_ROW[clusters.weight]
     counted = "; sizes count clusters" if "learn_size" in result.settings else ""
-    # All tests assume the same of what they count.
+    # All tests make the same assumption about their units.
     notes = (
         note.replace("independent observations", "independent clusters") for note in result.notes
     )

@@ -91,14 +91,14 @@ class ResultFields(Saved):
     assumption: str | None = None
     # What the verdict states in the place of a test.
     posterior: Posterior | None = None
-    # What p-value and interval come from, where these are no plain studentised ones.
+    # The rule behind p-value and interval, unless these are plain studentised ones.
     rule: Rule | None = None
     # What a comparison of two learners estimates; of a ratio `se` is that of the logarithm.
     contrast: Contrast = "difference"
     # The smallest and the largest value that the estimand can have: intervals are cut to it.
     bounds: tuple[float, float] = (-math.inf, math.inf)
 
-    # Results of former versions lack it, and are read.
+    # Results of former versions do not have it, and can be read.
     _later: ClassVar[Mapping[str, Any]] = {"bounds": [-math.inf, math.inf]}
 
     def __iter__(self) -> Iterator[float]:

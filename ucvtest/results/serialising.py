@@ -77,7 +77,7 @@ class Saved(ByValue):
             }
             _check_types(cls, values | {name: texts[name] for name in values.keys() & texts.keys()})
             restored = cls(**values)
-            # What is nested deeper, such as settings and tables, is used where it is shown.
+            # Deeper parts, such as settings and tables, are used when they are shown.
             str(restored.summary() if hasattr(restored, "summary") else restored)
             return restored
 

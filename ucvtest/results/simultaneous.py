@@ -142,7 +142,7 @@ class JointEstimates(ByValue):
         """
         assert self.statistics is not None
         higher = next(iter(self.own.values())).better == "higher"
-        # What cannot be told apart excludes nothing.
+        # Learners that cannot be distinguished do not exclude each other.
         has_statistic = (self.se > 0) & ~np.isnan(self.statistics)
         statistics = np.where(
             has_statistic, -self.statistics if higher else self.statistics, -math.inf

@@ -216,7 +216,7 @@ def statistic_note(result: ResultFields) -> str:
     if symbol is None or not result.se > 0 or math.isnan(result.statistic):
         return ""
     ratio = (result.estimate - result.null_value) / result.se
-    # Nobody sees less beside rounded numbers.
+    # Smaller differences are invisible next to rounded numbers.
     if math.isclose(ratio, result.statistic, rel_tol=0.01, abs_tol=0.005):
         return ""
     scale_reason = ON_SCALES.get(getattr(rule, "kind", ""), "the method has a statistic of its own")

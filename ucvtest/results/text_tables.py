@@ -131,7 +131,7 @@ class Grid:
         """The table of statsmodels, as wide as is asked for."""
         widths = self._widths
         spare_width = width - self.width
-        # What is spare goes between the columns, the remainder to the first ones.
+        # Spare space goes between the columns, the remainder to the first ones.
         gaps = len(widths) - 1
         for index in range(1, len(widths)):
             widths[index] += spare_width // gaps + (index <= spare_width % gaps)

@@ -230,7 +230,7 @@ def _statistic(result: TestResult, units: _Change) -> float:
         return float(ChangedUnits(result.rule, units.shift, units.reported.slope).statistic)
     if result.reference in SIGNED:
         return float(units.odd(result.statistic))
-    # The in-sample error of permuted labels, which is no sum of squares.
+    # The in-sample error of permuted labels, which is not a sum of squares.
     return units.value(result.statistic) if "e_in" in result.diagnostics else result.statistic
 
 

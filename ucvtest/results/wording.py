@@ -120,7 +120,7 @@ def _posterior_claims(result: ResultFields, posterior: Posterior) -> tuple[str, 
         rope_claim = f"{{it}} lies between {low} and {high}" if rope else ""
         return f"{{it}} is below {low}", rope_claim, f"{{it}} is above {high}"
     left_claim, right_claim = (
-        # Braces in the name of a learner are no placeholders.
+        # Braces in the name of a learner are not placeholders.
         f"the {named(result, better_side)} is better".replace("{", "{{").replace("}", "}}")
         for better_side in (better_sides.below, better_sides.above)
     )

@@ -161,7 +161,7 @@ def _left_out(
     """
     changes = slopes.copy()
     for cell in map(tuple, np.argwhere(counts > 0)):
-        # A sample of which others are made can have less than one.
+        # A sample from which others are made can have less than one.
         size = min(1.0, float(counts[cell]))
         left_cells = n_with_added * moved
         left_cells[cell] -= size

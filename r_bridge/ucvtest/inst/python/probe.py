@@ -1,4 +1,4 @@
-"""Tell R about this Python: its shared library, its path, its version, what it lacks."""
+"""Tell R about this Python: its shared library, its path, its version, its missing modules."""
 
 import os
 import sys
