@@ -367,7 +367,7 @@ class StageSizes:
         return self._leaving_a_stage(stage_pairs, n_fits)
 
     def _leaving_a_stage(self, stage_pairs: int, n_fits: int) -> int:
-        """This number of pairs, or all that max_fits allows if the rest is less than a stage."""
+        """The number of pairs, or all that max_fits allows if the rest is less than a stage."""
         affordable = self._affordable(n_fits)
         return stage_pairs if affordable - stage_pairs >= self.fewest else affordable
 
