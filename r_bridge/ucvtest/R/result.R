@@ -64,7 +64,7 @@ print_learners <- function(x) {
   else cat(strwrap(paste0(
     x$settings$learner, if (is_ratio(x)) " over " else " minus ", other, " (",
     if (identical(x$better, "higher")) "above " else "below ", if (is_ratio(x)) 1 else 0,
-    " speaks for ", x$settings$learner, ")"), initial = "learners:  "), sep = "\n")
+    " favours ", x$settings$learner, ")"), initial = "learners:  "), sep = "\n")
 }
 
 is_ratio <- function(x) identical(x$contrast, "ratio")
