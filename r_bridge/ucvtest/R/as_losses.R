@@ -125,8 +125,8 @@ warn_of_chosen_directions <- function(curves, cases) {
   if (!any(chosen)) return(invisible())
   warning(warningCondition(call = user_call(), class = "ucvtest_direction", paste0(
     "pROC::roc() chose by the medians that low values of ", paste(names(curves)[chosen], collapse = ", "),
-    " mean ", dQuote(cases, FALSE), ": if high values are meant to, its area is one minus what is ",
-    "reported. Say direction = \"<\" or \">\" in pROC::roc()")))
+    " mean ", dQuote(cases, FALSE), ": if high values are meant to, its area is one minus the ",
+    "reported one. Say direction = \"<\" or \">\" in pROC::roc()")))
 }
 
 refuse_partial_area <- function(curve, learner) {

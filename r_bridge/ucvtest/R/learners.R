@@ -362,7 +362,7 @@ as_loss <- function(loss, y) {
   if (is.character(loss) && length(loss) == 1L && loss %in% c("MAE", "Accuracy", "ROC", "logLoss"))
     return(caret_names[[loss]])
   if (is.character(loss) && length(loss) == 1L && tolower(loss) == "rmse")
-    stop_user("'loss' is \"", loss, "\", which is no mean over observations: write ",
+    stop_user("'loss' is \"", loss, "\", which is not a mean over observations: write ",
               "metric = \"rmse\" in tests that take metrics, see ?metrics, or loss = \"squared\" for ",
               "its square")
   if (!is.function(loss)) return(loss)

@@ -243,7 +243,7 @@ response_type <- function(fitted) {
     if ("response" %in% types || isTRUE(types %in% linear_predictors))
       return(list(type = "response", known = TRUE))
     if (length(types) && types[1L] %in% linear_predictors)
-      stop("predict() of a fit of class '", class, "' returns '", types[1L], "', which is no ",
+      stop("predict() of a fit of class '", class, "' returns '", types[1L], "', which is not a ",
            "response: name the type that is, as in r_learner(f, predict_type = \"",
            c(types[-1L], "response")[1L], "\"); it has ",
            paste0("\"", types, "\"", collapse = ", "), call. = FALSE)

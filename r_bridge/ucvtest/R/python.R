@@ -53,7 +53,7 @@ probe_python <- function(path) {
 python_problem <- function(path, library, lacks) {
   if (nzchar(lacks))
     return(sprintf(
-      "lacks %s: run  %s -m pip install 'ucvtest[r]'  or  ucvtest::install_python()  in R",
+      "is missing %s: run  %s -m pip install 'ucvtest[r]'  or  ucvtest::install_python()  in R",
       gsub(" ", ", ", lacks), shQuote(path)))
   if (!nzchar(library))
     return("has no shared library: use a Python built with --enable-shared, or one of conda")

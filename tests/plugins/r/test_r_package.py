@@ -609,7 +609,7 @@ def test_a_python_that_was_named_is_the_only_one(
     assert printed.partition("Calls:")[0] == (
         'Error in ucvtest::ustat_test(x, 1:9, "lda") : \n'
         "  ucvtest needs a Python with the package 'ucvtest[r]':\n"
-        f"  {naked} lacks ucvtest, ucvtest_r, rpy2: run  '{naked}' -m pip install 'ucvtest[r]'"
+        f"  {naked} is missing ucvtest, ucvtest_r, rpy2: run  '{naked}' -m pip install 'ucvtest[r]'"
         "  or  ucvtest::install_python()  in R\n"
         "Name the Python to use in options(ucvtest.python = ) or the environment variable "
         "UCVTEST_PYTHON.\n"

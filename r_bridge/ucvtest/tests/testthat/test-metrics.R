@@ -113,7 +113,7 @@ test_that("caret's names of metrics are known, and what is no loss says so", {
   expect_equal(error(metric = "MAE"), error(loss = "mae"))
   expect_equal(error(loss = "MAE"), error(loss = "mae"))
   expect_equal(message_of(error(loss = "RMSE")), paste(
-    "'loss' is \"RMSE\", which is no mean over observations: write metric = \"rmse\" in tests that",
+    "'loss' is \"RMSE\", which is not a mean over observations: write metric = \"rmse\" in tests that",
     "take metrics, see ?metrics, or loss = \"squared\" for its square"))
   expect_match(message_of(error(metric = "Rsquared")), "is \"Rsquared\", the squared correlation")
 })

@@ -74,7 +74,7 @@ test_that("fits of unknown classes are checked once, and asked for the type of p
     predict(object$fit, newdata, type = if (match.arg(type) == "lp") "link" else "response"),
     envir = asNamespace("stats"))
   expect_match(message_of(squared(cases ~ dose, of_class("ucvtest_lp"))), paste0(
-    "returns 'lp', which is no response: name the type that is, as in r_learner\\(f, predict_type = ",
+    "returns 'lp', which is not a response: name the type that is, as in r_learner\\(f, predict_type = ",
     "\"mean\"\\); it has \"lp\", \"mean\""))
   lp <- of_class("ucvtest_lp")
   expect_equal(squared(cases ~ dose, r_learner(lp, predict_type = "mean")),
