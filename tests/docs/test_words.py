@@ -177,3 +177,16 @@ def test_comments_and_docstrings_are_written_in_plain_words(folder: str) -> None
         if lines := found_in(text):
             found[str(path.relative_to(ROOT))] = lines
     assert bool(found) == (folder in NOT_YET), found
+
+
+R_PACKAGE = ROOT / "r_bridge" / "ucvtest"
+R_CODE = re.compile(r"\\code\{[^{}]*\}|\\(?:usage|examples)\{.*?\n\}|`{3}.*?`{3}", re.S)
+
+
+@pytest.mark.parametrize("pattern", ["man/*.Rd", "vignettes/*.Rmd"])
+def test_pages_of_the_r_package_are_written_in_plain_words(pattern: str) -> None:
+    texts = {
+        path.name: R_CODE.sub("", path.read_text(encoding="utf-8"))
+        for path in R_PACKAGE.glob(pattern)
+    }
+    assert {name: lines for name, text in texts.items() if (lines := found_in(text))} == {}
