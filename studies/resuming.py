@@ -19,12 +19,12 @@ def add_rows(
     rows_of: Callable[..., Iterable[tuple[Any, ...]]],
     seconds: float,
 ) -> None:
-    """Add the rows of every cell that the file lacks, until all are there or the time is up.
+    """Add the rows of every cell missing in the file, until all are there or the time is up.
 
     Parameters
     ----------
     path : Path
-        The file, which is made where there is none. The rows of a cell are written together.
+        The file, which is made if it does not exist. The rows of a cell are written together.
     columns : sequence of str
         The names of the columns.
     keys : sequence of str

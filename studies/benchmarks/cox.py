@@ -26,7 +26,7 @@ N_FEATURES, REPEATS = 5, 3
 
 
 def draw_sample(n_obs: int) -> tuple[np.ndarray, Any]:
-    """Features, and times of which about a third are censored."""
+    """Features and times; about a third are censored."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n_obs, N_FEATURES))
     event, end = rng.exponential(np.exp(-x[:, 0])), rng.exponential(2, size=n_obs)

@@ -3,10 +3,10 @@
     python studies/benchmarks/devices.py
 
 Three runs of the same tests: on one device; on two, which JAX makes of this machine's processor
-here (``--xla_force_host_platform_device_count=2``; several accelerators need no flag), and to which
-batches of fits are dealt out; and in two processes that know each other by `jax.distributed`, each
-of which uses its own devices for every second pair of learners. The numbers are the same to the
-last bit.
+here (``--xla_force_host_platform_device_count=2``; several accelerators need no flag), with batches
+of fits dealt out to them; and in two processes that know each other by `jax.distributed`, each of
+which uses its own devices for every second pair of learners. The numbers are the same to the last
+bit.
 
 On a cluster call ``jax.distributed.initialize()`` in every process, as its documentation says, give
 every process the same data and the same `rng`, and put the results together as it is done here:

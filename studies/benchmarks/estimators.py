@@ -47,7 +47,7 @@ class Case:
 
     @property
     def output(self) -> Output:
-        """What is predicted."""
+        """The predictions."""
         return "label" if self.n_classes else "number"
 
 

@@ -1,7 +1,7 @@
 """How long the first test of a Python process takes, everything counted.
 
 Each row is a process of its own that starts, imports, compiles (JAX's cache of compilations is
-off) and fits one small test: 60 observations, four features. Beside it, in turn, a process that
+off) and fits one small test: 60 observations, four features. In turn with it, a process that
 only imports JAX, SciPy's statistics and scikit-learn. The least of several runs, in elapsed time
 and in processor time of all cores: other work on the machine lengthens the first, and through the
 shared caches a little also the second.

@@ -1,8 +1,8 @@
-"""What clusters cost: a whole `UStatisticTest` with groups beside one without, in turn.
+"""The cost of clusters: a whole `UStatisticTest` with groups and one without, in turn.
 
 LDA, four normal features, learning sets as by default. 120 clusters of one row, and 40 of three
-rows, are held against n = 120 rows without groups, as ratios of processor time: medians over rounds
-in which all three take turns.
+rows, are compared with n = 120 rows without groups, as ratios of processor time: medians over
+rounds in which all three take turns.
 
     python studies/benchmarks/groups.py
 """

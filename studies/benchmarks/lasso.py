@@ -1,4 +1,4 @@
-"""How fast both forms of the lasso are beside glmnet and scikit-learn, at which accuracy.
+"""The speed of both forms of the lasso compared with glmnet and scikit-learn, at which accuracy.
 
 Colon data (62 tissues, 2000 genes), random learning sets of 26, one lambda, one run. The time is
 that of one fit and the scores of all observations. glmnet is timed inside R, scikit-learn in a

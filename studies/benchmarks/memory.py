@@ -1,13 +1,13 @@
 """How much memory and time does each test take at 200, 2000 and 20 000 observations?
 
-Each cell is a process of its own: LDA with 20 normal features, two classes, all options at their
-defaults but the number of fits or permutations where a test has one; what is told is the largest
+Each cell is a separate process: LDA with 20 normal features, two classes, all options at their
+defaults but the number of fits or permutations where a test has one; the table shows the largest
 resident set of the process, and by how much it is above that of a process that imports the package
-and computes as much with 40 observations. Tests may refuse a size: then the table has the
-reason. Seconds of the committed table are upper bounds: others used the machine's two cores as well
-(load 9 to 17), and the rows come from several runs of this script; a million leave-pair-out fits
-with n = 2000 were given more than its limit. Not in the table are 99 permutations of these, a
-hundred million fits.
+and computes as much with 40 observations. Tests may refuse a size: then the table has the reason.
+Seconds of the committed table are upper bounds: others used the machine's two cores as well (load 9
+to 17), and the rows come from several runs of this script; a million leave-pair-out fits with n =
+2000 were given more than its limit. Not in the table are 99 permutations of these, a hundred
+million fits.
 
     python studies/benchmarks/memory.py --quick
     python studies/benchmarks/memory.py --write      # studies/benchmarks/memory.csv, 20 minutes

@@ -1,4 +1,4 @@
-"""What the last of many tests in one MLflow run costs beside the first.
+"""The cost of the last of many tests in one MLflow run compared with the first.
 
     python studies/benchmarks/mlflow_growth.py --stores file sqlite http
 

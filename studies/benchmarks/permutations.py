@@ -1,4 +1,4 @@
-"""How fast fits to permuted labels are beside scikit-learn in a plain loop, in one run.
+"""The speed of fits to permuted labels compared with scikit-learn in a plain loop, in one run.
 
 n observations, 10 normal features, two classes; the time is that of the fits to P permutations of
 the labels and the predictions of all observations, after compilation. What does not depend on the

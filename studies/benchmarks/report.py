@@ -4,9 +4,9 @@
 
 takes about ten minutes and wants a machine with nothing else to do, the colon data, and R with
 glmnet for its part "lasso". It runs the measurements of the other scripts of this folder, and draws
-scaling.png here. ``--check`` measures nothing: it fails where the page lacks a part, or
-a row, that this script would write. ``--only fits lasso`` measures some parts again and leaves the
-others as they are.
+scaling.png here. ``--check`` measures nothing: it fails if a part, or a row, is missing in the page
+that this script would write. ``--only fits lasso`` measures some parts again and leaves the others
+as they are.
 """
 
 import argparse
@@ -164,7 +164,7 @@ def parts_of(text: str) -> dict[str, str]:
 
 
 def problems(text: str) -> list[str]:
-    """What is wrong with the part of the page that this script writes."""
+    """The problems of the part of the page that this script writes."""
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         return [f"{PAGE.name} needs {BEGIN!r} and {END!r} once each"]
     found = parts_of(text)

@@ -1,4 +1,4 @@
-"""What the default of `compare` costs and gains where learners take their time.
+"""What the default of `compare` costs and gains with slow learners.
 
 Each learner against logistic regression on 150 observations of breast cancer data: seconds of the
 processor for the default call, for the 5x2 t test and for the corrected t test on ten folds, in one
@@ -65,12 +65,12 @@ def learners() -> dict[str, Any]:
 
 
 def other() -> Any:
-    """What they are compared with: quick, but fitted one by one too."""
+    """The other learner: quick, but also fitted one by one."""
     return make_pipeline(StandardScaler(), LogisticRegression(tol=1e-3, max_iter=50))
 
 
 def data() -> tuple[np.ndarray, np.ndarray]:
-    """Observations, of which the labels are noisy so that learners differ."""
+    """Observations with noisy labels, so that learners differ."""
     X, y = load_breast_cancer(return_X_y=True)
     rng = np.random.default_rng(20261125)
     rows = rng.choice(len(y), N_OBS, replace=False)

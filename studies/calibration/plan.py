@@ -8,7 +8,7 @@ GROUPS = (
     *("own_fits", "losses", "fold_covariance", "further", "auc", "ustatistic"),
     *("few_fits", "few_fits_auc"),
 )
-"""What is run, and kept on file, together: tests that share fits, or do their own."""
+"""Work that is done, and kept on file, together: tests that share fits, or do their own."""
 
 CHUNK = 20
 """Samples whose results are kept in one file."""
@@ -66,7 +66,7 @@ def chunks(
 ) -> Iterator[tuple[Problem, int, int, str]]:
     """Problem, size, number of the chunk and group, round by round.
 
-    What is there when the study is stopped is then about balanced.
+    The results are then about balanced when the study is stopped.
     """
     for chunk in range(MANY // CHUNK):
         for problem in problems.values():

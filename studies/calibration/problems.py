@@ -135,7 +135,7 @@ class Problem:
         return size - n_positive, n_positive
 
     def draw_classes(self, rng: np.random.Generator, counts: tuple[int, int]) -> np.ndarray:
-        """Numbers of the observations of one sample, so many negatives and positives."""
+        """Numbers of observations of one sample, with given numbers of both classes."""
         found = [
             rng.choice(np.flatnonzero(self.sample.target == label), count, replace=False)
             for label, count in enumerate(counts)

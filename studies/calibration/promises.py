@@ -187,7 +187,7 @@ def _promised(table: pd.DataFrame) -> pd.Series:
 
 
 def known_misses(table: pd.DataFrame) -> list[str]:
-    """What is covered where nothing is promised, beside what is promised elsewhere."""
+    """Coverage where nothing is promised, next to the promises elsewhere."""
     found = []
     for cell in table[~_expected(table)].itertuples():
         if not cell.answered:
@@ -236,7 +236,7 @@ def _sizes_of(words: str, cells: pd.DataFrame, sizes: tuple[int, ...]) -> Promis
 
 
 def _number_of(words: str, cells: pd.DataFrame) -> Promise:
-    """What stands on few cells is no promise."""
+    """Results from few cells are not promises."""
     return Promise(f"{words}: cells with {SAMPLES} samples or more", len(cells), LEAST_CELLS)
 
 

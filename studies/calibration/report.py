@@ -306,8 +306,8 @@ def update_page(path: Path, section: str) -> None:
 
 
 def draw_picture(table: pd.DataFrame, path: Path) -> None:
-    """Coverage of every problem, test by test; width, and missing answers beside it."""
-    # Of AUCs, what was studied together.
+    """Coverage of every problem, test by test; next to it width and missing answers."""
+    # For AUCs, the cells that were studied together.
     table = widely_studied(table[~about_auc(table) | table["sd"].notna()])
     targets = (("difference", "Difference of two learners"), ("error", "One learner"))
     parts = [(title, table[table["target"] == target]) for target, title in targets]

@@ -84,7 +84,7 @@ class PopulationRules:
         return expit(scores) if output == "probability" else scores
 
     def _by_fitting(self, learning: np.ndarray, output: str) -> np.ndarray:
-        """Any learner at all: the population is tested beside the sample."""
+        """Any learner at all: the population is tested next to the sample."""
         n = len(self._members)
         sample = self._sample_with(self._problem.features)
         beside = np.zeros((len(learning), self._problem.n_population), dtype=bool)

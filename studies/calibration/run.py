@@ -1,18 +1,18 @@
 """How often is each test right? Coverage, size, width, cost and missing answers on 57 problems.
 
 For every problem and sample size many samples are drawn, every test is run on each, and its 95%
-interval is held against the true value of what that test estimates. Without arguments the whole
-study is run, the AUCs among it, and the table in the package, the picture and the section of
+interval is compared with the true value of the estimand. Without arguments the whole study is run,
+the AUCs among it, and the table in the package, the picture and the section of
 docs/validation/calibration-tables.md are written again. Finished parts are kept in the folder of
 `--work`, so that a run that was stopped goes on where it was; `--report` makes the table of these
-parts, and lists the missing ones.
-Rows of a run whose samples were not kept may lie in the folder too (`earlier.csv`); they give way
-to as many samples or more. `--check` compares the packaged table with its promises.
+parts, and lists the missing ones. Rows of a run whose samples were not kept may lie in the folder
+too (`earlier.csv`); they are replaced once the same number of samples or more is there. `--check`
+compares the packaged table with its promises.
 
 The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: 7.1
-hours of the processor for what was run last. The folder that the other rows are from had noted 3.5.
-The parts that the table lacks, as `--report` lists them, would take some hours more: with n = 500
-and a hundred features or more the U-statistic test takes half a minute a sample.
+hours of the processor for the last run. The folder that the other rows are from had noted 3.5. The
+parts that are missing in the table, as `--report` lists them, would take some hours more: with n =
+500 and a hundred features or more the U-statistic test takes half a minute a sample.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def run_samples(
 
 
 def report(folder: Path, *, renew: bool) -> None:
-    """Write table, picture and the section of the page from what is in the folder."""
+    """Write table, picture and the section of the page from the folder."""
     new = pd.concat([table_of(problem, folder, renew=renew) for problem in problems().values()])
     table = renewed(earlier_rows(folder), new)
     write_table(table, problems(), ROOT / "ucvtest" / "advice", sum(seconds_noted(folder).values()))

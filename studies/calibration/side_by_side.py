@@ -42,7 +42,7 @@ def _markdown(title: str, columns: list[str], lines: list[list[str]]) -> str:
 
 
 def benchmark_table(table: pd.DataFrame) -> str:
-    """One learner's error on the public benchmark's problems, beside what was published."""
+    """One learner's error on the public benchmark's problems, compared with published results."""
     names = {name for name, each in problems().items() if each.benchmark}
     rows = table[table["problem"].isin(names) & (table["target"] == "error")]
     sizes = sorted(set(rows["n_obs"]))
@@ -126,7 +126,7 @@ def _with_lowest(cells: pd.DataFrame) -> str:
 
 
 def ratio_table(table: pd.DataFrame) -> str:
-    """What is rejected by the ratio, and by tests of the difference on the same problems."""
+    """Rejections by the ratio, and by tests of the difference on the same problems."""
     tests = (
         ("ustatistic_ratio", "ratio"),
         ("ustatistic", "difference"),

@@ -217,7 +217,7 @@ def rows_of_sample(
 
 
 def group_of(procedure: Procedure) -> str:
-    """What is run, and kept on file, together: tests that share fits, or do their own."""
+    """Work that is done, and kept on file, together: tests that share fits, or do their own."""
     if procedure.options.get("variance") == "few":
         return "few_fits_auc" if procedure.auc else "few_fits"
     if procedure.auc:
@@ -427,7 +427,7 @@ def _row(
 def _read_off(
     row: dict[str, Any], name: str, result: TestResult | None, variance: str
 ) -> dict[str, Any]:
-    """Another variance of the same fit, which every result shows beside the chosen one."""
+    """Another variance of the same fit, which every result shows next to the chosen one."""
     found: dict[str, Any] = dict.fromkeys(("low", "high", "pvalue"), nan)
     table: Any = {"variance": ()} if result is None else result.tables["Variances"]
     if variance in table["variance"]:

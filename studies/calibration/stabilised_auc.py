@@ -1,10 +1,10 @@
 """Is "stabilised" better than the default intervals of AUCs?
 
 For error rates of two learners the default interval allows for a standard error that moves with the
-estimate. Here the same is done for the AUC, of which the slope is found from the same effects of
-observations and pairs of them, beside the defaults: Student's t for differences, and the logit for
-one learner. The default stays unless it loses on the problems kept aside: those that were written
-down before the first run of the calibration study, and used for no choice.
+estimate. Here the same is done for the AUC, with the slope from the same effects of observations
+and of pairs, compared with the defaults: Student's t for differences, and the logit for one
+learner. The default stays unless it loses on the problems kept aside: those that were written down
+before the first run of the calibration study, and used for no choice.
 """
 
 import argparse

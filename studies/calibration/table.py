@@ -1,4 +1,4 @@
-"""From what was kept of every sample to the calibration table, its picture and its words."""
+"""From the kept results of every sample to the calibration table, its picture and its words."""
 
 import importlib.metadata
 import json
@@ -75,7 +75,7 @@ def table_of(problem: Problem, folder: Path, progress=print, *, renew=False) -> 
 def truths_of(
     problem: Problem, rows: pd.DataFrame, folder: Path, progress=print, *, renew: bool = False
 ) -> dict:
-    """True values by what is learnt from and whether they are AUCs, found where not on file."""
+    """True values by learning sets and kind (AUC or not), computed if they are not on file."""
     needed = rows[_about_learner(rows) & (rows["learn_size"] > 0) & rows["low"].notna()]
     needed = needed.assign(auc=about_auc(needed))
     truths = true_values_of_cells(problem, needed, folder, progress, renew=renew)
@@ -189,7 +189,7 @@ def renewed(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
 def write_table(
     table: pd.DataFrame, problems: dict[str, Problem], folder: Path, seconds: float
 ) -> None:
-    """The table as CSV, and beside it how it came about, with the processor time that it took."""
+    """The table as CSV, and next to it a record of its making with the processor time."""
     order = {name: place for place, name in enumerate(problems)}
     procedures = {name: place for place, name in enumerate(PROCEDURES)}
     table = table.sort_values(

@@ -46,7 +46,7 @@ def true_values(
     auc: bool = False,
     n_sets: int = LEAST_SETS,
 ) -> dict[str, float]:
-    """Expected loss (AUC, learning so many positives) at a learning-set size.
+    """Expected loss (AUC, with this number of positives) at a learning-set size.
 
     At least `n_sets` learning sets are drawn, in at least `LEAST_BLOCKS` blocks. Those of one block
     do not overlap; their rules are judged on the rest of it and on some more of the population.
@@ -78,7 +78,7 @@ def sets_needed(
     of = learn_size, learn_positive, auc
     pilot = _values(problem, of, n_sets=PILOT_SETS, n_blocks=PILOT_BLOCKS, stream=PILOT_STREAM)
     times = [(pilot[f"{name}_se"] / most) ** 2 for name, most in wanted.items() if most > 0]
-    # A pilot with losses that are no numbers cannot say that few are enough.
+    # A pilot with losses that are not numbers cannot say that few are enough.
     needed = np.nan_to_num(pilot["sets"] * np.max(times, initial=0), nan=np.inf)
     return int(np.clip(np.ceil(needed), LEAST_SETS, MOST_SETS))
 
@@ -151,7 +151,7 @@ def _means(judged: list[np.ndarray]) -> dict[str, float]:
 
 
 def _one_by_one(learner: Learner) -> bool:
-    """Whether many learning sets of one large sample are no quicker than as many samples."""
+    """Whether many learning sets of one large sample are as slow as many samples."""
     return not isinstance(learner, JittedLearner) or learner.name.startswith("knn")
 
 
@@ -165,8 +165,8 @@ def true_values_of_cells(
 ) -> pd.DataFrame:
     """True values of what tests estimate: those on file are read, the others found.
 
-    With `renew` those on file are found anew where more learning sets are needed by now, or where
-    earlier code drew them.
+    With `renew` those on file are computed again where more learning sets are needed by now, or
+    where earlier code drew them.
     """
     path = folder / f"truth-{problem.name}.csv"
     known = _on_file(path)
@@ -186,12 +186,12 @@ def true_values_of_cells(
         known[key] = {**dict(zip(KEYS, key, strict=True)), **values}
         written(pd.DataFrame(known.values()), path)
         note_seconds(folder, f"{path.stem}-{size}-{positive}-{auc}", seconds)
-    # As they are read again: what is on file has fewer digits.
+    # As they are read again: files have fewer digits.
     return pd.DataFrame(_on_file(path).values())
 
 
 def _precise(values: Mapping[str, Any], n_sets: int) -> bool:
-    """Whether true values on file come from today's code and so many learning sets."""
+    """Whether true values on file come from today's code and this number of learning sets."""
     return values.get("stream") == STREAM and values["sets"] >= n_sets
 
 

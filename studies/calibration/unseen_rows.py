@@ -1,11 +1,11 @@
-"""What an interval cannot cover: a difference that depends on rows which many samples do not have.
+"""A true value that intervals miss: a difference that depends on rows missing in samples.
 
 In `held_spam` of the calibration study, naive Bayes learns a different rule if the spam in its
 learning set contains the word "hp", as 2.8% of the spam does. A sample without such a message is
 also a sample of the population without them, whose true difference is far away: a test that is
 right about that population misses the true difference in such samples, unless its intervals are
-long enough to reach both. Printed are the share of such samples, both true differences, what the
-U-statistic test covers on them, and what follows for all samples.
+long enough to reach both. Printed are the share of such samples, both true differences, the
+coverage of the U-statistic test on them, and the result for all samples.
 
 Needs spambase.csv.gz in the folder of the data sets (`studies/data.py`).
 """
@@ -37,7 +37,7 @@ def rare_rows(problem: Problem) -> np.ndarray:
 
 
 def share_without(n_population: int, n_rare: int, n_obs: int) -> float:
-    """The probability that a sample has none of the rare rows."""
+    """The probability that a sample does not contain the rare rows."""
     left = n_population - np.arange(n_obs)
     return float(np.prod((left - n_rare) / left))
 
@@ -58,7 +58,7 @@ def intervals(problem: Problem, n_obs: int, learn_size: int, samples: int) -> np
 
 
 def print_block(problem: Problem, n_obs: int, learn_size: int, samples: int, n_sets: int) -> None:
-    """What the U-statistic test can cover that learns from `learn_size` of `n_obs` rows."""
+    """The possible coverage of the U-statistic test from `learn_size` of `n_obs` rows."""
     rare = rare_rows(problem)
     kept = problem.features[~rare], problem.response[~rare]
     without = replace(problem, name="held_spam_without", features=kept[0], response=kept[1])

@@ -1,8 +1,8 @@
-"""Error rates of pairs of which one learner is unstable: its rule changes much with few data.
+"""Error rates of pairs with one unstable learner: its rule changes much with few data.
 
 They were written down, and by a draw (`default_rng([SEED, 400]).permutation` of their four names)
 shared out between the problems that advice is derived from and those that it is judged on, before
-any test was run on them, once `held_spam` had shown that such pairs decide what tests are worth.
+any test was run on them, after `held_spam` had shown that such pairs decide the value of tests.
 """
 
 import numpy as np

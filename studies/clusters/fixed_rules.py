@@ -1,10 +1,10 @@
-"""How often do 95% intervals about fixed rules cover with clusters?
+"""How often do 95% intervals about fixed rules contain the true value with clusters?
 
 Samples as in learners.py. Fixed rules are learnt once from 40 clusters of the same kind and
 tested on new samples by hold-out, McNemar's and DeLong's tests, with clusters and as if rows were
-independent; what they really reach comes from 4000 further clusters.
+independent; their true values come from 4000 further clusters.
 
-What is done is kept in a CSV file, cell by cell, so that the script can be stopped and run again.
+Finished work is kept in a CSV file, cell by cell, so that the script can be stopped and run again.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def of_rules(n_clusters: int, correlation: float, n_sets: int) -> Iterator[dict]
 
 
 def row_of(name, question, weight, result, true, error, *, grouped) -> dict:
-    """What is kept of a result."""
+    """The kept parts of a result."""
     low, high = result.conf_int()
     return {
         "test": name,

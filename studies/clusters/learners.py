@@ -1,18 +1,18 @@
-"""How often do 95% intervals cover the truth where rows come in clusters, and without groups=?
+"""How often do 95% intervals contain the true value for rows in clusters, with and without groups=?
 
 Clusters of 1 to 8 rows, each size as often as the others; two classes with probability 1/2, four
 correlated normal features. Labels and features of two rows of a cluster have the intracluster
 correlation that the table says. U-statistic, influence functions and the corrected t-test, each as
 it comes, only that the U-statistic stops at a Monte-Carlo error of a fifth (tol=0.2) and influence
 functions are of 1000 repeats. The truth is about a random row of a new cluster (AUC: rows of one
-class in a cluster share one weight); it comes from clusters that are simulated anew. The same data
+class in a cluster share one weight); it comes from clusters that are simulated again. The same data
 are also analysed as if all rows were independent, with learning sets of the same share of rows, and
-held against the truth about random rows; "optimism" is how far the estimates are below the true
+compared with the truth about random rows; "optimism" is how far the estimates are below the true
 error (above the true AUC), on average.
 
-What is done is kept in a CSV file, cell by cell, so that the script can be stopped and run again.
-learners.csv beside it contains the cells that have been run, of 300 data sets each; a copy of
-it as --out is gone on with. "data_sets" were drawn, "no_answer" of them have none (a test set
+Finished work is kept in a CSV file, cell by cell, so that the script can be stopped and run again.
+learners.csv next to it contains the cells that have been run, of 300 data sets each; a copy of
+it as --out is continued. "data_sets" were drawn, "no_answer" of them have none (a test set
 without pairs, or too few draws); the other columns are about the rest.
 """
 
@@ -182,7 +182,7 @@ def cell(
 
 
 def shown(result: uv.TestResult, true: float, loss: str) -> dict[str, float]:
-    """What is kept of an answer."""
+    """The kept parts of an answer."""
     low, high = result.conf_int()
     return {
         "covered": float(low <= true <= high),

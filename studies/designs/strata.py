@@ -6,7 +6,7 @@ with a third tested. The truth is about random samples, whose classes vary: lear
 (2n/3) new observations, tested on others.
 
 "sd" is that of the estimates, "width" the mean length of 95% intervals, "failed" counts samples
-whose learning sets lack a class. strata.csv beside it contains what has been run.
+whose learning sets have no rows of a class. strata.csv next to it contains the finished runs.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def draw(rng: np.random.Generator, n_obs: int, share: float) -> tuple[np.ndarray
 
 
 def true_values(n_learnt: int, share: float, n_sets: int) -> np.ndarray:
-    """Error rates after so many observations, (2,)."""
+    """Error rates after these numbers of observations, (2,)."""
     rng = np.random.default_rng([n_learnt, int(100 * share)])
     found = []
     for _ in range(n_sets):

@@ -1,4 +1,4 @@
-"""How often do 95% intervals of one rule's AUC cover it: on the logit scale, and as published?
+"""How often do 95% intervals of one rule's AUC contain it: on the logit scale, and as published?
 
 Scores of two normal classes whose means are such that the AUC is known, and few observations of
 each class. A data set whose classes do not overlap has no answer (its variance is 0); shares are

@@ -7,14 +7,15 @@ parts, whose rows are kept as they come (`--rows`); the script goes on where it 
 
 pairs       samples from the problems with zero-one losses of the calibration study, its own seeds
             and truths; without those that are kept aside there constants were chosen;
-constant    its real problems, as they are and with as many of both classes, first learner against
+constant its real problems, as they are and with equal numbers of both classes, first learner
+against
             the majority; the truth is a mean over random learning sets of the population;
 agreement   twelve real data sets, samples of 30 and 30 and of 20 and 40, ridge against the
             majority: p-values by Wald, by the corrected t test, by the rule before, and after.
 
 Kept are estimates, standard errors and slopes, so that every rule can be tried on the same rows.
-`--table FOLDER` writes what is committed beside this script: bounded_slopes.csv, the share of
-intervals that cover by Wald, by the rule before and after, and bounded_slopes_pvalues.csv.
+`--table FOLDER` writes the files next to this script: bounded_slopes.csv, the
+coverage of intervals by Wald, by the rule before and after, and bounded_slopes_pvalues.csv.
 """
 
 import argparse
@@ -252,7 +253,7 @@ def before(row: pd.DataFrame) -> StabilisedBefore:
 
 
 def after(row: pd.DataFrame) -> BoundedScale:
-    """What they have now."""
+    """Their present rows."""
     error = np.hypot(row["se_slope"], row["mc_se_slope"])
     return BoundedScale.of(*(part.to_numpy(float) for part in (row["slope"], error, row["se"])))
 
@@ -267,7 +268,7 @@ def pvalue_table(rows: list[dict]) -> pd.DataFrame:
 
 
 def coverage_table(rows: list[dict]) -> pd.DataFrame:
-    """Shares of 95% intervals that cover, cell by cell, and how wide they are beside Wald's."""
+    """Coverage of 95% intervals, cell by cell, and their widths compared with Wald's."""
     whole = pd.DataFrame([row for row in rows if row["part"] != "agreement"])
     known = whole[whole["ok"]].copy()
     distance = ((known["estimate"] - known["truth"]) / known["se"]).to_numpy(float)
@@ -331,7 +332,7 @@ def agreeing(table: pd.DataFrame, factor: float = 10.0) -> pd.Series:
 
 
 def write_tables(rows: list[dict], folder: Path) -> None:
-    """The tables that are committed, and what they come to."""
+    """The committed tables, and their summary."""
     pvalues, coverage = pvalue_table(rows), coverage_table(rows)
     pvalues.to_csv(folder / "bounded_slopes_pvalues.csv", index=False, float_format="%.8g")
     coverage.to_csv(folder / "bounded_slopes.csv", index=False, float_format="%.4g")

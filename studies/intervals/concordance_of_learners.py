@@ -1,6 +1,6 @@
 """Do intervals of the concordance of Cox models contain the true value, and of a difference?
 
-Four problems, of which "held_ties" and "held_bend" were not looked at before everything was fixed;
+Four problems; "held_ties" and "held_bend" were not used before everything was fixed;
 light and heavy censoring; n = 60, 100 and 200. Learners are "cox:2.0" and the first feature as it
 is. Out of fold the true value is that of the rules learnt here, of the U-statistic test that of
 rules learnt from n/2 - 1 observations, by large new samples. Rows are kept as they come, and the
@@ -160,7 +160,7 @@ def simulate(path: Path, n_samples: int, seconds: float) -> None:
 
 
 def table_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """How many samples of each cell were answered, how many intervals hold, error and width."""
+    """How many samples of each cell were answered, the coverage, error and width."""
     rows = rows.assign(
         answered=rows["low"].notna(),
         covered=(rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"]),

@@ -4,7 +4,7 @@ Two normal classes, ten features; linear rules, whose AUC is known: the differen
 (a), and the discriminant of the pooled covariance matrix (b). `CrossValidationWaldTest` is judged
 against the AUC of the rules learnt here, the pairs within folds counted as it counts them;
 `CorrectedTTest` against the expected AUC of rules learnt from as many observations, and against the
-former too. Rows as they come: what is there already is not computed again.
+former too. Rows as they come: existing rows are not computed again.
 
     python studies/intervals/cv_auc.py --rows build/cv_auc.csv --seconds 300
     python studies/intervals/cv_auc.py --rows build/cv_auc.csv --table

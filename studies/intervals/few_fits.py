@@ -68,7 +68,7 @@ def studied() -> list[Problem]:
 
 @dataclass(frozen=True)
 class Study:
-    """Problems, what is done with a sample, and tests of the packaged table to compare with.
+    """Problems, the analysis of a sample, and tests of the packaged table to compare with.
 
     `full` is the test with thousands of fits, `usual` another one with the name of its width. The
     `loss` is that of all problems, if they do not have their own.

@@ -4,7 +4,7 @@ Differences of error rates on problems of the calibration study, whose true valu
 packaged table, or 0 where learners are equally good. "half" learns from n/2 - 1 observations,
 "third" from n/3: true values differ, widths are those of the same number of fits. `margin` is the
 median of the smallest margin within which a 90% interval says that learners are equivalent, and
-`wrongly` how often it says so of a margin that is the true difference.
+`wrongly` how often it does so for a margin that is the true difference.
 
     python studies/intervals/few_fits_sizes.py --rows build/few_fits_sizes.csv --seconds 600
     python studies/intervals/few_fits_sizes.py --rows build/few_fits_sizes.csv --table

@@ -1,6 +1,6 @@
 """Do simultaneous intervals contain all true values, and is the best learner in the best set?
 
-Three kinds of problems, 10 learners each, of which the first 3, 5 or all are compared:
+Three kinds of problems, 10 learners each, and the first 3, 5 or all are compared:
 
 equal           linear discriminant analysis on one of 10 blocks of two features, all equally
                 informative, so that by symmetry all errors are the same;
@@ -8,13 +8,13 @@ one better      the same with one block that is more informative;
 all different   different learning algorithms on the same six features.
 
 Every data set is compared once, by `uv.compare(..., correction="simultaneous")`, whose intervals
-are the stabilised ones. A pair without an answer is not covered ("joint coverage"); "of those
+are the stabilised ones. A pair without an answer counts as missed ("joint coverage"); "of those
 answered" leaves it out, and "no answer" is the share of such pairs. The best set goes by the same
-statistics as the intervals; "symmetric" is what it would be by differences over their standard
-errors, and "contradicted" how often it contains a learner of which a simultaneous interval says
-that it is worse than another. "sets" are the data sets that best sets were compared in. Rows, one
+statistics as the intervals; "symmetric" is the set by differences over their standard
+errors, and "contradicted" how often it contains a learner that a simultaneous interval shows
+to be worse than another. "sets" are the data sets that best sets were compared in. Rows, one
 for each data set, are kept as they come (`--rows`), and the script goes on where it was stopped;
-`--table` writes what is committed as studies/intervals/many_learners.csv.
+`--table` writes the committed file studies/intervals/many_learners.csv.
 """
 
 import argparse
@@ -114,7 +114,7 @@ def truth(kind: str, n: int, n_samples: int) -> list[float]:
 
 
 def analysed(kind: str, n: int, seed: int, errors: np.ndarray) -> dict:
-    """What is found in one data set."""
+    """The results of one data set."""
     rng = np.random.default_rng([n, KINDS.index(kind), seed])
     X, y = sample(kind, n, rng)
     test = uv.TestSpec("ustatistic", fit={"n_pairs": N_PAIRS})
@@ -130,7 +130,7 @@ def analysed(kind: str, n: int, seed: int, errors: np.ndarray) -> dict:
 def of_first(
     together: JointEstimates, results: Mapping, number: int, errors: np.ndarray
 ) -> Iterator[tuple[str, object]]:
-    """The same of the first so many learners, as if no others had been compared."""
+    """The same for the first learners, as if no others had been compared."""
     names, real = together.learners[:number], errors[:number]
     part = JointEstimates(
         own={name: together.own[name] for name in names},
@@ -169,7 +169,7 @@ def of_first(
     ):
         low, high = np.array(ends).T
         held = (low <= real_apart) & (real_apart <= high)
-        # Without an answer nothing is covered; of those with one, in all their pairs together.
+        # Without an answer the true value is missed; otherwise all pairs count together.
         yield title, bool(held.all())
         yield f"{title}, answered", bool(held[answered].all())
     yield "width", part.critical(family, ALPHA).value / stats.t.isf(ALPHA / 2, part.df)

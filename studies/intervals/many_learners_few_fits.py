@@ -26,7 +26,7 @@ TABLE = Path(__file__).with_suffix(".csv")
 
 
 def analysed(kind: str, n: int, seed: int, errors: np.ndarray) -> tuple:
-    """What is found in one data set."""
+    """The results of one data set."""
     rng = np.random.default_rng([n, KINDS.index(kind), seed, 20])
     X, y = sample(kind, n, rng)
     test = uv.TestSpec("ustatistic", fit={"n_pairs": N_PAIRS, "variance": "few"})

@@ -49,7 +49,7 @@ def drawn(problem: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, n
 
 
 def sample_rows(problem: str, n: int, folds: int, number: int) -> Iterator[tuple]:
-    """What one sample says: metric, target, answered, covered, rejected, width."""
+    """The result of one sample: metric, target, answer, coverage, rejection, width."""
     rng = np.random.default_rng([list(PROBLEMS).index(problem), n, folds, number])
     X, y = drawn(problem, n + NEW, rng)
     learners = list(PROBLEMS[problem][2])

@@ -147,7 +147,7 @@ PROBLEMS = {
 def losses_of(drawn: Sample, metric: str) -> Any:
     y, a, b, groups = drawn
     with warnings.catch_warnings():
-        # Labels that a small sample of y lacks.
+        # Labels that are missing in a small sample of y.
         warnings.simplefilter("ignore")
         return uv.Losses.from_predictions(y, {"a": a, "b": b}, metric=metric, groups=groups)
 

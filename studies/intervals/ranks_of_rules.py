@@ -38,12 +38,12 @@ def shifted(shift: float) -> Scores:
 
 
 def spread(factor: float) -> Scores:
-    """Student's scores with heavy tails, of which the positives are wider."""
+    """Student's scores with heavy tails; positives are wider."""
     return lambda rng, y: (1 + factor * y) * rng.standard_t(3, size=len(y)) + 1.2 * y
 
 
 def rounded(shift: float) -> Scores:
-    """Whole numbers, of which many are tied."""
+    """Whole numbers with many ties."""
     return lambda rng, y: rng.poisson(2 + shift * y).astype(float)
 
 

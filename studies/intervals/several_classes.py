@@ -172,7 +172,7 @@ def slopes_of(metric: Metric, table: np.ndarray, value: np.ndarray) -> tuple[np.
         moved = np.zeros(table.shape[1:])
         moved[cell] = STEP
         gradient[:, *cell] = (metric(shares + moved) - metric(shares - moved)) / (2 * STEP)
-        # Where there is none, what comes out is never used.
+        # If there is none, the result is never used.
         one = np.where(table[:, *cell] >= 1, 1.0, 0.0)
         moved = np.zeros(table.shape)
         moved[:, *cell] = one

@@ -30,7 +30,7 @@ TARGETS = {"one": ("a",), "difference": ("a", "b")}
 
 
 class Problem(NamedTuple):
-    """How fast events and censorings come, how much the risks tell, and what is rounded."""
+    """How fast events and censorings come, how informative the risks are, and the rounding."""
 
     censoring: float
     slope: float

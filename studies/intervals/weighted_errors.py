@@ -1,4 +1,4 @@
-"""Does the interval of a weighted error rate contain it? Beside Student's, which leaves 0 to 1.
+"""The coverage of intervals of a weighted error rate, and of Student's, which leaves 0 to 1.
 
 Errors of one rule come at random, and weights are independent of them.
 

@@ -48,7 +48,7 @@ def crossed(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def quadratic(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two normal classes, one of which is spread out more."""
+    """Two normal classes; one is spread out more."""
     y = rng.integers(2, size=n)
     X = rng.normal(size=(n, 3)) * np.where(y, 2.0, 1.0)[:, None]
     return X + y[:, None] * [1.0, 0.5, 0.0], y

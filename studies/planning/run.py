@@ -1,15 +1,15 @@
 """Does `uv.plan` predict what other sample sizes give? A simulation, not a paper's.
 
-Pilots of 40 and 60 observations plan for 100, 200 and 400, with learning sets of 19 and 29. Beside
-the predictions stand what was simulated at those sizes: the standard deviation of the estimate, the
+Pilots of 40 and 60 observations plan for 100, 200 and 400, with learning sets of 19 and 29. Next
+to the predictions are simulated values at those sizes: the standard deviation of the estimate, the
 mean standard error that the test reports, and how often it rejects. A second part asks how often
-`result.equivalence` accepts at the very bounds, where it must not in more than 5%.
+`result.equivalence` accepts exactly at the bounds, where it must not in more than 5%.
 
-What was simulated is kept in a folder, so that the run goes on where it was stopped.
+Simulated results are kept in a folder, so that the run continues where it was stopped.
 
     python studies/planning/run.py            # about 15 minutes of a processor
     python studies/planning/run.py --quick    # one problem, for a look
-    python studies/planning/run.py --table    # from what was simulated before
+    python studies/planning/run.py --table    # from earlier simulations
     python studies/planning/run.py --why      # what pilots see, AUCs, groups and ratios
 """
 
@@ -112,7 +112,7 @@ def main() -> None:
     """Simulate, and print and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few samples, for a look")
-    parser.add_argument("--table", action="store_true", help="only from what was simulated before")
+    parser.add_argument("--table", action="store_true", help="only from earlier simulations")
     parser.add_argument(
         "--why", action="store_true", help="only what pilots see, beside planning.csv"
     )

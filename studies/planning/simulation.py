@@ -85,7 +85,7 @@ def _told(problem: Problem, n: int, found: MonteCarloEstimates, variance: str) -
 def plans(
     problem: Problem, pilot: int, difference: float, n_pilots: int, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """What plans from single pilots say of larger samples, and what they see.
+    """Plans from single pilots for larger samples, and their data.
 
     A pilot of a single class is refused, and left out.
     """

@@ -1,4 +1,4 @@
-"""Predictions beside what was simulated, and why they are off where they are."""
+"""Predictions compared with simulations, and the reasons for their errors."""
 
 import math
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def table(folder: Path, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _beside(problem: Problem, told: pd.DataFrame, n: int, found: pd.DataFrame) -> dict[str, Any]:
-    """Plans beside what the test then reported."""
+    """Plans compared with the reports of the test."""
     se = found["se"].mean()
     row = {"n_samples": len(found), "reported_se": se}
     row |= {"reported_se_mc": found["se"].std(ddof=1) / math.sqrt(len(found))}
@@ -145,7 +145,7 @@ def _known(problem: Problem, pilot: int, part: pd.DataFrame, folder: Path) -> di
 
 
 def _why(row: dict[str, Any]) -> str:
-    """In words why a problem misses what is asked for; empty where it does not."""
+    """Why a problem misses its target, in words; empty if it does not."""
     middle, within = row.get("se", row["sd"]), row.get("se_within", row["sd_within"])
     reasons = []
     if not LOWEST <= middle <= HIGHEST:

@@ -1,1 +1,1 @@
-"""Numbers of the papers, beside ours."""
+"""Numbers of the papers, compared with ours."""

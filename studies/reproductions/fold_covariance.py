@@ -7,8 +7,8 @@ numbers of folds at n = 120 (Figure 5.5). 5.3: the same for decision trees on th
 (A to M against N to Z), all 20 000 letters being the population (Figure 5.6).
 
 Prints tables, with Monte-Carlo standard errors, and draws the figures into the folder
-build/fold_covariance/. The paper gives its results as figures only; what its text says of them is
-printed beside ours. The Letter data are not part of the package: name their folder in the
+build/fold_covariance/. The paper gives its results as figures only; the numbers in its text are
+printed next to ours. The Letter data are not part of the package: name their folder in the
 environment variable UCVTEST_DATA.
 """
 

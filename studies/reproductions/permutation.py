@@ -46,7 +46,7 @@ NAMES = ("LOO-CV", "10-fold", "Perm.", "Rad.")
 
 @dataclass(frozen=True)
 class Learning:
-    """What is learnt for each estimate, and how often."""
+    """The fits for each estimate, and their number."""
 
     neighbours: bool = False
     standardise: bool = False

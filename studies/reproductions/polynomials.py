@@ -207,7 +207,7 @@ def simulate(
         delayed(chosen)(kind, number, size, setting) for number, size in enumerate(sizes)
     )
     curves = [part[0].attrs.pop("curves") for part in parts[:DRAWN]]
-    # Means of what is as heavy-tailed as least squares would show the tail alone.
+    # Means of values with tails as heavy as for least squares would only show the tail.
     medians = {
         name: np.median(np.concatenate([each[name] for each in curves]), axis=0)
         for name in curves[0]
@@ -223,7 +223,7 @@ def mean_of(values: pd.Series | np.ndarray) -> str:
 def print_table(
     title: str, frame: pd.DataFrame, models: np.ndarray, papers: list[tuple[float, ...]]
 ) -> None:
-    """Regrets and mean choices of a table, beside the paper's."""
+    """Regrets and mean choices of a table, next to the paper's."""
     rows = []
     for place, name in enumerate(ESTIMATES):
         regret, choice = frame[name, "regret"], models[frame[name, "choice"]]
@@ -258,7 +258,7 @@ def print_tables(n_problems: int, setting: Setting, n_jobs: int, plot: Path | No
 
 
 def draw_figure_3(curves: dict[str, dict[str, np.ndarray]], setting: Setting, path: Path) -> None:
-    """Median estimates beside the median out-of-sample error."""
+    """Median estimates next to the median out-of-sample error."""
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     axes = figure.subplots(1, 2)
     models = np.arange(setting.orders + 1), np.array(setting.penalties)

@@ -1,13 +1,13 @@
 """Comparing two lassos is relatively unstable (Bayle, Janson and Mackey 2025, arXiv 2508.04409).
 
 Intervals from cross-validation are valid if the averaged quantity is stable: if a learning set with
-another observation in it changes the rule's loss by little beside the loss's own spread. The paper
-shows that each of two lassos can be stable, and their comparison not, in linear models with few
-normal features and normal noise. Here least squares is soft-thresholded, which is the lasso where
-features are orthogonal: penalties of 1 and of 2 over the root of n, ten features, no signal or
-little, squared loss. How often do nominal 95% intervals cover
+another observation in it changes the rule's loss by little compared with the loss's own spread. The
+paper shows that each of two lassos can be stable, and their comparison not, in linear models with
+few normal features and normal noise. Here least squares is soft-thresholded, which is the lasso
+where features are orthogonal: penalties of 1 and of 2 over the root of n, ten features, no signal
+or little, squared loss. How often do nominal 95% intervals
 
-- the difference between the rules learnt here, with `CrossValidationWaldTest` on ten folds,
+contain - the difference between the rules learnt here, with `CrossValidationWaldTest` on ten folds,
 - the loss of one of these rules, with the same test,
 - the expected difference at learning-set size n/2 - 1, with `UStatisticTest`,
 - the same ratio of expected losses (``contrast="ratio"``)?
@@ -71,7 +71,7 @@ def expected_losses(n_obs: int, signal: np.ndarray, rng: np.random.Generator) ->
 def one_sample(
     n_obs: int, signal: np.ndarray, truth: np.ndarray, rng: np.random.Generator
 ) -> list[dict]:
-    """What every test says of one sample, beside what is true."""
+    """The result of every test on one sample, and the true values."""
     X = rng.normal(size=(n_obs, len(signal)))
     y = X @ signal + rng.normal(size=n_obs)
     folds = uv.designs.KFold(N_FOLDS).draw(n_obs, rng).learning
@@ -96,7 +96,7 @@ def one_sample(
 
 
 def row(name: str, result: uv.TestResult, true: float) -> dict:
-    """One result beside the truth; of a ratio the error is that of its logarithm."""
+    """One result next to the truth; for a ratio the error is that of its logarithm."""
     low, high = result.conf_int()
     ratio = result.contrast == "ratio"
     error = np.log(result.estimate / true) if ratio else result.estimate - true

@@ -1,4 +1,4 @@
-"""How often do the 95% intervals of UStatisticTest cover the truth at n = 60, or fewer?
+"""How often do the 95% intervals of UStatisticTest contain the true value at n = 60, or fewer?
 
 Two classes with probability 1/2 each, four normal features with standard deviations
 (1, 2, 1, 1) and means 0 and 0.6; learning sets of 26; 1000 pairs of learning sets. The truth
@@ -40,7 +40,7 @@ def true_value(learners: tuple[str, str | None], learn_size: int, n: int) -> tup
 
 
 def covers(result: uv.TestResult, truth: float) -> dict[str, float]:
-    """Which of the intervals hold the truth, Monte-Carlo error or not; and their half-widths."""
+    """Which intervals contain the true value, Monte-Carlo error or not; and their half-widths."""
     found: dict[str, float] = {}
     for name in NAMES:
         variance = result.diagnostics[f"variance_{name}"]

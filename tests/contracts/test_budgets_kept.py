@@ -93,7 +93,7 @@ def test_all_learners_together_keep_the_bound_of_a_test_that_is_not_named():
 def test_aucs_together_are_refused_before_they_are_fitted():
     learners = dict(zip("ab", pair(scores=True), strict=True))
     test = uv.TestSpec("ustatistic", fit={"max_fits": 11})
-    with pytest.raises(ValueError, match="takes 12 fits of 2 learners at least"):
+    with pytest.raises(ValueError, match="needs at least 12 fits of 2 learners"):
         uv.compare(X, Y, learners, test, correction="simultaneous", **AUC)
     assert not any(learner.fits for learner in learners.values())
     found = uv.compare(X, Y, learners, rng=0, n_jobs=1, correction="simultaneous", **AUC)

@@ -56,7 +56,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "Design": (lambda: uv.designs.Design(None, FOLDS), "learning must be an array of bool"),
     "Design, folds": (lambda: uv.designs.Design(FOLDS, PAIR), "testing must be an array of bool"),
     "check": (lambda: uv.designs.KFold(3).check(24, Y), "groups must be the Groups of 24 rows"),
-    "check, rows": (lambda: uv.designs.KFold(3).check(9, GROUPS), "got those of 24"),
+    "check, rows": (lambda: uv.designs.KFold(3).check(9, GROUPS), "got Groups of 24"),
     "draw": (
         lambda: uv.designs.DisjointSets(3, 3).draw(24, np.random.default_rng(0), "a"),
         "groups must be the Groups of 24 rows",
@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "stratify": (lambda: uv.designs.KFold(3, stratify=PAIR), "stratify must be True, False"),
     "by_groups": (lambda: DESIGN.by_groups(Y), "groups must be the Groups of 24 rows"),
     "check_groups": (lambda: DESIGN.check_groups(Y), "groups must be the Groups of 24 rows"),
-    "of_groups": (lambda: DESIGN.of_groups(GROUPS), "Groups of 24 groups, got those of 12"),
+    "of_groups": (lambda: DESIGN.of_groups(GROUPS), "Groups of 24 groups, got Groups of 12"),
     "lasso_path": (lambda: uv.learners.lasso_path(10**30), "at most 2000 penalties"),
     "ridge_path": (lambda: uv.learners.ridge_path(10**30), "at most 2000 penalties"),
     "joint_test": (lambda: JOINT.joint_test(PAIR), "joint tests are of test="),

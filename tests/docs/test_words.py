@@ -165,10 +165,6 @@ def comments(path: Path) -> list[str]:
         return [token.string for token in tokens if token.type == tokenize.COMMENT]
 
 
-NOT_YET = {"studies"}
-"""Folders whose comments and docstrings have such words still; take one out when it is done."""
-
-
 @pytest.mark.parametrize("folder", ["ucvtest", *BESIDE, "examples", "studies", "tests/support"])
 def test_comments_and_docstrings_are_written_in_plain_words(folder: str) -> None:
     found = {}
@@ -176,7 +172,7 @@ def test_comments_and_docstrings_are_written_in_plain_words(folder: str) -> None
         text = prose("\n".join([*comments(path), *docstrings(path)]))
         if lines := found_in(text):
             found[str(path.relative_to(ROOT))] = lines
-    assert bool(found) == (folder in NOT_YET), found
+    assert found == {}
 
 
 R_PACKAGE = ROOT / "r_bridge" / "ucvtest"

@@ -258,9 +258,18 @@ def test_out_of_fold_predictions_with_weights():
         (lambda: uv.CorrectedTTest(X, Y, KNeighborsClassifier(), weights=WEIGHTS), "in fitting"),
         (lambda: uv.CorrectedTTest(X, Y, of_constant, weights=WEIGHTS), "argument sample_weight"),
         (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, backend="jax"), "without weights"),
-        (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, loss="auc"), "'auc' is none"),
-        (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, metric="f1"), "'f1' is none"),
-        (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, scoring="f1"), "'f1' is none"),
+        (
+            lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, loss="auc"),
+            "'auc' is not such a mean",
+        ),
+        (
+            lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, metric="f1"),
+            "'f1' is not such a mean",
+        ),
+        (
+            lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS, scoring="f1"),
+            "'f1' is not such a mean",
+        ),
         (lambda: uv.CorrectedTTest(X, Y, NB, weights=WEIGHTS[:9]), "has 9 values for 60"),
         (lambda: uv.CorrectedTTest(X, Y, NB, weights=-WEIGHTS), "none negative and not all 0"),
         (lambda: uv.CorrectedTTest(X, Y, NB, weights={"test": WEIGHTS}), "use 'fit', 'loss'"),

@@ -100,7 +100,7 @@ class SklearnLearner(SplitLearner):
             estimator_clause = "is a regressor, which" if self.regresses else "with this loss"
             amounts = ", or pass loss='squared' if y contains amounts" if self.regresses else ""
             raise ValueError(
-                f"learner {self.name} {estimator_clause} needs two classes, y has "
+                f"learner {self.name} {estimator_clause} needs two classes, but y has "
                 f"{sample.n_classes}: use a classifier with loss='zero_one', or merge "
                 f"classes{amounts}"
             )
