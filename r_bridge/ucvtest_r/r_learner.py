@@ -106,8 +106,8 @@ class RLearner(SplitLearner, SurvivalLearner):
             sample.check_positive(f"learner {self.name}", output)
         if sample.n_classes > 2 and output == "number":
             raise ValueError(
-                f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
-                "use loss='zero_one' or 'log', or merge classes"
+                f"learner {self.name} with this loss needs two classes, but y has "
+                f"{sample.n_classes}: use loss='zero_one' or 'log', or merge classes"
             )
         if sample.classes is None and self.function in CLASSIFIERS:
             raise ValueError(

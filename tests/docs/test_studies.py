@@ -78,9 +78,9 @@ def test_the_documentation_of_plan_has_the_numbers_of_its_study() -> None:
     found, text = table("planning/problems"), " ".join(str(uv.plan.__doc__).split())
     right = found["se"].between(0.9, 1.15)
     for use, words in (
-        ("chosen on", "{} of the {} problems that served to choose the rule"),
-        ("held out", "{} of {} that served no choice"),
-        ("fresh", "{} of {} that were new"),
+        ("chosen on", "{} of the {} problems that were used to choose the rule"),
+        ("held out", "{} of {} that were not used for any choice"),
+        ("fresh", "{} of {} new ones"),
     ):
         part = right[found["use"] == use]
         assert words.format(part.sum(), len(part)) in text
