@@ -55,8 +55,8 @@ class UStatisticPredictor:
     """Learners at a learning-set size: components of the variance, from a pilot or a simulator.
 
     `kind` is the kind of interval. "plus four" and "logit", for one learner, need its `estimate`.
-    "stabilised" needs the `slope` of the logarithm of the standard error. Degrees of freedom are
-    `df_share` of n - 1, at least 4.
+    "stabilised" needs the `slope` of the logarithm of the standard error. It is "t" if the test
+    uses Student's t. Degrees of freedom are `df_share` of n - 1, at least 4.
     """
 
     components: VarianceComponents
