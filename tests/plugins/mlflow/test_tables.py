@@ -62,4 +62,4 @@ def test_one_run_and_several(client: MlflowClient) -> None:
     refused("was evaluated on other rows", runs | {"b": other}, predictions="score")
     with mlflow.start_run(run_name="rules") as run:
         mlflow.log_dict({"a": 1}, "a.json")
-    refused("is no table", run.info.run_id, predictions="a", table="a.json")
+    refused("is not a table", run.info.run_id, predictions="a", table="a.json")
