@@ -132,7 +132,7 @@ FOREIGN: tuple[tuple[str, str], ...] = (
     ),
     (r"\bscikit-learn's LogisticRegression\b", '"glm"'),
     (r"\bpredict_proba\(X\)\[:, 1\]", 'predict(fit, xnew, type = "prob")[, 2]'),
-    (r", with \.astype\(float\) where they are written numbers", ", as by as.numeric()"),
+    (r", with \.astype\(float\) if they are numbers written as text", ", as by as.numeric()"),
     (r" \(of the type float\)", ""),
     (r"\bn_simulations and rng are for\b", "n_simulations is for"),
     (r" \(JAX_PLATFORMS, or jax\.config\.jax_platforms, is", " (JAX_PLATFORMS is"),

@@ -59,12 +59,12 @@ NOT_REACHED = {
 REFUSED_BY_R = (
     r"module '|"
     # What R reads is numbers, labels or Surv(), in one table without an index.
-    r"rows are matched by place|holds durations as texts|a tuple for each observation|"
-    r"holds dates or times, which are not numbers|is a sparse matrix|"
+    r"rows are matched by position|contains durations as texts|a tuple for each observation|"
+    r"contains dates or times, which are not numbers|is a sparse matrix|"
     r"has columns that are not numeric|"
     r"must have two dimensions|needs a row of features for each observation|"
     r"whose labels are sorted|"
-    r"of which the labels are sorted|must map names to columns|fold is a DataFrame|"
+    r"must map names to columns|fold is a DataFrame|"
     r"pass a DataFrame with columns, and rows of costs|written by Losses\.|"
     # R asks for its own designs, tests and types, and draws the seeds.
     r"design must be a Design|design=.* is unknown|design 0 is unknown|cv=|cv is|array of bool|"
@@ -81,7 +81,7 @@ REFUSED_BY_R = (
     r"y is missing: pass the responses, a sampler|a learner with a name is \{'|must be uv\.Losses|"
     r"result must be a TestResult|"
     # What nobody reads: of pictures, interrupts, files, and what only this package gets wrong.
-    r"FunctionOfMeans|is no JittedLearner|"
+    r"FunctionOfMeans|is not a JittedLearner|"
     r"^Losses\(|is not a .* written by|except KeyboardInterrupt|"
     r"category must be a class|groups must be numbered"
 )
