@@ -59,7 +59,7 @@ def rules(n_learners: int, n_obs: int = 40) -> tuple[np.ndarray, dict[str, np.nd
 
 
 def in_turn(*calls: Callable[[], Any]) -> tuple[list[float], list[Any]]:
-    """The smallest processor seconds of each, and what they return."""
+    """The smallest processor seconds of each, and their results."""
     seconds = np.full((REPEATS, len(calls)), np.nan)
     answers = [call() for call in calls[:1]] + [None] * (len(calls) - 1)
     for repeat in range(REPEATS):

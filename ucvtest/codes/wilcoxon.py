@@ -4,8 +4,8 @@ Its generating function is the Gaussian binomial :math:`G(q) = \prod_i (1 - q^{m
 over i = 1, ..., w. With :math:`q = e^{-t + i\theta}` it is the characteristic function of the
 distribution tilted by :math:`e^{-tu}`, which is normal but for a little: beyond some sixty
 frequencies there is nothing left, and a Fourier sum gives the probabilities within a few standard
-deviations of the tilted mean to twelve digits. Some dozens of tilts cover all that floating-point
-numbers can hold, up to the median; the rest is its mirror image.
+deviations of the tilted mean to twelve digits. Some dozens of tilts suffice for all floating-point
+numbers, up to the median; the rest is its mirror image.
 """
 
 import math

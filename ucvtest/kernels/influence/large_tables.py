@@ -1,8 +1,8 @@
 """The same sums over pairs of many observations, in whole numbers that take little memory.
 
 How often a pair is tested, C, and twice the number of times it is ranked right, 2N, are whole
-numbers, which 16 or 32 bits hold. Each row adds to the part of the tables that it tests, and all
-that is needed of N/C and its square are sums along rows and columns, some rows at a time.
+numbers of 16 or 32 bits. Each row adds to the part of the tables that it tests, and all that is
+needed of N/C and its square are sums along rows and columns, some rows at a time.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -122,7 +122,7 @@ class LargePairSums(PairSums):
 
 
 def number_type(n_repeats: int) -> type[np.unsignedinteger]:
-    """Whole numbers that hold twice the number of repeats."""
+    """Whole numbers large enough for twice the number of repeats."""
     return np.uint16 if n_repeats <= MOST_SHORT else np.uint32
 
 

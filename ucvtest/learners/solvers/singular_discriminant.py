@@ -3,7 +3,7 @@
 The rule is that of scikit-learn's LinearDiscriminantAnalysis with its solver "svd": features are
 divided by their standard deviations within classes, and directions in which the standard deviation
 that is left is at most `TOLERANCE` are dropped. Many learning sets are decomposed at a time, and
-what is dropped is set to zero.
+dropped directions are set to zero.
 """
 
 from collections.abc import Callable, Iterator
@@ -166,7 +166,7 @@ def _quadratic(features: np.ndarray, moments: _Moments) -> np.ndarray:
         for place in range(moments.counts.shape[1])
     ]
     axes, has_spread = _directions(covariances)
-    # A variance of one in what is dropped, where all distances are zero.
+    # A variance of one in dropped directions, where all distances are zero.
     filled = np.eye(axes.shape[1]) * ~has_spread[:, None]
     scores = np.empty((len(axes), len(features), len(covariances)))
     for place, full_covariance in enumerate(covariances):
