@@ -155,3 +155,37 @@ def test_the_best_set_of_many_learners_is_that_of_all_draws(n_obs, monkeypatch):
     few = MultivariateT(errors.covariance, errors.df, n_draws=4_000)
     assert few.worst(3, 0.05) == pytest.approx(critical, rel=0.05)
     assert few.exceeds_worst(3, critical + 0.3, 0.05)
+
+
+def rules_of_which_some_never_differ():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=60)
+    rules = {f"r{each}": y + rng.normal(size=60) for each in range(14)}
+    rules |= {f"c{each}": y + 1.0 for each in range(4)}
+    losses = uv.Losses.from_predictions(y, rules, loss="squared")
+    return uv.compare_losses(losses, ["hold_out"])
+
+
+def test_pairs_without_an_answer_are_counted():
+    comparison = rules_of_which_some_never_differ()
+    assert "(6 pairs have no p-value)" in comparison.verdict
+    (line,) = (line for line in str(comparison.summary()).splitlines() if "STATUS" in line)
+    assert "hold_out, 6 more pairs: " in line
+
+
+@pytest.mark.parametrize(
+    "key", [("hold_out",), (), "", None, 0, ("hold_out", "r0", "r1", "z"), ["hold_out", "r0", "r1"]]
+)
+def test_other_keys_have_no_result(key):
+    results = rules_of_which_some_never_differ().results
+    assert key not in results
+    assert results.get(key) is None
+    with pytest.raises(KeyError):
+        results[key]
+
+
+def test_rules_that_never_differ_have_simultaneous_intervals():
+    y = np.arange(40) % 2
+    losses = uv.Losses.from_predictions(y, {f"m{each}": y for each in range(3)})
+    comparison = uv.compare_losses(losses, ["hold_out"], correction="simultaneous")
+    assert len(comparison.frame) == 3

@@ -65,8 +65,20 @@ class ResultsOfTests(Mapping[Key, TestResult]):
         }
 
     def __getitem__(self, key: Key) -> TestResult:
+        if key not in self:
+            raise KeyError(key)
+        test, first, second = key
+        return self.by_test[test][first, second]
+
+    def __contains__(self, key: object) -> bool:
+        # No result is made for that.
+        if not (isinstance(key, tuple) and len(key) == 3):
+            return False
         test, *pair = key
-        return self.by_test[test][pair[0], pair[1]]
+        return tuple(pair) in self.by_test.get(test, {})
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} results of {', '.join(self.by_test)}>"
 
     def __iter__(self) -> Iterator[Key]:
         return chain.from_iterable(

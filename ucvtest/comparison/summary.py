@@ -1,6 +1,7 @@
 """A comparison in words and tables."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from string import ascii_uppercase
@@ -162,27 +163,31 @@ def _of_pairs(comparison: ComparisonFields, test: str, alpha: float) -> str:
     columns, adjusted = comparison.columns[test], comparison.adjusted_pvalues
     pvalues = np.array([adjusted[test, *pair] for pair in columns.pairs])
     n_found = int((pvalues <= alpha).sum())
+    posteriors = zip(pvalues, columns.values("posterior"), strict=True)
+    missing = sum(math.isnan(pvalue) and posterior is None for pvalue, posterior in posteriors)
     # Of more, the smallest p-values are those that are shown.
     if n_found > MOST_SHOWN:
-        return f"finds differences in {n_found} of {len(columns)} pairs, which are in its frame"
+        return (
+            f"finds differences in {n_found} of {len(columns)} pairs, which are in its frame"
+            f"{_without_pvalue(missing)}"
+        )
     findings = [
         _finding(result, adjusted[key], key[1:], alpha)
         for key, result in comparison.shown_results.items()
         if key[0] == test
     ]
     kinds = set(findings)
-    if len(kinds) == 1 and not kinds.isdisjoint(NOTHING):
+    if len(kinds) == 1 and not kinds.isdisjoint(NOTHING) and missing in (0, len(columns)):
         return _verb(findings[0], 1)
     claims = [finding for finding in findings if finding not in NOTHING]
-    pairs_text = _verb(", ".join(claims) or NO_DIFFERENCE, 1)
-    missing = findings.count(NO_PVALUE)
-    if len(columns) > MOST_SHOWN and columns.first.posterior is None:
-        missing = int(np.isnan(pvalues).sum())
-    if not missing:
-        return pairs_text
-    return (
-        f"{pairs_text} ({'one pair has' if missing == 1 else f'{missing} pairs have'} no p-value)"
-    )
+    return f"{_verb(', '.join(claims) or NO_DIFFERENCE, 1)}{_without_pvalue(missing)}"
+
+
+def _without_pvalue(number: int) -> str:
+    """How many pairs have no answer, in brackets; nothing where all have one."""
+    if not number:
+        return ""
+    return f" ({'one pair has' if number == 1 else f'{number} pairs have'} no p-value)"
 
 
 def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: float) -> str:
@@ -304,6 +309,7 @@ def _statements(comparison: ComparisonFields) -> list[tuple[str, str]]:
             statements.append(("Posterior", f"{test_and_pair}: {posterior_text}"))
         if result.status != "ok":
             statements.append(("STATUS", f"{test_and_pair}: {result.status}"))
+    statements += _statuses_not_shown(comparison)
     if len(comparison.pairs) > 1:
         # For two learners it repeats the verdict of their test.
         for test, joint in comparison.joint.items():
@@ -337,6 +343,22 @@ def _loss_or_score(comparison: ComparisonFields) -> str:
     return kind_in_words(comparison.settings.get("loss"), rises=rises)
 
 
+def _statuses_not_shown(comparison: ComparisonFields) -> list[tuple[str, str]]:
+    """Why pairs have no answer whose results are in the frame alone."""
+    statements = []
+    for test, columns in comparison.columns.items():
+        statuses = Counter(
+            status
+            for pair, status in zip(columns.pairs, columns.values("status"), strict=True)
+            if status != "ok" and (test, *pair) not in comparison.shown_results
+        )
+        statements += [
+            ("STATUS", f"{test}, {count} more pair{'s' if count > 1 else ''}: {status}")
+            for status, count in statuses.items()
+        ]
+    return statements
+
+
 def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
     """One table of tests for two learners; one table of pairs for each test of more."""
     if len(comparison.pairs) == 1:
@@ -348,7 +370,9 @@ def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
         method = columns.first.method
         title = f"{test}: {method}"
         if len(keys) < len(columns):
-            title += f" ({len(keys)} of {len(columns)} pairs, of the smallest p-values)"
+            no_pvalues = columns.first.posterior is not None
+            which = "the first" if no_pvalues else "of the smallest p-values"
+            title += f" ({len(keys)} of {len(columns)} pairs, {which})"
         grids.append(
             _grid(comparison, keys, [pair_text(comparison, key[1:]) for key in keys], alpha, title)
         )

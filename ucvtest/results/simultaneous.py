@@ -285,7 +285,9 @@ def _level(result: ResultFields, critical: float, df: float) -> float:
     result_df = None if normal else df if math.isnan(result.df) else result.df
     result_df = None if result_df is not None and math.isinf(result_df) else result_df
     tail = ReferenceDistribution(result_df).sf(critical)
-    return 2 * tail if result.alternative == "two-sided" else tail
+    level = 2 * tail if result.alternative == "two-sided" else tail
+    # Learners that never differ have the critical value 0, and no level is 1.
+    return min(level, math.nextafter(1.0, 0.0))
 
 
 def _within_bounds(simulated: np.ndarray, pvalues: np.ndarray) -> list[float]:
