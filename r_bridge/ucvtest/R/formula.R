@@ -5,7 +5,8 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
   if (length(formula) != 3L)
     stop_user("'formula' must have a response: write  response ~ terms")
   written_formula <- formula
-  formula <- without_smooths(formula)
+  kept <- without_removed(formula, data)
+  formula <- without_smooths(kept)
   where <- if (is.null(written)) "formula" else "data"
   group <- group_in_data(groups, data, formula)
   # The patient's number is no feature of the patient.
@@ -47,14 +48,30 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
     name = name, where = where, columns = features, single = all(attr(terms, "order") == 1L),
     response = response, formula = full,
     # With the response as a column, as `full` has it.
-    smooths = if (!identical(formula, written_formula)) {
-      written_formula[[2L]] <- full[[2L]]
-      written_formula
+    smooths = if (!identical(formula, kept)) {
+      kept[[2L]] <- full[[2L]]
+      kept
     },
-    as_factor = paste(written_as_factor(formula[[2L]]), "~", deparse1(formula[[3L]])),
+    as_factor = paste(written_as_factor(formula[[2L]]), "~", deparse1(written_formula[[3L]])),
     data = droplevels(variables[frame[["(ucvtest_row)"]], , drop = FALSE]))
   default(x, model.response(frame), groups = frame[["(groups)"]],
           weights = frame[["(weights)"]], ...)
+}
+
+# A variable that "-" removes stays in the model frame, where learners of tables would find it: the
+# terms that are left, written out.
+without_removed <- function(formula, data) {
+  # As model.frame() takes them.
+  if (is.array(data) && !is.object(data)) return(formula)
+  if (is.object(data) && !is.environment(data)) data <- as.data.frame(data)
+  terms <- terms(formula, data = data)
+  factors <- attr(terms, "factors")
+  if (!length(factors) || !is.null(attr(terms, "offset"))) return(formula)
+  in_terms <- rowSums(factors != 0L) > 0
+  in_terms[attr(terms, "response")] <- TRUE
+  if (all(in_terms)) return(formula)
+  stats::reformulate(attr(terms, "term.labels"), formula[[2L]],
+                     intercept = attr(terms, "intercept") == 1L, env = environment(formula))
 }
 
 # Terms such as s(age) are instructions for mgcv::gam(): others get the variables in them.

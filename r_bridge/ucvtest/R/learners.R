@@ -236,8 +236,10 @@ mlr3_learner <- function(learner, sample) {
   classes <- if (!is.numeric(sample$response)) classes_of(sample)
   as_task <- getExportedValue(package, if (is.null(classes)) "as_task_regr" else "as_task_classif")
   source <- formula_and_data(sample)
+  # A task has no formula: all its other columns are features.
+  features <- source$data[intersect(names(source$data), all.vars(source$formula[[3L]]))]
   function(learning, testing, y, output) {
-    data <- source$data
+    data <- features
     data[[source$response]] <- if (is.null(classes)) y else factor(as.character(y), classes)
     task <- as_task(data, target = source$response)
     own <- learner$clone(deep = TRUE)

@@ -283,18 +283,21 @@ def test_learners_of_mlr3_go_by_their_documented_methods(
     library = stub_package(tmp_path, "mlr3", "0.14.0", MLR3_STUB)
     code = """
         two <- droplevels(subset(iris, Species != "setosa"))
-        run <- function(learner, ...) {
+        run <- function(learner, formula = Species ~ Sepal.Width + Petal.Width, ...) {
           set.seed(1)
-          found <- ucvtest::hold_out_test(Species ~ Sepal.Width + Petal.Width, two, learner, ...)
+          found <- ucvtest::hold_out_test(formula, two, learner, ...)
           c(found$estimate, found$stderr)
         }
         for (loss in c("zero_one", "log"))
           cat(all.equal(run(mlr3::lrn(), loss = loss), run("MASS::lda", loss = loss)), "")
+        # Neither the response nor a variable that the formula removes is a feature.
+        some <- factor(Species) ~ . - Petal.Length
+        cat(all.equal(run(mlr3::lrn(), some, loss = "log"), run("MASS::lda", some, loss = "log")), "")
         cat(ucvtest::hold_out_test(two[1:2], two$Species, mlr3::lrn())$settings$learner)
     """
     libraries = f"{library}{os.pathsep}{r_environment['R_LIBS']}"
     printed = run_script(code, r_environment | {"R_LIBS": libraries})
-    assert printed.endswith("TRUE TRUE classif.lda")
+    assert printed.endswith("TRUE TRUE TRUE classif.lda")
 
 
 @pytest.mark.parametrize(

@@ -371,3 +371,34 @@ test_that("rows without a prediction are counted", {
   expect_match(message_of(hold_out_test(ill ~ age + marker, holes, "glm", loss = "brier")),
                "it returned NA for [0-9]+ of 20 rows of xnew: where these have missing values")
 })
+
+test_that("variables that the formula removes are learnt by nobody", {
+  skip_without_python()
+  leaking <- transform(patients, leak = as.numeric(ill == "yes") + 0.01 * marker)
+  run <- function(formula, learner, data = leaking, ...) {
+    set.seed(2)
+    unname(suppressWarnings(hold_out_test(formula, data, learner, loss = "brier", ...))$estimate)
+  }
+  tree <- function(formula, data) rpart::rpart(formula, data[all.vars(formula)])
+  for (learner in list("ranger", "randomForest", "naiveBayes", "rpart", "MASS::lda", "glm", "gam", tree,
+                       r_learner("nnet", size = 2)))
+    expect_equal(run(ill ~ . - leak, learner), run(ill ~ age + marker + site, learner))
+  expect_equal(run(factor(ill) ~ s(age) + . - leak - age, "ranger"),
+               run(ill ~ age + marker + site, "ranger"))
+  expect_equal(run(ill ~ (age + marker + leak)^2 - leak - age:leak - marker:leak, "ranger"),
+               run(ill ~ age * marker, "ranger"))
+  # Its missing values, units and groups are of no concern either.
+  leaking$leak[1:9] <- NA
+  expect_equal(run(ill ~ . - leak, "lda", na.action = na.omit), run(ill ~ ., "lda", patients))
+  leaking$leak <- Sys.Date()
+  expect_equal(run(ill ~ . - leak, "ranger"), run(ill ~ ., "ranger", patients))
+  leaking$leak <- rep(1:30, 2)
+  expect_equal(run(ill ~ . - leak, "ranger", groups = "leak"),
+               run(ill ~ ., "ranger", patients, groups = leaking$leak))
+  times <- survival::Surv(patients$age, patients$ill == "yes")
+  concordance <- function(formula) {
+    set.seed(2)
+    hold_out_test(formula, transform(patients, leak = -age), "ranger", metric = "harrell")$estimate
+  }
+  expect_equal(concordance(times ~ . - leak - age - ill), concordance(times ~ marker + site))
+})
