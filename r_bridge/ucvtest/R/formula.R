@@ -40,12 +40,15 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
   x <- design_matrix(terms, frame)
   name <- paste(c(deparse1(written_formula), if (!is.null(written)) c("in", deparse1(written))),
                 collapse = " ")
+  # Terms such as poly(age, 2) are several columns each, which only a matrix has.
+  single <- all(attr(terms, "order") == 1L) &&
+    all(vapply(features, function(column) is.null(dim(column)), NA))
   # A learner that takes a formula gets the variables as they are in the data, factors included.
   response <- if (is.symbol(formula[[2L]])) as.character(formula[[2L]]) else ".response"
   full <- stats::formula(terms)
   full[[2L]] <- as.name(response)
   attr(x, "source") <- list(
-    name = name, where = where, columns = features, single = all(attr(terms, "order") == 1L),
+    name = name, where = where, columns = features, single = single,
     response = response, formula = full,
     # With the response as a column, as `full` has it.
     smooths = if (!identical(formula, kept)) {

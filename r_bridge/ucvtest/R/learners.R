@@ -183,9 +183,10 @@ plain_features <- function(x, sparse) {
   x
 }
 
-# The classes, the positive one last.
+# The classes in the order of the levels, of two the positive one last.
 classes_of <- function(sample) {
   classes <- or_else(sample$labels, as.character(sort(unique(sample$y))))
+  if (length(classes) > 2L) return(classes)
   positive <- as.character(sample$pos_label)
   c(setdiff(classes, positive), positive)
 }
@@ -330,12 +331,15 @@ in_session <- function(name, learn, sample) {
     if (!is.null(.session$workers)) list(many = guarded(shared_out(one_fit))))
 }
 
-# Three classes or more, in the order in which Python has columns for them; none of two.
+# Three classes or more, in the order in which Python has columns for them, one that the user names
+# last; none of two.
 several_classes <- function(sample) {
   if (is_survival(sample$response)) return(NULL)
   classes <- if (is.null(sample$labels)) sort(unique(sample$y))
              else sort(sample$labels, method = "radix")
-  if (length(classes) > 2L) as.character(classes)
+  if (length(classes) <= 2L) return(NULL)
+  positive <- as.character(sample$pos_label)
+  c(setdiff(as.character(classes), positive), positive)
 }
 
 # Functions that classify return a factor of labels that are numbers. Many others take numbers such

@@ -109,7 +109,10 @@ as_probabilities <- function(value, classes, y = NULL) {
     value <- array(value, dim(value)[1:2], dimnames(value)[1:2])
   if (length(dim(value)) != 2L || ncol(value) == 1L) {
     value <- one_column(value)
-    return(if (is.numeric(value) && length(classes) == 2L) value)
+    if (length(classes) == 2L || !is.numeric(value)) return(if (is.numeric(value)) value)
+    # Of one row some return a vector.
+    if (length(value) != length(classes) || !all(classes %in% names(value))) return(NULL)
+    value <- matrix(value, 1L, dimnames = list(NULL, names(value)))
   }
   if (all(classes %in% colnames(value))) of_classes(value, classes)
 }

@@ -402,3 +402,35 @@ test_that("variables that the formula removes are learnt by nobody", {
   }
   expect_equal(concordance(times ~ . - leak - age - ill), concordance(times ~ marker + site))
 })
+
+test_that("terms of several columns are taken from the model matrix", {
+  skip_without_python()
+  run <- function(formula, learner) {
+    set.seed(2)
+    unname(hold_out_test(formula, patients, learner, loss = "brier")$estimate)
+  }
+  parts <- with(patients, cbind(poly(age, 2), splines::ns(marker, 2), site == "south", site == "west"))
+  colnames(parts) <- letters[1:6]
+  for (learner in list("ranger", "randomForest", "naiveBayes"))
+    expect_equal(run(ill ~ poly(age, 2) + splines::ns(marker, 2) + site, learner),
+                 run(ill ~ parts, learner))
+})
+
+test_that("test sets of one row have a probability of each of three classes", {
+  skip_without_python()
+  heights <- transform(iris, size = cut(Sepal.Length, c(4, 5.2, 6.2, 8), c("short", "medium", "tall")))
+  by_hand <- function(x, y, xnew) {
+    fit <- MASS::polr(y ~ ., data.frame(x, y = y))
+    matrix(predict(fit, data.frame(xnew), type = "probs"), nrow(xnew),
+           dimnames = list(NULL, levels(y)))
+  }
+  rows <- list(71, 103)
+  loss <- function(learner, testing = rows, ...)
+    evaluate_learners(size ~ Sepal.Width + Petal.Width, heights, learner, own_folds(testing), loss = "log",
+                      ...)$means
+  expect_equal(c(loss("polr")), c(loss(by_hand)))
+  expect_true(all(is.finite(loss("multinom"))))
+  # Naming a class changes neither the order of the levels nor whose probability it is.
+  for (positive in c("short", "medium")) for (learner in list("polr", by_hand))
+    expect_equal(c(loss(learner, positive = positive)), c(loss(by_hand)))
+})
