@@ -31,8 +31,6 @@ print.ucvtest_r_learner <- function(x, ...) {
 
 # What Python needs for a learner: its short name, or its R function and how to write it.
 as_learner <- function(learner, argument, expression, sample) {
-  if (!is.null(.session$workers) && !is.character(learner))
-    .session$workers$share(globals_of(learner, sample$source$formula, sample$source$smooths))
   if (is.character(learner) && length(learner) == 1L && !is.na(learner)) {
     # Names with a package, and those of packages that this one knows, are R's.
     if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]]) &&
@@ -40,6 +38,8 @@ as_learner <- function(learner, argument, expression, sample) {
     if (learner %in% jitted_too) return(jitted_learner(learner, sample))
     learner <- r_learner(learner)
   }
+  if (!is.null(.session$workers))
+    .session$workers$share(globals_of(learner, sample$source$formula, sample$source$smooths))
   if (is.function(learner)) learner <- or_else(by_known_name(learner, expression), learner)
   if (inherits(learner, "ucvtest_r_learner")) return(in_session(
     learner$name, learn_function(learner$f, learner$arguments, argument, sample), sample))

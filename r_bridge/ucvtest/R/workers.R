@@ -29,8 +29,9 @@ is_future_plan <- function(value)
 # Workers are two functions: `run` applies a function to each element of a list, and `share` hands over
 # global variables by name.
 cluster_workers <- function(cluster) {
-  set_up <- function(paths, packages) {
+  set_up <- function(paths, packages, options) {
     .libPaths(paths)
+    options(options)
     loadNamespace("ucvtest")
     for (package in packages) suppressWarnings(suppressPackageStartupMessages(
       require(package, character.only = TRUE, quietly = TRUE)))
@@ -38,7 +39,7 @@ cluster_workers <- function(cluster) {
   }
   # With this package's namespace the workers would load it before they know where it is.
   environment(set_up) <- baseenv()
-  parallel::clusterCall(cluster, set_up, .libPaths(), attached_packages())
+  parallel::clusterCall(cluster, set_up, .libPaths(), attached_packages(), options_of_models())
   list(run = function(values, f) parallel::parLapply(cluster, values, f),
        share = function(globals)
          parallel::clusterExport(cluster, names(globals), list2env(globals, parent = emptyenv())))
@@ -49,16 +50,23 @@ future_workers <- function() {
   package <- "future"
   of_future <- function(name) getExportedValue(package, name)
   shared <- list()
+  of_part <- quote({
+    options(.ucvtest_options)
+    lapply(.ucvtest_values, .ucvtest_fit)
+  })
   run <- function(values, f) {
     parts <- parallel::splitIndices(length(values), min(of_future("nbrOfWorkers")(), length(values)))
     futures <- lapply(parts, function(part)
-      of_future("future")(quote(lapply(.ucvtest_values, .ucvtest_fit)), substitute = FALSE, seed = NULL,
-                          packages = attached_packages(), globals = c(shared, list(
-                            .ucvtest_values = values[part], .ucvtest_fit = f))))
+      of_future("future")(of_part, substitute = FALSE, seed = NULL, packages = attached_packages(),
+                          globals = c(shared, list(.ucvtest_options = options_of_models(),
+                                                   .ucvtest_values = values[part], .ucvtest_fit = f))))
     do.call(c, lapply(futures, of_future("value")))
   }
   list(run = run, share = function(globals) shared[names(globals)] <<- globals)
 }
+
+# What decides how R's modelling functions read factors and missing values.
+options_of_models <- function() options()[c("contrasts", "na.action")]
 
 # In the order in which they were attached.
 attached_packages <- function() sub("^package:", "", grep("^package:", rev(search()), value = TRUE))
@@ -75,6 +83,8 @@ globals_of <- function(...) {
     visit(value)
   }
   visit <- function(value) {
+    # Its function may be a name, or code as text.
+    if (inherits(value, "ucvtest_r_learner") && is.character(value$f)) reads(as_code(value$f))
     if (inherits(value, "ucvtest_r_learner") || is.list(value) && !is.object(value))
       return(for (part in unclass(value)) visit(part))
     if (inherits(value, "formula")) return(reads(value))
@@ -98,6 +108,8 @@ globals_of <- function(...) {
   }
   found
 }
+
+as_code <- function(text) tryCatch(str2lang(text), error = function(e) NULL)
 
 # Fits on workers: values, warnings and errors come back as values.
 shared_out <- function(one_fit) {

@@ -434,3 +434,44 @@ test_that("test sets of one row have a probability of each of three classes", {
   for (positive in c("short", "medium")) for (learner in list("polr", by_hand))
     expect_equal(c(loss(learner, positive = positive)), c(loss(by_hand)))
 })
+
+test_that("workers have what learners by name and formulas read, and the options of models", {
+  skip_on_cran()
+  skip_without_python()
+  cluster <- parallel::makePSOCKcluster(2)
+  on.exit(parallel::stopCluster(cluster))
+  evalq(envir = globalenv(), {
+    ucvtest_square <- function(v) v^2
+    ucvtest_helper <- function(x, y) glm(y ~ x, binomial)
+    ucvtest_fit <- function(x, y) structure(list(fit = ucvtest_helper(x, y)), class = "ucvtest_named")
+    predict.ucvtest_named <- function(object, newdata, ...)
+      stats::plogis(drop(cbind(1, newdata) %*% stats::coef(object$fit)))
+  })
+  made <- c("ucvtest_square", "ucvtest_helper", "ucvtest_fit", "predict.ucvtest_named")
+  on.exit(rm(list = made, envir = globalenv()), add = TRUE)
+  contrasts <- options(contrasts = c("contr.helmert", "contr.poly"))
+  on.exit(options(contrasts), add = TRUE)
+  run <- function(...) {
+    set.seed(4)
+    unname(suppressWarnings(corrected_t_test(..., design = 3, loss = "brier"))$estimate)
+  }
+  squared <- as.formula("ill ~ ucvtest_square(age) + marker", globalenv())
+  one <- run(squared, patients, "glm", "rpart")
+  numbers_of <- as.matrix(patients[1:2])
+  fit <- run(numbers_of, patients$ill, r_learner("ucvtest_fit"))
+  # A penalty of the coefficients, so that the contrasts matter.
+  penalised <- r_learner("nnet::nnet", size = 1, decay = 1)
+  coded <- run(ill ~ site, patients, penalised)
+  before <- future::plan(future::cluster, workers = cluster)
+  on.exit(future::plan(before), add = TRUE, after = FALSE)
+  for (jobs in list(cluster, future::plan())) {
+    if (inherits(jobs, "FutureStrategy"))
+      parallel::clusterEvalQ(cluster, {
+        rm(list = ls(globalenv()), envir = globalenv())
+        options(contrasts = c("contr.treatment", "contr.poly"))
+      })
+    expect_equal(run(squared, patients, "glm", "rpart", n_jobs = jobs), one)
+    expect_equal(run(numbers_of, patients$ill, r_learner("ucvtest_fit"), n_jobs = jobs), fit)
+    expect_equal(run(ill ~ site, patients, penalised, n_jobs = jobs), coded)
+  }
+})
