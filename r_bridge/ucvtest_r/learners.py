@@ -300,6 +300,7 @@ def _as_vector(values: Any) -> np.ndarray:
 
 
 def _positions(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    _refuse_missing(values)
     same_kind = (values.dtype.kind in "iuf") == (classes.dtype.kind in "iuf")
     matches = np.equal.outer(values, classes) if same_kind else np.zeros((len(values), 1), bool)
     unknown = ~matches.any(axis=1)
@@ -312,13 +313,7 @@ def _positions(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def _numbers(values: np.ndarray, output: str) -> np.ndarray:
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        n_rows = int(np.isnan(values.reshape(len(values), -1)).any(axis=1).sum())
-        raise ValueError(
-            f"it returned NA for {n_rows} of {len(values)} rows of xnew: where these have missing "
-            "values, leave them out (na.action = na.omit with a formula), or impute them inside "
-            "the learner"
-        )
+    _refuse_missing(values)
     if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
         raise ValueError(
             "it must return finite numbers for this loss"
@@ -326,6 +321,20 @@ def _numbers(values: np.ndarray, output: str) -> np.ndarray:
         )
     return values.astype(float)
 
+
+def _refuse_missing(values: np.ndarray) -> None:
+    missing = values == _NA_TEXT if values.dtype.kind == "U" else values != values
+    if missing.any():
+        n_rows = int(missing.reshape(len(values), -1).any(axis=1).sum())
+        raise ValueError(
+            f"it returned NA for {n_rows} of {len(values)} rows of xnew: where these have missing "
+            "values, leave them out (na.action = na.omit with a formula), or impute them inside "
+            "the learner"
+        )
+
+
+_NA_TEXT = "NA_character_"
+"""What a missing label is called in an array of text."""
 
 # R's numbers for the types logical, integer, double and character.
 _ATOMIC = (10, 13, 14, 16)

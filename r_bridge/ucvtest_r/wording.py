@@ -81,7 +81,7 @@ def _from_one(found: re.Match[str]) -> str:
 
 COUNTED = (
     r"\bon split \d+(?: for observation \d+)?|\bfor split \d+\b|\bsplit \d+ of the design\b|"
-    r"\b(?:row numbers|nor a place) from 0 to \d+|\bin repeat \d+\b|\brepeat \d+(?= has NaN)|"
+    r"\b(?:row numbers|nor a position) from 0 to \d+|\bin repeat \d+\b|\brepeat \d+(?= has NaN)|"
     r"\b(?:at|in) row \d+(?= for observation|, column)|(?<=for )(?:the tested )?observation \d+\b"
 )
 """Texts with numbers that Python counts from 0."""
@@ -156,7 +156,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # "learner lda failed on split 0: ValueError: ..."
     (r"(failed on split \d+: )(?:\w+(?:Error|Exception|Warning): )?", r"\1"),
     (COUNTED, _from_one),
-    (r"\bnor a place from\b", "nor a number from"),
+    (r"\bnor a position from\b", "nor a number from"),
     (
         rf"\b(?:Losses\.)?(?P<name>{'|'.join(R_CONSTRUCTORS)})\b(?:\((?P<argument>\w+)=\))?",
         _constructor,

@@ -103,7 +103,12 @@ response <- function(y, positive, metric = NULL) {
     named = !is.null(positive) || says_positive(sort(unique(as.vector(y))))))
   classes <- classes_in_order(y)
   named <- !is.null(positive) || says_positive(classes)
-  if (!is.null(positive)) positive <- as.character(positive)
+  if (!is.null(positive)) {
+    positive <- as.character(positive)
+    if (!positive %in% classes)
+      stop_user("positive = \"", positive, "\" is not one of the labels ",
+                paste(sQuote(classes, FALSE), collapse = ", "))
+  }
   # The second level is the positive class, wherever the alphabet would put it.
   else if (length(classes) == 2L) positive <- classes[2L]
   list(values = as.character(y), labels = classes, pos_label = positive, named = named)

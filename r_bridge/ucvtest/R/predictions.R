@@ -161,6 +161,9 @@ or_else <- function(value, other) if (is.null(value)) other else value
 # Numbers on the scale of the response, wherever predict() is on another one by default; checked
 # where it is given what was learnt from.
 predicted_numbers <- function(fitted, data, output, learnt, predict_type) {
+  if (output != "label" && inherits(fitted, "multinom"))
+    stop("multinom() learns labels, and y has numbers: make y a factor, as in factor(y) ~ ., or use ",
+         "\"lm\" or another regression for amounts", call. = FALSE)
   # Scores only rank, and the link keeps apart what rounds to the same response.
   if (output == "score" && is.null(predict_type)) return(one_column(predict(fitted, data)))
   found <- if (is.null(predict_type)) response_type(fitted) else list(type = predict_type, known = TRUE)

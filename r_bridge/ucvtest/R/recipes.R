@@ -237,6 +237,10 @@ completed <- function(arguments, fit, of_labels, n_classes) {
     package %in% loadedNamespaces() &&
       any(vapply(names, function(name) identical(fit, getExportedValue(package, name)), NA))
   if (is_one_of(c("nnet", "multinom"), "nnet") && is.null(arguments$trace)) arguments$trace <- FALSE
+  # Without it a network returns numbers from 0 to 1 alone.
+  kinds <- c("linout", "entropy", "softmax", "censored")
+  if (!of_labels && is_one_of("nnet", "nnet") && !any(kinds %in% names(arguments)))
+    arguments$linout <- TRUE
   if (of_labels && is_one_of("lm", "stats"))
     stop("lm() learns numbers, and y has labels: use \"glm\" or another classifier", call. = FALSE)
   binomial <- is_one_of("glm", "stats") || is_one_of(c("gam", "bam"), "mgcv")

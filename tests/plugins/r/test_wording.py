@@ -31,7 +31,7 @@ PYTHON_OBJECTS = (
 )
 """Objects of Python's packages, its values and its types."""
 
-FROM_0 = r"\b(?:row|split|observation|place) 0\b|\b(?:numbers|place|numbered) from 0\b"
+FROM_0 = r"\b(?:row|split|observation|place) 0\b|\b(?:numbers|place|position|numbered) from 0\b"
 """Counting as Python does, where 0 is filled in."""
 
 NOT_REACHED = {

@@ -182,6 +182,8 @@ test_that("predictions that cannot be used are refused", {
     "predict(fit, xnew)$class"), fixed = TRUE)
   expect_match(message_for(function(x, y, xnew) rep(NA_real_, nrow(xnew)), loss = "log",
                            positive = "versicolor"), "it returned NA for 31 of 31 rows of xnew")
+  expect_match(message_for(function(x, y, xnew) c(NA, rep("virginica", nrow(xnew) - 1))),
+               "it returned NA for 1 of 31 rows of xnew")
   expect_match(message_for(function(x, y, xnew) rep(Inf, nrow(xnew)), loss = "log",
                            positive = "versicolor"), paste(
     "it must return finite numbers for this loss",
@@ -248,7 +250,7 @@ test_that("learners of losses are counted from 1", {
   expect_equal(message_of(hold_out_test(losses, 1, 3)),
                "'other' must be the name of a learner, or a number from 1 to 2, got 3")
   expect_match(message_of(hold_out_test(losses, "a", "c")), fixed = TRUE,
-               "learner 'c' is none of a, b, nor a number from 1 to 2")
+               "learner 'c' is neither one of a, b nor a number from 1 to 2")
   expect_equal(message_of(compare_learners(x, y, c("lda", "knn:5"), "corrected_t", baseline = 3)),
                "'baseline' must be the name of a learner, or a number from 1 to 2, got 3")
   against_first <- compare_learners(x, y, c("lda", "knn:5"), "corrected_t", baseline = 1)

@@ -475,3 +475,16 @@ test_that("workers have what learners by name and formulas read, and the options
     expect_equal(run(ill ~ site, patients, penalised, n_jobs = jobs), coded)
   }
 })
+
+test_that("packages of labels refuse numbers, and networks learn those beyond 1", {
+  skip_without_python()
+  run <- function(learner, ...) {
+    set.seed(2)
+    unname(hold_out_test(age ~ marker + site, patients, learner, loss = "squared", ...)$estimate)
+  }
+  by_hand <- function(formula, data)
+    nnet::nnet(formula, data, size = 1, decay = 0.1, linout = TRUE, trace = FALSE)
+  expect_equal(run(r_learner("nnet", size = 1, decay = 0.1)), run(by_hand))
+  for (learner in list("multinom", nnet::multinom))
+    expect_match(message_of(run(learner)), "multinom() learns labels, and y has numbers", fixed = TRUE)
+})

@@ -59,7 +59,9 @@ test_that("the positive class is one label, by one name", {
   expect_match(message_of(hold_out_test(risk, truth, "lda", positive = c("Yes", "No"))),
                "'positive' must be the label of one class, got character of length 2")
   skip_without_python()
-  expect_match(message_of(hold_out_test(risk, truth, "lda", positive = "ill")), "^positive ")
+  for (learner in list("lda", "glm"))
+    expect_match(message_of(hold_out_test(risk, truth, learner, positive = "ill")), fixed = TRUE,
+                 "positive = \"ill\" is not one of the labels 'No', 'Yes'")
 })
 
 test_that("a table of folds needs the positive class for its columns", {
