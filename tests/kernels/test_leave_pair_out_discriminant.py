@@ -1,5 +1,7 @@
 """The closed form of linear discriminant analysis, and the Wilcoxon distribution of many pairs."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -43,6 +45,37 @@ def test_equal_rows_of_both_classes_are_tied():
     wrong, tied = count_by_discriminant(X, y)
     assert tied == 2
     assert wrong == naive_counts(X, y)[0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (0.1, 0.3)])
+def test_ties_where_class_means_are_equal_are_those_of_fits(seed, scale, shift, monkeypatch):
+    generator = np.random.default_rng(seed)
+    A, B = generator.integers(-2, 3, size=(2, 18, 2)).astype(float)
+    y = np.arange(72) < 36
+    for X in (np.r_[A, -A, A, -A], np.r_[A, -A, B, -B]):
+        counts = []
+        for pairs in (1000, 10**9):
+            monkeypatch.setattr(pair_errors, "FITTED_PAIRS", pairs)
+            result = uv.LeavePairOutTest(scale * X + shift, y, "lda").fit("wmw")
+            counts.append((result.estimate, result.diagnostics["n_ties"]))
+        assert counts[0] == counts[1]
+
+
+def test_ties_of_one_feature_are_those_of_fractions():
+    generator = np.random.default_rng(11)
+    values, y = generator.integers(0, 3, size=72).tolist(), generator.random(72) < 0.5
+    positive, negative = ([v for v, at in zip(values, y, strict=True) if at == k] for k in (1, 0))
+    wrong = tied = 0
+    for first in positive:
+        for second in negative:
+            between = Fraction(sum(positive) - first, len(positive) - 1) - Fraction(
+                sum(negative) - second, len(negative) - 1
+            )
+            difference = between * (first - second)
+            wrong, tied = wrong + (difference < 0), tied + (difference == 0)
+    X = np.array(values)[:, None]
+    assert count_by_discriminant((X - X.mean()) / X.std(), y) == (wrong, tied)
 
 
 def test_singular_matrices_have_no_closed_form():

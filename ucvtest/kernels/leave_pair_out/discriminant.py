@@ -16,7 +16,7 @@ import numpy as np
 __all__ = ["count_by_discriminant"]
 
 TIE = 1e-11
-"""Difference of two scores, relative to the terms of its sum, that is rounding error."""
+"""Rounding error of a difference of two scores, relative to the products of its vectors."""
 
 WELL_CONDITIONED = 1e-6
 """Smallest share of a variance, or of a determinant, that is left by other directions or pairs."""
@@ -72,6 +72,7 @@ def _count(
     """Wrong and tied pairs of some positives with all negatives."""
     left1, left0 = (size - 1.0 for size in sizes)
     c1, c0 = (size / (size - 1.0) for size in sizes)
+    length = between @ between
     square1 = np.einsum("ij,ij->i", first, first)[:, None]
     square0 = np.einsum("ij,ij->i", second, second)
     along1, along0 = (first @ between)[:, None], second @ between
@@ -85,15 +86,19 @@ def _count(
     determinant = rest1 * rest0 - c1 * c0 * product**2
     if not (determinant > WELL_CONDITIONED).all():
         return None
-    terms = (
-        between @ between + along1 - along0,
-        -step1 / left1,
-        step0 / left0,
-        c1 * rest0 * mean1 * step1 / determinant,
-        c0 * rest1 * mean0 * step0 / determinant,
-        c1 * c0 * product * (mean1 * step0 + mean0 * step1) / determinant,
+    difference = (
+        length
+        + along1
+        - along0
+        - step1 / left1
+        + step0 / left0
+        + c1 * rest0 * mean1 * step1 / determinant
+        + c0 * rest1 * mean0 * step0 / determinant
+        + c1 * c0 * product * (mean1 * step0 + mean0 * step1) / determinant
     )
-    difference = sum(terms[1:], terms[0])
-    size = sum((np.abs(term) for term in terms[1:]), between @ between + np.abs(along1))
-    tied = np.abs(difference) <= TIE * (size + np.abs(along0))
+    # Sums cancel where class means are equal, so rounding errors are relative to the lengths of a,
+    # b and d. The inverse of S' lengthens no vector by more than 1/determinant.
+    size_d, size1, size0 = np.sqrt(length), np.sqrt(square1), np.sqrt(square0)
+    size = (size_d + size1 + size0) * (size_d + size1 / left1 + size0 / left0)
+    tied = np.abs(difference) * determinant <= TIE * size
     return int(((difference < 0) & ~tied).sum()), int(tied.sum())
