@@ -9,6 +9,7 @@ import numpy as np
 from ucvtest.common.execution import Execution, row_batches
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
+from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.batching import squared_distances
@@ -116,6 +117,7 @@ class _OfSmoother(ClusterErrors):
     """Ridge and kernel ridge: scores are a fixed matrix times the labels."""
 
     error_method = "closed form"
+    labelings_at_once = LABELINGS_PER_CALL
 
     def __init__(self, sample: Sample, learner: Ridge | KernelRidge, clusters: Clusters) -> None:
         super().__init__(sample, clusters)
@@ -143,6 +145,7 @@ class _OfNeighbours(ClusterErrors):
     """k nearest neighbours, which do not depend on labels."""
 
     error_method = "closed form"
+    labelings_at_once = LABELINGS_PER_CALL
 
     def __init__(self, sample: Sample, k: int, clusters: Clusters) -> None:
         super().__init__(sample, clusters)

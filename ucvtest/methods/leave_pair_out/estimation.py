@@ -61,7 +61,7 @@ def estimate(
     permuted = options.pvalue == "permutation"
     sizes = errors.sizes(labels)
     if permuted:
-        check_enumeration(options, sizes, errors.error_method, learner)
+        check_enumeration(options, sizes, learner, at_once=errors.labelings_at_once > 1)
     n_permutations = options.n_labelings(sizes) - 1 if permuted else 0
     at_most = options.stop_after is not None
     execution.announce_total((1 + n_permutations) * sizes.n_fits, at_most=at_most)
@@ -116,7 +116,7 @@ def _permutations(
         n_drawn = int(options.n_permutations)
         # Without enough such errors, the sequence ends with the last draw.
         stop_after = n_drawn + 1 if options.stop_after is None else options.stop_after
-        at_once = 1 if options.stop_after and errors.error_method == "fits" else size
+        at_once = 1 if options.stop_after and errors.one_by_one else size
         stopping = BatchSizes(n_drawn, stop_after, size, at_once)
         rng = execution.generator
         batches = _random_labelings(labels, stopping, rng, errors.exchangeable)

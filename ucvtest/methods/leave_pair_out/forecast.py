@@ -9,7 +9,6 @@ from ucvtest.common.execution import Execution
 from ucvtest.evaluation.slow_fits import announce_duration, is_long
 from ucvtest.evaluation.time_budget import decided_fits, rounds_within, warm_up
 from ucvtest.inference.question import Question
-from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions
 from ucvtest.methods.leave_pair_out.pair_errors import FITTING, PairErrors
 
@@ -34,7 +33,7 @@ class Forecast:
 
 def forecast(errors: PairErrors, labels: np.ndarray, options: LeavePairOutOptions) -> Forecast:
     """Time the observed labeling, twice if the first call compiles."""
-    if errors.error_method != "fits":
+    if not errors.one_by_one:
         _seconds(errors, labels)
     sizes = errors.sizes(labels)
     n_labelings = options.n_labelings(sizes)
@@ -61,7 +60,8 @@ def _in_closed_form(errors: PairErrors, labels: np.ndarray, max_seconds: float) 
     def trial(size: int) -> None:
         errors.count(np.tile(labels, (size, 1)), rng)
 
-    warm_up(trial)
+    if not errors.one_by_one:
+        warm_up(trial)
     number = rounds_within([trial], max_seconds, "labeling")
     errors.ties = ties
     return number
@@ -83,7 +83,7 @@ def announce(
         return
     sizes = errors.sizes(labels)
     n_labelings = options.n_labelings(sizes)
-    if is_long(n_labelings * seconds):
+    if is_long(n_labelings * seconds) and not errors.one_by_one:
         # The first call compiled, and many labelings are counted in one.
         seconds = _seconds(errors, labels)
     announce_duration(
@@ -96,8 +96,8 @@ def announce(
 
 
 def _seconds(errors: PairErrors, labels: np.ndarray) -> float:
-    """The time of one labeling, if this number is counted in one call."""
-    size = LABELINGS_PER_CALL if errors.error_method == "closed form" else 1
+    """The time of one labeling, if as many are counted in one call as the method does."""
+    size = errors.labelings_at_once
     ties = errors.ties.copy()
     clock_start = time.perf_counter()
     # A separate generator, so that trials do not change draws.

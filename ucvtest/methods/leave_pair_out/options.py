@@ -36,8 +36,8 @@ MATRICES, MAX_BYTES = 3, 2**31
 MAX_FITS = 5_000_000
 """Most fits for one labeling; with n = 2000 there are a million."""
 
-_MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000}
-"""Most labelings of "exact", by the cost of one labeling."""
+MAX_LABELINGS_AT_ONCE, MAX_LABELINGS = 5_000_000, 20_000
+"""Most labelings of "exact" where a call counts many labelings at once, and otherwise."""
 
 
 @dataclass(frozen=True)
@@ -181,10 +181,11 @@ class LeavePairOutOptions:
 
 
 def check_enumeration(
-    options: LeavePairOutOptions, sizes: Sizes, error_method: str, learner: str
+    options: LeavePairOutOptions, sizes: Sizes, learner: str, *, at_once: bool
 ) -> None:
-    """Refuse more labelings than the learner allows; `error_method` as in `PairErrors`."""
-    n_labelings, most_labelings = options.n_labelings(sizes), _MAX_LABELINGS[error_method]
+    """Refuse more labelings than the learner allows; `at_once` if a call counts many of them."""
+    n_labelings = options.n_labelings(sizes)
+    most_labelings = MAX_LABELINGS_AT_ONCE if at_once else MAX_LABELINGS
     if options.n_permutations == "exact" and n_labelings > most_labelings:
         raise ValueError(
             f"n_permutations='exact' needs {n_labelings} labelings with {sizes.n_pairs} pairs "
@@ -206,8 +207,8 @@ def check_size(n_obs: int, n_fits: int, *, closed_form: bool) -> None:
         )
     if not closed_form and n_fits > MAX_FITS:
         raise ValueError(
-            f"LeavePairOutTest needs {n_fits} fits for the observed labels alone, one for each "
-            f"pair, but {MAX_FITS} are the limit: {instead}, or a learner with a closed form "
+            f"LeavePairOutTest needs {n_fits} fits for one labeling alone, one for each pair, "
+            f"but {MAX_FITS} are the limit: {instead}, or a learner with a closed form "
             "(ridge, kernel_ridge, knn, lda)"
         )
 

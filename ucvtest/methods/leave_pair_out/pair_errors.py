@@ -9,7 +9,11 @@ from ucvtest.common.execution import Execution, row_batches
 from ucvtest.data.sample import Sample
 from ucvtest.designs.structure import pairs_of
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
+from ucvtest.kernels.leave_pair_out import (
+    LABELINGS_PER_CALL,
+    nearest_neighbour_errors,
+    smoother_errors,
+)
 from ucvtest.kernels.leave_pair_out.discriminant import count_by_discriminant
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
@@ -42,10 +46,17 @@ class PairErrors(ABC):
 
     error_method: str
     """"closed form", "jitted fits", "fits" or "given scores"."""
+    labelings_at_once: int = 1
+    """How many labelings a call counts together; 1 if each costs the same alone."""
     ties: Counter[str]
     """How often a learner's rule for ties has decided, if the fits show it."""
     exchangeable: ExchangeableLabels | None = None
     """How labels are permuted, if observations come in clusters."""
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether no labeling gets cheaper with others, and nothing is compiled."""
+        return self.labelings_at_once == 1 and self.error_method != "jitted fits"
 
     def sizes(self, labels: np.ndarray) -> Sizes:
         """Observations and pairs, and the needs of permutations of these labels."""
@@ -96,6 +107,7 @@ class _SmootherErrors(PairErrors):
     """Ridge and kernel ridge: the hat matrix is the same for every labeling."""
 
     error_method = "closed form"
+    labelings_at_once = LABELINGS_PER_CALL
 
     def __init__(self, sample: Sample, learner: Ridge | KernelRidge) -> None:
         self._hat = hat_matrix(learner, sample.matrix, sample.n_obs - 2)
@@ -114,6 +126,7 @@ class _NeighbourErrors(PairErrors):
     """k nearest neighbours: one sort serves every labeling."""
 
     error_method = "closed form"
+    labelings_at_once = LABELINGS_PER_CALL
 
     def __init__(self, nearest: np.ndarray, n_tied: int) -> None:
         self._nearest = nearest
@@ -180,14 +193,16 @@ class _RefittedErrors(PairErrors):
 class _DiscriminantErrors(PairErrors):
     """Linear discriminant analysis: the fits without a pair are changes of the fit to all.
 
-    Labelings whose covariance matrices are nearly singular are fitted.
+    Labelings whose covariance matrices are nearly singular are fitted, which progress counts as
+    labelings in closed form.
     """
 
     error_method = "closed form"
 
     def __init__(self, sample: Sample, learner: Learner, execution: Execution | None) -> None:
         self._features = standardised_features(sample.matrix)
-        self._refitted = _RefittedErrors(sample, learner, execution)
+        uncounted = None if execution is None else execution.trial
+        self._refitted = _RefittedErrors(sample, learner, uncounted)
         self.ties = Counter()
 
     def known(self, labels: np.ndarray) -> bool:
@@ -202,6 +217,7 @@ class _DiscriminantErrors(PairErrors):
         for row, labels in enumerate(labelings):
             known = count_by_discriminant(self._features, labels)
             if known is None:
+                check_size(len(labels), Sizes.of(labels).n_fits, closed_form=False)
                 n_wrong, tied = self._refitted.count(labels[None], rng)
                 known = int(n_wrong[0]), int(tied[0])
             counts[:, row] = known
