@@ -1,13 +1,14 @@
 """The closed form of linear discriminant analysis, and the Wilcoxon distribution of many pairs."""
 
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import ucvtest as uv
-from ucvtest.codes.null_distributions import wilcoxon_null
+from ucvtest.codes.null_distributions import NullDistribution, wilcoxon_null
 from ucvtest.codes.wilcoxon import wilcoxon_shares
 from ucvtest.common.execution import Execution
 from ucvtest.data.sample import make_sample
@@ -172,11 +173,30 @@ def test_large_distributions_are_symmetric_and_have_their_moments():
     null = wilcoxon_null(n, w)
     share, n_pairs = null.probabilities, w * (n - w)
     assert share.dtype == float
-    assert share.sum() == pytest.approx(1, rel=1e-11)
+    assert share.sum() == pytest.approx(1, rel=1e-14)
     np.testing.assert_array_equal(share, share[::-1])
     variance = (share * (null.errors - n_pairs / 2) ** 2).sum()
     assert variance == pytest.approx(n_pairs * (n + 1) / 12, rel=1e-10)
-    assert null.pvalue(n_pairs) == pytest.approx(1)
+    assert null.pvalue(n_pairs) == 1
     critical = null.critical_value(0.05)
     assert null.pvalue(critical) <= 0.05 < null.pvalue(critical + 1)
     assert null.critical_value(1e-320) == -1 or null.pvalue(null.critical_value(1e-320)) <= 1e-320
+
+
+def test_sums_of_probabilities_do_not_exceed_one():
+    null = NullDistribution(np.arange(2.0), np.array([0.5, 0.5 + 1e-15]), sampled=False)
+    assert null.pvalue(1) == 1
+
+
+@pytest.mark.parametrize(("n", "w"), [(250_100, 4), (40_200, 10)])
+def test_rare_classes_are_counted_in_whole_numbers(n, w):
+    """Numbers of few pairs are partitions into parts of at most w."""
+    null = wilcoxon_null(n, w)
+    few = np.zeros(200, dtype=object)
+    few[0] = 1
+    for part in range(1, w + 1):
+        for number in range(part, len(few)):
+            few[number] += few[number - part]
+    at_most = np.cumsum(few)
+    for number in (0, 50, 199):
+        assert null.pvalue(number) == int(at_most[number]) / comb(n, w)

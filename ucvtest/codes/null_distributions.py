@@ -12,6 +12,10 @@ __all__ = ["SETTINGS", "NullDistribution", "sample_errors", "simulated_nulls", "
 WHOLE_NUMBERS = 4_000_000
 """Steps in which a distribution is computed in whole numbers, for a second or two."""
 
+RARE, WHOLE_NUMBERS_OF_RARE = 20, 10_000_000
+"""Size below which a class is rare, and its steps, for some seconds: tilted distributions of few
+observations are not close to normal, so `wilcoxon_shares` has fewer correct digits."""
+
 CELLS_PER_BATCH = 1_000_000
 """Numbers in the largest array of a batch of simulated samples: 8 MB."""
 
@@ -45,7 +49,8 @@ class NullDistribution:
         """P(W <= n_errors); with (count + 1)/(size + 1) for a sample."""
         below = self.counts[self.errors <= n_errors].sum()
         if self.counts.dtype.kind == "f":
-            return float(below)
+            # Probabilities sum to 1 but for rounding errors.
+            return min(float(below), 1.0)
         # Whole numbers are divided with correct rounding, however large they are.
         return (int(below) + self.sampled) / (int(self.counts.sum()) + self.sampled)
 
@@ -71,7 +76,7 @@ def wilcoxon_null(n: int, weight: int) -> NullDistribution:
     """
     w = min(weight, n - weight)
     size = w * (n - w) + 1
-    if size * w > WHOLE_NUMBERS:
+    if size * w > (WHOLE_NUMBERS_OF_RARE if w < RARE else WHOLE_NUMBERS):
         return NullDistribution(np.arange(size, dtype=float), wilcoxon_shares(n, w), sampled=False)
     counts = np.zeros(size, dtype=object)
     counts[0] = 1
