@@ -140,9 +140,9 @@ def test_bars_know_how_many_fits_there_will_be(capsys):
     [
         (
             uv.InfluenceFunctionTest,
-            10_000,
+            24_000,
             ["lda", "majority"],
-            "sums over all pairs: 5000 x 5000 observations need 3.2 GB, but 2.15 GB are the limit",
+            "sums over all pairs: 12000 x 12000 observations need 2.59 GB, but 2.15 GB are",
         ),
         (
             uv.LeavePairOutTest,

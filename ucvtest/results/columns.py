@@ -61,7 +61,7 @@ class ResultColumns:
         )
 
     @classmethod
-    def of(cls, results: "Mapping[tuple[str, str], ResultFields] | ResultColumns") -> Self:
+    def of(cls, results: Mapping[tuple[str, str], ResultFields] | Self) -> Self:
         """The numbers of results that exist; as they are where they are columns already."""
         if isinstance(results, cls):
             return results

@@ -82,7 +82,7 @@ class JointEstimates(ByValue):
         covariance[~has_variance, ~has_variance] = mean_variance
         return MultivariateT(covariance, self.df, self.seed)
 
-    def adjusted(self, results: "Mapping[Pair, TestResult] | ResultColumns") -> list[float]:
+    def adjusted(self, results: Mapping[Pair, TestResult] | ResultColumns) -> list[float]:
         """Step-down p-values of differences; NaN if there is none, which counts as p = 1."""
         columns = ResultColumns.of(results)
         statistics = columns.statistic.copy()
@@ -101,7 +101,7 @@ class JointEstimates(ByValue):
         return _within_bounds(adjusted_pvalues, columns.pvalue)
 
     def critical(
-        self, results: "Mapping[Pair, TestResult] | ResultColumns", alpha: float
+        self, results: Mapping[Pair, TestResult] | ResultColumns, alpha: float
     ) -> Critical:
         """A bound for all studentised errors of these differences, with probability 1 - alpha."""
         columns = ResultColumns.of(results)
@@ -117,7 +117,7 @@ class JointEstimates(ByValue):
         return {}
 
     def intervals(
-        self, results: "Mapping[Pair, TestResult] | ResultColumns", alpha: float
+        self, results: Mapping[Pair, TestResult] | ResultColumns, alpha: float
     ) -> list[tuple[float, float]]:
         """Intervals that all contain their differences with probability 1 - alpha."""
         columns = ResultColumns.of(results)

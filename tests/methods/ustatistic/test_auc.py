@@ -434,7 +434,7 @@ def test_a_small_class_is_noted():
     [
         ({"learn_size": 1}, {}, r"between 2 and n - 4 = 56 with loss='auc', got 1: use 28"),
         ({"learn_size": 57}, {}, r"between 2 and n - 4 = 56"),
-        ({"learn_size": (35, 3)}, {}, r"35 of 36 negatives .*: use learn_size=\(17, 11\)"),
+        ({"learn_size": (35, 3)}, {}, r"35 of 36 negatives, .*: use learn_size=\(17, 11\)"),
         ({"learn_size": (3, 0)}, {}, "0 of 24 positives"),
         ({"learn_size": "half"}, {}, "a pair of them, negatives first"),
         ({"learn_size": (1, 2, 3)}, {}, "a pair of them, negatives first"),

@@ -59,7 +59,7 @@ def test_fewer_fits_than_three_pairs_are_refused_before_the_first():
     for learners, least in ((PAIR, 12), (PAIR[:1], 6)):
         test = uv.UStatisticTest(X, Y, *learners)
         for variance in ("auto", "few"):
-            with pytest.raises(ValueError, match=f"takes {least} fits of .* raise max_fits to"):
+            with pytest.raises(ValueError, match=f"at least {least} fits of .* raise max_fits to"):
                 test.fit(variance=variance, max_fits=least - 1)
     with pytest.raises(ValueError, match="variance='few' needs n_pairs of at least 3, got 2"):
         test.fit(2, "few")

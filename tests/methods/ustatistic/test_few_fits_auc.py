@@ -64,7 +64,7 @@ def test_fewer_fits_than_three_pairs_are_refused_before_the_first():
     for learners, least in ((PAIR, 12), (PAIR[:1], 6)):
         test = uv.UStatisticTest(X, Y, *learners, loss="auc")
         for variance in ("auto", "few"):
-            with pytest.raises(ValueError, match=f"takes {least} fits of .* raise max_fits to"):
+            with pytest.raises(ValueError, match=f"at least {least} fits of .* raise max_fits to"):
                 test.fit(variance=variance, max_fits=least - 1)
 
 
@@ -113,7 +113,7 @@ def test_clusters_and_several_classes_answer_at_every_budget(name):
         assert low < result.estimate < high
     for learners, least in ((PAIR, 12), (PAIR[:1], 6)):
         test = uv.UStatisticTest(X, y, *learners, loss="auc", **options)
-        with pytest.raises(ValueError, match=f"takes {least} fits of .* raise max_fits to"):
+        with pytest.raises(ValueError, match=f"at least {least} fits of .* raise max_fits to"):
             test.fit(max_fits=least - 1)
 
 
