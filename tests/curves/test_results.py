@@ -130,7 +130,7 @@ def test_notes_warn_of_few_rows_and_clusters():
         (uv.curves.roc, {"y": Y + 0.5 * np.linspace(0, 1, 30)}, "a curve needs class labels"),
         (uv.curves.roc, {"predictions": {"a": np.where(Y, np.nan, 1)}}, "15 values that are miss"),
         (uv.curves.roc, {"predictions": {"a": np.where(Y, np.inf, 1)}}, "infinite scores"),
-        (uv.curves.roc, {"predictions": {"a": GOOD[:9]}}, "9 values, where 30 are needed"),
+        (uv.curves.roc, {"predictions": {"a": GOOD[:9]}}, "9 values, but 30 are needed"),
         (uv.curves.roc, {"predictions": BOTH | {"c": GOOD}}, "two of them at a time"),
         (uv.curves.roc, {"predictions": {"difference": GOOD}}, "rename it"),
         (uv.curves.roc, {"alpha": 0.7}, "alpha must be a finite number between 1e-06 and 0.5"),
