@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn.linear_model  # noqa: F401  (with it comes rich, which once draws by random)
 
 from tests.support.compiling import compile_quickly, fast_loops
 from tests.support.paths import data_folder

@@ -380,7 +380,7 @@ def test_given_losses_are_tested_as_their_own():
 def test_refused_with_the_reason(scheme, options, sizes, reason):
     X, y = mixed(*sizes)
     test = uv.InfluenceFunctionTest(X, y, "lda", **options)
-    start = f"variance='jackknife' does not exist for scheme='{scheme}', metric='{test.metric}', because "
+    start = f"variance='jackknife' does not exist for scheme='{scheme}', metric='{test.metric}', "
     with pytest.raises(ValueError, match="use one of auto, influence, term_1") as error:
         test.fit(scheme=scheme, variance="jackknife")
     # An alternative only to a remedy, which the bootstrap's reason does not have.
