@@ -74,7 +74,7 @@ class LeavePairOutTest(HypothesisTest):
     so that switching the two held-out labels turns W of the pair into 1 - W. Ridge, kernel ridge
     and nearest neighbours have closed forms, O(n^2) for each labeling, and so has linear
     discriminant analysis of more than 1000 pairs; other learners are fitted n_1 n_0 times for each
-    labeling. Of large samples "wmw" is computed in floating-point numbers, to twelve digits.
+    labeling. Of large samples "wmw" is computed in floating-point numbers, to eleven digits.
 
     With groups, every pair of clusters is left out, and positives of one are compared with
     negatives of the other. Labels are permuted between clusters if each cluster has one label, and
