@@ -56,7 +56,7 @@ class FromCorrect:
         See Also
         --------
         from_predictions : For predictions that are not marked yet, if the right answers are known;
-        with ``loss="score"``, for answers that can be partly right.
+            with ``loss="score"``, for answers that can be partly right.
 
         Notes
         -----
