@@ -94,6 +94,7 @@ function_name <- function(expression) {
 # How a function learns: function(learning, testing, y, output), with row numbers and the response
 # of all rows.
 learn_function <- function(f, arguments, argument, sample) {
+  refuse_values_by_level(arguments, sample)
   if (is.function(f)) f <- or_else(by_known_name(f, quote(f))$f, f)
   if (is.character(f)) {
     of_formula <- formula_function(f)
@@ -181,6 +182,21 @@ plain_features <- function(x, sparse) {
   if (!sparse) x <- dense(x)
   if (is.null(colnames(x))) colnames(x) <- paste0("V", seq_len(ncol(x)))
   x
+}
+
+# Arguments whose values belong to the classes by the order of their levels, whatever their names.
+by_level <- c("prior", "cutoff", "classwt", "class.weights", "class_weights", "sampsize", "parms")
+
+# The positive class comes last for learners, so values in another order would be of the other class.
+refuse_values_by_level <- function(arguments, sample) {
+  used <- intersect(by_level, names(arguments))
+  # Those of svm() go by their names.
+  used <- Filter(function(name) name != "class.weights" || is.null(names(arguments[[name]])), used)
+  if (!length(used) || is.null(sample$labels) || identical(classes_of(sample), sample$labels))
+    return(invisible())
+  ordered <- paste0("\"", classes_of(sample), "\"", collapse = ", ")
+  stop_user("'", used[1L], "' goes by the order of the levels, of which the positive one is last: give ",
+            "the response as factor(y, c(", ordered, ")), and '", used[1L], "' in this order")
 }
 
 # The classes in the order of the levels, of two the positive one last.

@@ -488,3 +488,17 @@ test_that("packages of labels refuse numbers, and networks learn those beyond 1"
   for (learner in list("multinom", nnet::multinom))
     expect_match(message_of(run(learner)), "multinom() learns labels, and y has numbers", fixed = TRUE)
 })
+
+test_that("values by the order of the levels are refused where the positive class is not the last", {
+  skip_without_python()
+  y <- factor(patients$ill, c("yes", "no"))
+  run <- function(y, learner) {
+    set.seed(3)
+    corrected_t_test(patients[1:2], y, learner, "rpart", design = 3, metric = "f1", positive = "yes")
+  }
+  learner <- r_learner("MASS::lda", prior = c(0.9, 0.1))
+  expect_match(message_of(run(y, learner)), paste0(
+    "'prior' goes by the order of the levels, of which the positive one is last: give the response as ",
+    "factor(y, c(\"no\", \"yes\")), and 'prior' in this order"), fixed = TRUE)
+  expect_s3_class(run(factor(y, c("no", "yes")), learner), "htest")
+})
