@@ -6,8 +6,8 @@ distribution tilted by :math:`e^{-tu}`, which is normal but for a little: beyond
 frequencies there is nothing left, and a Fourier sum gives the probabilities within a few standard
 deviations of the tilted mean to eleven digits. Some dozens of tilts suffice for all floating-point
 numbers, up to the median; the rest is its mirror image. A class of few observations has fewer
-correct digits, because its distribution is less smooth: eight for 10 of
-40200, four for 4 of 250100.
+correct digits, because its distribution is less smooth: eight for 10 of 40200, four for 4 of
+250100.
 """
 
 import math

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
-from ucvtest.results.columns import ResultColumns
+from ucvtest.results.columns import Pair, ResultColumns
 from ucvtest.results.result import TestResult
 
 __all__ = ["Key", "Pair", "PairResults", "ResultsOfTests"]
 
-Pair = tuple[str, str]
 Key = tuple[str, str, str]
 
 

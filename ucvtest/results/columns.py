@@ -11,7 +11,9 @@ from ucvtest.results.fields import ResultFields, quiet_interval
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.wald import wald_interval
 
-__all__ = ["PairNumbers", "ResultColumns"]
+__all__ = ["Pair", "PairNumbers", "ResultColumns"]
+
+Pair = tuple[str, str]
 
 NUMBERS = ("estimate", "se", "statistic", "pvalue", "df")
 
@@ -49,7 +51,7 @@ class ResultColumns:
 
     def __init__(
         self,
-        pairs: tuple[tuple[str, str], ...],
+        pairs: tuple[Pair, ...],
         numbers: PairNumbers,
         special: Mapping[int, ResultFields],
         like: ResultFields | None = None,
@@ -61,7 +63,7 @@ class ResultColumns:
         )
 
     @classmethod
-    def of(cls, results: Mapping[tuple[str, str], ResultFields] | Self) -> Self:
+    def of(cls, results: Mapping[Pair, ResultFields] | Self) -> Self:
         """The numbers of results that exist; as they are where they are columns already."""
         if isinstance(results, cls):
             return results

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.equality import ByValue
-from ucvtest.results.columns import ResultColumns
+from ucvtest.results.columns import Pair, ResultColumns
 from ucvtest.results.fields import ResultFields, quiet_interval
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import freeze, from_plain, reading, to_plain
@@ -18,8 +18,6 @@ from ucvtest.stats.simultaneous import Critical, MultivariateT, as_normal
 from ucvtest.stats.wald import Alternative, ReferenceDistribution
 
 __all__ = ["JointEstimates", "JointStatistics"]
-
-Pair = tuple[str, str]
 
 ROUNDING = 1e-12
 """Differences, as a share of what differs, that are rounding error."""

@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 
+from ucvtest.common.padding import next_power_of_two
 from ucvtest.data.groups import Clusters
 from ucvtest.kernels.auc_ustatistic.blocks import LearningSets, Placed
 from ucvtest.kernels.auc_ustatistic.placements import cluster_rank_sums
@@ -62,7 +63,7 @@ def _filled_up(n_rows: int, *, few_shapes: bool) -> int:
     """Rows with those that weigh nothing; many pairs of classes have few shapes to compile."""
     multiple = -(-n_rows // ROWS_OF_SHAPE)
     if few_shapes:
-        multiple = 1 << (multiple - 1).bit_length()
+        multiple = next_power_of_two(multiple)
     return ROWS_OF_SHAPE * multiple
 
 
