@@ -1,7 +1,7 @@
 """Run the commands whose output the pages show, and keep what they print and draw.
 
     python docs/print_again.py                  # lists them, with the seconds they took
-    python docs/print_again.py sequential colon # writes docs/validation/printed/*.txt anew
+    python docs/print_again.py sequential colon # writes docs/validation/printed/*.txt again
     python docs/print_again.py --all            # all of them, as `make reproduce` does
 
 The first line of each file is its command. Pictures go into the folder of the same name. As many
