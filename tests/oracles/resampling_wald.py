@@ -143,31 +143,23 @@ def pairs_of_folds(k):
 # ------------------------------------------------- intervals that agree with McNemar's test
 
 
-def melded_low(b, c, n, tail):
-    """Fay and Lumbard (2021): the lower end for the difference of paired proportions.
+def melded_below(b, c, n, delta):
+    """Fay and Lumbard (2021): the confidence distribution of lower ends for paired proportions.
 
-    The quantile of psi (2 theta - 1), where theta has the lower confidence distribution of the
-    share of b in b + c, and psi the lower one of the share of b + c in n where it multiplies a
-    positive number, the upper one where a negative: found by bisection and adaptive quadrature.
+    The probability of psi (2 theta - 1) <= delta, where theta has the lower confidence distribution
+    of the share of b in b + c, and psi the lower one of the share of b + c in n where it multiplies
+    a positive number, the upper one where a negative: by adaptive quadrature.
     """
     m = b + c
     theta = stats.beta(b, c + 1)
+    psi = stats.beta(m + 1, n - m) if delta < 0 else stats.beta(m, n - m + 1)
 
-    def below(delta):
-        psi = stats.beta(m + 1, n - m) if delta < 0 else stats.beta(m, n - m + 1)
+    def inside(share):
+        return psi.pdf(share) * theta.cdf((1 + delta / share) / 2)
 
-        def inside(share):
-            return psi.pdf(share) * theta.cdf((1 + delta / share) / 2)
-
-        middle = [psi.ppf(q) for q in (1e-6, 0.5, 1 - 1e-6)]
-        points = sorted({abs(delta), 1.0, *(p for p in middle if abs(delta) < p < 1)})
-        total = sum(
-            integrate.quad(inside, *part, epsabs=1e-11, limit=200)[0] for part in pairwise(points)
-        )
-        return total + (psi.cdf(delta) if delta > 0 else 0)
-
-    low, high = -1.0, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if below(middle) < tail else (low, middle)
-    return low
+    middle = [psi.ppf(q) for q in (1e-6, 0.5, 1 - 1e-6)]
+    points = sorted({abs(delta), 1.0, *(p for p in middle if abs(delta) < p < 1)})
+    total = sum(
+        integrate.quad(inside, *part, epsabs=1e-11, limit=200)[0] for part in pairwise(points)
+    )
+    return total + (psi.cdf(delta) if delta > 0 else 0)

@@ -152,10 +152,7 @@ def _tails(alternative: Alternative, alpha: float) -> tuple[float, float]:
 
 
 def _combined_tails(count: int, trials: int, chance: float, alternative: Alternative) -> float:
-    # Takes long to import, and results are read without it.
-    from scipy.stats import binom
-
-    below = float(binom.cdf(count, trials, chance))
+    below = _at_least(trials - count, trials, 1 - chance)
     above = _at_least(count, trials, chance)
     if alternative == "two-sided":
         return min(1.0, 2 * min(below, above))
@@ -163,6 +160,5 @@ def _combined_tails(count: int, trials: int, chance: float, alternative: Alterna
 
 
 def _at_least(count: int, trials: int, chance: float) -> float:
-    from scipy.stats import binom
-
-    return float(binom.sf(count - 1, trials, chance))
+    """The probability of this number of successes or more; SciPy's binomial takes long to import."""
+    return float(betainc(count, trials - count + 1, chance)) if count > 0 else 1.0
