@@ -233,7 +233,7 @@ def test_monte_carlo_errors_are_the_spread_of_repeated_simulations():
 
 def test_hold_out_variances_are_those_of_a_closed_form():
     """theta_2 is unbiased, theta_1 lacks the covariance of losses after the same learning set."""
-    n, n_sets = 10, 5
+    n, n_sets = 10, 2
     sigma_squared, omega = 2 * (1 + 1 / n) ** 2, 2 / n**2
     variance = (sigma_squared + (n - 1) * omega) / (n * n_sets)
     for seed in range(3):

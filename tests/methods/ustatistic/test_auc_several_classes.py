@@ -220,7 +220,7 @@ def test_columns_of_callables_are_in_the_order_of_the_labels(iris):
 
     for options in ({}, {"pos_label": "setosa"}, {"pos_label": "versicolor"}):
         both = [
-            uv.UStatisticTest(X, y, each, loss="auc", backend="sklearn", **options).fit(190, rng=1)
+            uv.UStatisticTest(X, y, each, loss="auc", backend="sklearn", **options).fit(20, rng=1)
             for each in (callable_of, KNeighborsClassifier(5))
         ]
         assert both[0].estimate == both[1].estimate

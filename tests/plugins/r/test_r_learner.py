@@ -41,7 +41,7 @@ pytestmark = pytest.mark.requires_r
 def estimate(learner: object, other: object = None, *, y: object = LABELS, **kwargs: object):
     fit = {name: kwargs.pop(name) for name in ("n_jobs", "rng") if name in kwargs}
     test = uv.UStatisticTest(X, y, learner, other, **kwargs)
-    return test.fit(n_pairs=20, **({"rng": 0} | fit))
+    return test.fit(n_pairs=8, **({"rng": 0} | fit))
 
 
 def test_learners_of_r_learn_survival_times() -> None:
