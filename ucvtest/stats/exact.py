@@ -160,5 +160,6 @@ def _combined_tails(count: int, trials: int, chance: float, alternative: Alterna
 
 
 def _at_least(count: int, trials: int, chance: float) -> float:
-    """The probability of this number of successes or more; SciPy's binomial takes long to import."""
+    """The probability of this number of successes or more."""
+    # SciPy's binomial distribution has the same numbers, and takes long to import.
     return float(betainc(count, trials - count + 1, chance)) if count > 0 else 1.0
