@@ -67,7 +67,9 @@ def _require_data() -> None:
 
 
 def _require_r() -> None:
-    """Skip a test where R or rpy2 is missing, or fail it where UCVTEST_REQUIRE_R=1."""
+    """Skip a test where R or rpy2 is missing or unwanted, or fail it where UCVTEST_REQUIRE_R=1."""
+    if os.environ.get("UCVTEST_WITHOUT_R") == "1":
+        pytest.skip("nothing was set up for R, because UCVTEST_WITHOUT_R=1")
     missing = _missing_for_r()
     if missing and os.environ.get("UCVTEST_REQUIRE_R") == "1":
         pytest.fail(f"UCVTEST_REQUIRE_R=1, but {missing} is missing: run make setup")
