@@ -46,6 +46,9 @@ class RFunctionLearner(SplitLearner):
     asks_for_class : bool
         Whether R does not know which class scores and probabilities are about: where a user's own
         function returns them, and nobody named the positive class.
+    as_classes : str, optional
+        What to do if the numbers of the response are classes, where the function takes them for
+        amounts.
 
     Notes
     -----
@@ -65,12 +68,14 @@ class RFunctionLearner(SplitLearner):
         code: str = "",
         *,
         asks_for_class: bool = False,
+        as_classes: str | None = None,
     ) -> None:
         self._name = name
         self._predict = predict
         self._response = response
         self._many = many
         self._asks_for_class = asks_for_class
+        self._as_classes = as_classes
         self._code = code
 
     @property
@@ -84,7 +89,16 @@ class RFunctionLearner(SplitLearner):
         return self._name
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
-        """Refuse scores of a class that nobody named; all else is known when the function runs."""
+        """Refuse scores of a class that nobody named, and numbers that are classes.
+
+        All else is known when the function runs.
+        """
+        if self._as_classes is not None and output != "number":
+            classes = _listed(sample.classes)
+            raise ValueError(
+                f"learner {self.name} takes numbers for amounts, and here {classes} are classes: "
+                f"{self._as_classes}; or pass loss='squared' if they are amounts"
+            )
         if self._asks_for_class:
             # The levels of a factor name a class, and not the one that the function is about.
             unnamed = replace(sample, positive_named=False)
@@ -343,5 +357,6 @@ _LOGICAL = 10
 
 
 def _listed(values: Sequence[Any] | np.ndarray, most: int = 5) -> str:
-    shown = [str(value) for value in values[:most]]
+    # R writes whole numbers without a fraction.
+    shown = [str(value).removesuffix(".0") for value in values[:most]]
     return ", ".join(shown) + (", ..." if len(values) > most else "")

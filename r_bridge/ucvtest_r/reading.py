@@ -116,6 +116,7 @@ def learner_of(learner: Any, response: Any) -> Any:
             parts.get("many"),
             code,
             asks_for_class="asks" in parts,
+            as_classes=parts["as_classes"][0] if "as_classes" in parts else None,
         )
     return scalar("learner", learner)
 

@@ -224,14 +224,25 @@ by_formula <- function(f, arguments, sample) {
   # Functions of packages make factors of text themselves, but of the rows that they are given.
   if (of_package(environment(f)) && is.data.frame(sample$source$data))
     sample$source$data <- with_factors(sample$source$data)
-  with_data(sample, predicted = predictor(predict_type), fit = function(formula, data) {
+  learn <- with_data(sample, predicted = predictor(predict_type), fit = function(formula, data) {
     if (is_rfsrc(f)) list2env(with_time_and_status(formula, data), environment())
     call <- as.call(c(list(f, quote(formula), data = quote(data)), arguments,
                       if (!is.null(sample$weights)) list(weights = quote(.weights))))
     # Functions such as glm() look for the weights where the formula does, others are given them.
     eval(call, list(formula = formula, data = data), environment(formula))
   })
+  structure(learn, as_classes = if (takes_amounts(f, arguments)) paste0(
+    if (is_function_of(f, "lm", "stats")) "use \"glm\" and ", factor_to_type(sample)))
 }
+
+# Whether a known function takes numbers for amounts, 0 and 1 included.
+takes_amounts <- function(f, arguments) {
+  known <- c(packages_of_formulas[names(packages_of_formulas) != "coxph"], bam = "mgcv")
+  is_known <- any(vapply(names(known), function(name) is_function_of(f, name, known[[name]]), NA))
+  is_known && !is_binomial(arguments$family)
+}
+
+factor_to_type <- function(sample) paste("make y a factor:", sample$as_factor)
 
 parsnip_learner <- function(spec, sample) {
   refuse_weights(sample, class(spec)[1L])
@@ -239,9 +250,10 @@ parsnip_learner <- function(spec, sample) {
   if (inherits(spec, "workflow") && is.null(sample$source))
     stop_user("a workflow names the columns that it learns from and the response: give a formula ",
               "and the data, as in  hold_out_test(response ~ ., data, workflow)")
-  with_data(sample, predicted = parsnip_predictions, function(formula, data) {
+  learn <- with_data(sample, predicted = parsnip_predictions, function(formula, data) {
     if (inherits(spec, "workflow")) fit(spec, data = data) else fit(spec, formula, data = data)
   })
+  structure(learn, as_classes = factor_to_type(sample))
 }
 
 # By the documented methods of mlr3: the learner that was given stays as it is.
@@ -255,7 +267,7 @@ mlr3_learner <- function(learner, sample) {
   source <- formula_and_data(sample)
   # A task has no formula: all its other columns are features.
   features <- source$data[intersect(names(source$data), all.vars(source$formula[[3L]]))]
-  function(learning, testing, y, output) {
+  learn <- function(learning, testing, y, output) {
     data <- features
     data[[source$response]] <- if (is.null(classes)) y else factor(as.character(y), classes)
     task <- as_task(data, target = source$response)
@@ -267,6 +279,7 @@ mlr3_learner <- function(learner, sample) {
     if (length(classes) > 2L && all(classes %in% names(table))) return(of_classes(table, classes))
     probability(table, classes[length(classes)], "predict_type = \"prob\" of the learner")
   }
+  structure(learn, as_classes = factor_to_type(sample))
 }
 
 # `fit` gets a formula and the rows that are learnt from.
@@ -343,7 +356,9 @@ in_session <- function(name, learn, sample) {
   }
   # What a function of the user's own returns may be about either class.
   asks <- isTRUE(attr(learn, "plain")) && !sample$named
+  as_classes <- if (is.numeric(y)) attr(learn, "as_classes")
   c(list(name = name, predict = guarded(one_fit)), if (asks) list(asks = TRUE),
+    if (!is.null(as_classes)) list(as_classes = as_classes),
     if (!is.null(.session$workers)) list(many = guarded(shared_out(one_fit))))
 }
 

@@ -164,6 +164,7 @@ predicted_numbers <- function(fitted, data, output, learnt, predict_type) {
   if (output != "label" && inherits(fitted, "multinom"))
     stop("multinom() learns labels, and y has numbers: make y a factor, as in factor(y) ~ ., or use ",
          "\"lm\" or another regression for amounts", call. = FALSE)
+  if (output %in% c("score", "probability")) refuse_regression(fitted, learnt$y)
   # Scores only rank, and the link keeps apart what rounds to the same response.
   if (output == "score" && is.null(predict_type)) return(one_column(predict(fitted, data)))
   found <- if (is.null(predict_type)) response_type(fitted) else list(type = predict_type, known = TRUE)
@@ -173,6 +174,17 @@ predicted_numbers <- function(fitted, data, output, learnt, predict_type) {
   value <- predicted(data)
   if (!found$known && !is.null(learnt)) refuse_other_scale(fitted, predicted(learnt$x), learnt$y)
   value
+}
+
+# A function of the user's own may have forgotten the family, or that y is a number.
+refuse_regression <- function(fitted, y) {
+  of_amounts <- inherits(fitted, "lm") && !is_binomial(fitted$family) ||
+    inherits(fitted, "rpart") && identical(fitted$method, "anova")
+  if (!of_amounts || length(unique(y)) != 2L) return(invisible())
+  stop("its fit of class '", class(fitted)[1L], "' is a regression of amounts, and here ",
+       paste(sort(unique(y)), collapse = " and "), " are classes: ",
+       if (inherits(fitted, "glm")) "pass family = binomial, or ", "make y a factor; if the regression ",
+       "is meant, give a function(x, y, xnew) that returns its predictions", call. = FALSE)
 }
 
 # Of survival times: risks, which are higher where events are earlier, or the probability of an
@@ -223,8 +235,7 @@ refuse_survival_fit <- function(fitted, ...)
 
 # The numbers 0 and 1 are labels for a binomial family; other regressions do not classify.
 labels_of_numbers <- function(fitted, value, y) {
-  binomial <- inherits(fitted, "glm") && fitted$family$family %in% c("binomial", "quasibinomial")
-  if (binomial) sort(unique(y))[1L + (value > 0.5)] else value
+  if (inherits(fitted, "glm") && is_binomial(fitted$family)) sort(unique(y))[1L + (value > 0.5)] else value
 }
 
 # Models that predict responses, whether or not their predict() has a type.

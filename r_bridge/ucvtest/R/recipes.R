@@ -233,9 +233,7 @@ fit_by_formula <- function(fit, x, y, xnew, output, predict_type = NULL,
 
 # Arguments without which a function does not learn labels, or prints what it does.
 completed <- function(arguments, fit, of_labels, n_classes) {
-  is_one_of <- function(names, package)
-    package %in% loadedNamespaces() &&
-      any(vapply(names, function(name) identical(fit, getExportedValue(package, name)), NA))
+  is_one_of <- function(names, package) is_function_of(fit, names, package)
   if (is_one_of(c("nnet", "multinom"), "nnet") && is.null(arguments$trace)) arguments$trace <- FALSE
   # Without it a network returns numbers from 0 to 1 alone.
   kinds <- c("linout", "entropy", "softmax", "censored")
@@ -253,6 +251,16 @@ completed <- function(arguments, fit, of_labels, n_classes) {
   arguments
 }
 
+is_function_of <- function(f, names, package)
+  package %in% loadedNamespaces() &&
+    any(vapply(names, function(name) identical(f, getExportedValue(package, name)), NA))
+
+is_binomial <- function(family) {
+  if (inherits(family, "family")) family <- family$family
+  of_two <- list("binomial", "quasibinomial", stats::binomial, stats::quasibinomial)
+  any(vapply(of_two, identical, NA, family))
+}
+
 # Written out, as not every package knows "y ~ .".
 all_columns <- function(data, response)
   stats::reformulate(paste0("`", names(data), "`"), response)
@@ -260,9 +268,7 @@ all_columns <- function(data, response)
 takes_formula <- function(names)
   all(c("formula", "data") %in% names) && names[1L] == "formula"
 
-is_rfsrc <- function(fit)
-  "randomForestSRC" %in% loadedNamespaces() &&
-    identical(fit, getExportedValue("randomForestSRC", "rfsrc"))
+is_rfsrc <- function(fit) is_function_of(fit, "rfsrc", "randomForestSRC")
 
 # rfsrc() has the time and the status as two columns, which its formula names.
 with_time_and_status <- function(formula, data) {

@@ -176,7 +176,7 @@ test_that("predictions that cannot be used are refused", {
     "it returned rose, but the labels are virginica, versicolor:",
     "return labels as in y for this loss"))
   expect_match(message_for(function(x, y, xnew) rep(1, nrow(xnew))),
-               "it returned 1.0, but the labels are virginica, versicolor")
+               "it returned 1, but the labels are virginica, versicolor")
   expect_match(message_for(function(x, y, xnew) list()), paste(
     "it returned no vector: return one prediction for each row of xnew, for example",
     "predict(fit, xnew)$class"), fixed = TRUE)

@@ -239,14 +239,17 @@ test_that("learners in a list are called as they are written", {
 test_that("numbers that are labels are taken as such, or the factor to type is told", {
   skip_without_python()
   data <- data.frame(x, sick = as.numeric(y) - 1)
-  said <- function(...) paste0(
-    "but the labels are 0, 1: it takes these numbers for amounts, so make y a factor: ", ...,
-    "; a function(x, y, xnew) may also return labels as in y itself")
-  for (learner in list(glm, rpart::rpart))
-    expect_match(message_of(hold_out_test(sick ~ Sepal.Width + Sepal.Length, data, learner)),
-                 said("factor(sick) ~ Sepal.Width + Sepal.Length"), fixed = TRUE)
-  expect_match(message_of(hold_out_test(x, data$sick, rpart::rpart)), said("factor(data$sick)"),
-               fixed = TRUE)
+  plain <- sick ~ Sepal.Width + Sepal.Length
+  for (loss in list(NULL, "auc", "brier", "zero_one")) for (learner in list(glm, "rpart", "multinom"))
+    expect_match(message_of(corrected_t_test(plain, data, learner, loss = loss)), fixed = TRUE, paste0(
+      " takes numbers for amounts, and here 0, 1 are classes: make y a factor: factor(sick) ~ ",
+      "Sepal.Width + Sepal.Length; or pass loss = \"squared\" if they are amounts"))
+  expect_match(message_of(hold_out_test(x, data$sick, "lm")), fixed = TRUE,
+               "are classes: use \"glm\" and make y a factor: factor(data$sick); or")
+  forgotten <- function(formula, data) glm(formula, data = data)
+  expect_match(message_of(hold_out_test(plain, data, forgotten, loss = "log")), fixed = TRUE, paste0(
+    "its fit of class 'glm' is a regression of amounts, and here 0 and 1 are classes: pass family = ",
+    "binomial, or make y a factor; if"))
   share <- function(x, y, xnew) rep(1:7 / 8, length.out = nrow(xnew))
   expect_match(message_of(hold_out_test(x, data$sick, share)),
                "it returned 0.125, 0.25, 0.375, 0.5, 0.625, ..., but the labels are 0, 1: ")
@@ -254,6 +257,10 @@ test_that("numbers that are labels are taken as such, or the factor to type is t
     set.seed(3)
     unname(hold_out_test(...)$estimate)
   }
+  for (family in list("binomial", binomial, quasibinomial()))
+    expect_equal(estimate(plain, data, r_learner("glm", family = family), loss = "log"),
+                 estimate(factor(sick) ~ Sepal.Width + Sepal.Length, data, "glm", loss = "log"))
+  expect_true(is.finite(estimate(plain, data, "glm", loss = "squared")))
   # What is typed does it, and the response is no feature by ".".
   typed <- estimate(factor(sick) ~ ., data, rpart::rpart)
   expect_equal(typed, estimate(y ~ x, learner = rpart::rpart))
