@@ -1,5 +1,7 @@
 """Numbers of fits from numbers of seconds, and interrupts that keep what is finished."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -61,8 +63,10 @@ def test_repeats_that_seconds_allow(clock):
     for options in ({"max_fits": settings["max_fits"]}, {"n_repeats": settings["n_repeats"]}):
         again = test.fit(**options, rng=3, n_jobs=1)
         assert (again.estimate, again.se, again.n_fits) == (found.estimate, found.se, found.n_fits)
-    with pytest.raises(ValueError, match="allows 9 repeats, but their spread needs 20: raise it"):
+    with pytest.raises(ValueError, match="9 repeats, but testing every observation takes 38: "):
         test.fit(max_fits=19)
+    with pytest.raises(ValueError, match="but the spread of 20 repeats takes 20: raise it to 200"):
+        test.fit(scheme="repeated", max_fits=19)
     for fixed in ({"n_repeats": 30}, {"scheme": "kfold"}):
         with pytest.raises(ValueError, match="max_seconds is for n_repeats='auto' of schemes"):
             test.fit(max_seconds=20, **fixed)
@@ -72,6 +76,22 @@ def test_repeats_that_seconds_allow(clock):
     given = uv.InfluenceFunctionTest.from_losses(losses)
     with pytest.raises(ValueError, match="max_fits does not apply when losses are given"):
         given.fit(max_fits=400)
+
+
+def test_pairs_are_tested_within_the_limit_or_refused(clock):
+    test = uv.InfluenceFunctionTest(X, Y, clock.learner(0.05), clock.learner(0.01, column=1))
+    start = clock.now
+    with pytest.raises(ValueError, match="testing every pair takes 680 at least") as refused:
+        test.fit(max_seconds=10, rng=3, n_jobs=1)
+    assert clock.now - start < 10
+    least = float(re.search(r"max_seconds=([\d.]+) or more", str(refused.value))[1])
+    start = clock.now
+    found = test.fit(max_seconds=least, rng=3, n_jobs=1)
+    assert clock.now - start < least
+    assert 680 <= found.n_fits <= found.settings["max_fits"]
+    with pytest.raises(ValueError, match="takes 340: raise it to 680 or more"):
+        test.fit(max_fits=679)
+    assert test.fit(max_fits=680, rng=3, n_jobs=1).n_fits == 680
 
 
 @pytest.mark.parametrize("test", [None, uv.TestSpec("ustatistic", fit={"n_pairs": 200})])

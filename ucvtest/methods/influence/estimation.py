@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from math import prod
 
 import numpy as np
 
@@ -50,26 +49,25 @@ MIN_REPEATS = 10
 
 
 def draw_resamples(
-    layout: Layout, options: InfluenceOptions, rng: np.random.Generator
+    layout: Layout,
+    options: InfluenceOptions,
+    rng: np.random.Generator,
+    most_repeats: int | None = None,
 ) -> Resamples:
-    """Draw the resamples of a scheme; random test sets until every pair (observation) is tested."""
+    """Draw the resamples of a scheme; random test sets until every pair (observation) is tested.
+
+    `most_repeats` is the number that a limit on fits allows.
+    """
     classes, n_folds, scheme = layout.classes, layout.n_folds, options.scheme
     if scheme == "leave_one_out":
         return single_folds(classes)
     if scheme == "kfold" or (scheme == "repeated" and not layout.mixed):
         return draw_folds(rng, options.n_repeats, classes, n_folds, all_tested=True)
-    sizes = list(map(len, classes))
-    if scheme == "bootstrap":
-        tested_rate = prod((1 - 1 / n) ** n for n in sizes)
-        tested_rate = tested_rate**2 if layout.mixed else tested_rate
-        draw: Callable[[int], Resamples] = partial(draw_bootstrap, rng, classes=classes)
-        return _covered(draw, layout, options.n_repeats, tested_rate)
-    tested_rate = prod((n // n_folds) / n for n in sizes)
-    if layout.mixed:
-        tested_rate *= (sizes[0] // n_folds - 1) / (sizes[0] - 1)
-    all_tested = scheme == "repeated"
-    draw = partial(draw_folds, rng, classes=classes, n_folds=n_folds, all_tested=all_tested)
-    return _covered(draw, layout, options.n_repeats, tested_rate * (n_folds if all_tested else 1))
+    draw: Callable[[int], Resamples] = partial(draw_bootstrap, rng, classes=classes)
+    if scheme != "bootstrap":
+        all_tested = scheme == "repeated"
+        draw = partial(draw_folds, rng, classes=classes, n_folds=n_folds, all_tested=all_tested)
+    return _covered(draw, layout, options.n_repeats, layout.tested_rate(scheme), most_repeats)
 
 
 def times_tested(layout: Layout, resamples: Resamples) -> np.ndarray:
@@ -80,7 +78,11 @@ def times_tested(layout: Layout, resamples: Resamples) -> np.ndarray:
 
 
 def _covered(
-    draw: Callable[[int], Resamples], layout: Layout, n_requested: int, tested_rate: float
+    draw: Callable[[int], Resamples],
+    layout: Layout,
+    n_requested: int,
+    tested_rate: float,
+    most_repeats: int | None,
 ) -> Resamples:
     """The requested repeats, and more until every pair (observation) is tested.
 
@@ -88,13 +90,15 @@ def _covered(
     """
     resamples = draw(n_requested)
     tested = times_tested(layout, resamples)
-    limit = n_requested + repeats_needed(tested_rate, tested.size, UNCOVERED)
+    limit, remedy = n_requested + repeats_needed(tested_rate, tested.size, UNCOVERED), "n_repeats"
+    if most_repeats is not None and most_repeats < limit:
+        limit, remedy = most_repeats, "max_fits or max_seconds, for repeats up"
     while not tested.all():
         if resamples.n_repeats >= limit:
             raise ValueError(
                 f"{int((tested == 0).sum())} of {tested.size} "
                 f"{layout.unit.replace('pair', 'pairs', 1)} were never tested in "
-                f"{resamples.n_repeats} repeats: raise n_repeats to about "
+                f"{resamples.n_repeats} repeats: raise {remedy} to about "
                 f"{repeats_needed(tested_rate, tested.size)} or more, or use fewer folds"
             )
         further_resamples = draw(
@@ -182,7 +186,9 @@ def estimate(
 ) -> InfluenceEstimates:
     """Draw the resamples, fit the learners to their learning sets, and sum up their losses."""
     rng = execution.generator
-    resamples = draw_resamples(layout, options, rng)
+    fits_of_repeat = layout.fits_of_repeat(options.scheme) * len(problem.learners)
+    most_repeats = None if options.max_fits is None else options.max_fits // fits_of_repeat
+    resamples = draw_resamples(layout, options, rng, most_repeats)
     source = fitted_losses(problem, resamples, execution)
     execution.announce_total(resamples.n_rows * len(problem.learners))
     estimates = estimates_from(layout, resamples, source, rng)

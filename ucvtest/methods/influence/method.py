@@ -257,7 +257,8 @@ class InfluenceFunctionTest(HypothesisTest):
             "auto" makes 4000 fits of each learner, 2000 if not all learners are jitted, and at
             least 20 repeats; "kfold" and "leave_one_out" have one. With "monte_carlo" and
             "bootstrap" more are drawn while some pair (observation) has never been tested, until
-            the probability of that is below one in a million.
+            the probability of that is below one in a million; a limit on fits that is too low for
+            this is refused.
         scheme : {"monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"}, optional
             The resampling in each repeat; by default "monte_carlo", or the scheme of the design of
             given losses. "monte_carlo": one fold of each class is tested. "repeated": a partition

@@ -19,6 +19,7 @@ from ucvtest.data.groups import Clusters, units_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.inference.question import Question
+from ucvtest.kernels.influence.calls import repeats_needed
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.influence.large_tables import LARGE
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
@@ -292,13 +293,35 @@ class Layout:
         if max_fits is None:
             return number
         affordable_repeats = max_fits // (of_repeat * len(learners))
-        if affordable_repeats < FEWEST_REPEATS:
+        fewest, purpose = self.fewest_repeats(scheme)
+        if affordable_repeats < fewest:
             raise ValueError(
-                f"max_fits={max_fits} allows {affordable_repeats} repeats, but their spread needs "
-                f"{FEWEST_REPEATS}: raise it to {FEWEST_REPEATS * of_repeat * len(learners)} or "
-                "more"
+                f"max_fits={max_fits} allows {affordable_repeats} repeats, but {purpose} takes "
+                f"{fewest}: raise it to {fewest * of_repeat * len(learners)} or more"
             )
         return min(number, affordable_repeats)
+
+    def fewest_repeats(self, scheme: str) -> tuple[int, str]:
+        """The least number of "auto" repeats under a limit on fits, and its purpose."""
+        sizes = list(map(len, self.classes))
+        n_cells = sizes[0] ** 2 if self.mixed else prod(sizes)
+        of_cells = repeats_needed(self.tested_rate(scheme), n_cells)
+        if of_cells > FEWEST_REPEATS:
+            return of_cells, f"testing every {self.unit}"
+        return FEWEST_REPEATS, f"the spread of {FEWEST_REPEATS} repeats"
+
+    def tested_rate(self, scheme: str) -> float:
+        """The probability that a repeat tests a given pair (observation)."""
+        sizes = list(map(len, self.classes))
+        if scheme == "bootstrap":
+            rate = prod((1 - 1 / n) ** n for n in sizes)
+            return rate**2 if self.mixed else rate
+        if scheme in SINGLE or (scheme == "repeated" and not self.mixed):
+            return 1.0
+        rate = prod((n // self.n_folds) / n for n in sizes)
+        if self.mixed:
+            rate *= (sizes[0] // self.n_folds - 1) / (sizes[0] - 1)
+        return rate * (self.n_folds if scheme == "repeated" else 1)
 
     def fits_of_repeat(self, scheme: str) -> int:
         """Fits of each learner in one repeat."""
@@ -456,7 +479,7 @@ class InfluenceOptions:
 
     def least_fits(self, layout: Layout, n_learners: int) -> int:
         """Least number of fits of all learners for an answer, or the fixed number of fits."""
-        number = FEWEST_REPEATS if self.automatic else self.n_repeats
+        number = layout.fewest_repeats(self.scheme)[0] if self.automatic else self.n_repeats
         return layout.fits_of_repeat(self.scheme) * number * n_learners
 
     def within_fits(
@@ -482,7 +505,7 @@ class InfluenceOptions:
                 self.max_seconds,
                 affordable_fits,
                 needed_fits,
-                f"the spread of {FEWEST_REPEATS} repeats",
+                layout.fewest_repeats(self.scheme)[1],
             )
         return self.within_fits(layout, learners, affordable_fits)
 
