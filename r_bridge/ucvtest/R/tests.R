@@ -14,9 +14,9 @@ ustat_test.ucvtest_losses <- losses_method(ustat_spec)
 
 influence_spec <- test_spec(
   "InfluenceFunctionTest",
-  constructor = alist(n_folds = 5, metric = "auc", null_value = NULL),
+  constructor = alist(n_folds = 5, metric = NULL, null_value = NULL),
   fit = alist(n_repeats = "auto", scheme = NULL, variance = "auto", max_fits = NULL,
-              max_seconds = NULL), without = "loss")
+              max_seconds = NULL))
 influence_test <- function(x, ...) UseMethod("influence_test")
 influence_test.default <- default_method(influence_spec)
 influence_test.formula <- formula_method(influence_test.default)

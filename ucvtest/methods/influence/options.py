@@ -112,11 +112,12 @@ def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
             f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' or "
             "'accuracy'"
         )
-    if not is_known(metric_or_loss):
-        raise ValueError(
-            f"loss={loss!r:.60} is not known to InfluenceFunctionTest: use 'auc' or 'zero_one'"
-        )
     estimated = metric_of(metric_or_loss)
+    if not is_known(metric_or_loss):
+        shown = getattr(loss, "__name__", loss) if estimated is None else estimated.name
+        raise ValueError(
+            f"loss={shown!r:.60} is not known to InfluenceFunctionTest: use 'auc' or 'zero_one'"
+        )
     name = AUC_NAME if estimated is not None and estimated.ranks_pairs else "zero_one"
     if metric is not None and LOSS_OF_METRIC[metric] != name:
         raise ValueError(

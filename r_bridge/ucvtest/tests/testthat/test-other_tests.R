@@ -20,6 +20,14 @@ test_that("influence_test has both interfaces, R functions, and every option", {
                        run(alternative = "greater"), run(conf.level = 0.9),
                        run(other = "knn:5"), run(seed = 8)))
     expect_false(identical(changed, default))
+  for (same in list(run(loss = "auc"), run(metric = "auc"), run(scoring = "roc_auc")))
+    expect_equal(same, default)
+  for (same in list(run(loss = "zero_one"), run(loss = "Accuracy")))
+    expect_equal(same, run(metric = "error"))
+  expect_match(message_of(run(loss = "auc", metric = "error")), "name two different things")
+  expect_match(message_of(run(loss = function(y, p) y != p)), "loss = \"R function\" is not known to")
+  expect_match(message_of(influence_test(Species ~ ., two, "lda", max_fits = 100)),
+               "testing every pair takes 280: raise it to 280 or more")
   expect_equal(run(positive = "versicolor")$estimate, default$estimate, tolerance = 1e-6)
   expect_s3_class(influence_test(two[1:2], two$Species, scores, n_repeats = 40,
                                  positive = "virginica"), "htest")
