@@ -142,6 +142,10 @@ FOREIGN: tuple[tuple[str, str], ...] = (
     (r"\bsample_weight= of prediction_losses\(\)|\bsample_weight\b", "weights"),
     (r"\bshape \((\d+), (\d+)\)", r"\1 x \2 values"),
     (r"\bshape \((\d+),\)", r"\1 values"),
+    (
+        r"\blearners by short names, such as 'lda', are quicker",
+        'n_jobs = distributes the fits, and learners such as "lda" are quicker, see ?learners',
+    ),
     (r"\bof X\b", "of x"),
     (r"\blosses as X$", "losses as x"),
 )
@@ -187,7 +191,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\ba scorer from sklearn\.metrics\.make_scorer", "a function(truth, prediction)"),
     (r"\b(\w+)\['([^']+)'\]", r"\1$\2"),
     (r"\b(\w+)=\(([\d., ]+)\)", r"\1 = c(\2)"),
-    (r"\b([a-z]\w*)=(?=[\d])", r"\1 = "),
+    (r"\b([a-z]\w*)=(?=\d|(?:True|False|None)\b)", r"\1 = "),
     # An argument without a value.
     (r"\b([a-z]\w*)=(?=\s)", r"\1 ="),
     (r"\b([a-z]\w*)=(?=[,:;.)]|$)", r"\1 = "),

@@ -129,3 +129,17 @@ def test_comparisons_are_announced_while_they_go_on(clock):
     assert "18 fits are left, 12 s each" in message
     assert when == 24
     assert clock.now == 240
+
+
+@pytest.mark.parametrize("curve", [True, False])
+def test_plans_announce_all_their_steps_once(clock, curve):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = uv.plan(X, Y, learner(clock, 0.05), "lda", difference=0.1, curve=curve, rng=0)
+    (announced,) = (str(each.message) for each in caught if each.category is uv.SlowFitsWarning)
+    n_left, seconds = found.n_fits - 21, 0.05
+    assert announced.startswith(f"{n_left} fits are left, {seconds} s each with slow: about ")
+    remedy = f"curve=False omits the learning curves, {found.n_fits - 3200} of these fits; "
+    assert announced.endswith(
+        f"{remedy if curve else ''}learners by short names, such as 'lda', are quicker"
+    )

@@ -170,6 +170,10 @@ class Progress:
     """Whether there may be fewer."""
     foreseen: int | None = None
     """The expected number of fits if only an upper bound is known."""
+    later: int = 0
+    """The number of fits in further steps of the call."""
+    remedies: str | None = None
+    """How the call takes less time; None if in the ways of every test."""
     duration_announced: bool = False
     """Whether the user was warned that the fits will take long."""
     last_shown: float = -math.inf

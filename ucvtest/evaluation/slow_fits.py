@@ -54,13 +54,14 @@ def announce_rest(progress: Progress, pace: Pace, learner: str, *, one_by_one: b
         total, bounded = progress.foreseen, False
     if total is None or (bounded and not one_by_one):
         return
-    n_left = total - progress.n_fits
+    n_left = total - progress.n_fits + progress.later
+    usual_remedies = f"{IN_TIME}{', ' + ONE_BY_ONE if one_by_one else ''}"
     announce_duration(
         progress,
         f"{'at most ' if bounded else ''}{n_left} fits are left, "
         f"{duration_in_words(seconds_of_fit)} each with {learner}",
         n_left * seconds_of_fit,
-        f"{IN_TIME}{', ' + ONE_BY_ONE if one_by_one else ''}",
+        progress.remedies or usual_remedies,
         at_most=bounded,
     )
 

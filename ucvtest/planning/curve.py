@@ -3,17 +3,19 @@
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
+from ucvtest.common.execution import Progress
 from ucvtest.methods.ustatistic.method import UStatisticTest
+from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.results.result import TestResult, uninterrupted
 from ucvtest.stats.wald import reference_distribution
 
-__all__ = ["Curve", "curve_tests", "learning_curve"]
+__all__ = ["Curve", "curve_tests", "fits_of_curves", "learning_curve"]
 
 N_SIZES = 6
 SMALLEST = 4
@@ -56,8 +58,18 @@ def curve_tests(
     return tuple(tests)
 
 
+def fits_of_curves(tests: Sequence[UStatisticTest]) -> int:
+    """Fits of all learners at all sizes."""
+    return sum(test.least_fits(_options(test)) for test in tests)
+
+
 def learning_curve(
-    tests: Sequence[UStatisticTest], rng: np.random.Generator, *, largest: int, alpha: float
+    tests: Sequence[UStatisticTest],
+    rng: np.random.Generator,
+    *,
+    largest: int,
+    alpha: float,
+    progress: Progress | None = None,
 ) -> tuple[Curve, ...]:
     """Curves of all learners, continued up to learning sets of `largest`.
 
@@ -66,7 +78,8 @@ def learning_curve(
     """
     if not tests:
         return ()
-    results = [_fit_at_size(test, int(rng.integers(2**31 - 1))) for test in tests]
+    progress = Progress() if progress is None else progress
+    results = [_fit_at_size(test, int(rng.integers(2**31 - 1)), progress) for test in tests]
     learner_means = [
         _per_learner(test, result) for test, result in zip(tests, results, strict=True)
     ]
@@ -109,12 +122,18 @@ def _sizes_beyond(size: int, largest: int) -> np.ndarray:
     return np.unique(np.geomspace(size, largest, N_SIZES).round().astype(int))
 
 
-def _fit_at_size(test: UStatisticTest, seed: int) -> TestResult:
-    """The test at one size."""
+def _options(test: UStatisticTest) -> UStatisticOptions:
     pairs = max(N_PAIRS, 10 * test.n_units)
-    options = test.fit_options(n_pairs=pairs, variance="jackknife")
+    return test.fit_options(n_pairs=pairs, variance="jackknife")
+
+
+def _fit_at_size(test: UStatisticTest, seed: int, progress: Progress) -> TestResult:
+    """The test at one size."""
+    options = _options(test)
+    progress.later = max(progress.later - test.least_fits(options), 0)
+    execution = replace(test.question.execution(seed, None, None), progress=progress)
     # Hooks receive the plan, not its parts.
-    return uninterrupted(test.run(options, test.question.execution(seed, None, None)))
+    return uninterrupted(test.run(options, execution))
 
 
 def _per_learner(

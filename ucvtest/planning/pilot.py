@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ucvtest.common.execution import Execution
+from ucvtest.common.execution import Execution, Progress
 from ucvtest.designs.schemes import DisjointSets
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
@@ -104,13 +104,16 @@ def loss_range(test: UStatisticTest) -> float:
     return high - low
 
 
-def pilot_of_data(tests: tuple[UStatisticTest, ...], rng: np.random.Generator) -> Pilot:
+def pilot_of_data(
+    tests: tuple[UStatisticTest, ...], rng: np.random.Generator, progress: Progress
+) -> Pilot:
     """The pilot from one sample."""
     test, *of_ratio = tests
-    pilot = _one_pilot(test, TOL, rng, by_itself=bool(of_ratio))
+    pilot = _one_pilot(test, TOL, rng, progress, by_itself=bool(of_ratio))
     if not of_ratio:
         return _pilot(test, [pilot])
-    return _pilot_of_ratio(test, pilot, _ratio_result(of_ratio[0], int(rng.integers(2**31 - 1))))
+    seed = int(rng.integers(2**31 - 1))
+    return _pilot_of_ratio(test, pilot, _ratio_result(of_ratio[0], seed, progress))
 
 
 def pilot_of_sampler(
@@ -123,11 +126,11 @@ def pilot_of_sampler(
     n_pilots: int,
 ) -> Pilot:
     """The pilot from simulated samples, whose components are averaged."""
-    pilots = []
+    pilots, progress = [], Progress()
     for _ in range(n_pilots):
         X, y = sampler(rng, pilot_size)
         test = UStatisticTest(X, y, *learners, **question)
-        pilots.append(_one_pilot(test, ROUGH_TOL, rng))
+        pilots.append(_one_pilot(test, ROUGH_TOL, rng, progress))
     return _pilot(test, pilots)
 
 
@@ -141,14 +144,19 @@ def _is_ratio(question: Mapping[str, Any]) -> bool:
 
 
 def _one_pilot(
-    test: UStatisticTest, tol: float, rng: np.random.Generator, *, by_itself: bool = False
+    test: UStatisticTest,
+    tol: float,
+    rng: np.random.Generator,
+    progress: Progress,
+    *,
+    by_itself: bool = False,
 ) -> _OnePilot:
     if _is_helped(test) and not by_itself:
-        return _OnePilot(*_with_spread(test, rng))
+        return _OnePilot(*_with_spread(test, rng, progress))
     tol = ROUGH_TOL if test.metric.ranks_pairs else tol
     interval: IntervalName = "wald" if test.paired or test.metric.is_mean else "logit"
     seed = int(rng.integers(2**31 - 1))
-    result = _run(test, seed, variance="midpoint", interval=interval, tol=tol)
+    result = _run(test, seed, progress, variance="midpoint", interval=interval, tol=tol)
     if not result.diagnostics["variance_jackknife"] > 0:
         raise ValueError(
             f"nothing can be predicted from this pilot ({result.status}): use a larger pilot, or "
@@ -157,30 +165,32 @@ def _one_pilot(
     return _OnePilot(result)
 
 
-def _run(test: UStatisticTest, seed: int | None = None, **options: Any) -> TestResult:
+def _run(test: UStatisticTest, seed: int | None, progress: Progress, **options: Any) -> TestResult:
     """The result, which hooks do not receive: they receive the plan."""
-    execution = test.question.execution(seed, None, None)
+    execution = replace(test.question.execution(seed, None, None), progress=progress)
     return uninterrupted(test.run(test.fit_options(**options), execution))
 
 
-def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, PairedLosses]:
+def _with_spread(
+    test: UStatisticTest, rng: np.random.Generator, progress: Progress
+) -> tuple[TestResult, PairedLosses]:
     """The test on pairs of disjoint learning sets, and the agreement of their losses."""
     problem = test.question.data("a pilot").fitting(test.learn_size)
     disjoint_sets = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
-    losses = evaluate_problem(problem, disjoint_sets, Execution(rng, None, None, None), {})
+    losses = evaluate_problem(problem, disjoint_sets, Execution(rng, None, progress=progress), {})
     names = losses.learners[: 2 if test.paired else 1]
     tested = UStatisticTest.from_losses(losses, *names)
     sloped = (
         test.metric.counts_errors and test.paired and knows_slope(test.n_units, test.learn_size)
     )
     rule: IntervalName = "stabilised" if sloped else "wald"
-    result = _run(tested, variance="midpoint", interval=rule)
+    result = _run(tested, None, progress, variance="midpoint", interval=rule)
     return result, PairedLosses.of(losses.difference(*names).table)
 
 
-def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
+def _ratio_result(test: UStatisticTest, seed: int, progress: Progress) -> TestResult:
     """The test of the ratio itself."""
-    result = _run(test, seed, variance="jackknife", tol=TOL)
+    result = _run(test, seed, progress, variance="jackknife", tol=TOL)
     if not result.variance > 0:
         raise ValueError(f"nothing can be predicted from this pilot: {result.status}")
     return result

@@ -18,14 +18,15 @@ from ucvtest.common.checks import (
     is_number,
     named_options,
 )
-from ucvtest.common.execution import make_generator
+from ucvtest.common.execution import Progress, make_generator
 from ucvtest.data.groups import refuse_groups
 from ucvtest.data.positive_class import with_positive
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.fixed_rules import of_these_rules
+from ucvtest.methods.ustatistic.method import UStatisticTest
 from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.scorers import chosen_loss
-from ucvtest.planning.curve import Curve, curve_tests, learning_curve
+from ucvtest.planning.curve import Curve, curve_tests, fits_of_curves, learning_curve
 from ucvtest.planning.drawing import pictures_of
 from ucvtest.planning.fixed_rules import predictor_of_rules
 from ucvtest.planning.pilot import (
@@ -69,6 +70,7 @@ UNSHRUNK = COMPONENTS + (
     "; effects of single observations are assumed to be at least 40% of the jackknife (15% for "
     "AUCs, for metrics of labels such as F1, and for errors of groups)."
 )
+QUICKER = "learners by short names, such as 'lda', are quicker"
 PILOT_BAND = (
     "Bands (95%) show the uncertainty of the standard error from the pilot, including Monte-Carlo "
     "error. The difference is treated as known."
@@ -149,7 +151,7 @@ def plan(
     groups : array-like, shape (n,), optional
         The group of each observation, such as the patient. Numbers are then numbers of groups.
     curve : bool
-        Whether learning curves are also estimated from the pilot.
+        Whether learning curves are also estimated from the pilot. They take most of the fits.
     pilot_size, n_pilots : int
         Size and number of the samples drawn from a simulator: by default 20 of 60.
     rng : None, int or numpy Generator
@@ -266,10 +268,11 @@ def plan(
         _check_sizes(requested, smallest_size_of(tests[0]))
         of_curve = curve_tests(X, y, learners, question, tests[0].n_units) if curve else ()
         test = tests[0]
-        pilot = pilot_of_data(tests, generator)
+        progress = _progress_of(of_curve)
+        pilot = pilot_of_data(tests, generator, progress)
         planned_sizes = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
         reach = planned_sizes.sizes[-1] // 2
-        curves = learning_curve(of_curve, generator, largest=reach, alpha=alpha)
+        curves = learning_curve(of_curve, generator, largest=reach, alpha=alpha, progress=progress)
     note_fields = {
         name: pilot.values[key] for name, key in (("size", "learn_size"), ("units", "units"))
     }
@@ -281,6 +284,13 @@ def plan(
     sample_plan = replace(sample_plan, elapsed=time.perf_counter() - started)
     hooks.announce_outcome(test, sample_plan)
     return sample_plan
+
+
+def _progress_of(of_curve: Sequence[UStatisticTest]) -> Progress:
+    """The progress of all steps, so that their time is announced once."""
+    later = fits_of_curves(of_curve)
+    without = f"curve=False omits the learning curves, {later} of these fits; " if later else ""
+    return Progress(later=later, remedies=f"{without}{QUICKER}")
 
 
 def _simulated_pilot(
