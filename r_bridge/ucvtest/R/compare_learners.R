@@ -39,7 +39,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                 names = named$names, tests = tests, arguments = c(asked, arguments),
                 conf_level = conf.level)
   })
-  new_comparison(fields, sample$name, conf.level)
+  new_comparison(fields, sample$name, conf.level, correction)
 }
 
 compare_learners.formula <- formula_method(compare_learners.default)
@@ -47,11 +47,32 @@ compare_learners.formula <- formula_method(compare_learners.default)
 # The names that p.adjust() has for what Python calls otherwise.
 p_adjust_names <- c(BH = "fdr_bh", fdr = "fdr_bh", BY = "fdr_by", hochberg = "simes-hochberg")
 
+# Those that p.adjust() does not have.
+other_corrections <- c("sidak", "holm-sidak", "simultaneous")
+
 as_correction <- function(correction) {
-  if (identical(correction, "none")) return(NULL)
-  known <- is.character(correction) && length(correction) == 1L &&
-    correction %in% names(p_adjust_names)
-  if (known) p_adjust_names[[correction]] else correction
+  if (is.null(correction) || identical(correction, "none")) return(NULL)
+  if (is.character(correction) && length(correction) == 1L) {
+    if (correction %in% names(p_adjust_names)) return(p_adjust_names[[correction]])
+    if (correction %in% c(stats::p.adjust.methods, other_corrections, p_adjust_names))
+      return(correction)
+  }
+  names <- c(stats::p.adjust.methods, other_corrections)
+  meant <- if (is.character(correction) && length(correction) == 1L)
+    names[tolower(names) == tolower(correction)]
+  stop_user("'correction' must be one of ", paste0("\"", names, "\"", collapse = ", "), ", got ",
+            if (is.atomic(correction)) deparse1(correction) else describe(correction),
+            if (length(meant)) paste0(": did you mean \"", meant, "\"?"))
+}
+
+# A text with the correction as the user typed it, in the place of Python's name. A table stays in
+# its columns.
+with_typed <- function(text, typed) {
+  if (is.null(typed) || !typed %in% names(p_adjust_names)) return(text)
+  known <- p_adjust_names[[typed]]
+  text <- gsub(paste0("(", known, ")"), paste0("(", typed, ")"), text, fixed = TRUE)
+  padded <- formatC(typed, width = nchar(known))
+  sub(paste0("(Correction: +)", known), paste0("\\1", padded), text)
 }
 
 # The learners that may be the best, after correction = "simultaneous".
@@ -118,8 +139,10 @@ as_tests <- function(tests, n_obs) {
   read
 }
 
-new_comparison <- function(fields, data_name, conf_level) {
+new_comparison <- function(fields, data_name, conf_level, correction) {
   table <- fields$table
+  if (!is.null(fields$correction)) fields$correction <- correction
+  fields$verdict <- with_typed(fields$verdict, fields$correction)
   frame <- data.frame(
     test = table$test, learner = table$learner, other = table$other, estimate = table$estimate,
     std.error = table$se, statistic = table$statistic, p.value = table$pvalue,
@@ -151,8 +174,8 @@ print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3
   if (!several) cat("difference:  ", x$learner[1L], " minus ", x$other[1L], "\n", sep = "")
   cat("loss:  ", about$loss, "\n", sep = "")
   if (several)
-    cat("adjustment:  ", or_else(about$correction, "none"), " over pairs within each test\n",
-        sep = "")
+    cat("adjustment:  ", about$correction, if (is.null(about$correction)) "none"
+        else " over pairs within each test", "\n", sep = "")
   cat("\n")
   table <- as.data.frame(x)[shown]
   # A difference of nothing may be 1e-18.
@@ -173,7 +196,7 @@ summary.ucvtest_comparison <- function(object, conf.level = object$conf.level[1L
   refuse_others("summary", "conf.level", ...)
   refuse_level(conf.level, "conf.level")
   text <- call_python("summary", json = about(object)$json, conf_level = conf.level)
-  structure(list(text = text), class = "summary.ucvtest")
+  structure(list(text = with_typed(text, about(object)$correction)), class = "summary.ucvtest")
 }
 
 as.data.frame.ucvtest_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {
@@ -257,5 +280,5 @@ compare_learners.ucvtest_losses <- function(x, tests = NULL,
   if (!is.null(metric)) arguments$metric <- as_metric(metric, x$labels, several = TRUE)
   fields <- call_python("compare_losses", losses = x$json, arguments = arguments,
                         tests = if (!is.null(tests)) as_tests(tests, x$n_obs), conf_level = conf.level)
-  new_comparison(fields, x$data.name, conf.level)
+  new_comparison(fields, x$data.name, conf.level, correction)
 }

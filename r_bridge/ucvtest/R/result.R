@@ -239,7 +239,8 @@ glance.ucvtest <- function(x, ...) {
 # What was done, in words for a paper.
 methods_text <- function(result) {
   if (inherits(result, "ucvtest_plan")) return(methods_of_plan(result))
-  as.character(call_python("methods_text", json = json_of(result)))
+  text <- as.character(call_python("methods_text", json = json_of(result)))
+  with_typed(text, about(result)$correction)
 }
 
 # The result, or the comparison, as Python reads it.

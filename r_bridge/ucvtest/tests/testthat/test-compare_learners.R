@@ -63,8 +63,10 @@ test_that("corrections have the names of p.adjust", {
   expect_equal(compared(c("lda", "knn:1", "majority"), "corrected_t", correction = "BH"),
                compared(c("lda", "knn:1", "majority"), "corrected_t", correction = "fdr_bh"),
                ignore_attr = TRUE)
-  expect_error(compared(correction = "bh"), "use one of", class = "python_ValueError")
-  expect_error(compared(correction = c("BH", "BY")), class = "python_ValueError")
+  expect_error(compared(correction = "bh"), fixed = TRUE, paste0(
+    "'correction' must be one of \"holm\", \"hochberg\", \"hommel\", \"bonferroni\", \"BH\", \"BY\", \"fdr\", ",
+    "\"none\", \"sidak\", \"holm-sidak\", \"simultaneous\", got \"bh\": did you mean \"BH\"?"))
+  expect_error(compared(correction = c("BH", "BY")), "got c\\(\"BH\", \"BY\"\\)")
 })
 
 test_that("tests have labels and options", {
