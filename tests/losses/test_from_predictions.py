@@ -269,7 +269,10 @@ def test_bool_and_categorical_labels_are_labels():
         ({"y": [math.nan, *Y[1:]]}, "y has 1 missing values"),
         ({"y": [math.nan, *Y[1:]], "loss": "squared"}, "y has 1 values that are missing or infini"),
         ({"y": np.c_[Y, Y]}, r"y must have one dimension, got shape \(60, 2\)$"),
-        ({"loss": "brie"}, "loss='brie' is unknown: use one of zero_one, .*auc, score, or a"),
+        (
+            {"loss": "brie"},
+            "'brie' is unknown: did you mean 'brier'. .* use one of zero_one, .*auc, score, or a",
+        ),
         (
             {"loss": uv.Loss("score", np.subtract, "number")},
             "has the name 'score', which has another",

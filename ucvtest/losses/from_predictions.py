@@ -64,12 +64,14 @@ from ucvtest.metrics.base import Metric
 from ucvtest.metrics.loss import Loss, losses_where_tested
 from ucvtest.metrics.matrix import cost_of_errors, cost_order, costs_in_order
 from ucvtest.metrics.means import LOSSES, for_classes
+from ucvtest.metrics.named import SMOOTH
 from ucvtest.metrics.names import ALIASES, as_loss, metric_or_loss, output_of
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import COST_OF_ERRORS, recorded_metric
 from ucvtest.metrics.refusals import refuse_of_folds
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.unknown_names import unknown_loss
 from ucvtest.metrics.weighted import WEIGHTED
 
 __all__ = ["SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "FromPredictions"]
@@ -413,10 +415,7 @@ def _known_metric(loss: Any) -> Any:
     if isinstance(loss, str) and loss in OF_SCORES:
         return OF_SCORES[loss]
     if isinstance(loss, str) and loss not in LOSSES:
-        raise ValueError(
-            f"loss={loss!r:.60} is unknown: use one of {', '.join((*LOSSES, *OF_SCORES))}, or a "
-            "callable"
-        )
+        raise unknown_loss(loss, (*LOSSES, *OF_SCORES), SMOOTH)
     if callable(loss) and not isinstance(loss, Loss):
         return loss
     known_loss = as_loss(loss, has_classes=True)

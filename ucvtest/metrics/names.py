@@ -12,10 +12,12 @@ from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.loss_scores import SCORES_OF_LOSSES
 from ucvtest.metrics.matrix import cost_of_errors, errors_at, matrix_loss
 from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.named import as_smooth_metric
+from ucvtest.metrics.named import SMOOTH, as_smooth_metric
 from ucvtest.metrics.ranks import AUC, AUC_NAME
 from ucvtest.metrics.recorded import known_metric
 from ucvtest.metrics.set_scores import SetScore
+from ucvtest.metrics.unknown_names import LOSS_ALIASES as ALIASES
+from ucvtest.metrics.unknown_names import unknown_loss
 
 __all__ = [
     "ALIASES",
@@ -29,16 +31,6 @@ __all__ = [
     "output_of",
     "wants_every_class",
 ]
-
-ALIASES = {
-    "accuracy": "zero_one",
-    "error": "zero_one",
-    "mae": "absolute",
-    "mse": "squared",
-    "log_loss": "log",
-    "roc_auc": AUC_NAME,
-}
-"""Other names of losses. Results have the name above."""
 
 
 def as_loss(loss: Any, *, has_classes: bool) -> Loss:
@@ -81,7 +73,7 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
     if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
         return LOSSES[ALIASES.get(loss, loss)]
-    raise ValueError(f"loss={loss!r:.60} is unknown: use one of {', '.join(LOSSES)}, or a callable")
+    raise unknown_loss(loss, LOSSES, SMOOTH)
 
 
 OF_SKLEARN = {

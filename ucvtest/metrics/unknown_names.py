@@ -1,11 +1,21 @@
-"""Names that `metric=` does not know: aliases, metrics that are not offered, and typos."""
+"""Names that `metric=` and `loss=` do not know: aliases, what is not offered, and typos."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-__all__ = ["ALIASES", "refuse_unknown"]
+__all__ = ["ALIASES", "LOSS_ALIASES", "refuse_unknown", "unknown_loss"]
+
+LOSS_ALIASES = {
+    "accuracy": "zero_one",
+    "error": "zero_one",
+    "mae": "absolute",
+    "mse": "squared",
+    "log_loss": "log",
+    "roc_auc": "auc",
+}
+"""Other names of losses. Results have the name on the right."""
 
 ALIASES = {
     "ap": "average_precision",
@@ -93,11 +103,33 @@ def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -
             f"metric={metric!r:.60} is unknown: did you mean the F-beta {written!r:.60}?"
         )
     called = getattr(metric, "__name__", None) if callable(metric) else metric
-    known_names = [*names, *families, *ALIASES]
-    near = get_close_matches(called, known_names, 1, NEAR) if isinstance(called, str) else []
-    meant = f"did you mean {ALIASES.get(near[0], near[0])!r}? Otherwise use" if near else "use"
+    near = _nearest(called, (*names, *families, *ALIASES, *LOSS_ALIASES, *LOSS_ALIASES.values()))
+    meant = f"did you mean {ALIASES.get(near, near)!r}? Otherwise use" if near else "use"
     raise ValueError(
         f"metric={metric!r:.60} is unknown: {meant} one of {', '.join(names)}, those with "
         "arguments such as uv.metrics.fbeta(2), your own by uv.metrics.Cells or "
         "uv.metrics.Moments, or the name of a loss"
     )
+
+
+def unknown_loss(loss: Any, losses: Iterable[str], metrics: Collection[str]) -> ValueError:
+    """The refusal of an unknown loss, which suggests a loss, or the metric of this name."""
+    if isinstance(loss, str) and (metric := ALIASES.get(loss, loss)) in metrics:
+        return ValueError(
+            f"loss={loss!r:.60} is not a mean over observations: pass metric={metric!r:.60}"
+        )
+    near = _nearest(loss, (*losses, *LOSS_ALIASES, *LOSS_ALIASES.values()))
+    meaning = f", which stands for {LOSS_ALIASES[near]!r}" if near in LOSS_ALIASES else ""
+    meant = f"did you mean {near!r}{meaning}? Otherwise use" if near else "use"
+    return ValueError(
+        f"loss={loss!r:.60} is unknown: {meant} one of {', '.join(losses)}, or a callable"
+    )
+
+
+def _nearest(name: Any, known_names: Sequence[str]) -> str:
+    """The name that one begins with, or is similar to, whatever its capitals; "" if none is."""
+    if not isinstance(name, str):
+        return ""
+    name = name.lower()
+    longer = [known for known in known_names if known.startswith(name)] if len(name) > 2 else []
+    return next(iter([*longer, *get_close_matches(name, known_names, 1, NEAR)]), "")

@@ -23,7 +23,6 @@ from ucvtest.data.groups import refuse_groups
 from ucvtest.data.positive_class import with_positive
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.fixed_rules import of_these_rules
-from ucvtest.methods.ustatistic.method import UStatisticTest
 from ucvtest.metrics.ranges import range_of
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.planning.curve import Curve, curve_tests, fits_of_curves, learning_curve
@@ -268,7 +267,7 @@ def plan(
         _check_sizes(requested, smallest_size_of(tests[0]))
         of_curve = curve_tests(X, y, learners, question, tests[0].n_units) if curve else ()
         test = tests[0]
-        progress = _progress_of(of_curve)
+        progress = _progress_before(fits_of_curves(of_curve))
         pilot = pilot_of_data(tests, generator, progress)
         planned_sizes = _PlannedSizes.of(pilot.predictor, goal, requested, pilot.values["n_pilot"])
         reach = planned_sizes.sizes[-1] // 2
@@ -286,9 +285,8 @@ def plan(
     return sample_plan
 
 
-def _progress_of(of_curve: Sequence[UStatisticTest]) -> Progress:
-    """The progress of all steps, so that their time is announced once."""
-    later = fits_of_curves(of_curve)
+def _progress_before(later: int) -> Progress:
+    """The progress of all steps, so that their time is announced once; `later` are of curves."""
     without = f"curve=False omits the learning curves, {later} of these fits; " if later else ""
     return Progress(later=later, remedies=f"{without}{QUICKER}")
 

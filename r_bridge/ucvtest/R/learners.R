@@ -65,6 +65,19 @@ by_known_name <- function(f, expression) {
   NULL
 }
 
+# The message about an unknown learner, with the name of R's that is nearer than those of Python.
+with_nearest_learner <- function(message) {
+  said <- "learner '([^':]*)[^']*' is unknown: (did you mean '([^']*)'[?])?"
+  parts <- regmatches(message, regexec(said, message))[[1L]]
+  if (!length(parts)) return(message)
+  meant <- nearest(parts[2L], unique(c(names(recipes), names(packages_of_formulas))))
+  far <- function(name) utils::adist(tolower(parts[2L]), tolower(name))[1L]
+  if (is.null(meant) || nzchar(parts[4L]) && far(parts[4L]) <= far(meant)) return(message)
+  advice <- paste0("is unknown: did you mean \"", meant, "\"?",
+                   if (!nzchar(parts[4L])) " Otherwise ")
+  sub("is unknown: (did you mean '[^']*'[?])?", advice, message)
+}
+
 # Names that stand for a learner of this package unless "MASS::lda" is written out.
 jitted_too <- c("lda", "qda", "svm")
 
@@ -402,6 +415,9 @@ as_loss <- function(loss, y) {
     stop_user("'loss' is \"", loss, "\", which is not a mean over observations: write ",
               "metric = \"rmse\" in tests that take metrics, see ?metrics, or loss = \"squared\" for ",
               "its square")
+  if (is.character(loss) && length(loss) == 1L && loss %in% c(names(yardstick_names), "Kappa"))
+    stop_user("'loss' is \"", loss, "\", which is not a mean over observations: write metric = \"", loss,
+              "\", see ?metrics")
   if (!is.function(loss)) return(loss)
   guarded(function(truth, prediction)
     as.numeric(loss(like_response(truth, y), like_response(prediction, y))))

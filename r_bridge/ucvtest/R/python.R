@@ -139,6 +139,8 @@ call_python <- function(.function, ...) {
     warning(warningCondition(text, class = "python_warning", call = call))
   if (outcome$kind == "python_error" && outcome$value$type == "ForkedProcessError")
     outcome$value$message <- forked_process
+  if (outcome$kind == "python_error")
+    outcome$value$message <- with_nearest_learner(outcome$value$message)
   switch(outcome$kind,
     value = outcome$value,
     r_error = stop(in_learner(outcome$value)),

@@ -7,14 +7,20 @@ recipe_of <- function(name, arguments) {
     return(plain_function(eval(parse(text = name), globalenv()), arguments))
   parts <- strsplit(name, "::", fixed = TRUE)[[1L]]
   package <- if (length(parts) > 1L) parts[1L] else attr(recipes[[name]], "package")
-  if (!is.null(package) && !requireNamespace(package, quietly = TRUE))
-    stop("R package '", package, "' is not installed: run install.packages(\"", package,
-         "\") in R", call. = FALSE)
+  if (!is.null(package) && !requireNamespace(package, quietly = TRUE)) {
+    meant <- nearest(package, vapply(recipes, attr, "", "package"))
+    stop("R package '", package, "' is not installed: ",
+         if (!is.null(meant)) paste0("did you mean \"", meant, "::\"? Otherwise "),
+         "run install.packages(\"", package, "\") in R", call. = FALSE)
+  }
   fit <- if (is.null(package)) get0(name, globalenv(), mode = "function")
          else get0(parts[length(parts)], asNamespace(package), mode = "function")
-  if (is.null(fit))
-    stop("R has no function '", name, "': write it as \"package::function\", or give ",
-         "\"function(x, y, xnew) ...\"", call. = FALSE)
+  if (is.null(fit)) {
+    meant <- if (!is.null(package)) nearest(parts[length(parts)], getNamespaceExports(package))
+    stop("R has no function '", name, "': ",
+         if (!is.null(meant)) paste0("did you mean \"", package, "::", meant, "\"? Otherwise "),
+         "write it as \"package::function\", or give \"function(x, y, xnew) ...\"", call. = FALSE)
+  }
   arguments <- named_as_in_r(arguments, fit, parts[length(parts)])
   recipe <- recipes[[parts[length(parts)]]]
   if (is.null(recipe) || !identical(package, attr(recipe, "package"))) recipe <- any_fit
@@ -38,6 +44,16 @@ recipe_of <- function(name, arguments) {
   }
   structure(learn, numbers = isTRUE(attr(recipe, "numbers")),
             sparse = isTRUE(attr(recipe, "sparse")))
+}
+
+# The known name that a typo is nearest to, NULL where none is near; capitals do not count.
+nearest <- function(name, known) {
+  known <- setdiff(known, name)
+  distances <- utils::adist(tolower(name), tolower(known))[1L, ]
+  near <- which.min(distances)
+  if (!length(near)) return(NULL)
+  begins <- nchar(name) > 2L && startsWith(tolower(known[near]), tolower(name))
+  if (begins || distances[near] <= nchar(name) %/% 4) known[near]
 }
 
 # A function of the user's own returns the predictions itself.

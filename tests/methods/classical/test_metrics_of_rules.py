@@ -703,6 +703,8 @@ def test_other_names_are_the_same_metric(alias, name):
         ("f2_macro", r"did you mean the F-beta 'fbeta\(2\)_macro'"),
         ("F0.5_score", r"did you mean the F-beta 'fbeta\(0.5\)'"),
         ("f1_macr", "did you mean 'f1_macro'"),
+        ("Acuracy", "did you mean 'accuracy'"),
+        ("sens", "did you mean 'recall'"),
         ("mathews_corrcoef", "did you mean 'mcc'"),
         ("ece", "depends on bins"),
         ("sensitivity_at_specificity", r"uv\.metrics\.partial_auc"),

@@ -124,6 +124,11 @@ test_that("what is no learner is refused with a hint", {
     "functions of R are \"glm\", \"ranger\", \"rpart\" and others of ?learners, or by package, as in",
     "\"MASS::lda\""))
   expect_match(run("nopackage::f"), "R package 'nopackage' is not installed")
+  for (name in list(c("MASS::ldaa", "MASS::lda"), c("e1071::SVM", "e1071::svm"), c("rangr", "ranger"),
+                    c("randomforest", "randomForest"), c("MAS::lda", "MASS::")))
+    expect_match(run(name[1L]), paste0(": did you mean \"", name[2L], "\"?"), fixed = TRUE)
+  expect_match(run("logistc"), "did you mean 'logistic'?", fixed = TRUE)
+  expect_no_match(run("gbm"), "did you mean")
   expect_match(message_of(r_learner("ranger", 5)), "arguments of the learner must have names")
 })
 
