@@ -35,14 +35,24 @@ progress_teller <- function() {
 
 percents <- 100L
 
-# The handlers of the innermost with_progress(), or the global ones.
+# The handlers of the innermost with_progress() that is not switched off, or the global ones; none
+# inside without_progress().
 progress_reporters <- function() {
   package <- "progressr"
   if (!isNamespaceLoaded(package)) return(NULL)
-  handlers <- getExportedValue(package, "handlers")
-  frame <- frame_of(getExportedValue(package, "with_progress"))
-  chosen <- if (!is.null(frame)) get("handlers", sys.frame(frame))
-            else if (isTRUE(handlers(global = NA))) handlers()
+  of_package <- function(name) getExportedValue(package, name)
+  chosen <- NULL
+  surrounded <- FALSE
+  for (frame in rev(seq_len(sys.nframe()))) {
+    if (identical(sys.function(frame), of_package("without_progress"))) return(NULL)
+    if (!identical(sys.function(frame), of_package("with_progress"))) next
+    surrounded <- TRUE
+    # One that is switched off leaves progress to those around it, but not to the global ones.
+    if (isFALSE(get0("enable", sys.frame(frame), inherits = FALSE))) next
+    chosen <- get("handlers", sys.frame(frame))
+    break
+  }
+  if (!surrounded && isTRUE(of_package("handlers")(global = NA))) chosen <- of_package("handlers")()
   if (inherits(chosen, "progression_handler") || is.function(chosen)) chosen <- list(chosen)
   lapply(chosen, function(handler)
     if (inherits(handler, "progression_handler")) handler else handler())
