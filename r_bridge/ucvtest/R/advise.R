@@ -15,7 +15,10 @@ advise.formula <- function(n, data = environment(n), ..., subset, groups, loss =
   arguments <- arguments[names(arguments) %in% c("n", "data", "subset", "groups")]
   names(arguments)[names(arguments) == "n"] <- "formula"
   found <- eval(as.call(c(sample_of, arguments)), parent.frame())
-  advise(found$n, ..., loss = or_else(loss, found$loss))
+  advice <- advise(found$n, ..., loss = or_else(loss, found$loss))
+  # What to type, with what was typed.
+  advice$written <- c(list(arguments$formula), if (!is.null(arguments$data)) list(arguments$data))
+  advice
 }
 
 advise.default <- function(n, n_fits = 10000, loss = "zero_one", learners = 2,
@@ -35,7 +38,8 @@ print.ucvtest_advice <- function(x, ...) {
   given <- lapply(x$arguments, function(value) {
     if (inherits(value, "ucvtest_design")) call_of_design(value) else plain(value)
   })
-  code <- as.call(c(lapply(c(x$test, "formula", "data", learners), as.name), given))
+  written <- or_else(x$written, lapply(c("formula", "data"), as.name))
+  code <- as.call(c(as.name(x$test), written, lapply(learners, as.name), given))
   cat("\n\tWhich test to use\n\n", paste(deparse(code, width.cutoff = 80L), collapse = "\n"), "\n",
       sep = "")
   if (!x$promises) cat("(cannot promise: see the reasons)\n")

@@ -468,7 +468,7 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
   answer <- response(y, positive)
   if (is.null(loss) && is.null(metric)) loss <- default_loss(answer)
   asked <- loss_or_metric(loss, metric, y, answer$labels)
-  loss <- or_else(asked$metric, loss)
+  loss <- name_of_loss(asked, loss)
   remark <- NULL
   if (!is_of_labels(loss) || is_of_one_class(loss)) {
     # What its own package takes for the positive class.

@@ -209,7 +209,8 @@ like_response <- function(labels, y) {
 refuse_missing <- function(values, name) {
   found <- missing_values(values)
   if (!is.null(found))
-    stop_user("'", name, "' has ", found, ": drop these observations, or impute them")
+    stop_user("'", name, "' has ", found, ": drop these observations",
+              if (name == "y") " (na.action = na.omit with a formula)", ", or impute them")
 }
 
 # How many rows lack a value, and in which columns; NULL where none does.

@@ -15,7 +15,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
   answer <- if (!identical(loss, "score")) response(y, positive)
   if (is.null(loss) && is.null(metric)) loss <- default_loss(answer)
   asked <- loss_or_metric(loss, metric, y, answer$labels)
-  loss <- or_else(asked$metric, loss)
+  loss <- name_of_loss(asked, loss)
   predictions <- as_scores(predictions, loss)
   tables <- vapply(predictions, function(each) length(dim(each)) == 2L && ncol(each) > 1L, NA)
   if (!identical(loss, "score") && !is_of_labels(loss)) {

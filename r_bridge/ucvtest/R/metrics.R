@@ -55,6 +55,10 @@ loss_or_metric <- function(loss, metric, y, labels, several = FALSE) {
   list(metric = as_metric(metric, labels, several))
 }
 
+# The name that Python has for it, such as "auc" for caret's "ROC"; functions and costs as they are.
+name_of_loss <- function(asked, loss)
+  or_else(asked$metric, if (is.character(loss)) asked$loss else loss)
+
 # Labels other than FALSE and TRUE, 0 and 1, -1 and 1 do not say which of them a metric is about, and
 # the second level is no better guess than the first, which yardstick and caret take.
 positive_of <- function(answer, metric)

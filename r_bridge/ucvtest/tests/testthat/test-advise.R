@@ -29,6 +29,13 @@ test_that("print shows a call that R understands, and the reasons", {
   expect_match(of_tails, "ratios (contrast = \"ratio\") do better", fixed = TRUE)
 })
 
+test_that("advice on a formula has the formula and the data in the call to type", {
+  skip_without_python()
+  data <- two_species()
+  shown <- paste(capture.output(advise(Species ~ Sepal.Width, data, n_fits = 20)), collapse = " ")
+  expect_match(shown, "_test(Species ~ Sepal.Width, data, learner, other, ", fixed = TRUE)
+})
+
 test_that("what cannot be answered is refused", {
   skip_without_python()
   expect_match(message_of(advise()), "'n' is missing")

@@ -41,7 +41,8 @@ test_that("missing values are refused by name", {
   expect_match(message_of(ustat_test(Species ~ ., holes, "lda")), fixed = TRUE,
                "'data' has missing values in 2 rows (Sepal.Width), which learner lda cannot use")
   expect_equal(message_of(ustat_test(x, replace(y, 3, NA), "lda")),
-               "'y' has missing values in 1 row: drop these observations, or impute them")
+               paste0("'y' has missing values in 1 row: drop these observations (na.action = na.omit with ",
+                      "a formula), or impute them"))
 })
 
 test_that("infinite values are refused with the row that R counts", {

@@ -47,6 +47,8 @@ test_that("what a metric cannot be is refused in words of R", {
   expect_match(of(metric = "f1"), "positive is missing: metric = \"f1\" is about one of two classes")
   expect_match(of(metric = "f1"), "pass positive = \"well\", or positive = \"ill\"")
   expect_match(of(metric = "f2"), "metric = \"f2\" is unknown")
+  of_caret <- prediction_losses(truth, list(rule = seq_along(truth)), loss = "ROC", positive = "ill")
+  expect_equal(of_caret$loss, "auc")
   expect_match(of(loss = "acuracy"), "did you mean 'accuracy', which stands for 'zero_one'?", fixed = TRUE)
   for (name in c("f1", "sens"))
     expect_match(of(loss = name), paste0("not a mean over observations: (pass|write) metric = \"", name))
