@@ -118,7 +118,7 @@ def test_readers_of_predictions_know_no_such_names(tmp_path):
         told = ["--target", "y", "--scores", "a,b", "--loss", "r2"]
         more = ["--margin", "0.1"] if command == "gate" else []
         assert CliRunner().invoke(app, [command, str(path), *told, *more]).exit_code == 2
-    with pytest.raises(ValueError, match="loss='r2' is not a mean .*: pass metric='r2'"):
+    with pytest.raises(ValueError, match=r"loss='r2' is not a mean .*: pass metric='r2'"):
         uv.Losses.from_predictions([0, 1] * 6, {"a": [0, 1] * 6}, loss="r2")
 
 
