@@ -1,4 +1,4 @@
-"""Names that `metric=` and `loss=` do not know: aliases, what is not offered, and typos."""
+"""Names that `metric=` and `loss=` do not know: aliases, metrics that are not offered, typos."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
