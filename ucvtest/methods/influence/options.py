@@ -114,9 +114,9 @@ def named_loss(loss: Any, metric: Any, scoring: Any) -> Any:
         )
     estimated = metric_of(metric_or_loss)
     if not is_known(metric_or_loss):
-        shown = getattr(loss, "__name__", loss) if estimated is None else estimated.name
+        loss_name = getattr(loss, "__name__", loss) if estimated is None else estimated.name
         raise ValueError(
-            f"loss={shown!r:.60} is not known to InfluenceFunctionTest: use 'auc' or 'zero_one'"
+            f"loss={loss_name!r:.60} is not known to InfluenceFunctionTest: use 'auc' or 'zero_one'"
         )
     name = AUC_NAME if estimated is not None and estimated.ranks_pairs else "zero_one"
     if metric is not None and LOSS_OF_METRIC[metric] != name:
