@@ -17,7 +17,8 @@ advise.formula <- function(n, data = environment(n), ..., subset, groups, loss =
   found <- eval(as.call(c(sample_of, arguments)), parent.frame())
   advice <- advise(found$n, ..., loss = or_else(loss, found$loss))
   # What to type, with what was typed.
-  advice$written <- c(list(arguments$formula), if (!is.null(arguments$data)) list(arguments$data))
+  advice$written <- list(about = unname(arguments[names(arguments) %in% c("formula", "data")]),
+                         rows = arguments[names(arguments) %in% c("subset", "groups")])
   advice
 }
 
@@ -38,8 +39,8 @@ print.ucvtest_advice <- function(x, ...) {
   given <- lapply(x$arguments, function(value) {
     if (inherits(value, "ucvtest_design")) call_of_design(value) else plain(value)
   })
-  written <- or_else(x$written, lapply(c("formula", "data"), as.name))
-  code <- as.call(c(as.name(x$test), written, lapply(learners, as.name), given))
+  about <- or_else(x$written$about, lapply(c("formula", "data"), as.name))
+  code <- as.call(c(as.name(x$test), about, lapply(learners, as.name), given, x$written$rows))
   cat("\n\tWhich test to use\n\n", paste(deparse(code, width.cutoff = 80L), collapse = "\n"), "\n",
       sep = "")
   if (!x$promises) cat("(cannot promise: see the reasons)\n")

@@ -34,6 +34,8 @@ test_that("advice on a formula has the formula and the data in the call to type"
   data <- two_species()
   shown <- paste(capture.output(advise(Species ~ Sepal.Width, data, n_fits = 20)), collapse = " ")
   expect_match(shown, "_test(Species ~ Sepal.Width, data, learner, other, ", fixed = TRUE)
+  shown <- paste(capture.output(advise(Species ~ ., data, subset = Sepal.Width > 2.5)), collapse = " ")
+  expect_match(shown, "subset = Sepal.Width > 2.5)", fixed = TRUE)
 })
 
 test_that("what cannot be answered is refused", {

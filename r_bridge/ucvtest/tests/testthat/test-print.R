@@ -147,11 +147,15 @@ test_that("comparisons and plans say what was done", {
 
 test_that("advice follows from a formula and data", {
   skip_without_python()
-  expect_equal(advise(Species ~ ., flowers, n_fits = 20), advise(100, n_fits = 20))
-  expect_equal(advise(Species ~ ., flowers, groups = rep(1:50, each = 2), n_fits = 20),
-               advise(50, n_fits = 20))
-  expect_equal(advise(mpg ~ wt, mtcars, subset = hp > 90, n_fits = 20),
-               advise(sum(mtcars$hp > 90), n_fits = 20, loss = "squared"))
+  expect_same <- function(advice, expected) {
+    advice$written <- NULL
+    expect_equal(advice, expected)
+  }
+  expect_same(advise(Species ~ ., flowers, n_fits = 20), advise(100, n_fits = 20))
+  expect_same(advise(Species ~ ., flowers, groups = rep(1:50, each = 2), n_fits = 20),
+              advise(50, n_fits = 20))
+  expect_same(advise(mpg ~ wt, mtcars, subset = hp > 90, n_fits = 20),
+              advise(sum(mtcars$hp > 90), n_fits = 20, loss = "squared"))
   expect_equal(message_of(advise()), "'n' is missing: give the number of observations")
 })
 
