@@ -9,6 +9,7 @@ from ucvtest.common.padding import next_multiple, padded
 __all__ = [
     "CACHE_NUMBERS",
     "LEAST_ROWS",
+    "OBS_STEP",
     "RESULT_NUMBERS",
     "Margin",
     "clear_labels",
@@ -63,12 +64,12 @@ def clear_labels(scores: np.ndarray, cut: float, distance: np.ndarray | float) -
     return above.view(np.int8) if n_clear == scores.size else None
 
 
-def squared_distances(features: np.ndarray) -> np.ndarray:
-    """Squared Euclidean distances of all pairs of rows, (n, n)."""
+def squared_distances(features: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
+    """Squared Euclidean distances (n, m) of all rows from others, by default from each other."""
     # Imported here: it takes a tenth of a second, and only some learners need it.
     from scipy.spatial.distance import cdist
 
-    distances: np.ndarray = cdist(features, features, "sqeuclidean")
+    distances: np.ndarray = cdist(features, features if others is None else others, "sqeuclidean")
     return distances
 
 

@@ -8,6 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.learners import knn
+from ucvtest.learners.jitted import neighbor_ranks
+from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 
 
 def slow_knn(sample, k, learning):
@@ -112,6 +114,51 @@ def test_the_flag_for_float64_changes_nothing():
     with jax.enable_x64(True):
         on = evaluate(sample, knn(4), "number", learning).values
     np.testing.assert_array_equal(on, off)
+
+
+@pytest.mark.parametrize("learner", [NearestNeighbors(4), SurestNeighbors(4)])
+@pytest.mark.parametrize("kind", ["label", "three classes", "number"])
+def test_few_kept_neighbours_give_the_same_numbers(learner, kind, monkeypatch):
+    sample = {"label": breast_cancer, "three classes": iris, "number": diabetes}[kind]()
+    as_classes = sample.classes is not None
+    rows = np.round(sample.matrix[::2])
+    sample = make_sample(rows, sample.response[::2], as_classes=as_classes)
+    # Some predictions need more neighbours than the 32 that are kept, and some do not.
+    learning = learning_sets(sample, 6, 5)
+    output = "number" if kind == "number" else "label"
+
+    def predicted():
+        return learner.predict(learner.prepare(sample), learning, output, ~learning)
+
+    expected = predicted()
+    sets_of_rows = []
+    complete = neighbor_ranks.Ranking.complete
+
+    def noted(ranking, rows):
+        sets_of_rows.append(rows)
+        return complete(ranking, rows)
+
+    for name, value in (("KEPT_BYTES", 1), ("LEAST_RANKS", 1), ("BLOCK_NUMBERS", 1)):
+        monkeypatch.setattr(neighbor_ranks, name, value)
+    monkeypatch.setattr(neighbor_ranks.Ranking, "complete", noted)
+    found = predicted()
+    np.testing.assert_array_equal(found.values, expected.values)
+    assert found.ties == expected.ties
+    assert sets_of_rows
+
+
+@pytest.mark.parametrize(
+    ("learner", "most"), [(knn(3), 65_536), (SurestNeighbors(3), 10_000)], ids=["own", "estimator"]
+)
+def test_samples_whose_neighbours_take_too_long_to_sort_are_refused(learner, most):
+    sample = make_sample(np.zeros((most + 1, 1)), np.arange(most + 1) % 2, as_classes=True)
+    with pytest.raises(ValueError) as error:
+        learner.check(sample, "label", 10)
+    assert str(error.value) == (
+        f"learner knn:3 sorts all pairs of observations, and {most + 1} observations have "
+        f"{(most + 1) ** 2:.2g} of them: use at most {most} observations, or the scikit-learn "
+        "estimator as a learner"
+    )
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, True, "3"])

@@ -11,20 +11,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ucvtest.learners.jitted.neighbor_ranks import Neighbours
+
 __all__ = [
     "WORD",
     "Election",
-    "Neighbours",
     "Votes",
     "collect_votes",
     "complete_sets",
     "count_votes",
     "elect",
-    "groups_of_neighbours",
 ]
-
-DISTANCE_DIGITS = 8 * np.finfo(float).eps
-"""Rounding error of a squared distance, for each feature and relative to the largest square."""
 
 WORD = 64
 """Learning sets in a word."""
@@ -41,19 +38,6 @@ BYTE_EXCHANGES = (
 
 RANKS_PER_STEP = 4
 """Neighbours looked at between two questions whether all votes are in."""
-
-
-class Neighbours(NamedTuple):
-    """What all learning sets share, as JAX arrays; N observations, the last ones empty."""
-
-    order: Any
-    """(N, N): the observations by their distance from each one; N stands for none."""
-    tied: Any
-    """(N, N): whether as far away as the one before."""
-    values: Any
-    """(N, V, N): what these neighbours vote."""
-    empty: Any
-    """(N,): the observations that only fill up."""
 
 
 class Votes(NamedTuple):
@@ -84,7 +68,8 @@ class Election(NamedTuple):
     distance_ties: Any
     """Whether the order of the rows decided who voted; None where that cannot be."""
     short: Any
-    """Whether some learning set was smaller than k."""
+    """Whether some votes are missing: a learning set was smaller than k, or the neighbours were
+    not all there."""
 
 
 @partial(jax.jit, static_argnums=(4, 5))
@@ -96,7 +81,7 @@ def collect_votes(
     equal_distances: bool,
     equal_votes: bool,
 ) -> Votes:
-    """Walk through all neighbours, nearest first, until every observation has its k votes.
+    """Walk through neighbours, nearest first, until every observation has its k votes.
 
     They vote what `state` says, or the columns of `other` (V, R, N); one learning set may then
     stand for all. What only ties need is left out where there can be none.
@@ -167,7 +152,7 @@ def elect(
     Numbers of votes are lists of their bits, the lowest first, each an array (n, R / 64).
     Learning sets, and their results, are numbers (R, n / 8) of eight bytes each.
     """
-    n_rows, n_obs = learning.shape[0], len(state.empty)
+    n_rows, (n_ranks, n_obs) = learning.shape[0], state.order.shape
     all_sets = np.uint64(2**WORD - 1)
     nobody = jnp.zeros((n_obs, n_rows // WORD), jnp.uint64)
     # The last row, no observation at all, is in no learning set.
@@ -202,11 +187,11 @@ def elect(
     def unfinished(carry: tuple[jax.Array, tuple[Any, ...]]) -> jax.Array:
         rank, (count, _, _, is_undecided, _) = carry
         waiting = ~(_equal(count, k) | has_votes) | is_undecided
-        return (rank < n_obs) & (waiting != 0).any()
+        return (rank < n_ranks) & (waiting != 0).any()
 
     zero = (nobody,) * k.bit_length()
     no_votes = (zero, zero, nobody, nobody, nobody)
-    _, (count, total, first, _, tied) = jax.lax.while_loop(
+    _, (count, total, first, is_undecided, tied) = jax.lax.while_loop(
         unfinished, step, (jnp.zeros((), int), no_votes)
     )
     ahead, equal = _above(total, above), nobody
@@ -214,24 +199,15 @@ def elect(
         equal = _equal(total, k // 2)
         ahead = ahead | (equal & first)
 
+    missing_votes = ~(_equal(count, k) | has_votes)
+    if n_ranks < n_obs:
+        missing_votes = missing_votes | is_undecided
     return Election(
         _as_bytes(ahead),
         _as_bytes(equal & ~has_votes) if equal_votes else None,
         _as_bytes(tied & ~has_votes) if equal_distances else None,
-        (~(_equal(count, k) | has_votes) != 0).any(),
+        (missing_votes != 0).any(),
     )
-
-
-def groups_of_neighbours(distance: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Ranks (n, n) of the squared distances in each row; equal where they differ by rounding."""
-    largest = np.square(matrix).sum(axis=1).max()
-    tolerance = DISTANCE_DIGITS * matrix.shape[1] * largest
-    order = np.argsort(distance, axis=1)
-    steps = np.diff(np.take_along_axis(distance, order, axis=1), axis=1) > tolerance
-    rank = np.pad(steps.cumsum(axis=1), ((0, 0), (1, 0)))
-    groups = np.empty_like(rank)
-    np.put_along_axis(groups, order, rank, axis=1)
-    return groups
 
 
 def complete_sets(predictions: np.ndarray, votes: Votes, k: int) -> np.ndarray:

@@ -6,29 +6,40 @@ sets, so that one operation serves all of them.
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ucvtest.common.checks import is_integer
-from ucvtest.common.float64 import in_float64, to_device
+from ucvtest.common.float64 import in_float64
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
-from ucvtest.learners.batching import padded_rows, padded_size, squared_distances
+from ucvtest.learners.batching import padded_rows, padded_size
+from ucvtest.learners.jitted.neighbor_ranks import (
+    Ranking,
+    by_distance,
+    by_groups_of_distances,
+    rank_neighbours,
+)
 from ucvtest.learners.jitted.neighbor_votes import (
     WORD,
     Election,
-    Neighbours,
     Votes,
     collect_votes,
     complete_sets,
     count_votes,
     elect,
-    groups_of_neighbours,
 )
 
 __all__ = ["NearestNeighbors", "OpenNeighbors", "SurestNeighbors", "knn"]
+
+MOST_SORTED = 2**16
+"""Most observations whose neighbours are all sorted: about as many minutes as thousands of them,
+squared, are 400."""
+
+MOST_TRANSLATED = 10_000
+"""The same for estimators, which scikit-learn fits without such a preparation."""
 
 SAME_MEAN = 1e-12
 """Relative difference of two means of the same numbers, at most."""
@@ -68,11 +79,26 @@ def knn(k: int) -> "NearestNeighbors":
     return NearestNeighbors(k)
 
 
+def refuse_to_sort(name: str, n_obs: int, most_observations: int) -> None:
+    """Refuse samples whose neighbours take too long to sort.
+
+    Raises
+    ------
+    ValueError
+    """
+    if n_obs > most_observations:
+        raise ValueError(
+            f"learner {name} sorts all pairs of observations, and {n_obs} observations have "
+            f"{n_obs**2:.2g} of them: use at most {most_observations} observations, or the "
+            "scikit-learn estimator as a learner"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class NeighbourState:
     """What all learning sets share, and which ties can occur at all."""
 
-    neighbours: Neighbours
+    ranking: Ranking
     equal_distances: bool
     equal_votes: bool
     two_classes: bool
@@ -87,7 +113,6 @@ class NearestNeighbors(JittedLearner):
     scale: ClassVar[Scale] = "share"
     multiclass: ClassVar[bool] = True
     regression: ClassVar[bool] = True
-    pair_bytes: ClassVar[int] = 48
     no_solution: ClassVar[str] = (
         "that learning set has fewer observations than neighbours are asked for: use a smaller k"
     )
@@ -110,29 +135,27 @@ class NearestNeighbors(JittedLearner):
                 "raise it, or use a smaller k"
             )
 
+    def _refuse_memory(self, n_obs: int) -> None:
+        refuse_to_sort(self.name, n_obs, MOST_SORTED)
+
     def prepare(self, sample: Sample) -> NeighbourState:
         """Sort the neighbours of every observation, itself included."""
-        distance = squared_distances(sample.matrix)
-        order = np.argsort(distance, axis=1, kind="stable")
-        ranked = np.take_along_axis(distance, order, axis=1)
-        tied = np.zeros(order.shape, dtype=bool)
-        tied[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
-        return self.state(sample, order, tied)
+        values = self._values(sample)
+        (ranking,), has_ties = rank_neighbours(by_distance(sample.matrix), values, self.k)
+        return self._state(sample, ranking, has_ties)
 
-    def state(self, sample: Sample, order: np.ndarray, tied: np.ndarray) -> NeighbourState:
-        """From the neighbours of each observation (n, n), and which are as far as the last."""
-        values = self._values(sample)[:, order]
-        size = padded_size(sample.n_obs)
-        padding = (0, size - sample.n_obs)
-        neighbours = Neighbours(
-            np.pad(order.T, padding, constant_values=size),
-            np.pad(tied.T, padding),
-            np.pad(np.moveaxis(values, 2, 0), (padding, (0, 0), padding)),
-            np.arange(size) >= sample.n_obs,
+    def prepare_by_groups(self, sample: Sample) -> tuple[NeighbourState, ...]:
+        """The same; if distances are tied up to rounding, in three orders."""
+        groups = by_groups_of_distances(sample.matrix, sample.target)
+        rankings, has_ties = rank_neighbours(groups, self._values(sample), self.k)
+        return tuple(
+            self._state(sample, ranking, has_ties and ranking.number == 0) for ranking in rankings
         )
+
+    def _state(self, sample: Sample, ranking: Ranking, equal_distances: bool) -> NeighbourState:
         return NeighbourState(
-            to_device(neighbours),
-            equal_distances=bool(tied.any()),
+            ranking,
+            equal_distances,
             equal_votes=sample.n_classes > 2 or (sample.n_classes == 2 and self.k % 2 == 0),
             two_classes=sample.n_classes == 2,
         )
@@ -192,25 +215,34 @@ class NearestNeighbors(JittedLearner):
         self, state: NeighbourState, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> Votes:
         """What the k nearest members of each learning set say of each observation."""
-        padded = padded_rows(learning, axis=1)
-        ties = (self._counted, state.equal_distances, state.equal_votes)
+        ranking, n_obs = state.ranking, learning.shape[1]
+        padded, other = padded_rows(learning, axis=1), None
+        if labels is not None:
+            n_values, dtype = len(ranking.values), ranking.values.dtype
+            values = [labels] if n_values == 1 else [labels == code for code in range(n_values)]
+            other = padded_rows(np.stack(values).astype(dtype), axis=2)
+        flags = (self._counted, state.equal_distances, state.equal_votes)
+        votes = collect_votes(ranking.nearest, padded, other, *flags)
+        votes = Votes(*(np.asarray(array)[..., :n_obs] for array in votes))
+        if not ranking.is_complete:
+            votes = self._with_all_neighbours(ranking, votes, (padded, other, *flags))
         if labels is None:
-            votes = collect_votes(state.neighbours, padded, None, *ties)
-            return Votes(*(np.asarray(array)[..., : learning.shape[1]] for array in votes))
-        n_values, dtype = state.neighbours.values.shape[1], state.neighbours.values.dtype
-        values = [labels] if n_values == 1 else [labels == code for code in range(n_values)]
-        other = padded_rows(np.stack(values).astype(dtype), axis=2)
-        votes = collect_votes(state.neighbours, padded, other, *ties)
+            return votes
         # Where all labelings share one learning set, its members were looked up once.
-        return Votes(
-            *(
-                np.broadcast_to(
-                    np.asarray(array)[..., : labels.shape[1]],
-                    (*array.shape[:-2], *labels.shape),
-                )
-                for array in votes
-            )
-        )
+        shapes = ((*array.shape[:-2], *labels.shape) for array in votes)
+        return Votes(*map(np.broadcast_to, votes, shapes))
+
+    def _with_all_neighbours(self, ranking: Ranking, votes: Votes, asked: tuple[Any, ...]) -> Votes:
+        """The votes on observations anew where the neighbours that are kept do not decide."""
+        missing = ((votes.count < self.k) | votes.open).any(axis=0)
+        if not missing.any():
+            return votes
+        votes = Votes(*map(np.array, votes))
+        for rows, neighbours in ranking.complete(np.flatnonzero(missing)):
+            found = collect_votes(neighbours, *asked)
+            for array, array_of_rows in zip(votes, found, strict=True):
+                array[..., rows] = np.asarray(array_of_rows)[..., : len(rows)]
+        return votes
 
     @in_float64
     def election(self, state: NeighbourState, learning: np.ndarray, above: int) -> Election:
@@ -220,7 +252,7 @@ class NearestNeighbors(JittedLearner):
         padded[:n_sets, :n_obs] = learning
         flags = (state.equal_distances, state.equal_votes)
         jitted_election = elect(
-            state.neighbours, padded.view(np.uint64), n_sets, self.k, above, *flags
+            state.ranking.nearest, padded.view(np.uint64), n_sets, self.k, above, *flags
         )
         labels, *ties = (
             None
@@ -289,29 +321,16 @@ class SurestNeighbors(OpenNeighbors):
     number of votes for each must be the same.
     """
 
-    # Three orders of the neighbours.
-    pair_bytes: ClassVar[int] = 96
+    def _refuse_memory(self, n_obs: int) -> None:
+        refuse_to_sort(self.name, n_obs, MOST_TRANSLATED)
 
     def prepare(self, sample: Sample) -> tuple[NeighbourState, ...]:
         """The neighbours of every observation; where some are tied, in three orders.
 
-        With the tied ones of the smallest response first, with those of the largest, and, for
-        responses that are not known yet, as they come.
+        As they come, for responses that are not known yet, with the tied ones of the smallest
+        response first, and with those of the largest.
         """
-        distance = squared_distances(sample.matrix)
-        group = groups_of_neighbours(distance, sample.matrix)
-        by_row = np.argsort(group, axis=1, kind="stable")
-        ranked = np.take_along_axis(group, by_row, axis=1)
-        tied = np.zeros(group.shape, dtype=bool)
-        tied[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
-        orders = [by_row]
-        if tied.any():
-            response = np.broadcast_to(sample.target, group.shape)
-            orders = [*(np.lexsort((sign * response, group)) for sign in (1.0, -1.0)), by_row]
-        marks = [np.zeros_like(tied)] * (len(orders) - 1) + [tied]
-        states = [
-            self._walk.state(sample, order, mark) for order, mark in zip(orders, marks, strict=True)
-        ]
+        states = self._walk.prepare_by_groups(sample)
         # Here it does not matter who voted first.
         return tuple(replace(state, equal_votes=False) for state in states)
 
@@ -340,7 +359,7 @@ class SurestNeighbors(OpenNeighbors):
             above = self.k // 2 if self.ties_to_first else (self.k - 1) // 2
             elections = [
                 self._walk.election(neighbour_state, learning, above)
-                for neighbour_state in state[:2]
+                for neighbour_state in state[1:] or state
             ]
             if not any(election.short for election in elections):
                 predicted, other_labels = elections[0].labels, elections[-1].labels
@@ -356,8 +375,8 @@ class SurestNeighbors(OpenNeighbors):
     def _votes(
         self, state: tuple[NeighbourState, ...], learning: np.ndarray, labels: np.ndarray | None
     ) -> list[Votes]:
-        """Votes in both orders, or where no order is known for these labels in the last one."""
-        states = state[-1:] if labels is not None else state[:2]
+        """Votes in both orders, or where no order is known for these labels in the first one."""
+        states = state[:1] if labels is not None else state[1:] or state
         return [self._walk.votes(neighbour_state, learning, labels) for neighbour_state in states]
 
     def _label(self, votes: Votes) -> np.ndarray:
@@ -369,6 +388,7 @@ class SurestNeighbors(OpenNeighbors):
     def _agreed(self, predictions: list[np.ndarray], votes: list[Votes]) -> np.ndarray:
         if len(predictions) == 1:
             # Here tied neighbours are marked, and not tried in every order.
-            return np.where(votes[0].tied, np.nan, predictions[0])
+            tied = votes[0].tied.reshape(votes[0].tied.shape + (1,) * (predictions[0].ndim - 2))
+            return np.where(tied, np.nan, predictions[0])
         first, last = predictions
         return np.where(np.isclose(first, last, rtol=SAME_MEAN, atol=0.0), first, np.nan)
