@@ -13,9 +13,11 @@ from ucvtest.advice.calibration import (
     FEWEST_PROBLEMS,
     LEAST_MEAN,
     WEAK,
+    Cell,
     Evidence,
     WeakCell,
-    calibration_table,
+    calibration_cells,
+    cells_of,
 )
 from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, About, Procedure
 from ucvtest.common.checks import as_integer, check_choice, named_options
@@ -216,9 +218,7 @@ def advise(
     >>> advice.evidence.n_fits
     40
     """
-    return advise_from(
-        calibration_table(), n, n_fits, loss=loss, learners=learners, goal=goal, about=about
-    )
+    return _advised(calibration_cells(), n, n_fits, loss, learners, goal, about)
 
 
 def advise_from(
@@ -232,9 +232,21 @@ def advise_from(
     about: About = "learner",
 ) -> Advice:
     """`advise` by another calibration table, for example without some problems."""
+    return _advised(cells_of(table), n, n_fits, loss, learners, goal, about)
+
+
+def _advised(
+    all_cells: Sequence[Cell],
+    n: int,
+    n_fits: int,
+    loss: str,
+    learners: int | Sequence[Any],
+    goal: Goal,
+    about: About,
+) -> Advice:
     n_learners = _n_learners(learners)
     metric = _checked(n, n_fits, loss, goal, about)
-    cells = _Cells.of(table, metric, n, n_learners)
+    cells = _Cells.of(all_cells, metric, n, n_learners)
     rungs = _rungs(cells, about)
     if not rungs:
         raise ValueError(f"n={n} is too few observations for any test of this kind")
@@ -325,32 +337,32 @@ def _options(metric: Metric, n_fits: int) -> Mapping[str, Any]:
 class _Cells:
     """Cells of the table about one kind of question, by procedure."""
 
-    by_name: Mapping[str, list[Any]]
+    by_name: Mapping[str, list[Cell]]
     metric: Metric
     n_obs: int
     n_learners: int
 
     @classmethod
-    def of(cls, table: "pd.DataFrame", metric: Metric, n_obs: int, n_learners: int) -> "_Cells":
+    def of(cls, all_cells: Sequence[Cell], metric: Metric, n_obs: int, n_learners: int) -> "_Cells":
         """Those with the same loss, or of fewer than three problems with all like it."""
-        auc = metric.ranks_pairs
-        selected = table["target"].to_numpy() == ("difference" if n_learners == 2 else "error")
-        if not auc:
-            losses = table["loss"].to_numpy()
-            has_loss = losses == metric.name
-            if not metric.counts_errors and len(set(table["problem"][has_loss])) < FEWEST_PROBLEMS:
-                has_loss = np.isin(losses, [name for name in {*losses} if _may_have_tails(name)])
-            selected &= has_loss
-        by_name: dict[str, list[Any]] = {}
-        for cell in table[selected].itertuples(index=False):
-            if cell.answered:
-                by_name.setdefault(str(cell.procedure), []).append(cell)
+        target = "difference" if n_learners == 2 else "error"
+        losses = {cell.loss for cell in all_cells}
+        if not metric.ranks_pairs:
+            problems = {cell.problem for cell in all_cells if cell.loss == metric.name}
+            is_alike = not metric.counts_errors and len(problems) < FEWEST_PROBLEMS
+            losses = (
+                {name for name in losses if _may_have_tails(name)} if is_alike else {metric.name}
+            )
+        by_name: dict[str, list[Cell]] = {}
+        for cell in all_cells:
+            if cell.target == target and cell.loss in losses and cell.answered:
+                by_name.setdefault(cell.procedure, []).append(cell)
         return cls(by_name, metric, n_obs, n_learners)
 
-    def near(self, name: str) -> list[Any]:
+    def near(self, name: str) -> list[Cell]:
         """Cells of a procedure at the sample sizes next to that which was asked about."""
         cells = self.by_name.get(name, [])
-        sizes = {int(cell.n_obs) for cell in cells}
+        sizes = {cell.n_obs for cell in cells}
         below = sorted(size for size in sizes if size <= self.n_obs)[-1:]
         above = sorted(size for size in sizes if size >= self.n_obs)[:1]
         return [cell for cell in cells if cell.n_obs in (*below, *above)]
@@ -363,7 +375,7 @@ class _Cells:
             if (cells := self.near(name)) and PROCEDURES[name].fits(self.n_obs)
         ]
 
-    def _of_one(self, procedure: Procedure, cells: list[Any]) -> Evidence:
+    def _of_one(self, procedure: Procedure, cells: list[Cell]) -> Evidence:
         answered, covered = Counter[str](), Counter[str]()
         for cell in cells:
             answered[cell.problem] += cell.answered
@@ -372,12 +384,12 @@ class _Cells:
         worst_problem = min(coverage, key=lambda name: coverage[name])
         nulls = [(cell.rejected, cell.tested) for cell in cells if cell.equal]
         rejected, tested = (sum(counts) for counts in zip(*nulls, strict=True)) if nulls else (0, 0)
-        sizes = tuple(sorted({int(cell.n_obs) for cell in cells}))
+        sizes = tuple(sorted({cell.n_obs for cell in cells}))
         reference = self.near(REFERENCE[self.metric.ranks_pairs])
         return Evidence(
             procedure=procedure.name,
             learn_size=procedure.learn_size(self.n_obs),
-            n_fits=max(int(cell.n_fits) for cell in cells),
+            n_fits=max(cell.n_fits for cell in cells),
             sizes=sizes,
             n_problems=len(coverage),
             n_samples=sum(answered.values()),
@@ -391,7 +403,7 @@ class _Cells:
             within=sizes[0] <= self.n_obs <= sizes[-1],
         )
 
-    def _expected_width(self, cells: list[Any]) -> float:
+    def _expected_width(self, cells: list[Cell]) -> float:
         """Widths fall with the root of the number of observations."""
         if not (self.metric.counts_errors or self.metric.ranks_pairs):
             return math.nan
@@ -405,16 +417,16 @@ def _may_have_tails(name: str) -> bool:
     return metric is None or (metric.is_mean and not metric.counts_errors)
 
 
-def _weak_cells(cells: list[Any]) -> tuple[WeakCell, ...]:
+def _weak_cells(cells: list[Cell]) -> tuple[WeakCell, ...]:
     weak_cells = [
-        WeakCell(str(cell.problem), int(cell.n_obs), coverage, int(cell.answered))
+        WeakCell(cell.problem, cell.n_obs, coverage, cell.answered)
         for cell in cells
         if cell.answered >= FEWEST_SAMPLES and (coverage := cell.covered / cell.answered) < WEAK
     ]
     return tuple(sorted(weak_cells, key=lambda cell: cell.coverage))
 
 
-def relative_width(cells: Sequence[Any], baseline_cells: Sequence[Any]) -> float:
+def relative_width(cells: Sequence[Cell], baseline_cells: Sequence[Cell]) -> float:
     """Widths over those of other cells with the same problem and size, geometric mean."""
     widths = {(cell.problem, cell.n_obs): cell.width for cell in baseline_cells}
     ratios = [

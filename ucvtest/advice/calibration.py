@@ -1,10 +1,11 @@
 """The calibration table, and its evidence on a procedure."""
 
+import csv
 import json
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,9 +14,12 @@ __all__ = [
     "FEWEST_PROBLEMS",
     "LEAST_MEAN",
     "WEAK",
+    "Cell",
     "Evidence",
     "WeakCell",
+    "calibration_cells",
     "calibration_table",
+    "cells_of",
 ]
 
 
@@ -103,6 +107,45 @@ class Evidence:
         )
 
 
+class Cell(NamedTuple):
+    """What advice reads in a row of the calibration table; see `calibration_table`."""
+
+    problem: str
+    loss: str
+    n_obs: int
+    target: str
+    procedure: str
+    n_fits: int
+    answered: int
+    covered: int
+    equal: int
+    tested: int
+    rejected: int
+    width: float
+
+
+@cache
+def calibration_cells() -> tuple[Cell, ...]:
+    """The rows of the calibration table, for advice.
+
+    Without pandas, whose import takes longer than the fits of a first comparison.
+    """
+    losses = {name: about["loss"] for name, about in calibration_settings()["problems"].items()}
+    with resources.files("ucvtest.advice").joinpath("calibration.csv").open() as file:
+        header, *rows = csv.reader(file)
+    columns: dict[str, Any] = dict(zip(header, zip(*rows, strict=True), strict=True))
+    columns["loss"] = map(losses.__getitem__, columns["problem"])
+    columns["width"] = [text or "nan" for text in columns["width"]]
+    for name, kind in Cell.__annotations__.items():
+        columns[name] = map(kind, columns[name])
+    return tuple(map(Cell._make, zip(*map(columns.get, Cell._fields), strict=True)))
+
+
+def cells_of(table: "pd.DataFrame") -> tuple[Cell, ...]:
+    """The rows of another table with the same columns."""
+    return tuple(map(Cell._make, table[list(Cell._fields)].itertuples(index=False)))
+
+
 def calibration_table() -> "pd.DataFrame":
     """The results of the calibration study, a new copy.
 
@@ -130,6 +173,7 @@ def calibration_table() -> "pd.DataFrame":
 def forget_table() -> None:
     """Read the table again at the next request, as after it was written."""
     _table.cache_clear()
+    calibration_cells.cache_clear()
 
 
 def calibration_settings() -> dict[str, Any]:

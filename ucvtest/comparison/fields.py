@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
-import pandas as pd
 
 from ucvtest.common.checks import check_choice
 from ucvtest.comparison.pair_results import Pair, ResultsOfTests
@@ -18,6 +17,9 @@ from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, from_plain, to_plain
 from ucvtest.results.simultaneous import JointEstimates, JointStatistics
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ComparisonFields", "Correction", "Fits", "Pair", "check_correction"]
 
@@ -281,7 +283,7 @@ class ComparisonFields(Saved):
         check_alpha(alpha)
         return self._joined(test).best_set(alpha)
 
-    def learner_frame(self, alpha: float = 0.05, test: str | None = None) -> pd.DataFrame:
+    def learner_frame(self, alpha: float = 0.05, test: str | None = None) -> "pd.DataFrame":
         """Each learner's own estimate, after ``correction="simultaneous"``: the best one first.
 
         Parameters
@@ -302,6 +304,8 @@ class ComparisonFields(Saved):
         ValueError
             If there is no joint covariance of the learners, or several tests have one.
         """
+        import pandas as pd
+
         check_alpha(alpha)
         joined = self._joined(test)
         low, high = zip(*joined.own_intervals(alpha), strict=True)
@@ -334,7 +338,7 @@ class ComparisonFields(Saved):
         return self.together[labels[0]]
 
     @property
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> "pd.DataFrame":
         """One row for each test and pair, with 95% intervals."""
         return self.summary_frame()
 
@@ -400,7 +404,7 @@ class ComparisonFields(Saved):
             )
         return self.joint[labels[0]]
 
-    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+    def summary_frame(self, alpha: float = 0.05) -> "pd.DataFrame":
         """One row for each test and pair.
 
         Parameters
@@ -416,6 +420,8 @@ class ComparisonFields(Saved):
             may share. Intervals are simultaneous after ``correction="simultaneous"``. Of several
             metrics there is a column metric behind test, the label of the result.
         """
+        import pandas as pd
+
         adjusted, intervals = self.adjusted_pvalues, self.intervals(alpha)
         rows = {}
         for test, columns in self.columns.items():
@@ -433,8 +439,10 @@ class ComparisonFields(Saved):
         return frame[["test", *metric, *COLUMNS]]
 
     @property
-    def fits_frame(self) -> pd.DataFrame:
+    def fits_frame(self) -> "pd.DataFrame":
         """One row for each design that was fitted."""
+        import pandas as pd
+
         return pd.DataFrame(
             [
                 {
