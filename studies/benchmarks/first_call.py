@@ -6,7 +6,11 @@ only imports JAX, SciPy's statistics and scikit-learn. The least of several runs
 and in processor time of all cores: other work on the machine lengthens the first, and through the
 shared caches a little also the second.
 
+`--second` compares two learners, in a process that compiles and in one that finds what another has
+compiled, in a folder of JAX's for compilations.
+
     python studies/benchmarks/first_call.py
+    python studies/benchmarks/first_call.py --second
 """
 
 import argparse
@@ -14,6 +18,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -46,15 +51,24 @@ TESTS = {
     "PermutationComplexityTest, lda": 'PermutationComplexityTest(X, y, "lda").fit(rng=0)',
 }
 
+COMPARISON = """
+import numpy as np, ucvtest as uv
+rng = np.random.default_rng(0)
+y = np.arange(100) % 2
+X = rng.normal(size=(100, 4)) + 0.6 * y[:, None]
+uv.compare(X, y, ["lda", "nearest_centroid"], rng=0)
+"""
+
+NO_CACHE = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
+
 COLUMNS = ("first test", "s", "processor s", "imports alone, s", "processor s")
 
 
-def run(code: str) -> np.ndarray:
+def run(code: str, settings: dict[str, str] = NO_CACHE) -> np.ndarray:
     """Elapsed and processor seconds of a new Python process."""
-    environment = os.environ | {"JAX_ENABLE_COMPILATION_CACHE": "false"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    subprocess.run([sys.executable, "-c", code], env=os.environ | settings, check=True)
     elapsed = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -63,16 +77,42 @@ def run(code: str) -> np.ndarray:
 
 def measure(test: str, repeats: int) -> tuple[str, ...]:
     """One row of the table."""
-    codes = (SMALL.format(TESTS[test]), REFERENCE)
-    seconds = np.array([[run(code) for code in codes] for _ in range(repeats)]).min(axis=0)
-    return (test, *(f"{value:.1f}" for value in seconds.ravel()))
+    return _row(test, [SMALL.format(TESTS[test]), REFERENCE], [NO_CACHE, NO_CACHE], repeats)
+
+
+def measure_comparison(repeats: int) -> tuple[str, ...]:
+    """A comparison of 100 observations in a first process and in a second one."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept = {
+            "JAX_ENABLE_COMPILATION_CACHE": "true",
+            "JAX_COMPILATION_CACHE_DIR": folder,
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        }
+        run(COMPARISON, kept)
+        codes, settings = [COMPARISON, COMPARISON, REFERENCE], [NO_CACHE, kept, NO_CACHE]
+        return _row("compare, lda and nearest_centroid", codes, settings, repeats)
+
+
+def _row(
+    name: str, codes: list[str], settings: list[dict[str, str]], repeats: int
+) -> tuple[str, ...]:
+    """The least elapsed and processor seconds of each code."""
+    pairs = list(zip(codes, settings, strict=True))
+    seconds = np.array([[run(*pair) for pair in pairs] for _ in range(repeats)]).min(axis=0)
+    return (name, *(f"{value:.1f}" for value in seconds.ravel()))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="two tests only, once")
-    quick = parser.parse_args().quick
+    parser.add_argument("--second", action="store_true", help="a comparison in two processes")
+    arguments = parser.parse_args()
+    quick = arguments.quick
     print(versions())
+    if arguments.second:
+        print("test | first, s | processor s | second, s | processor s | imports, s | processor s")
+        print(" | ".join(measure_comparison(1 if quick else 3)))
+        return
     print(" | ".join(COLUMNS))
     for test in list(TESTS)[: 2 if quick else None]:
         print(" | ".join(measure(test, 1 if quick else 3)), flush=True)
