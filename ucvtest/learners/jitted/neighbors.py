@@ -233,7 +233,7 @@ class NearestNeighbors(JittedLearner):
         return Votes(*map(np.broadcast_to, votes, shapes))
 
     def _with_all_neighbours(self, ranking: Ranking, votes: Votes, asked: tuple[Any, ...]) -> Votes:
-        """The votes on observations anew where the neighbours that are kept do not decide."""
+        """The votes, counted again where the neighbours that are kept do not decide."""
         missing = ((votes.count < self.k) | votes.open).any(axis=0)
         if not missing.any():
             return votes
