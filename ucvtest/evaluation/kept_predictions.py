@@ -25,7 +25,6 @@ from ucvtest.metrics.survival_sets import MetricOfSets, SumsOfSets
 from ucvtest.metrics.working_point import (
     PooledParts,
     WorkingPoint,
-    directions_of_parts,
     pool_of,
     values_in_sets,
 )
@@ -257,22 +256,14 @@ class GivenPredictions(PrecomputedLosses):
                 pool.add(self._by_set(user_predictions), self._rows.design.testing)
                 pools.append(pool.means)
             return pools
-        target = self._rows.tested_target
-        return [
-            self.function.means(target, learner_predictions)
-            for learner_predictions in self._predictions
-        ]
+        return self._rows.losses.tested_parts.means(self.function, self._learners)
 
     @property
     def directions(self) -> list[np.ndarray | None]:
         """Those of the covariance of the parts of an observation, for the bias of each learner."""
         if isinstance(self.function, MetricOfSets):
             return [None for _ in self._predictions]
-        target, metric_of_means = self._rows.tested_target, self.function
-        return [
-            directions_of_parts(metric_of_means, target, learner_predictions)
-            for learner_predictions in self._predictions
-        ]
+        return self._rows.losses.tested_parts.directions(self.function, self._learners)
 
     def at(self, points: Points) -> PrecomputedLosses:
         """The values at some point."""
@@ -283,14 +274,9 @@ class GivenPredictions(PrecomputedLosses):
                 for point, learner_predictions in zip(points, self._predictions, strict=True)
             ]
         )
-        places = [self._rows.learner, self._rows.other]
         moved = replace(
             losses,
-            learners=tuple(
-                losses.learners[learner_index]
-                for learner_index in places
-                if learner_index is not None
-            ),
+            learners=tuple(losses.learners[learner_index] for learner_index in self._learners),
             loss="linearised",
             values=values,
             means=resample_means(values, design),
@@ -322,10 +308,13 @@ class GivenPredictions(PrecomputedLosses):
     def _predictions(self) -> list[np.ndarray]:
         all_predictions = self._rows.losses.predictions
         assert all_predictions is not None
+        return [all_predictions[learner_index] for learner_index in self._learners]
+
+    @property
+    def _learners(self) -> list[int]:
+        """The position of the learner, and of the other if there is one."""
         places = (self._rows.learner, self._rows.other)
-        return [
-            all_predictions[learner_index] for learner_index in places if learner_index is not None
-        ]
+        return [learner_index for learner_index in places if learner_index is not None]
 
 
 def _linearised(

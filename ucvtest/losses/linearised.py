@@ -7,7 +7,8 @@ import numpy as np
 
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
-from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric, linearised
+from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric
+from ucvtest.metrics.tested_parts import PartsOfTested
 
 __all__ = [
     "CLASSES",
@@ -35,12 +36,8 @@ def linearised_values(
     predictions: np.ndarray,
     folds: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Linearised values (L, T) of each learner, from the response (T,) and predictions (L, T).
-
-    Parts are pooled over all tested observations (Forman and Scholz 2010); pairs of survival times
-    are within `folds` (T,).
-    """
-    return np.stack([linearised(metric_of_means, target, row, folds) for row in predictions])
+    """Linearised values (L, T) of each learner, from the response (T,) and predictions (L, T)."""
+    return PartsOfTested(target, predictions).linearised(metric_of_means, folds)
 
 
 def response_where_tested(

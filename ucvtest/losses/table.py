@@ -47,6 +47,7 @@ from ucvtest.metrics.recorded import (
 )
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
+from ucvtest.metrics.tested_parts import PartsOfTested
 from ucvtest.metrics.weighted import WEIGHTED
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
@@ -152,9 +153,11 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 array = np.array(array)
                 array.flags.writeable = False
             object.__setattr__(self, name, array)
-        learning, testing = self.design.learning.view(), self.design.testing.view()
-        learning.flags.writeable = testing.flags.writeable = False
-        object.__setattr__(self, "design", Design(learning, testing))
+        learning, testing = self.design.learning, self.design.testing
+        if learning.flags.writeable or testing.flags.writeable:
+            learning, testing = learning.view(), testing.view()
+            learning.flags.writeable = testing.flags.writeable = False
+            object.__setattr__(self, "design", Design(learning, testing))
         object.__setattr__(self, "learners", as_names(self.learners, len(self.learners)))
         object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
         counts = {
@@ -257,6 +260,13 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         assert isinstance(metric, SmoothMetric)
         return metric.made_for(self.settings.get(CLASSES, ()))
 
+    @cached_property
+    def tested_parts(self) -> PartsOfTested:
+        """The response and the kept predictions of all tested observations, for any metric."""
+        assert self.predictions is not None
+        target = response_where_tested(self.design, np.asarray(self.target), self.event)
+        return PartsOfTested(target, self.predictions)
+
     @property
     def survival_times(self) -> SurvivalTimes:
         """Survival times of all observations, (n,)."""
@@ -336,17 +346,17 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 f"observation, but metric={self.metric.name!r:.60} kept the {self.metric.output}: "
                 "make the losses with that metric"
             )
-        values = linearised_values(
-            new_metric.made_for(self.settings.get(CLASSES, ())),
-            response_where_tested(self.design, np.asarray(self.target), self.event),
-            self.predictions,
-            folds_where_tested(self.design),
+        values = self.tested_parts.linearised(
+            new_metric.made_for(self.settings.get(CLASSES, ())), folds_where_tested(self.design)
         )
-        return replace(
+        scored = replace(
             self,
             settings=about_class(self.settings, new_metric),
             **fields_of(new_metric, values, resample_means(values, self.design)),
         )
+        # All metrics count the same predictions once.
+        vars(scored)["tested_parts"] = self.tested_parts
+        return scored
 
     def _errors(self, loss: Metric) -> "Losses":
         """The errors of kept labels, or the right answers; an undecided tie is half of each."""

@@ -10,6 +10,7 @@ values, from the derivative of T in the weights of observations.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -24,11 +25,13 @@ __all__ = [
     "FunctionOfMeans",
     "IntervalScale",
     "Moments",
+    "ObservedCells",
     "OfTimes",
     "Ranks",
     "SmoothMetric",
     "ValueAndGradient",
     "linearised",
+    "linearised_at",
     "with_differences",
 ]
 
@@ -80,27 +83,49 @@ class Cells:
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The confusion matrix (C, C), in shares."""
-        true, (below, above) = target.astype(int), _predicted(predictions)
-        size = max(self.n_classes, 1 + int(max(true.max(), above.max())))
-        counts = [
-            np.bincount(size * true + predicted, minlength=size * size)
-            for predicted in (below, above)
-        ]
-        return (counts[0] + counts[1]).reshape(size, size) / (2 * len(true))
+        return ObservedCells.of(target, predictions, self.n_classes).table
 
     def parts(self, target: np.ndarray, predictions: np.ndarray, along: np.ndarray) -> np.ndarray:
         """The number that `along` (C, C) has in the cell of each observation."""
-        true, (below, above) = target.astype(int), _predicted(predictions)
-        cell_numbers: np.ndarray = along[true, below]
-        # Exact if there are no undecided ties.
-        return cell_numbers if (below == above).all() else (cell_numbers + along[true, above]) / 2
+        return ObservedCells.of(target, predictions, len(along)).parts(along)
 
 
-def _predicted(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes of predictions; a number half-way between two is a tie, half of each."""
-    if codes.dtype.kind in "iu":
-        return codes.astype(int), codes.astype(int)
-    return np.floor(codes).astype(int), np.ceil(codes).astype(int)
+@dataclass(frozen=True, eq=False)
+class ObservedCells:
+    """The cells (T,) of observations in a confusion matrix; two of each if there are ties.
+
+    A prediction half-way between two classes is a tie, half of each.
+    """
+
+    size: int
+    cells: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(cls, target: np.ndarray, predictions: np.ndarray, n_classes: int) -> "ObservedCells":
+        """From numbers of classes, of which there are `n_classes` or more."""
+        true, predicted = target.astype(int), _predicted(predictions)
+        size = max(n_classes, 1 + int(max(true.max(), predicted[-1].max())))
+        # In as few bytes as they need.
+        smallest = np.min_scalar_type(size**2)
+        return cls(size, tuple((size * true + k).astype(smallest) for k in predicted))
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """The confusion matrix, in shares."""
+        size, n_cells = self.size, self.size**2
+        counts = sum(np.bincount(cells, minlength=n_cells) for cells in self.cells)
+        return np.reshape(counts, (size, size)) / (len(self.cells) * len(self.cells[0]))
+
+    def parts(self, along: np.ndarray) -> np.ndarray:
+        """The number that `along` (C, C) has in the cell of each observation."""
+        numbers = [along.ravel()[cells] for cells in self.cells]
+        return numbers[0] if len(numbers) == 1 else (numbers[0] + numbers[1]) / 2
+
+
+def _predicted(codes: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The classes of predictions, or where some are ties, the lower and the upper ones of all."""
+    below = codes.astype(int) if codes.dtype.kind in "iu" else np.floor(codes).astype(int)
+    return (below,) if (below == codes).all() else (below, np.ceil(codes).astype(int))
 
 
 @dataclass(frozen=True)
@@ -163,16 +188,26 @@ def linearised(
         value, influence = metric_of_means.influence(target, predictions, np.ones(len(target)))
         return value + influence
     means = metric_of_means.means(target, predictions)
+    parts = partial(metric_of_means.parts, target, predictions)
+    return linearised_at(metric_of_means, means, parts, len(target))
+
+
+def linearised_at(
+    metric_of_means: FunctionOfMeans,
+    means: np.ndarray,
+    parts: Callable[[np.ndarray], np.ndarray],
+    n_tested: int,
+) -> np.ndarray:
+    """The same from the means of the parts, and from `parts`, their weighted sums by observation.
+
+    `parts` takes the weights, in the shape of the means.
+    """
     value, gradient = metric_of_means.value_and_gradient(means)
     if not math.isfinite(value):
-        return np.full(len(target), math.nan)
+        return np.full(n_tested, math.nan)
     if not np.isfinite(gradient).all():
-        return np.full(len(target), value)
-    return (
-        value
-        - float((gradient * means).sum())
-        + metric_of_means.parts(target, predictions, gradient)
-    )
+        return np.full(n_tested, value)
+    return value - float((gradient * means).sum()) + parts(gradient)
 
 
 @dataclass(frozen=True)
