@@ -1,8 +1,8 @@
 """Which observations are learnt from and which are tested, as 0/1 matrices."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from ucvtest.common.checks import at_least, check_number
 from ucvtest.data.groups import Groups, check_known_groups
 
 __all__ = ["Design", "folds_in_words", "learn_size"]
+
+Derived = TypeVar("Derived")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,7 @@ class Design:
     """Learning sets, each with its test set."""
     learns: bool = field(init=False)
     """Whether anything is learnt; False for rules that were there before."""
+    _derived: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("learning", "testing"):
@@ -64,6 +67,16 @@ class Design:
         if not self.learns:
             return "fixed rules, one test set"
         return f"a design of {self.n_resamples} learning sets"
+
+    def derived(self, function: "Callable[[Design], Derived]") -> "Derived":
+        """What a function makes of the design, computed once for all losses that share it."""
+        if function not in self._derived:
+            self._derived[function] = function(self)
+        result: Derived = self._derived[function]
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Design, (self.learning, self.testing)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Design):

@@ -20,6 +20,7 @@ from ucvtest.kernels.ustatistic.few_fits import (
     MOST_ROUNDS,
     FewFits,
     SampleEffects,
+    SetsOfRounds,
     few_fits_from,
 )
 
@@ -117,7 +118,10 @@ class PlacedRounds:
     def estimate(self) -> FewFits:
         """The AUC (difference) and its variance, from three rounds on."""
         tested_and_learning = zip(self._tested(), self.learning, strict=True)
-        samples = [SampleEffects.of(tested, learning) for tested, learning in tested_and_learning]
+        samples = [
+            SampleEffects.of(tested, SetsOfRounds(learning))
+            for tested, learning in tested_and_learning
+        ]
         return few_fits_from(self.fits.mean(axis=1), self.fits, samples)
 
 

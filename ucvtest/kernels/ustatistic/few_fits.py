@@ -23,6 +23,7 @@ that the means of the rounds explain.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -35,6 +36,7 @@ __all__ = [
     "RoundSums",
     "Rounds",
     "SampleEffects",
+    "SetsOfRounds",
     "few_fits_from",
 ]
 
@@ -102,39 +104,72 @@ class FewFits(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class SetsOfRounds:
+    """The learning sets (R, q, n) of rounds, and what losses of any kind need of them, once."""
+
+    learning: np.ndarray
+
+    @cached_property
+    def testing(self) -> np.ndarray:
+        """The observations that each set does not contain, (R, q, n)."""
+        return ~self.learning
+
+    @cached_property
+    def n_tests(self) -> np.ndarray:
+        """How many sets of a round test each observation, (R, n)."""
+        return np.asarray(self.testing.sum(axis=1))
+
+    @cached_property
+    def n_tested(self) -> np.ndarray:
+        """How many observations each set tests, (R, q)."""
+        return np.asarray(self.testing.sum(axis=2))
+
+    @cached_property
+    def contrasts(self) -> np.ndarray:
+        """The sets as numbers, around the mean of their round, (R, q, n)."""
+        return np.asarray(self.learning - self.learning.mean(axis=1, keepdims=True))
+
+    @cached_property
+    def squared_contrasts(self) -> np.ndarray:
+        """The sum of the squared contrasts of each observation, (n,)."""
+        return np.asarray((self.contrasts**2).sum(axis=(0, 1)))
+
+
+@dataclass(frozen=True, eq=False)
 class Rounds:
     """Rounds of disjoint learning sets: the mean loss of each observation and of each fit.
 
-    `tested` (R, n) is the mean loss of each observation over the sets of a round that test it,
-    `fits` (R, q) is the mean loss of each fit over its tested observations, and `learning` (R, q,
-    n) are the sets.
+    `tested` (R, n) is the mean loss of each observation over the sets of a round that test it, and
+    `fits` (R, q) is the mean loss of each fit over its tested observations.
     """
 
     tested: np.ndarray
     fits: np.ndarray
-    learning: np.ndarray
+    sets: SetsOfRounds
 
     @classmethod
     def of(cls, losses: np.ndarray, learning: np.ndarray) -> Self:
         """From losses (R, q, n), whatever they are inside the learning sets (R, q, n)."""
-        losses = np.where(learning, 0.0, losses)
-        n_tested = (~learning).sum(axis=2)
-        tested = losses.sum(axis=1) / (~learning).sum(axis=1)
-        fits = losses.sum(axis=2) / n_tested
-        return cls(tested, fits, learning)
+        return cls.on(losses, SetsOfRounds(learning))
+
+    @classmethod
+    def on(cls, losses: np.ndarray, sets: SetsOfRounds) -> Self:
+        """The same of sets that other losses may have too."""
+        losses = np.where(sets.learning, 0.0, losses)
+        return cls(losses.sum(axis=1) / sets.n_tests, losses.sum(axis=2) / sets.n_tested, sets)
 
     def estimate(self) -> FewFits:
         """The mean loss and its variance, from three rounds on."""
-        sample = SampleEffects.of(self.tested, self.learning)
+        sample = SampleEffects.of(self.tested, self.sets)
         return few_fits_from(self.tested.mean(axis=1), self.fits, [sample])
 
     def weighted(self, weight: float) -> Self:
         """The rounds of a multiple of the losses."""
-        return type(self)(weight * self.tested, weight * self.fits, self.learning)
+        return type(self)(weight * self.tested, weight * self.fits, self.sets)
 
     def plus(self, other: Self) -> Self:
         """The rounds of the sum of two losses, of the same learning sets."""
-        return type(self)(self.tested + other.tested, self.fits + other.fits, self.learning)
+        return type(self)(self.tested + other.tested, self.fits + other.fits, self.sets)
 
     def equals(self, other: Self) -> bool:
         """Whether no observation of a round differs."""
@@ -143,32 +178,31 @@ class Rounds:
     def with_offset(self, offset: np.ndarray) -> Self:
         """The rounds of the losses plus their mean times an offset (n,)."""
         moved = float(self.tested.mean()) * offset
-        tested = ~self.learning
-        fits = self.fits + tested @ moved / tested.sum(axis=2)
-        return type(self)(self.tested + moved, fits, self.learning)
+        fits = self.fits + self.sets.testing @ moved / self.sets.n_tested
+        return type(self)(self.tested + moved, fits, self.sets)
 
 
 class SampleEffects(NamedTuple):
     """The tested observations of a sample, or of one of its classes, and their values by fit.
 
-    `variance` is their part of that of the mean, `learning` (R, q, n) are the sets. `expected`
-    (R, q) are the fits that they would give by the other rounds; within rounds its variance is
-    `spread` times theirs plus `error`.
+    `variance` is their part of that of the mean, `sets` are the learning sets. `expected` (R, q)
+    are the fits that they would give by the other rounds; within rounds its variance is `spread`
+    times theirs plus `error`.
     """
 
     n: int
     g: int
-    learning: np.ndarray
+    sets: SetsOfRounds
     expected: np.ndarray
     variance: float
     spread: float
     error: float
 
     @classmethod
-    def of(cls, tested: np.ndarray, learning: np.ndarray) -> Self:
-        """Make it from values of rounds for observations (R, n), and learning sets (R, q, n)."""
+    def of(cls, tested: np.ndarray, sets: SetsOfRounds) -> Self:
+        """Make it from values of rounds for observations (R, n), and their learning sets."""
         n_rounds, n = tested.shape
-        g = int(learning[0, 0].sum())
+        g = int(sets.learning[0, 0].sum())
         untested = n - g
         effects = tested.mean(axis=0)
         centred = effects - effects.mean()
@@ -181,8 +215,8 @@ class SampleEffects(NamedTuple):
         return cls(
             n=n,
             g=g,
-            learning=learning,
-            expected=np.einsum("rqn,rn->rq", ~learning, other_rounds) / untested,
+            sets=sets,
+            expected=np.einsum("rqn,rn->rq", sets.testing, other_rounds) / untested,
             variance=max(raw - interaction / (n_rounds * n), LEAST_SHARE * raw),
             spread=spread,
             error=spread * interaction / (n * (n_rounds - 1)),
@@ -260,13 +294,9 @@ def _one_decides(fits: np.ndarray, samples: Sequence[SampleEffects]) -> float:
     if not (left > 0 and total > 0):
         return 0.0
     for sample_effects in samples:
-        centred_learning = sample_effects.learning - sample_effects.learning.mean(
-            axis=1, keepdims=True
-        )
-        covariances, squares = (
-            np.einsum("rq,rqn->n", learnt, centred_learning),
-            (centred_learning**2).sum(axis=(0, 1)),
-        )
+        sets = sample_effects.sets
+        covariances = np.einsum("rq,rqn->n", learnt, sets.contrasts)
+        squares = sets.squared_contrasts
         explained = np.divide(
             covariances**2, squares, out=np.zeros(sample_effects.n), where=squares > 0
         )
@@ -322,12 +352,17 @@ def _within(values: np.ndarray) -> np.ndarray:
 
 
 class RoundSums:
-    """Collects the rounds of several learners: the first thousand."""
+    """Collects the rounds of several learners: the first thousand.
 
-    def __init__(self, n_learners: int) -> None:
+    `known` are the sets of the rounds of each part, where other losses had the same ones.
+    """
+
+    def __init__(self, n_learners: int, known: dict[int, SetsOfRounds] | None = None) -> None:
         self.n_learners = n_learners
         self._batches_of_rounds: list[list[Rounds]] = []
         """Rounds of each learner, part by part: an interrupt leaves whole parts alone."""
+        self._known = {} if known is None else known
+        self._all_sets: SetsOfRounds | None = None
 
     def add(
         self, learner_losses: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
@@ -340,9 +375,12 @@ class RoundSums:
         if room == 0:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
-        sets = learning[rounds]
+        part = len(self._batches_of_rounds)
+        if part not in self._known:
+            self._known[part] = SetsOfRounds(_by_round(learning, rounds))
+        sets, self._all_sets = self._known[part], None
         self._batches_of_rounds.append(
-            [Rounds.of(losses[rounds], sets) for losses in learner_losses]
+            [Rounds.on(_by_round(losses, rounds), sets) for losses in learner_losses]
         )
 
     @property
@@ -365,6 +403,15 @@ class RoundSums:
         return np.stack([tested.mean(axis=0) for tested in of_rounds])
 
     @property
+    def _sets(self) -> SetsOfRounds:
+        """The sets of all rounds."""
+        if self._all_sets is None:
+            parts = [batch_rounds[0].sets for batch_rounds in self._batches_of_rounds]
+            joined = [part.learning for part in parts]
+            self._all_sets = parts[0] if len(parts) == 1 else SetsOfRounds(np.concatenate(joined))
+        return self._all_sets
+
+    @property
     def _by_learner(self) -> list[tuple[Rounds, ...]]:
         return list(zip(*self._batches_of_rounds, strict=True))
 
@@ -380,9 +427,6 @@ class RoundSums:
             for w, learner_rounds in zip(weights, self._by_learner, strict=True)
             if w
         ]
-        learning = np.concatenate(
-            [batch_rounds[0].learning for batch_rounds in self._batches_of_rounds]
-        )
         tested = sum(
             w * np.concatenate([batch_rounds.tested for batch_rounds in learner_rounds])
             for w, learner_rounds in weights_and_rounds
@@ -391,5 +435,12 @@ class RoundSums:
             w * np.concatenate([batch_rounds.fits for batch_rounds in learner_rounds])
             for w, learner_rounds in weights_and_rounds
         )
-        combined_rounds = Rounds(np.asarray(tested), np.asarray(fits), learning)
+        combined_rounds = Rounds(np.asarray(tested), np.asarray(fits), self._sets)
         return combined_rounds if offset is None else combined_rounds.with_offset(offset)
+
+
+def _by_round(rows: np.ndarray, rounds: np.ndarray) -> np.ndarray:
+    """Rows (M, n) of rounds (R, 2), (R, 2, n); without a copy if they come in this order."""
+    if np.array_equal(rounds.ravel(), np.arange(rounds.size)):
+        return rows[: rounds.size].reshape(*rounds.shape, -1)
+    return rows[rounds]

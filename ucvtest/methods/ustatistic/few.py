@@ -82,7 +82,8 @@ def rounds_of(
         in_rounds = isinstance(splits_or_pairs, GivenPairs) and splits_or_pairs.n_sets == 1
     if not in_rounds or not (options.variance == "few" or options.may_be_few):
         return None
-    return RoundSums(n_learners or (2 if sampler.source.paired else 1))
+    known = splits_or_pairs.rounds if isinstance(splits_or_pairs, GivenPairs) else None
+    return RoundSums(n_learners or (2 if sampler.source.paired else 1), known)
 
 
 def estimated(sampler: Sampler, options: UStatisticOptions, rounds: RoundSums) -> FewFitsEstimates:

@@ -83,7 +83,7 @@ class LearningSets:
         """The learning sets of a design, if they are of one size, or one size for each class."""
         if not question.metric.ranks_pairs:
             question.check_losses()
-            size, given_splits = design.learn_sizes[0], given_sets(design)
+            size, given_splits = design.learn_sizes[0], design.derived(given_sets)
             sizes = _sizes_for_means(question, size)
             stratified = isinstance(given_splits, GivenSplits) and given_splits.keeps_classes(
                 question.labels

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of, folds_of
+from ucvtest.kernels.ustatistic.few_fits import SetsOfRounds
 from ucvtest.methods.ustatistic.sizes import Sizes
 
 __all__ = ["GivenPairs", "GivenSplits", "given_sets"]
@@ -16,11 +17,15 @@ __all__ = ["GivenPairs", "GivenSplits", "given_sets"]
 
 @dataclass(frozen=True, eq=False)
 class GivenPairs:
-    """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw."""
+    """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw.
+
+    `rounds` are the sets as rounds, part by part, which the losses of all metrics share.
+    """
 
     design: Design
     n_draws: int
     n_sets: int
+    rounds: dict[int, SetsOfRounds] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n_pairs(self) -> int:
