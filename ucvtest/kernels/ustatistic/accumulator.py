@@ -36,7 +36,13 @@ from ucvtest.kernels.ustatistic.control_variate import (
     Fits,
     in_double,
 )
-from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, Draws, groups_of, number_of_groups
+from ucvtest.kernels.ustatistic.monte_carlo_groups import (
+    Dealt,
+    DealtSets,
+    Draws,
+    groups_of,
+    number_of_groups,
+)
 from ucvtest.kernels.ustatistic.residuals import add_up, residual_sums, residuals_of_rows
 from ucvtest.kernels.ustatistic.variances import (
     Block,
@@ -66,6 +72,8 @@ class Accumulator:
     `disjoint` sets that leave two observations or more let Theta^2 be estimated and with it every
     variance; otherwise there is the jackknife, and up to half of the observations the midpoint,
     unless `pair_effects` are not wanted. At least `n_draws` draws will be added.
+
+    `known` keeps the learning sets of each call of `add`, for sums over other losses of the same.
     """
 
     def __init__(
@@ -77,8 +85,9 @@ class Accumulator:
         n_draws: int,
         pair_effects: bool = True,
         offset: np.ndarray | None = None,
+        known: dict[int, DealtSets] | None = None,
     ) -> None:
-        self._offset = offset
+        self._offset, self._known, self._n_added = offset, known, 0
         self.n_obs, self.learn_size, self.disjoint = n_obs, learn_size, disjoint
         self.n_groups = number_of_groups(n_obs, n_draws)
         exist = has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
@@ -109,11 +118,25 @@ class Accumulator:
         """
         d1, d2, l1, l2 = draws
         draws = (_as_counts(d1), _as_counts(d2), l1, l2)
-        dealt = Dealt.deal(draws, self.n_groups, cluster, weight)
+        dealt = Dealt(draws[:2], self._dealt((l1, l2), cluster, weight))
         additive = self._fits.updated(dealt, unit=self._common_unit(draws))
         sums = self._sum(dealt, additive)
         sums["n_exchanged"], sums["exchange"] = self._exchange(draws, exchanged, additive)
         self._store(additive, sums)
+
+    def _dealt(
+        self,
+        sides: tuple[np.ndarray, np.ndarray],
+        cluster: np.ndarray | None,
+        weight: np.ndarray | None,
+    ) -> DealtSets:
+        """The learning sets dealt to groups, as they are known or new."""
+        number, self._n_added = self._n_added, self._n_added + 1
+        if self._known is None:
+            return DealtSets.deal(sides, self.n_groups, cluster, weight)
+        if number not in self._known:
+            self._known[number] = DealtSets.deal(sides, self.n_groups, cluster, weight)
+        return self._known[number]
 
     def _common_unit(self, draws: Draws) -> float | None:
         """What an error counts, if all differences are numbers of errors; None where not."""
@@ -145,7 +168,7 @@ class Accumulator:
 
     def _sum(self, dealt: Dealt, additive: Fits) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}
-        if not _are_counts(dealt.draws):
+        if not _are_counts(dealt.differences):
             # The fit may have been rounded for earlier draws; sums over these would not be exact.
             additive = in_double(additive)
         for call in dealt.calls():
@@ -236,6 +259,6 @@ def _only_size(differences: np.ndarray) -> float | None:
     return size
 
 
-def _are_counts(draws: Draws) -> bool:
-    d1, d2, _, _ = draws
+def _are_counts(differences: tuple[np.ndarray, np.ndarray]) -> bool:
+    d1, d2 = differences
     return d1.dtype == d2.dtype == np.int8 and d1.shape[1] <= SETS_PER_SUM

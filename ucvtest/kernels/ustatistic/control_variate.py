@@ -1,8 +1,10 @@
 """The additive control variate A: fitted by least squares, and rounded where that is exact."""
 
 import math
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Self
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from ucvtest.common.float64 import in_float64, jit_sums
 from ucvtest.common.padding import next_power_of_two, padded
-from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, one_half
+from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, DealtSets, SetsOfCall, one_half
 from ucvtest.kernels.ustatistic.padding import without_padding
 
 __all__ = [
@@ -54,30 +56,107 @@ LEAST_ROWS = 64
 
 @in_float64
 @partial(jit_sums, static_argnames="gram")
-def _additive_moments(
-    differences: jax.Array, learning: jax.Array, weight: jax.Array, gram: bool
+def _counts_of_sets(learning: jax.Array, weight: jax.Array, gram: bool) -> dict[str, jax.Array]:
+    """How often learning sets (R, n) contain observations, or pairs of them, or test them."""
+    learnt = learning.astype(weight.dtype)
+    counts = {}
+    if gram:
+        # Zeros and ones, which single precision counts exactly.
+        learning32 = learning.astype(jnp.float32)
+        counts["gram"] = (learning32 * weight[:, None].astype(learning32.dtype)).T @ learning32
+    count, learnt_by_observation = weight.sum(), weight @ learnt
+    tested = count - learnt_by_observation
+    return counts | {"count": count, "learning": learnt_by_observation, "tested": tested}
+
+
+@in_float64
+@jit_sums
+def _sums_of_losses(
+    differences: jax.Array, learning: jax.Array, weight: jax.Array
 ) -> dict[str, jax.Array]:
     """Sums over learning sets (R, n) that the least-squares fit of an additive A needs."""
     values = jnp.where(learning, 0.0, differences)
     mean_loss = weight * values.sum(-1) / (~learning).sum(-1)
-    learnt = learning.astype(weight.dtype)
-    sums = {}
-    if gram:
-        # Zeros and ones, which single precision counts exactly.
-        learning32 = learning.astype(jnp.float32)
-        sums["gram"] = (learning32 * weight[:, None].astype(learning32.dtype)).T @ learning32
-    return sums | {
-        "count": weight.sum(),
-        "learning": weight @ learnt,
+    return {
         "mean_loss": mean_loss.sum(),
-        "learning_loss": mean_loss @ learnt,
+        "learning_loss": mean_loss @ learning.astype(weight.dtype),
         "test_loss": weight @ values,
-        "tested": weight.sum() - weight @ learnt,
     }
 
 
 BY_OBSERVATION = {"gram": 2, "learning": 1, "learning_loss": 1, "test_loss": 1, "tested": 1}
-"""Axes of observations that the moments have."""
+"""Axes of observations that the sums have."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSets:
+    """How many learning sets there are, how often they contain, and test, each observation.
+
+    `gram` (n, n) is how often they contain each pair, where it is counted.
+    """
+
+    count: float
+    learning: np.ndarray
+    tested: np.ndarray
+    gram: np.ndarray | None
+
+    @classmethod
+    def of(cls, calls: Iterable[SetsOfCall], n_obs: int) -> Self:
+        """The sets of both sides, padded; weight 0 for places that contain none."""
+        totals: dict[str, np.ndarray] = {}
+        for _, l1, l2, weight in calls:
+            for learning in (l1, l2):
+                moments = _counts_of_sets(*_rows_of(weight, learning), gram=n_obs <= MOST_OBS_GRAM)
+                for key, value in without_padding(moments, n_obs, BY_OBSERVATION).items():
+                    # Further sums of counts would not stay exact in single precision.
+                    totals[key] = totals.get(key, 0.0) + value.astype(float)
+        count, learning, tested = (totals[key] for key in ("count", "learning", "tested"))
+        return cls(float(count), learning, tested, totals.get("gram"))
+
+    def plus(self, other: Self) -> Self:
+        """The counts of all sets of both."""
+        gram = None if self.gram is None or other.gram is None else self.gram + other.gram
+        return type(self)(
+            self.count + other.count,
+            self.learning + other.learning,
+            self.tested + other.tested,
+            gram,
+        )
+
+    @property
+    def inclusion_rate(self) -> np.ndarray:
+        """The share of the sets that contain each observation, (n,)."""
+        return self.learning / max(self.count, 1.0)
+
+    @cached_property
+    def ridge(self) -> np.ndarray:
+        """The covariances (n, n) of the indicators of who is learnt from, with a penalty.
+
+        The penalty is worth n sets, and keeps the fit to few draws from adding noise.
+        """
+        assert self.gram is not None
+        rate, count = self.inclusion_rate, max(self.count, 1.0)
+        covariances: np.ndarray = self.gram - count * np.outer(rate, rate)
+        covariances += (np.trace(covariances) / count + 1e-9) * np.eye(len(rate))
+        return covariances
+
+    def coefficients(self, response: np.ndarray) -> np.ndarray:
+        """Coefficients (n,) of the indicators.
+
+        Any coefficients leave the estimators unbiased; good ones make the residual small.
+        """
+        if self.gram is None:
+            # Indicators of different observations are hardly correlated.
+            rate, count = self.inclusion_rate, max(self.count, 1.0)
+            varied = count * rate * (1 - rate)
+            uncorrelated: np.ndarray = response / (varied + varied.sum() / count + 1e-9)
+            return uncorrelated
+        n = len(response)
+        # Well conditioned, so conjugate gradients. Without BLAS: its threads would go on spinning
+        # for a tenth of a second, in the way of JAX's.
+        product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", self.ridge))
+        coefficients, _ = cg(product, response, rtol=1e-8)
+        return np.asarray(coefficients)
 
 
 @dataclass
@@ -85,55 +164,35 @@ class AdditiveFit:
     """Running sums for the additive approximation A."""
 
     n_obs: int
-    sums: dict[str, np.ndarray] | None = None
+    sets: CountedSets | None = None
+    sums: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def add(
-        self,
-        d1: np.ndarray,
-        d2: np.ndarray,
-        l1: np.ndarray,
-        l2: np.ndarray,
-        weight: np.ndarray,
-    ) -> None:
-        """Add the learning sets of both sides, padded; weight 0 for places that contain none."""
-        for differences, learning in ((d1, l1), (d2, l2)):
-            self._add_side(differences, learning, weight)
-
-    def _add_side(self, differences: np.ndarray, learning: np.ndarray, weight: np.ndarray) -> None:
-        n_rows = max(LEAST_ROWS, next_power_of_two(weight.size))
-        differences, learning = (
-            padded(array.reshape(weight.size, -1), n_rows, 0) for array in (differences, learning)
-        )
-        moments = _additive_moments(
-            *(differences, learning, padded(weight.ravel(), n_rows, 0)),
-            gram=self.n_obs <= MOST_OBS_GRAM,
-        )
-        update = without_padding(moments, self.n_obs, BY_OBSERVATION)
-        if self.sums is None:
-            # Further sums of counts would not stay exact in single precision.
-            self.sums = {key: value.astype(float) for key, value in update.items()}
-        else:
-            self.sums = {key: self.sums[key] + update[key] for key in update}
+    def add(self, dealt: Dealt, groups: slice = slice(None)) -> None:
+        """Add the learning sets of some groups, on both sides of their draws."""
+        counted = _counted(dealt.sets, groups, self.n_obs)
+        self.sets = counted if self.sets is None else self.sets.plus(counted)
+        for d1, d2, l1, l2, weight in dealt.calls(groups):
+            for differences, learning in ((d1, l1), (d2, l2)):
+                sums = _sums_of_losses(*_rows_of(weight, differences, learning))
+                for key, value in without_padding(sums, self.n_obs, BY_OBSERVATION).items():
+                    self.sums[key] = self.sums.get(key, 0.0) + value
 
     @property
     def n_sets(self) -> float:
         """Learning sets so far."""
-        return 0.0 if self.sums is None else float(self.sums["count"])
+        return 0.0 if self.sets is None else self.sets.count
 
     def solve(self, g: int) -> tuple[float, np.ndarray, np.ndarray]:
         """Centre c, learning effects a and test effects d; zeros before any draws."""
-        n = self.n_obs
-        if self.sums is None:
+        n, sets = self.n_obs, self.sets
+        if sets is None:
             return 0.0, np.zeros(n), np.zeros(n)
-        s = self.sums
-        count = max(float(s["count"]), 1.0)
-        centre = float(s["mean_loss"]) / count
-        inclusion_rate = s["learning"] / count
-        response = s["learning_loss"] - inclusion_rate * float(s["mean_loss"])
-        on_mean = _ridge(s.get("gram"), inclusion_rate, count, response)
+        mean_loss = float(self.sums["mean_loss"])
+        centre = mean_loss / max(sets.count, 1.0)
+        on_mean = sets.coefficients(self.sums["learning_loss"] - sets.inclusion_rate * mean_loss)
         on_mean -= on_mean.mean()
-        tested = s["tested"] / (s["tested"] + 4.0)
-        marginal = tested * (s["test_loss"] / np.maximum(s["tested"], 1.0) - centre)
+        tested = sets.tested / (sets.tested + 4.0)
+        marginal = tested * (self.sums["test_loss"] / np.maximum(sets.tested, 1.0) - centre)
         marginal -= marginal.mean()
         # The mean of A over the observations outside L is c + sum_L (a - d/(n - g)), and the
         # mean of A_L(t) over the sets L without t is c + d_t - g a_t/(n - 1): solved for a, d.
@@ -141,32 +200,21 @@ class AdditiveFit:
         return centre, on_mean + test / (n - g), test
 
 
-def _ridge(
-    learnt_together: np.ndarray | None,
-    inclusion_rate: np.ndarray,
-    count: float,
-    response: np.ndarray,
-) -> np.ndarray:
-    """Coefficients (n,) of the indicators of who is learnt from, with a penalty worth n sets.
+def _counted(sets: DealtSets, groups: slice, n_obs: int) -> CountedSets:
+    """The counts of the sets of some groups, once for all losses that share them."""
+    key = groups.start, groups.stop
+    if key not in sets.counted:
+        calls = (SetsOfCall(*(part[groups] for part in call)) for call in sets.sets)
+        sets.counted[key] = CountedSets.of(calls, n_obs)
+    counted: CountedSets = sets.counted[key]
+    return counted
 
-    The penalty keeps the fit to few draws from adding noise. Any coefficients leave the estimators
-    unbiased; good ones make the residual small.
-    """
-    if learnt_together is None:
-        # Indicators of different observations are hardly correlated.
-        varied = count * inclusion_rate * (1 - inclusion_rate)
-        coefficients: np.ndarray = response / (varied + varied.sum() / count + 1e-9)
-        return coefficients
-    n, gram = (
-        len(inclusion_rate),
-        learnt_together - count * np.outer(inclusion_rate, inclusion_rate),
-    )
-    gram += (np.trace(gram) / count + 1e-9) * np.eye(n)
-    # Well conditioned, so conjugate gradients. Without BLAS: its threads would go on spinning
-    # for a tenth of a second, in the way of JAX's.
-    product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
-    coefficients, _ = cg(product, response, rtol=1e-8)
-    return coefficients
+
+def _rows_of(weight: np.ndarray, *arrays: np.ndarray) -> list[np.ndarray]:
+    """Arrays of learning sets (K, M, s, n) as rows, and their weights (K, M, s), padded."""
+    n_rows = max(LEAST_ROWS, next_power_of_two(weight.size))
+    rows = [padded(array.reshape(weight.size, -1), n_rows, 0) for array in arrays]
+    return [*rows, padded(weight.ravel(), n_rows, 0)]
 
 
 class CrossedFits:
@@ -192,8 +240,7 @@ class CrossedFits:
             return self._settled
         if self._crossed:
             for fit, groups in zip(self._fits, self.halves, strict=True):
-                for call in dealt.calls(groups):
-                    fit.add(*call)
+                fit.add(dealt, groups)
         additive = self._solved(unit)
         if min(fit.n_sets for fit in self._fits) >= SETS_FOR_FIT * self._n_obs:
             self._settled = additive

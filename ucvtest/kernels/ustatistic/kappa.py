@@ -21,8 +21,7 @@ class OverlapFit:
 
     def add(self, draws: Draws) -> None:
         """Add draws to the fit; they must not be added to the sums."""
-        for call in Dealt.deal(draws, self.n_groups).calls():
-            self._fit.add(*call)
+        self._fit.add(Dealt.deal(draws, self.n_groups))
 
     def sums(self, c_values: Iterable[int]) -> "OverlapSums":
         """Start the sums over pairs that some kappa_c need."""

@@ -1,14 +1,24 @@
 """Draws dealt to groups, whose spread gives Monte-Carlo errors."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ucvtest.common.padding import next_power_of_two, padded
 from ucvtest.kernels.ustatistic.padding import padded_size
 
-__all__ = ["Dealt", "Draws", "groups_of", "number_of_groups", "one_half", "padded_groups"]
+__all__ = [
+    "Dealt",
+    "DealtSets",
+    "Draws",
+    "SetsOfCall",
+    "groups_of",
+    "number_of_groups",
+    "one_half",
+    "padded_groups",
+]
 
 N_GROUPS = 32
 """Groups of draws: products of different groups are unbiased, and leaving one out at a
@@ -29,50 +39,85 @@ Call = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Arrays of one jitted call: draws by groups, padded, and their weights."""
 
 
-@dataclass(frozen=True, eq=False)
-class Dealt:
-    """Draws dealt to groups: row numbers (K, M), -1 where a group has fewer."""
+class SetsOfCall(NamedTuple):
+    """Learning sets of one jitted call: their row numbers (K, M), sides and weights, padded."""
 
-    draws: Draws
+    rows: np.ndarray
+    l1: np.ndarray
+    l2: np.ndarray
     weight: np.ndarray
-    index: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class DealtSets:
+    """The learning sets of draws dealt to groups, which losses of any kind may share.
+
+    `counted` keeps what was counted of the sets of some groups.
+    """
+
+    sets: tuple[SetsOfCall, ...]
+    counted: dict[tuple[int, int], Any] = field(default_factory=dict)
 
     @classmethod
     def deal(
         cls,
-        draws: Draws,
+        sides: tuple[np.ndarray, np.ndarray],
         n_groups: int,
         cluster: np.ndarray | None = None,
         weight: np.ndarray | None = None,
-    ) -> "Dealt":
-        """Deal draws to groups; rows of one cluster stay together."""
-        n_rows, n_sets = draws[0].shape[:2]
-        draw = np.arange(n_rows) if cluster is None else np.unique(cluster, return_inverse=True)[1]
-        group = groups_of(draw, n_groups)
-        position = np.empty(n_rows, dtype=int)
-        for k in range(n_groups):
-            members = np.flatnonzero(group == k)
-            position[members] = np.arange(len(members))
-        depth = max(1, SETS_PER_CALL // next_power_of_two(n_sets))
-        index = np.full((n_groups, -(-(int(position.max(initial=0)) + 1) // depth) * depth), -1)
-        index[group, position] = np.arange(n_rows)
+    ) -> "DealtSets":
+        """Deal sets (G, s, n) of both sides to groups; rows of one cluster stay together."""
+        n_rows, n_sets, n_obs = sides[0].shape
+        index = _dealt_rows(n_rows, n_sets, n_groups, cluster)
         if weight is None:
             weight = np.ones((n_rows, n_sets))
-        return cls(draws, weight, index)
+        size, places, first_row = padded_size(n_obs), next_power_of_two(n_sets), 0
+        large, small = (max(1, n // places) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
+        calls = []
+        while first_row < index.shape[1]:
+            depth = large if first_row + large <= index.shape[1] else small
+            rows = index[:, first_row : first_row + depth]
+            l1, l2 = (_filled(learning[rows], places, size, True) for learning in sides)
+            row_weight = weight[rows] * (rows >= 0)[..., None]
+            calls.append(SetsOfCall(rows, l1, l2, padded(row_weight, places, -1)))
+            first_row += depth
+        return cls(tuple(calls))
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """Draws dealt to groups: D1, D2 (G, s, n) of both sides, and their learning sets."""
+
+    differences: tuple[np.ndarray, np.ndarray]
+    sets: DealtSets
+
+    @classmethod
+    def deal(cls, draws: Draws, n_groups: int) -> "Dealt":
+        """Deal draws, with the same weight, to groups."""
+        return cls(draws[:2], DealtSets.deal(draws[2:], n_groups))
 
     def calls(self, groups: slice = slice(None)) -> Iterator[Call]:
         """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time; n is padded."""
-        _, n_sets, n_obs = self.draws[0].shape
-        size, places, first_row = padded_size(n_obs), next_power_of_two(n_sets), 0
-        large, small = (max(1, n // places) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
-        while first_row < self.index.shape[1]:
-            depth = large if first_row + large <= self.index.shape[1] else small
-            rows = self.index[groups, first_row : first_row + depth]
-            weight = self.weight[rows] * (rows >= 0)[..., None]
-            d1, d2 = (_filled(differences[rows], places, size) for differences in self.draws[:2])
-            l1, l2 = (_filled(learning[rows], places, size, True) for learning in self.draws[2:])
-            yield d1, d2, l1, l2, padded(weight, places, -1)
-            first_row += depth
+        for rows, l1, l2, weight in self.sets.sets:
+            d1, d2 = (
+                _filled(differences[rows[groups]], l1.shape[-2], l1.shape[-1])
+                for differences in self.differences
+            )
+            yield d1, d2, l1[groups], l2[groups], weight[groups]
+
+
+def _dealt_rows(n_rows: int, n_sets: int, n_groups: int, cluster: np.ndarray | None) -> np.ndarray:
+    """Row numbers (K, M) of the draws of each group, -1 where a group has fewer."""
+    draw = np.arange(n_rows) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    group = groups_of(draw, n_groups)
+    position = np.empty(n_rows, dtype=int)
+    for k in range(n_groups):
+        members = np.flatnonzero(group == k)
+        position[members] = np.arange(len(members))
+    depth = max(1, SETS_PER_CALL // next_power_of_two(n_sets))
+    index = np.full((n_groups, -(-(int(position.max(initial=0)) + 1) // depth) * depth), -1)
+    index[group, position] = np.arange(n_rows)
+    return index
 
 
 def _filled(rows: np.ndarray, n_places: int, size: int, fill: bool = False) -> np.ndarray:

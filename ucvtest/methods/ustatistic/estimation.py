@@ -21,7 +21,7 @@ from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
-from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws, number_of_groups
+from ucvtest.kernels.ustatistic.monte_carlo_groups import DealtSets, Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
@@ -305,11 +305,13 @@ class BackgroundSums:
 
 
 @contextmanager
-def _summing(sampler: Sampler, n_draws: int) -> Iterator[BackgroundSums]:
+def _summing(
+    sampler: Sampler, n_draws: int, known: dict[int, DealtSets] | None = None
+) -> Iterator[BackgroundSums]:
     """Sums that take batches until the context ends; `n_draws`: a lower bound for all draws."""
     sizes, offset = sampler.sizes, sampler.source.offset
     n, g = sizes.n_obs, sizes.learn_size
-    sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws, offset=offset)
+    sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws, offset=offset, known=known)
     with ThreadPoolExecutor(1) as thread:
         yield BackgroundSums(sums, thread)
 
@@ -460,7 +462,7 @@ def _from_pairs(
     """Estimates from all given pairs."""
     n, rows_of_draw = sampler.sizes.n_obs, 2 * given_pairs.n_sets
     rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
-    with _summing(sampler, given_pairs.n_draws) as sums:
+    with _summing(sampler, given_pairs.n_draws, given_pairs.dealt) as sums:
         for first_row in range(0, given_pairs.design.n_resamples, rows_of_stage):
             learning = given_pairs.design.learning[first_row : first_row + rows_of_stage]
             shape = (-1, 2, given_pairs.n_sets, n)

@@ -10,6 +10,7 @@ import numpy as np
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of, folds_of
 from ucvtest.kernels.ustatistic.few_fits import SetsOfRounds
+from ucvtest.kernels.ustatistic.monte_carlo_groups import DealtSets
 from ucvtest.methods.ustatistic.sizes import Sizes
 
 __all__ = ["GivenPairs", "GivenSplits", "given_sets"]
@@ -19,13 +20,15 @@ __all__ = ["GivenPairs", "GivenSplits", "given_sets"]
 class GivenPairs:
     """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw.
 
-    `rounds` are the sets as rounds, part by part, which the losses of all metrics share.
+    `rounds` are the sets as rounds, and `dealt` the sets in groups, part by part: the losses of all
+    metrics share them.
     """
 
     design: Design
     n_draws: int
     n_sets: int
     rounds: dict[int, SetsOfRounds] = field(default_factory=dict, init=False, repr=False)
+    dealt: dict[int, DealtSets] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n_pairs(self) -> int:
