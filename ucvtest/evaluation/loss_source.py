@@ -213,11 +213,11 @@ class PrecomputedLosses(LossSource):
             value_rows = np.concatenate(
                 [np.arange(self._starts[r], self._starts[r + 1]) for r in rows]
             )
-        learner_losses = []
+        learner_losses, places = [], np.flatnonzero(testing)
         for values_of_learner in self._difference.values_by_learner.values():
-            values = np.zeros(testing.shape)
-            values[testing] = values_of_learner[value_rows]
-            learner_losses.append(values)
+            values = np.zeros(testing.size)
+            values[places] = values_of_learner[value_rows]
+            learner_losses.append(values.reshape(testing.shape))
         return learner_losses
 
 

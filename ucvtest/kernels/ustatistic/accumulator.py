@@ -164,7 +164,8 @@ class Accumulator:
 
     def estimates(self) -> MonteCarloEstimates:
         """All estimates from the draws so far, with Monte-Carlo errors."""
-        return self.sums().estimates()
+        sums = self.sums()
+        return sums.with_slope(sums.estimates())
 
     def _sum(self, dealt: Dealt, additive: Fits) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}

@@ -150,12 +150,11 @@ class Rounds:
     @classmethod
     def of(cls, losses: np.ndarray, learning: np.ndarray) -> Self:
         """From losses (R, q, n), whatever they are inside the learning sets (R, q, n)."""
-        return cls.on(losses, SetsOfRounds(learning))
+        return cls.on(np.where(learning, 0.0, losses), SetsOfRounds(learning))
 
     @classmethod
     def on(cls, losses: np.ndarray, sets: SetsOfRounds) -> Self:
-        """The same of sets that other losses may have too."""
-        losses = np.where(sets.learning, 0.0, losses)
+        """From losses that are 0 inside the learning sets, which other losses may share."""
         return cls(losses.sum(axis=1) / sets.n_tests, losses.sum(axis=2) / sets.n_tested, sets)
 
     def estimate(self) -> FewFits:
@@ -206,10 +205,13 @@ class SampleEffects(NamedTuple):
         untested = n - g
         effects = tested.mean(axis=0)
         centred = effects - effects.mean()
-        interactions = tested - tested.mean(axis=1, keepdims=True) - centred
-        interaction = float((interactions**2).sum()) / ((n_rounds - 1) * (n - 1))
+        interactions = tested - tested.mean(axis=1, keepdims=True)
+        interactions -= centred
+        interactions *= interactions
+        interaction = float(interactions.sum()) / ((n_rounds - 1) * (n - 1))
         raw = float((centred**2).sum()) / (n * (n - 1))
-        other_rounds = (n_rounds * effects - tested) / (n_rounds - 1)
+        other_rounds = n_rounds * effects - tested
+        other_rounds /= n_rounds - 1
         other_rounds -= other_rounds.mean(axis=1, keepdims=True)
         spread = g * n / untested**2
         return cls(
@@ -367,7 +369,7 @@ class RoundSums:
     def add(
         self, learner_losses: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
     ) -> None:
-        """Add losses (M, n) of each learner at learning sets (M, n).
+        """Add losses (M, n) of each learner, 0 inside the learning sets (M, n).
 
         Two sets of the same number in `draw` are a round. Rows beyond those of `draw` are left out.
         """

@@ -90,9 +90,8 @@ class Several:
         }
         counts = {"count": first.totals["count"]}
         # Without disjoint sets the blocks are not used, because their sums are not linear.
-        return Sums(
-            first.n_obs, first.learn_size, False, counts | totals, (), first.halves
-        ).estimates()
+        sums = Sums(first.n_obs, first.learn_size, False, counts | totals, (), first.halves)
+        return sums.with_slope(sums.estimates())
 
     @property
     def means(self) -> np.ndarray:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import ndtri
@@ -91,19 +91,40 @@ class Sums:
         return replace(self, totals=totals, blocks=tuple(blocks))
 
     def estimates(self) -> MonteCarloEstimates:
-        """All estimates, with Monte-Carlo errors from leaving out one group at a time."""
-        values = self._evaluate(leave_one_out_weights(len(self.totals["count"])))
-        full = {name: float(value[0]) for name, value in values.items()}
-        errors = {
-            name: float(error_of_groups(value[1:] - value[0])) for name, value in values.items()
-        }
+        """All estimates but the slope, with errors from leaving out one group at a time."""
+        full, errors = _with_errors(self._evaluate(self._group_selections))
         if "clipped" in full:
             errors["clipped"] = max(errors["clipped"], _error_of_clipping(full, errors["unbiased"]))
         effects = self.totals["b"].sum(axis=0) / self.totals["count"].sum()
         return MonteCarloEstimates(values=full, mc_se=errors, effects=effects)
 
+    def with_slope(self, estimates: MonteCarloEstimates) -> MonteCarloEstimates:
+        """The estimates, with the slope and its error; it takes as long as all others together."""
+        if "joint" not in self.totals:
+            return estimates
+        found = crossed_slope(
+            *(self.n_obs, self.learn_size + 1, self.totals["b"], self._pair_effects),
+            *(self._group_selections, self.totals["count"], self._products),
+        )
+        full, errors = _with_errors({"slope": found.value, "slope_error": found.error})
+        return replace(
+            estimates, values={**estimates.values, **full}, mc_se={**estimates.mc_se, **errors}
+        )
+
     def pair_effects(self) -> np.ndarray:
         """Sums of the residual pair effects tau_ij over the sets of each group, (K, n, n)."""
+        return self._pair_effects
+
+    @cached_property
+    def _group_selections(self) -> np.ndarray:
+        return leave_one_out_weights(len(self.totals["count"]))
+
+    @cached_property
+    def _products(self) -> np.ndarray:
+        return products_by_row(self._pair_effects)
+
+    @cached_property
+    def _pair_effects(self) -> np.ndarray:
         n, m = self.n_obs, self.learn_size + 1
         joint, effect = self.totals["joint"], self.totals["residual_effect"]
         # Half of each effect before the transpose is added.
@@ -125,13 +146,8 @@ class Sums:
             "jackknife": first_order_factor(n, m) * squared(self.totals["b"]),
         }
         if "joint" in self.totals:
-            tau = self.pair_effects()
-            products = products_by_row(tau)
-            second = _crossed(products.sum(axis=0), group_selections, count)
+            second = _crossed(self._products.sum(axis=0), group_selections, count)
             second = np.maximum(pair_effects_factor(n, m) * second / 2, 0.0)
-            b, counts = self.totals["b"], self.totals["count"]
-            slope = crossed_slope(n, m, b, tau, group_selections, counts, products)
-            estimates["slope"], estimates["slope_error"] = slope.value, slope.error
             j_and_m2 = list(zip(estimates["jackknife"], second, strict=True))
             estimates["geometric"] = np.array([geometric(j, m2) for j, m2 in j_and_m2])
             estimates["midpoint"] = np.array([midpoint(j, m2) for j, m2 in j_and_m2])
@@ -175,6 +191,15 @@ class Sums:
                 total = total + np.where(size > 0, size * value, 0.0)
                 weight = weight + size
         return total / weight
+
+
+def _with_errors(
+    values: Mapping[str, np.ndarray],
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Values from all groups, and their errors, from values that leave out one group at a time."""
+    full = {name: float(value[0]) for name, value in values.items()}
+    errors = {name: float(error_of_groups(value[1:] - value[0])) for name, value in values.items()}
+    return full, errors
 
 
 def _unbiased(

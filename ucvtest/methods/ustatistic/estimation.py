@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import comb
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import DealtSets, Draws, number_of_groups
-from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
+from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates, Sums
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
@@ -80,7 +81,8 @@ class UStatisticEstimates:
 
     `variance` is the one to studentise with, `floored` if it was raised to four times its
     Monte-Carlo error, or to the jackknife with all its noise; `per_learner` each of two learners
-    alone, and `few_per_learner` that from few fits, where the jackknife of one is not known.
+    alone, and `few_per_learner` that from few fits, where the jackknife of one is not known. `sums`
+    give the slope, which is computed when it is asked for.
     """
 
     estimates: MonteCarloEstimates
@@ -90,11 +92,18 @@ class UStatisticEstimates:
     per_learner: tuple[FirstOrderEstimate, ...] = ()
     floored: bool = False
     few_per_learner: tuple[FewFits, ...] = ()
+    sums: Sums | None = None
 
-    @property
+    @classmethod
+    def of(cls, sums: Sums, variance: str, n_pairs: int) -> Self:
+        """From sums over this number of pairs, to which no more will be added."""
+        return cls(sums.estimates(), variance, n_pairs, sums=sums)
+
+    @cached_property
     def shape(self) -> Shape:
         """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
-        monte_carlo = self.estimates
+        sums = self.sums
+        monte_carlo = self.estimates if sums is None else sums.with_slope(self.estimates)
         slope = monte_carlo.values.get("slope", math.nan)
         slope_se = monte_carlo.values.get("slope_error", math.nan)
         return Shape.of(
@@ -294,10 +303,10 @@ class BackgroundSums:
         draws = options.pop("draws")
         self._pending = self._thread.submit(self._sums.add, draws, **options)
 
-    def estimates(self) -> MonteCarloEstimates:
-        """The estimates from all batches so far."""
+    def so_far(self) -> Sums:
+        """The sums over all batches so far."""
         self._wait()
-        return self._sums.estimates()
+        return self._sums.sums()
 
     def _wait(self) -> None:
         if self._pending:
@@ -431,8 +440,7 @@ def _from_random_pairs(sampler: Sampler, options: UStatisticOptions) -> UStatist
         sampler.source.announce_total(sum(map(steps.fits, stage_sizes)))
         for batch in sampler.batches(stage_sizes, n_sets, steps.exchange_every):
             sums.add(batch)
-        estimates = sums.estimates()
-    return UStatisticEstimates(estimates, options.variance, number)
+        return UStatisticEstimates.of(sums.so_far(), options.variance, number)
 
 
 def _until_precise(
@@ -443,9 +451,9 @@ def _until_precise(
     while True:
         sums.add(sampler.batch(size, steps.sets_per_side, steps.exchange_every))
         n_pairs += size
-        estimates = sums.estimates()
+        estimates = UStatisticEstimates.of(sums.so_far(), options.variance, n_pairs)
         error_ratio, n_fits = (
-            _excess(estimates, options.variance, options.tol),
+            _excess(estimates.estimates, options.variance, options.tol),
             sampler.source.n_fits,
         )
         sampler.source.update_eta(options.fits_left(error_ratio, n_fits))
@@ -453,7 +461,9 @@ def _until_precise(
         n_left = sampler.source.n_left
         # Kept draws are always processed to their end.
         if (converged if n_left is None else not n_left) or size < steps.fewest:
-            return UStatisticEstimates(estimates, options.variance, n_pairs, converged)
+            return replace(estimates, converged=converged)
+        # Its sums have n x n numbers for each group.
+        del estimates
 
 
 def _from_pairs(
@@ -469,8 +479,7 @@ def _from_pairs(
             draw = np.arange(len(learning)) // rows_of_draw
             d, sets = sampler.differences(learning, draw).reshape(shape), learning.reshape(shape)
             sums.add(DrawBatch((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
-        estimates = sums.estimates()
-    return UStatisticEstimates(estimates, options.variance, given_pairs.n_pairs)
+        return UStatisticEstimates.of(sums.so_far(), options.variance, given_pairs.n_pairs)
 
 
 def _from_splits(
@@ -483,7 +492,7 @@ def _from_splits(
         learning = given_splits.design.learning[rows]
         d, sets = sampler.differences(learning, draw)[:, None], learning[:, None]
         sums.add((d, d, sets, sets), weight=np.full((len(draw), 1), 0.5), cluster=draw)
-    return UStatisticEstimates(sums.estimates(), options.variance, given_splits.n_pairs)
+    return UStatisticEstimates.of(sums.sums(), options.variance, given_splits.n_pairs)
 
 
 def _from_all_sets(sampler: Sampler, options: UStatisticOptions) -> UStatisticEstimates:
