@@ -1,4 +1,5 @@
 import math
+import pickle
 from itertools import combinations, product
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ucvtest import designs
 from ucvtest.designs import draws
-from ucvtest.designs.design import Design
+from ucvtest.designs.design import Design, derived
 from ucvtest.designs.draws import _draw_subsets, draw_from_halves, exchange_one, learning_sets
 
 NAMED = [
@@ -567,3 +568,18 @@ def test_one_test_set_alone_is_of_fixed_rules():
         Design.checked(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="n_obs must be at least 1, got 0"):
         Design.of_fixed_rules(0)
+
+
+def test_what_is_derived_from_a_design_is_computed_once_and_not_saved():
+    design = draw(designs.KFold(4))
+    calls = []
+
+    def sizes(asked):
+        calls.append(asked)
+        return asked.test_sizes
+
+    assert derived(design, sizes) == derived(design, sizes) == (5,)
+    restored = pickle.loads(pickle.dumps(design))
+    assert restored == design
+    assert derived(restored, sizes) == (5,)
+    assert calls == [design, restored]

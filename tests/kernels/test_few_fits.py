@@ -162,3 +162,17 @@ def test_the_largest_share_of_many_is_nothing_where_it_may_be_chance():
     assert Rounds.of(tested, learning).estimate().one_decides < 0.25
     flat = np.zeros(learning.shape)
     assert Rounds.of(flat, learning).estimate().one_decides == 0
+
+
+def test_other_losses_of_the_same_rounds_share_their_sets():
+    rng = np.random.default_rng(7)
+    learning = drawn(rng, 14, 6, 7, 2)
+    rows, draw = learning.reshape(-1, 14), np.arange(7).repeat(2)
+    known = {}
+    for losses in np.where(rows, 0, rng.normal(size=(2, *rows.shape))):
+        shared, alone = RoundSums(1, known), RoundSums(1)
+        for part in (slice(0, 6), slice(6, 14)):
+            for sums in (shared, alone):
+                sums.add([losses[part]], rows[part], draw[part])
+        assert list(known) == [(0, 3), (3, 7)]
+        assert shared.combined([1]).estimate() == alone.combined([1]).estimate()

@@ -26,7 +26,7 @@ from ucvtest.kernels.ustatistic.control_variate import (
 )
 from ucvtest.kernels.ustatistic.kappa import OverlapFit
 from ucvtest.kernels.ustatistic.monte_carlo_groups import groups_of
-from ucvtest.kernels.ustatistic.residuals import _residual_sums, residual_sums
+from ucvtest.kernels.ustatistic.residuals import JointSums, _sums_of_groups, residual_sums
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 
 Z = np.random.default_rng(1).normal(size=12)
@@ -414,10 +414,11 @@ def test_single_precision_loses_nothing_of_the_largest_sums(rng, n, g, scale, si
     l2[..., order[g : 2 * g]] = True
     errors = np.full(l1.shape, sign, dtype=np.int8)
     arrays = (errors, errors, l1, l2, np.ones(l1.shape[:3]))
-    single, double = (
-        residual_sums(*arrays, additive, g, 0, pair_effects=True)
-        for additive in (fits, tuple(part.astype(float) for part in fits))
-    )
+    found = []
+    for additive in (fits, tuple(part.astype(float) for part in fits)):
+        joint = JointSums(2, n)
+        found.append(residual_sums(*arrays, additive, g, 0, joint) | joint.known)
+    single, double = found
     for key, expected in double.items():
         np.testing.assert_allclose(single[key], expected, rtol=1e-13, atol=1e-12, err_msg=key)
 
@@ -498,8 +499,35 @@ def test_products_of_residuals_ask_for_all_digits():
     d, sets = np.zeros((2, 1, 4, 9), dtype=np.int8), np.zeros((2, 1, 4, 9), dtype=bool)
     fits = tuple(np.zeros(shape, dtype=np.float32) for shape in (2, (2, 9), (2, 9)))
     with jax.enable_x64(True):
-        traced = _residual_sums.__wrapped__.trace(
-            d, d, sets, sets, np.ones((2, 1, 4)), fits, 9, 3, 0, pair_effects=True
+        traced = _sums_of_groups.trace(
+            np.zeros((2, 9, 9)), d, d, sets, sets, np.ones((2, 1, 4)), fits, 9, 3, 0
         )
         text = str(traced.jaxpr)
     assert text.count("dot_general[") == text.count("precision=(Precision.HIGHEST, ") > 0
+
+
+def test_sums_over_other_losses_share_what_is_counted_of_their_sets(rng):
+    l1, l2 = draw_from_halves(rng, 64, 1, 20, 9)
+    known = {}
+    for _ in range(2):
+        d1, d2 = rng.normal(size=(2, *l1.shape))
+        shared = Accumulator(20, 9, disjoint=True, n_draws=64, known=known)
+        alone = Accumulator(20, 9, disjoint=True, n_draws=64)
+        for part in (slice(0, 40), slice(40, 64)):
+            for sums in (shared, alone):
+                sums.add((d1[part], d2[part], l1[part], l2[part]))
+        assert list(known) == [(0, 40), (40, 64)]
+        assert all(sets.counted for sets in known.values())
+        assert shared.estimates().values == alone.estimates().values
+
+
+def test_sums_that_were_handed_out_do_not_change_when_draws_are_added(rng):
+    l1, l2 = draw_from_halves(rng, 64, 1, 20, 9)
+    d1, d2 = rng.normal(size=(2, *l1.shape))
+    sums = Accumulator(20, 9, disjoint=True, n_draws=64)
+    sums.add((d1, d2, l1, l2))
+    joint = sums.sums().totals["joint"]
+    before = joint.copy()
+    sums.add((d1, d2, l1, l2))
+    np.testing.assert_array_equal(joint, before)
+    assert not np.array_equal(sums.sums().totals["joint"], before)

@@ -12,8 +12,10 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 import ucvtest as uv
 from tests.oracles import metrics as oracle
+from ucvtest.losses.linearised import tested_parts
 from ucvtest.metrics.named import SMOOTH, as_smooth_metric, kind_in_words
-from ucvtest.metrics.smooth import Cells, Moments, linearised, with_differences
+from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, linearised, with_differences
+from ucvtest.metrics.tested_parts import PartsOfTested
 
 ALONE = {"zero_division": np.nan}
 """Of one class 0/0 is NaN; in averages it counts 0."""
@@ -311,3 +313,31 @@ def test_0_over_0_is_none_and_what_has_no_gradient_is_constant():
 )
 def test_summaries_call_it_a_loss_a_score_or_a_metric(name, rises, kind):
     assert kind_in_words(name, rises=rises) == kind
+
+
+@pytest.mark.parametrize("step", [1.0, 0.5])
+def test_metrics_of_the_same_predictions_count_them_once(step, monkeypatch):
+    """Also where predictions half-way between two classes are ties."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, 60).astype(float)
+    rules = step * rng.integers(0, 1 + int(2 / step), (2, 60))
+    functions = [as_smooth_metric(name).made_for([0, 1, 2]) for name in ("mcc", "kappa")]
+    expected = [[linearised(function, y, rule) for rule in rules] for function in functions]
+    counted, parts = [], PartsOfTested(y, rules)
+
+    def of(*arguments):
+        counted.append(arguments)
+        return observed(*arguments)
+
+    observed = ObservedCells.of
+    monkeypatch.setattr(ObservedCells, "of", of)
+    for function, values in zip(functions, expected, strict=True):
+        np.testing.assert_array_equal(parts.linearised(function), values)
+        assert len(parts.directions(function, [1])) == 1
+    assert len(counted) == 2
+
+
+def test_tables_of_other_metrics_share_what_was_counted():
+    y, p = [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 1]
+    losses = uv.Losses.from_predictions(y, {"a": p}, metric="f1")
+    assert tested_parts(losses.about("mcc")) is tested_parts(losses)

@@ -10,9 +10,12 @@ from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import at_least, check_number
 from ucvtest.data.groups import Groups, check_known_groups
 
-__all__ = ["Design", "folds_in_words", "learn_size"]
+__all__ = ["Design", "derived", "folds_in_words", "learn_size"]
 
 Derived = TypeVar("Derived")
+
+DERIVED = "_derived"
+"""The attribute of a design that keeps what was derived from it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,6 @@ class Design:
     """Learning sets, each with its test set."""
     learns: bool = field(init=False)
     """Whether anything is learnt; False for rules that were there before."""
-    _derived: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("learning", "testing"):
@@ -68,14 +70,8 @@ class Design:
             return "fixed rules, one test set"
         return f"a design of {self.n_resamples} learning sets"
 
-    def derived(self, function: "Callable[[Design], Derived]") -> "Derived":
-        """What a function makes of the design, computed once for all losses that share it."""
-        if function not in self._derived:
-            self._derived[function] = function(self)
-        result: Derived = self._derived[function]
-        return result
-
     def __reduce__(self) -> tuple[Any, ...]:
+        # Without what was derived from it.
         return Design, (self.learning, self.testing)
 
     def __eq__(self, other: object) -> bool:
@@ -192,6 +188,14 @@ def learn_size(sizes: tuple[int, ...]) -> int | str:
     if len(sizes) == 1:
         return sizes[0]
     return f"{sizes[0]} {'or' if len(sizes) == 2 else 'to'} {sizes[-1]}"
+
+
+def derived(design: Design, function: Callable[[Design], Derived]) -> Derived:
+    """What a function makes of a design, computed once for all losses that share the design."""
+    kept: dict[Any, Derived] = vars(design).setdefault(DERIVED, {})
+    if function not in kept:
+        kept[function] = function(design)
+    return kept[function]
 
 
 def folds_in_words(n_folds: int, n_repeats: int) -> str:

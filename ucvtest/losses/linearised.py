@@ -20,11 +20,16 @@ __all__ = [
     "kept_classes",
     "linearised_values",
     "response_where_tested",
+    "share_tested_parts",
+    "tested_parts",
 ]
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
 
+PARTS = "_tested_parts"
+"""The attribute of losses that keeps the parts of everything tested; it is neither copied nor
+saved."""
 
 OF_METRICS = (CLASSES, "pos_label")
 """Settings that only losses of metrics have."""
@@ -46,6 +51,21 @@ def response_where_tested(
     """The response (n,) of all tested observations, (T,), resample by resample."""
     rows = np.broadcast_to(np.arange(design.n_obs), design.testing.shape)[design.testing]
     return target[rows] if event is None else SurvivalTimes(target[rows], event[rows])
+
+
+def tested_parts(losses: Any) -> PartsOfTested:
+    """The parts of everything tested, from losses with predictions: computed once."""
+    kept = vars(losses)
+    if PARTS not in kept:
+        target = response_where_tested(losses.design, np.asarray(losses.target), losses.event)
+        kept[PARTS] = PartsOfTested(target, losses.predictions)
+    parts: PartsOfTested = kept[PARTS]
+    return parts
+
+
+def share_tested_parts(losses: Any, others: Any) -> None:
+    """Let the losses of another metric of the same predictions have the same parts."""
+    vars(others)[PARTS] = tested_parts(losses)
 
 
 def folds_where_tested(design: Design) -> np.ndarray | None:

@@ -30,6 +30,8 @@ from ucvtest.losses.linearised import (
     folds_where_tested,
     linearised_values,
     response_where_tested,
+    share_tested_parts,
+    tested_parts,
 )
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
@@ -47,7 +49,6 @@ from ucvtest.metrics.recorded import (
 )
 from ucvtest.metrics.smooth import FunctionOfMeans, SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
-from ucvtest.metrics.tested_parts import PartsOfTested
 from ucvtest.metrics.weighted import WEIGHTED
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
@@ -260,13 +261,6 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         assert isinstance(metric, SmoothMetric)
         return metric.made_for(self.settings.get(CLASSES, ()))
 
-    @cached_property
-    def tested_parts(self) -> PartsOfTested:
-        """The response and the kept predictions of all tested observations, for any metric."""
-        assert self.predictions is not None
-        target = response_where_tested(self.design, np.asarray(self.target), self.event)
-        return PartsOfTested(target, self.predictions)
-
     @property
     def survival_times(self) -> SurvivalTimes:
         """Survival times of all observations, (n,)."""
@@ -346,7 +340,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 f"observation, but metric={self.metric.name!r:.60} kept the {self.metric.output}: "
                 "make the losses with that metric"
             )
-        values = self.tested_parts.linearised(
+        values = tested_parts(self).linearised(
             new_metric.made_for(self.settings.get(CLASSES, ())), folds_where_tested(self.design)
         )
         scored = replace(
@@ -354,8 +348,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
             settings=about_class(self.settings, new_metric),
             **fields_of(new_metric, values, resample_means(values, self.design)),
         )
-        # All metrics count the same predictions once.
-        vars(scored)["tested_parts"] = self.tested_parts
+        share_tested_parts(self, scored)
         return scored
 
     def _errors(self, loss: Metric) -> "Losses":

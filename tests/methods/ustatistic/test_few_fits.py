@@ -190,3 +190,14 @@ def test_what_a_single_observation_decides_is_said(decisive):
         "pair"
     )
     assert any(said in note for note in result.notes) is decisive
+
+
+def test_few_fits_need_no_slope(monkeypatch):
+    def slope(*arguments):
+        raise AssertionError("a slope was computed")
+
+    monkeypatch.setattr("ucvtest.kernels.ustatistic.variances.crossed_slope", slope)
+    test = uv.UStatisticTest(X, Y, *PAIR)
+    assert test.fit(max_fits=400, rng=0).diagnostics["variance"] == "few"
+    with pytest.raises(AssertionError, match="slope"):
+        test.fit(n_pairs=400, variance="midpoint", rng=0)

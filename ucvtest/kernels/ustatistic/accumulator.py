@@ -43,7 +43,12 @@ from ucvtest.kernels.ustatistic.monte_carlo_groups import (
     groups_of,
     number_of_groups,
 )
-from ucvtest.kernels.ustatistic.residuals import add_up, residual_sums, residuals_of_rows
+from ucvtest.kernels.ustatistic.residuals import (
+    JointSums,
+    add_up,
+    residual_sums,
+    residuals_of_rows,
+)
 from ucvtest.kernels.ustatistic.variances import (
     Block,
     MonteCarloEstimates,
@@ -73,7 +78,8 @@ class Accumulator:
     variance; otherwise there is the jackknife, and up to half of the observations the midpoint,
     unless `pair_effects` are not wanted. At least `n_draws` draws will be added.
 
-    `known` keeps the learning sets of each call of `add`, for sums over other losses of the same.
+    `known` keeps the learning sets, by their first draw and the one after the last, for sums over
+    other losses of the same.
     """
 
     def __init__(
@@ -85,13 +91,13 @@ class Accumulator:
         n_draws: int,
         pair_effects: bool = True,
         offset: np.ndarray | None = None,
-        known: dict[int, DealtSets] | None = None,
+        known: dict[tuple[int, int], DealtSets] | None = None,
     ) -> None:
-        self._offset, self._known, self._n_added = offset, known, 0
+        self._offset, self._known, self._n_draws = offset, known, 0
         self.n_obs, self.learn_size, self.disjoint = n_obs, learn_size, disjoint
         self.n_groups = number_of_groups(n_obs, n_draws)
         exist = has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
-        self.pair_effects = pair_effects and exist
+        self._joint = JointSums(self.n_groups, n_obs) if pair_effects and exist else None
         # Of sets that are not disjoint no pairs are formed.
         self._common = 0 if disjoint else max(0, 2 * learn_size - n_obs)
         self._fits = CrossedFits(n_obs, learn_size, self.n_groups)
@@ -131,12 +137,13 @@ class Accumulator:
         weight: np.ndarray | None,
     ) -> DealtSets:
         """The learning sets dealt to groups, as they are known or new."""
-        number, self._n_added = self._n_added, self._n_added + 1
+        first_draw, self._n_draws = self._n_draws, self._n_draws + len(sides[0])
         if self._known is None:
             return DealtSets.deal(sides, self.n_groups, cluster, weight)
-        if number not in self._known:
-            self._known[number] = DealtSets.deal(sides, self.n_groups, cluster, weight)
-        return self._known[number]
+        draws = first_draw, self._n_draws
+        if draws not in self._known:
+            self._known[draws] = DealtSets.deal(sides, self.n_groups, cluster, weight)
+        return self._known[draws]
 
     def _common_unit(self, draws: Draws) -> float | None:
         """What an error counts, if all differences are numbers of errors; None where not."""
@@ -156,7 +163,7 @@ class Accumulator:
             n_obs=self.n_obs,
             learn_size=self.learn_size,
             disjoint=self.disjoint,
-            totals=dict(self._totals),
+            totals=dict(self._totals) if self._joint is None else self._totals | self._joint.known,
             blocks=tuple(self._blocks),
             halves=self._fits.halves,
         )
@@ -173,13 +180,7 @@ class Accumulator:
             # The fit may have been rounded for earlier draws; sums over these would not be exact.
             additive = in_double(additive)
         for call in dealt.calls():
-            update = residual_sums(
-                *call, additive, self.learn_size, self._common, pair_effects=self.pair_effects
-            )
-            if self.pair_effects:
-                # By far the largest: added to its total at once, so that it is held once only.
-                add_up(self._totals, {"joint": update.pop("joint")})
-            add_up(sums, update)
+            add_up(sums, residual_sums(*call, additive, self.learn_size, self._common, self._joint))
         return sums
 
     def _exchange(

@@ -356,10 +356,13 @@ def _within(values: np.ndarray) -> np.ndarray:
 class RoundSums:
     """Collects the rounds of several learners: the first thousand.
 
-    `known` are the sets of the rounds of each part, where other losses had the same ones.
+    `known` keeps the sets, by their first round and the one after the last, for other losses of the
+    same.
     """
 
-    def __init__(self, n_learners: int, known: dict[int, SetsOfRounds] | None = None) -> None:
+    def __init__(
+        self, n_learners: int, known: dict[tuple[int, int], SetsOfRounds] | None = None
+    ) -> None:
         self.n_learners = n_learners
         self._batches_of_rounds: list[list[Rounds]] = []
         """Rounds of each learner, part by part: an interrupt leaves whole parts alone."""
@@ -373,11 +376,12 @@ class RoundSums:
 
         Two sets of the same number in `draw` are a round. Rows beyond those of `draw` are left out.
         """
-        room = MOST_ROUNDS - self._n_rounds
+        first_round = self._n_rounds
+        room = MOST_ROUNDS - first_round
         if room == 0:
             return
         rounds = np.argsort(draw, kind="stable").reshape(-1, 2)[:room]
-        part = len(self._batches_of_rounds)
+        part = first_round, first_round + len(rounds)
         if part not in self._known:
             self._known[part] = SetsOfRounds(_by_round(learning, rounds))
         sets, self._all_sets = self._known[part], None

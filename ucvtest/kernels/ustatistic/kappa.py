@@ -55,10 +55,7 @@ class OverlapSums:
         """Add draws of two sets with `overlap` observations in common."""
         sums = self._sums.setdefault(overlap, {})
         for call in Dealt.deal(draws, len(self._additive[0])).calls():
-            update = residual_sums(
-                *call, self._additive, self.learn_size, overlap, pair_effects=False
-            )
-            add_up(sums, update)
+            add_up(sums, residual_sums(*call, self._additive, self.learn_size, overlap))
 
     def kappas(self) -> np.ndarray:
         """Estimates of kappa_c from each group of draws, (K, number of values)."""

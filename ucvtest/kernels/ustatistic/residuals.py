@@ -14,7 +14,27 @@ from ucvtest.kernels.ustatistic.control_variate import SETS_PER_SUM, Additive, F
 from ucvtest.kernels.ustatistic.monte_carlo_groups import padded_groups
 from ucvtest.kernels.ustatistic.padding import without_padding
 
-__all__ = ["add_up", "residual_sums", "residuals_of_rows"]
+__all__ = ["JointSums", "add_up", "residual_sums", "residuals_of_rows"]
+
+
+class JointSums:
+    """Sums of 2 X 1{i, j in S} over the draws of each group, (K, n, n), to be symmetrised.
+
+    By far the largest sums: they are held once, and added to where they are.
+    """
+
+    def __init__(self, n_groups: int, n_obs: int) -> None:
+        self._n_groups, self._n_obs = n_groups, n_obs
+        self.padded: jax.Array | None = None
+        """Of more groups and observations, as jitted functions see them; None before any draws."""
+
+    @property
+    def known(self) -> dict[str, np.ndarray]:
+        """The sums so far, by their name; none before any draws."""
+        if self.padded is None:
+            return {}
+        n_obs = self._n_obs
+        return {"joint": np.asarray(self.padded)[: self._n_groups, :n_obs, :n_obs]}
 
 
 def residual_sums(
@@ -26,13 +46,13 @@ def residual_sums(
     additive: Fits,
     size: int,
     n_common: int,
-    pair_effects: bool,
+    joint: JointSums | None = None,
 ) -> dict[str, np.ndarray]:
     """Sums over the draws of each group, from the residuals of an additive fit.
 
     M draws in each of K groups, s sets on each side: d1 (K, M, s, n), padded or not, weight
     (K, M, s), centre (K,), a and d (K, n); `n_common` observations are in any two sets of different
-    sides.
+    sides. Sums of pairs of observations are added to `joint`.
     """
     centre, a, d = additive
     n_groups, n_obs = a.shape
@@ -41,14 +61,27 @@ def residual_sums(
         padded(array, padded_groups(n_groups), 0)
         for array in (d1, d2, l1, l2, weight, centre, a, d)
     )
-    sums = _residual_sums(*arrays, (centre, a, d), n_obs, size, n_common, pair_effects=pair_effects)
+    sums = _residual_sums(joint, *arrays, (centre, a, d), n_obs, size, n_common)
     of_groups = {key: value[:n_groups] for key, value in sums.items()}
-    return without_padding(of_groups, n_obs, axes={"effect": 1, "joint": 2})
+    return without_padding(of_groups, n_obs, axes={"effect": 1})
 
 
 @in_float64
-@partial(jit_sums, static_argnames="pair_effects")
 def _residual_sums(
+    joint: JointSums | None, d1: np.ndarray, *arguments: Any
+) -> dict[str, jax.Array]:
+    if joint is None:
+        return _sums_of_groups(None, d1, *arguments)[1]
+    totals = joint.padded
+    if totals is None:
+        totals = jnp.zeros((len(d1), d1.shape[-1], d1.shape[-1]))
+    joint.padded, sums = _sums_of_groups(totals, d1, *arguments)
+    return sums
+
+
+@partial(jit_sums, donate_argnames="joint")
+def _sums_of_groups(
+    joint: jax.Array | None,
     d1: jax.Array,
     d2: jax.Array,
     l1: jax.Array,
@@ -58,15 +91,21 @@ def _residual_sums(
     n_obs: jax.Array,
     size: jax.Array,
     common: jax.Array,
-    pair_effects: bool,
-) -> dict[str, jax.Array]:
-    def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
-        return _sums_of_group(
-            *group, n_obs=n_obs, size=size, n_common=common, pair_effects=pair_effects
+) -> tuple[jax.Array | None, dict[str, jax.Array]]:
+    def of_group(
+        joint: jax.Array | None, group: tuple[Any, ...]
+    ) -> tuple[jax.Array | None, dict[str, jax.Array]]:
+        number, *arrays = group
+        sums = _sums_of_group(
+            *arrays, n_obs=n_obs, size=size, n_common=common, pair_effects=joint is not None
         )
+        if joint is not None:
+            joint = joint.at[number].add(sums.pop("joint"))
+        return joint, sums
 
     # Group by group, so that its arrays stay in the processor's cache.
-    return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
+    groups = (jnp.arange(len(d1)), d1, d2, l1, l2, weight, additive)
+    return jax.lax.scan(of_group, joint, groups)
 
 
 def residuals_of_rows(differences: np.ndarray, learning: np.ndarray, additive: Fits) -> np.ndarray:

@@ -315,7 +315,7 @@ class BackgroundSums:
 
 @contextmanager
 def _summing(
-    sampler: Sampler, n_draws: int, known: dict[int, DealtSets] | None = None
+    sampler: Sampler, n_draws: int, known: dict[tuple[int, int], DealtSets] | None = None
 ) -> Iterator[BackgroundSums]:
     """Sums that take batches until the context ends; `n_draws`: a lower bound for all draws."""
     sizes, offset = sampler.sizes, sampler.source.offset

@@ -20,15 +20,17 @@ __all__ = ["GivenPairs", "GivenSplits", "given_sets"]
 class GivenPairs:
     """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw.
 
-    `rounds` are the sets as rounds, and `dealt` the sets in groups, part by part: the losses of all
-    metrics share them.
+    `rounds` are the sets as rounds, and `dealt` the sets in groups, by the first and the last of a
+    part: the losses of all metrics share them.
     """
 
     design: Design
     n_draws: int
     n_sets: int
-    rounds: dict[int, SetsOfRounds] = field(default_factory=dict, init=False, repr=False)
-    dealt: dict[int, DealtSets] = field(default_factory=dict, init=False, repr=False)
+    rounds: dict[tuple[int, int], SetsOfRounds] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    dealt: dict[tuple[int, int], DealtSets] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n_pairs(self) -> int:
