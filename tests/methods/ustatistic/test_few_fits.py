@@ -201,3 +201,16 @@ def test_few_fits_need_no_slope(monkeypatch):
     assert test.fit(max_fits=400, rng=0).diagnostics["variance"] == "few"
     with pytest.raises(AssertionError, match="slope"):
         test.fit(n_pairs=400, variance="midpoint", rng=0)
+
+
+def test_a_variance_estimated_below_zero_is_left_to_few_fits():
+    """Both parts of the midpoint were, which is no sign that the losses do not vary."""
+    test = uv.UStatisticTest(X, Y, "lda", "ridge:0.1")
+    full = test.fit(n_pairs=40, variance="midpoint", rng=0)
+    assert full.diagnostics["variance_midpoint"] == 0
+    assert full.status.startswith("no variance estimate: the losses vary, but both parts")
+    assert np.isnan([full.se, full.statistic, full.pvalue]).all()
+    usual = test.fit(n_pairs=40, rng=0)
+    assert usual.status == "ok"
+    assert usual.diagnostics["variance"] == "few"
+    assert usual.se > 0

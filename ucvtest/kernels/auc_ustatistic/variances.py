@@ -71,8 +71,14 @@ class AucEstimate:
         return replace(self, auc=-self.auc, u=tuple(-class_influence for class_influence in self.u))
 
     def is_rough(self, name: str) -> bool:
-        """Whether the Monte-Carlo error of a variance is too large to rely on it."""
-        return not self.mc_se[name] <= ROUGH * self.values[name]
+        """Whether the Monte-Carlo error of a variance is too large to rely on it.
+
+        A variance of zero was estimated below zero, unless nothing varies.
+        """
+        variance = self.values[name]
+        if variance == 0 and self.mc_se_estimate > 0:
+            return True
+        return not self.mc_se[name] <= ROUGH * variance
 
     @classmethod
     def of_few_rows(cls, auc: float, shape: Shape) -> Self:

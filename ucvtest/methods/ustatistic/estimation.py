@@ -537,6 +537,9 @@ def _excess(monte_carlo: MonteCarloEstimates, name: str, tol: float) -> float:
     if only_rounding(monte_carlo, name):
         return 0.0
     variance, mc_se = monte_carlo.values[name], monte_carlo.mc_se[name]
+    if variance == 0:
+        # Its parts were estimated below zero, which does not say how large they are.
+        return math.nan
     of_variance = mc_se / (min(tol, RELIABLE) * abs(variance))
     if variance < 0:
         return of_variance
@@ -545,13 +548,19 @@ def _excess(monte_carlo: MonteCarloEstimates, name: str, tol: float) -> float:
 
 
 def reliable(monte_carlo: MonteCarloEstimates, name: str) -> bool:
-    """Whether the Monte-Carlo error of a variance is at most a quarter of it."""
-    return bool(monte_carlo.mc_se[name] <= RELIABLE * monte_carlo.values[name])
+    """Whether a variance is positive, and its Monte-Carlo error at most a quarter of it."""
+    variance = monte_carlo.values[name]
+    return bool(variance > 0 and monte_carlo.mc_se[name] <= RELIABLE * variance)
 
 
 def only_rounding(monte_carlo: MonteCarloEstimates, name: str) -> bool:
-    """Whether a variance is zero, up to the rounding of losses that are all the same."""
-    return abs(monte_carlo.values[name]) <= (ROUNDING * monte_carlo.values["estimate"]) ** 2
+    """Whether a variance is zero, up to the rounding of losses that are all the same.
+
+    The midpoint is also zero if its parts were estimated below zero; the jackknife then is not.
+    """
+    values = monte_carlo.values
+    largest = max(abs(values[name]), abs(values.get("jackknife", 0.0)))
+    return bool(largest <= (ROUNDING * values["estimate"]) ** 2)
 
 
 def most_pairs(n_obs: int) -> int:

@@ -56,6 +56,7 @@ for a note that says what that means."""
 NOTABLE = 0.05
 """Part of the standard error from which on a Monte-Carlo difference is explained."""
 
+MORE_OBSERVATIONS = "use more observations"
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
 FLOORED = (
     "The variance was set conservatively high: four times its Monte-Carlo error or, if the draws "
@@ -107,7 +108,7 @@ def _studentised(
         studentised = studentise(
             question.hypothesis,
             float(values["estimate"]),
-            0.0 if only_rounding(estimates.estimates, name) else float(values[name]),
+            _variance(estimates, name),
             mc_se=mc_se["estimate"],
             reference="normal" if normal else "t",
             df=math.nan if normal else question.n_units - 1.0,
@@ -115,6 +116,13 @@ def _studentised(
         )
         tested[name] = options.interval.applied(studentised, estimates.shape, name)
     return tested
+
+
+def _variance(estimates: UStatisticEstimates, name: str) -> float:
+    """The variance; NaN where zero stands for parts that were estimated below zero."""
+    if only_rounding(estimates.estimates, name):
+        return 0.0
+    return float(estimates.estimates.values[name]) or math.nan
 
 
 def _table(
@@ -266,6 +274,11 @@ def _status(
         if options.interval.answers_without_spread:
             return "ok"
         return NO_SPREAD
+    if variance == 0:
+        return (
+            f"no variance estimate: the losses vary, but both parts of the {name} variance were "
+            f"estimated below zero; {remedy if options.n_pairs != 'exact' else MORE_OBSERVATIONS}"
+        )
     if variance < 0 and name in ("unbiased", "asymptotic"):
         other = "midpoint" if "midpoint" in estimates.estimates.values else "jackknife"
         return (
