@@ -15,7 +15,7 @@ __all__ = ["Design", "derived", "folds_in_words", "learn_size"]
 Derived = TypeVar("Derived")
 
 DERIVED = "_derived"
-"""The attribute of a design that keeps what was derived from it."""
+"""The attribute of a design that keeps numbers derived from it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Design:
         return f"a design of {self.n_resamples} learning sets"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without what was derived from it.
+        # Without the numbers derived from it.
         return Design, (self.learning, self.testing)
 
     def __eq__(self, other: object) -> bool:

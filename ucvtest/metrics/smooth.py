@@ -102,7 +102,7 @@ class ObservedCells:
 
     @classmethod
     def of(cls, target: np.ndarray, predictions: np.ndarray, n_classes: int) -> "ObservedCells":
-        """From numbers of classes, of which there are `n_classes` or more."""
+        """From numbers of classes; there are `n_classes` classes or more."""
         true, predicted = target.astype(int), _predicted(predictions)
         size = max(n_classes, 1 + int(max(true.max(), predicted[-1].max())))
         # In as few bytes as they need.

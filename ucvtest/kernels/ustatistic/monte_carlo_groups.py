@@ -52,7 +52,7 @@ class SetsOfCall(NamedTuple):
 class DealtSets:
     """The learning sets of draws dealt to groups, which losses of any kind may share.
 
-    `counted` keeps what was counted of the sets of some groups.
+    `counted` keeps the counts of the sets of some groups.
     """
 
     sets: tuple[SetsOfCall, ...]
