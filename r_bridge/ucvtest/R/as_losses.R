@@ -224,10 +224,20 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
   fold <- sub("^Fold([0-9]+).*$", "\\1", names)
   repetition <- ifelse(grepl("Rep", names), sub("^.*Rep([0-9]+)$", "\\1", names), "1")
   folds <- all(grepl("^Fold[0-9]+(\\.Rep[0-9]+)?$", names))
-  if ((missing(n) || !folds) && (is.null(n_learn) || is.null(n_test)))
-    stop_user("caret::resamples() keeps no numbers of observations: give ",
-              if (folds) "n = nrow(data)" else "n_learn = and n_test =",
+  if (missing(n)) n <- NULL
+  refuse_sizes(n, n_learn, n_test)
+  random <- all(grepl("^Resample[0-9]+$", names))
+  if (random) refuse_bootstrap_names(x, n, n_learn, n_test)
+  if ((is.null(n) || !folds) && (is.null(n_learn) || is.null(n_test)) || random && is.null(n))
+    stop_user("caret::resamples() keeps no numbers of observations",
+              if (random) paste(", and random splits have the same names as bootstrap samples, which",
+                                "are refused"),
+              ": give ", if (folds) "n = nrow(data)" else "n_learn = and n_test =",
+              if (random) ", and n = nrow(data)",
               ", or as_losses() of the list of train objects with savePredictions = \"final\"")
+  if (!is.null(n) && !is.null(n_learn) && !is.null(n_test) && n_learn + n_test > n)
+    stop_user("'n_learn' and 'n_test' are ", n_learn + n_test, " together, and n = ", n,
+              ": no observation is both learnt from and tested")
   if (folds) {
     order <- order(as.integer(repetition), as.integer(fold))
     n_folds <- length(unique(fold))
@@ -370,6 +380,28 @@ refuse_bootstrap <- function()
   stop_user("these are bootstrap samples, which contain rows several times, and no test here is about ",
             "learning from such: resample by cross-validation or random splits, such as ",
             "caret::trainControl(\"cv\") or rsample::vfold_cv()")
+
+# caret calls bootstrap samples as it calls random splits. Of random splits no observation is both
+# learnt from and tested, and the test sets have one size, of which each accuracy is a whole number.
+refuse_bootstrap_names <- function(x, n, n_learn, n_test) {
+  if (is.null(n)) return(invisible())
+  if (or_else(n_learn, 1) + or_else(n_test, 1) > n) refuse_bootstrap()
+  if (!"Accuracy" %in% x$metrics) return(invisible())
+  accuracy <- unlist(x$values[paste0(x$models, "~Accuracy")])
+  of_size <- function(size) all(abs(accuracy * size - round(accuracy * size)) < 1e-6, na.rm = TRUE)
+  if (!any(vapply(or_else(n_test, seq_len(n - 1L)), of_size, NA))) refuse_bootstrap()
+}
+
+refuse_sizes <- function(...) {
+  sizes <- structure(list(...), names = c("n", "n_learn", "n_test"))
+  for (name in names(sizes)) {
+    size <- sizes[[name]]
+    whole <- is.numeric(size) && length(size) == 1L && isTRUE(size >= 1 & size == round(size))
+    if (!is.null(size) && !whole)
+      stop_user("'", name, "' must be a number of observations, got ",
+                if (length(size) == 1L) format(size) else describe(size))
+  }
+}
 
 refuse_repeated_rows <- function(sets) {
   if (any(vapply(sets, anyDuplicated, 1L) > 0L)) refuse_bootstrap()

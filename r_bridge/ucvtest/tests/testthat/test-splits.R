@@ -50,6 +50,35 @@ test_that("random splits, one split and leave-one-out enter, and the bootstrap d
   expect_match(message_of(as_losses(trained("boot", number = 3))), "bootstrap samples.*trainControl")
 })
 
+test_that("resamples of caret are random splits, and no bootstrap samples by the same names", {
+  skip_if_not_installed("caret")
+  skip_without_python()
+  resampled <- function(method) {
+    trained <- function() {
+      set.seed(1)
+      caret::train(type ~ glu + bmi, pima, method = "lda",
+                   trControl = caret::trainControl(method, number = 6, p = 0.9))
+    }
+    caret::resamples(list(a = trained(), b = trained()))
+  }
+  refused <- "these are bootstrap samples.*trainControl"
+  drawn <- resampled("boot")
+  expect_match(message_of(as_losses(drawn)),
+               "names as bootstrap samples, which are refused: give n_learn =")
+  expect_match(message_of(as_losses(drawn, n = 187)), refused)
+  expect_match(message_of(as_losses(drawn, n_learn = 187, n_test = 70)), "and n = nrow")
+  expect_match(message_of(as_losses(drawn, n = 187, n_learn = 187, n_test = 70)), refused)
+  expect_match(message_of(as_losses(drawn, n = 187, n_learn = 117, n_test = 70)), refused)
+  random <- resampled("LGOCV")
+  expect_match(message_of(as_losses(random, n = 187)), "give n_learn = and n_test =, and n =")
+  losses <- as_losses(random, n = 187, n_learn = 169, n_test = 18)
+  expect_equal(c(losses$n_obs, losses$n_resamples), c(187L, 6L))
+  folds <- resampled("cv")
+  expect_match(message_of(as_losses(folds, n = 187, n_learn = 180, n_test = 18)),
+               "198 together, and n = 187")
+  expect_match(message_of(as_losses(folds, n = "187")), "'n' must be a number of observations, got 187")
+})
+
 test_that("splits of rsample may leave rows untested", {
   skip_if_not_installed("rsample")
   skip_without_python()
