@@ -50,6 +50,8 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
   attr(x, "source") <- list(
     name = name, where = where, columns = features, single = single,
     response = response, formula = full,
+    # For a learner with a formula of its own.
+    written_response = formula[[2L]], given = data, rows = frame[["(ucvtest_row)"]],
     # With the response as a column, as `full` has it.
     smooths = if (!identical(formula, kept)) {
       kept[[2L]] <- full[[2L]]

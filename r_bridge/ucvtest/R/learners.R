@@ -17,7 +17,8 @@ r_learner <- function(f, ..., name = NULL, predict_type = NULL) {
   }
   if (is.null(name)) {
     name <- if (is.character(f)) f else function_name(substitute(f))
-    short <- vapply(arguments, function(value) if (is.atomic(value)) deparse1(value) else "...", "")
+    is_short <- function(value) is.atomic(value) || inherits(value, "formula")
+    short <- vapply(arguments, function(value) if (is_short(value)) deparse1(value) else "...", "")
     if (length(short))
       name <- paste0(name, "(", paste(names(short), "=", short, collapse = ", "), ")")
   }
@@ -113,6 +114,9 @@ learn_function <- function(f, arguments, argument, sample) {
     of_formula <- formula_function(f)
     if (!is.null(of_formula)) return(by_formula(of_formula, arguments, sample))
     refuse_weights(sample, f)
+    if (inherits(arguments$formula, "formula"))
+      stop_user("the learner ", f, " takes columns, and no formula of its own: give a ",
+                "function(formula, data) that returns a fit")
     return(by_name(recipe_of(f, arguments), sample))
   }
   names <- names(formals(args(f)))
@@ -226,6 +230,8 @@ by_formula <- function(f, arguments, sample) {
     refuse_weights(sample, "that is this function(formula, data)")
   predict_type <- arguments$predict_type
   arguments$predict_type <- NULL
+  sample <- with_formula(sample, arguments$formula)
+  arguments$formula <- NULL
   if (!is_survival(sample$response)) {
     of_labels <- !is.numeric(sample$response)
     arguments <- completed(arguments, f, of_labels, if (of_labels) length(classes_of(sample)))
@@ -246,6 +252,35 @@ by_formula <- function(f, arguments, sample) {
   })
   structure(learn, as_classes = if (takes_amounts(f, arguments)) paste0(
     if (is_function_of(f, "lm", "stats")) "use \"glm\" and ", factor_to_type(sample)))
+}
+
+# A learner with a formula of its own learns the same response from other columns of the same rows.
+with_formula <- function(sample, formula) {
+  if (is.null(formula)) return(sample)
+  if (!inherits(formula, "formula"))
+    stop_user("'formula' of a learner must be a formula, such as response ~ age, got ",
+              describe(formula))
+  source <- sample$source
+  if (is.null(source$formula))
+    stop_user("a learner with a formula needs the data that it names: give the test a formula and ",
+              "the data, as in  hold_out_test(response ~ ., data, learner)")
+  if (length(formula) == 3L && !identical(formula[[2L]], source$written_response))
+    stop_user("the formula of a learner has the response ", deparse1(formula[[2L]]),
+              ", and that of the test has ", deparse1(source$written_response),
+              ": write the same in both")
+  if (length(formula) == 2L)
+    formula <- stats::as.formula(call("~", source$written_response, formula[[2L]]),
+                                 environment(formula))
+  found <- tryCatch({
+    formula <- stats::formula(terms(formula, data = if (is.data.frame(source$given)) source$given))
+    stats::get_all_vars(formula, source$given)
+  }, error = function(condition)
+    stop_user("the formula of a learner does not fit the data: ", conditionMessage(condition)))
+  formula[[2L]] <- as.name(source$response)
+  sample$source$formula <- formula
+  sample$source$smooths <- NULL
+  sample$source$data <- droplevels(found[source$rows, , drop = FALSE])
+  sample
 }
 
 # Whether a known function takes numbers for amounts, 0 and 1 included.

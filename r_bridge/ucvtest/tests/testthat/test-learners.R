@@ -514,3 +514,31 @@ test_that("values by the order of the levels are refused where the positive clas
     "factor(y, c(\"no\", \"yes\")), and 'prior' in this order"), fixed = TRUE)
   expect_s3_class(run(factor(y, c("no", "yes")), learner), "htest")
 })
+
+test_that("a learner may have a formula of its own", {
+  skip_if_not_installed("survival")
+  skip_without_python()
+  folds <- list(1:40)
+  on_folds <- function(formula, data, ..., design = folds)
+    hold_out_test(formula, data, ..., design = design)$estimate
+  cars <- transform(mtcars, am = factor(am))[c(17:32, 1:16), ]
+  by_two <- on_folds(am ~ wt, cars, "glm", r_learner("glm", formula = am ~ hp), loss = "log",
+                     design = list(1:10))
+  each <- vapply(c("wt", "hp"), function(feature)
+    on_folds(stats::reformulate(feature, "am"), cars, "glm", loss = "log", design = list(1:10)), 1)
+  expect_equal(unname(by_two[1L]), unname(each[1L] - each[2L]))
+  expect_equal(r_learner("glm", formula = am ~ hp)$name, "glm(formula = am ~ hp)")
+  veteran <- survival::veteran
+  Surv <- survival::Surv
+  score <- function(formula) on_folds(formula, veteran, "coxph", metric = "harrell")
+  by_two <- on_folds(Surv(time, status) ~ karno + age, veteran, "coxph",
+                     r_learner("coxph", formula = Surv(time, status) ~ karno), metric = "harrell")
+  expect_equal(unname(by_two[1L]), unname(score(Surv(time, status) ~ karno + age) -
+                                            score(Surv(time, status) ~ karno)))
+  refused <- function(...) message_of(on_folds(am ~ wt, cars, r_learner(...)))
+  expect_match(refused("glm", formula = vs ~ hp), "response vs, and that of the test has am")
+  expect_match(refused("rpart", formula = am ~ nothing), "does not fit the data: .*nothing")
+  expect_match(refused("MASS::lda", formula = am ~ hp), "lda takes columns, and no formula")
+  expect_match(message_of(hold_out_test(cars["wt"], cars$am, r_learner("glm", formula = am ~ wt))),
+               "give the test a formula and the data")
+})
