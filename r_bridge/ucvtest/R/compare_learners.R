@@ -12,6 +12,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                                      checkpoint = NULL, pos_label = NULL, max_fits = NULL,
                                      metric = NULL, ...) {
   refuse_unknown(...)
+  refuse_results(environment(), "learners")
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name two or more, such as c(\"lda\", \"knn:5\")")

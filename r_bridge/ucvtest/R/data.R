@@ -27,6 +27,41 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
        name = or_else(source$name, paste(deparse1(x_written), "and", deparse1(y_written))))
 }
 
+# Resamples, or predictions of rules that learnt elsewhere, where features and response belong.
+# `frame` is that of a default method, `learner` the name of its argument.
+refuse_results <- function(frame, learner = "learner") {
+  given <- function(name) !eval(call("missing", as.name(name)), frame)
+  if (!given("x")) return(invisible())
+  x <- frame$x
+  test <- function_name(user_call()[[1L]])
+  written <- function(name) deparse1(written_in(name, frame))
+  if (inherits(x, c("rset", "rsplit")))
+    stop_user("'x' is a ", last(class(x)), " of rsample, which splits rows and has no features: ",
+              "type  ", test, "(response ~ ., data, learner, design = ", written("x"), ")")
+  if (inherits(x, c("resamples", "train", "ResampleResult", "BenchmarkResult"))) {
+    pair <- inherits(x, "train") && given("y") && inherits(frame$y, "train")
+    results <- if (pair) paste0("list(a = ", written("x"), ", b = ", written("y"), ")")
+               else written("x")
+    stop_user("'x' is a ", class(x)[1L], ", which has no features: to test resamples, use ",
+              "as_losses(): type  ", test, "(as_losses(", results,
+              if (inherits(x, "resamples")) ", n = nrow(data)", "))")
+  }
+  are_predictions <- function(name) given(name) && is_column(frame[[name]], length(x))
+  if (!is_column(x) || !are_predictions("y")) return(invisible())
+  # A single feature goes with its response, and then comes a learner.
+  if (given(learner) && !are_predictions(learner)) return(invisible())
+  second <- if (given(learner)) paste(", b =", written(learner))
+  of_scores <- test %in% c("delong_learners_test", "leave_pair_out_test")
+  stop_user("'x' is a ", class(x)[1L], " and no table of features: to test predictions that ",
+            "exist, use prediction_losses(): type  ", test, "(prediction_losses(", written("x"),
+            ", data.frame(a = ", written("y"), second, ")",
+            if (of_scores) ", loss = \"auc\"", "))")
+}
+
+# A vector or a factor with a value for each of several observations.
+is_column <- function(values, n_obs = length(values))
+  is.atomic(values) && is.null(dim(values)) && length(values) == n_obs && n_obs > 1L
+
 # What to type where a learner is to take numbers for labels.
 written_as_factor <- function(written)
   paste0("factor(", if (is.language(written)) deparse1(written) else "y", ")")

@@ -86,6 +86,7 @@ run_test <- function(spec, frame) with_workers(frame$n_jobs, run_here(spec, fram
 
 run_here <- function(spec, frame) {
   given <- function(name) get0(name, frame, inherits = FALSE)
+  refuse_results(frame)
   if (eval(quote(missing(y)), frame))
     stop_user("'y' is missing: give the response, or a formula and data")
   if (eval(quote(missing(learner)), frame))

@@ -257,3 +257,26 @@ test_that("learners of losses are counted from 1", {
   against_first <- compare_learners(x, y, c("lda", "knn:5"), "corrected_t", baseline = 1)
   expect_equal(against_first$other, "lda")
 })
+
+test_that("results in the place of features are told where they belong", {
+  as_class <- function(class) structure(list(), class = class)
+  rs <- as_class("resamples")
+  fit1 <- fit2 <- as_class(c("train", "train.formula"))
+  splits <- as_class(c("vfold_cv", "rset"))
+  expect_equal(message_of(corrected_t_test(rs)), paste0(
+    "'x' is a resamples, which has no features: to test resamples, use as_losses(): type  ",
+    "corrected_t_test(as_losses(rs, n = nrow(data)))"))
+  expect_match(message_of(corrected_t_test(fit1, fit2)), fixed = TRUE,
+               "type  corrected_t_test(as_losses(list(a = fit1, b = fit2)))")
+  expect_match(message_of(compare_learners(fit1)),
+               "type  compare_learners\\(as_losses\\(fit1\\)\\)$")
+  expect_match(message_of(hold_out_test(splits)), "of rsample, .* design = splits\\)$")
+  expect_equal(message_of(mcnemar_learners_test(y, y, rev(y))), paste0(
+    "'x' is a factor and no table of features: to test predictions that exist, use ",
+    "prediction_losses(): type  ",
+    "mcnemar_learners_test(prediction_losses(y, data.frame(a = y, b = rev(y))))"))
+  score <- x[, 1]
+  expect_match(message_of(delong_learners_test(y, score, score)), fixed = TRUE,
+               "(prediction_losses(y, data.frame(a = score, b = score), loss = \"auc\"))")
+  expect_match(message_of(delong_learners_test(y, score)), "data.frame\\(a = score\\), loss")
+})
