@@ -4,6 +4,7 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
                         na.action, ...) {
   if (length(formula) != 3L)
     stop_user("'formula' must have a response: write  response ~ terms")
+  refuse_bars(formula[[3L]])
   written_formula <- formula
   kept <- without_removed(formula, data)
   formula <- without_smooths(kept)
@@ -24,6 +25,8 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
   rows <- from_data(subset, data, formula)
   # As subset() has it: what is unknown is left out.
   if (is.logical(rows)) rows <- rows & !is.na(rows)
+  if (!is.null(rows) && !(if (is.logical(rows)) any(rows) else length(rows)))
+    stop_user("subset leaves no rows")
   arguments <- list(formula, data = data, subset = rows,
                     na.action = na.action, drop.unused.levels = TRUE)
   if (!is.null(group$values)) arguments$groups <- group$values
@@ -61,6 +64,20 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
     data = droplevels(variables[frame[["(ucvtest_row)"]], , drop = FALSE]))
   default(x, model.response(frame), groups = frame[["(groups)"]],
           weights = frame[["(weights)"]], ...)
+}
+
+# What mixed models take for groups, base R takes for a logical "or" of the two.
+refuse_bars <- function(term) {
+  if (!is.call(term)) return(invisible())
+  operator <- deparse1(term[[1L]])
+  if (operator %in% c("|", "||"))
+    stop_user("'", operator, "' in a formula, as in ", deparse1(term), ", is for mixed models: ",
+              "give groups = ", deparse1(term[[3L]]), " for rows that belong together, or ",
+              "I(a | b) for a logical 'or'")
+  # Inside of functions, such as I(), it is an "or".
+  if (operator %in% c("+", "-", "*", ":", "/", "^", "(", "%in%"))
+    lapply(as.list(term)[-1L], refuse_bars)
+  invisible()
 }
 
 # A variable that "-" removes stays in the model frame, where learners of tables would find it: the

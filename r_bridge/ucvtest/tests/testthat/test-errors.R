@@ -280,3 +280,16 @@ test_that("results in the place of features are told where they belong", {
                "(prediction_losses(y, data.frame(a = score, b = score), loss = \"auc\"))")
   expect_match(message_of(delong_learners_test(y, score)), "data.frame\\(a = score\\), loss")
 })
+
+test_that("formulas of mixed models and subsets without rows are told", {
+  cars <- transform(mtcars, am = factor(am))
+  expect_equal(message_of(ustat_test(am ~ wt, cars, "lda", subset = wt > 99)),
+               "subset leaves no rows")
+  expect_equal(message_of(ustat_test(am ~ wt, cars, "lda", subset = integer())),
+               "subset leaves no rows")
+  expect_equal(message_of(ustat_test(am ~ wt + (1 | cyl), cars, "glm")), paste0(
+    "'|' in a formula, as in 1 | cyl, is for mixed models: give groups = cyl for rows that belong ",
+    "together, or I(a | b) for a logical 'or'"))
+  expect_match(message_of(ustat_test(am ~ wt | cyl, cars, "lda")), "give groups = cyl")
+  expect_null(refuse_bars(quote(wt + I(cyl > 4 | hp > 90))))
+})
