@@ -68,7 +68,7 @@ class Rows:
 
 def compare_predictions(
     rows: Rows,
-    loss: Any = "zero_one",
+    loss: Any = None,
     *,
     metric: Any = None,
     pos_label: Any = None,
@@ -82,7 +82,7 @@ def compare_predictions(
     Parameters
     ----------
     rows : Rows
-    loss : str or callable
+    loss : str or callable, optional
         As in `uv.Losses.from_predictions`. Zero-one loss: McNemar's test, exact without groups.
         AUC: DeLong's test. Otherwise the t test of the paired loss differences.
     metric : str or metric, optional

@@ -112,8 +112,8 @@ class UcvtestEvaluator(ModelEvaluator):
         other = loaded(config.get("baseline_model"))
         config = {**config, "baseline_model": other}
         metric = config.get("metric")
-        default = "squared" if model_type == "regressor" and metric is None else "zero_one"
-        loss = config.get("loss", default)
+        default = "squared" if model_type == "regressor" else "zero_one"
+        loss = config.get("loss", default if metric is None else None)
         rows = _rows(dataset, model, predictions, config, scores_for(loss, metric))
         try:
             result = compare_predictions(

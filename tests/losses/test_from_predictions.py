@@ -256,6 +256,7 @@ def test_bool_and_categorical_labels_are_labels():
             {"y": Y * 0 + 2, "loss": "brier"},
             r"one class only \(2\), which does not .* pass pos_label=",
         ),
+        ({"y": PLACE}, "y contains 60 different whole numbers .* 'absolute' if they are amounts"),
         ({"y": A / 7}, "loss='zero_one' needs class labels, but y contains real values: use loss="),
         ({"y": A / 7, "loss": "auc"}, "loss='auc' needs class labels, but y contains real values"),
         (

@@ -55,16 +55,16 @@ def gate(
     ],
     target: TruthOption = None,
     loss: Annotated[
-        RuleLossName,
+        RuleLossName | None,
         typer.Option(
             help=(
                 "zero_one takes predicted labels, log probabilities of the positive class, auc "
                 "decision scores, squared and absolute numbers. Without a target: correct takes "
                 "True or 1 for right answers, False or 0 for wrong ones; score takes any numbers, "
-                "and higher is better."
+                "and higher is better. [default: zero_one]"
             )
         ),
-    ] = "zero_one",
+    ] = None,
     metric: MetricOption = None,
     event: EventOption = None,
     pos_label: PositiveOption = None,

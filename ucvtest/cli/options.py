@@ -250,7 +250,7 @@ def check_options(
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
 
 
-def check_truth(target: str | None, loss: RuleLossName, metric: str | None = None) -> None:
+def check_truth(target: str | None, loss: RuleLossName | None, metric: str | None = None) -> None:
     """Refuse predictions without a response, and marked answers with one."""
     marked = loss in ("correct", "score")
     if marked and metric is not None:

@@ -46,16 +46,16 @@ def predictions(
     ],
     target: TruthOption = None,
     loss: Annotated[
-        RuleLossName,
+        RuleLossName | None,
         typer.Option(
             help=(
                 "zero_one takes predicted labels, log and brier probabilities of the positive "
                 "class, auc decision scores, squared and absolute numbers. Without a target: "
                 "correct takes True or 1 for right answers, False or 0 for wrong ones; score takes "
-                "any numbers, and higher is better."
+                "any numbers, and higher is better. [default: zero_one]"
             )
         ),
-    ] = "zero_one",
+    ] = None,
     metric: MetricOption = None,
     event: EventOption = None,
     pos_label: PositiveOption = None,
@@ -179,7 +179,7 @@ def losses_of(
     data: Path,
     target: str | None,
     names: list[str],
-    loss_and_metric: tuple[RuleLossName, str | None],
+    loss_and_metric: tuple[RuleLossName | None, str | None],
     pos_label: str | None,
     rows: tuple[str | None, str],
     row_columns: dict[str, str | None],

@@ -33,7 +33,7 @@ class FromMlflow(FromCorrect, FromPredictions):
         average: bool = False,
         table: str | None = None,
         y: str = "target",
-        loss: Any = "zero_one",
+        loss: Any = None,
         metric: Any = None,
         groups: Any = None,
         pos_label: Any = None,

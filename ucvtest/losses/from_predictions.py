@@ -109,7 +109,7 @@ class FromPredictions:
         y: Any,
         predictions: Mapping[str, Any],
         *,
-        loss: Any = "zero_one",
+        loss: Any = None,
         metric: Any = None,
         groups: Any = None,
         pos_label: Any = None,
@@ -144,10 +144,11 @@ class FromPredictions:
             take such a DataFrame or an array (n, C) in the order of the sorted labels, and "auc"
             compares `pos_label` with the rest. A path leads to a CSV or parquet file with a column
             for each rule.
-        loss : str, callable, Loss or matrix
-            As for the tests. "score" means a score of each observation, as from evaluations of
-            language models; higher is better. Scores that are zeros and ones are treated as right
-            or wrong answers, as in `from_correct`.
+        loss : str, callable, Loss or matrix, optional
+            As for the tests; by default "zero_one", for labels. Whole numbers of many values may
+            be amounts, which need a named loss. "score" means a score of each observation, as from
+            evaluations of language models; higher is better. Scores that are zeros and ones are
+            treated as right or wrong answers, as in `from_correct`.
         metric : str or metric, optional
             Instead of a loss, a metric that is not a mean of losses: "f1", "mcc", "r2" and others;
             with arguments as ``uv.metrics.f1("macro")``; your own by ``uv.metrics.Cells``.
@@ -231,7 +232,7 @@ def _chosen_metric(loss: Any, metric: Any) -> Any:
     """The requested loss or metric; only one of them is given."""
     if metric is None:
         return loss
-    if not isinstance(loss, str) or loss != "zero_one":
+    if loss is not None:
         raise ValueError(
             f"loss={loss!r:.60} and metric={metric!r:.60} exclude each other: pass one of them"
         )
@@ -257,6 +258,8 @@ def _of_predictions(
     if repeat is not None:
         columns, rules = _unfolded(columns, rules, repeat)
     y, groups, sample_weight, fold = columns.values()
+    if loss is None:
+        loss = _default_loss(y, pos_label)
     metric = _known_metric(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
     ranks = isinstance(metric, Metric) and metric.ranks_pairs
     other_columns = {"groups": groups, "sample_weight": sample_weight, "fold": fold}
@@ -305,6 +308,13 @@ def _of_predictions(
         "groups": None if clusters is None else clusters.index,
         **loss_fields,
     }
+
+
+def _default_loss(y: Any, pos_label: Any) -> str:
+    """The loss of labels; whole numbers that may be amounts are refused."""
+    if y is not None:
+        taken_for_classes(y, pos_label=pos_label)
+    return LOSSES["zero_one"].name
 
 
 def _check_takes_weights(loss_fields: Mapping[str, Any], *, ranks: bool) -> None:

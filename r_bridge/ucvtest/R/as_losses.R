@@ -498,9 +498,11 @@ losses_of_records <- function(found, loss, groups, positive, name, metric = NULL
   refuse_repeated_rows(learning)
   y <- whole_response(first, row)
   answer <- response(y, positive)
-  if (is.null(loss) && is.null(metric)) loss <- default_loss(answer)
+  unnamed <- is.null(loss) && is.null(metric)
+  if (unnamed) loss <- default_loss(answer)
   asked <- loss_or_metric(loss, metric, y, answer$labels)
   loss <- name_of_loss(asked, loss)
+  if (unnamed && identical(loss, "zero_one")) asked <- undecided
   remark <- NULL
   if (!is_of_labels(loss) || is_of_one_class(loss)) {
     # What its own package takes for the positive class.

@@ -13,9 +13,11 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
     return(losses_of_times(y, predictions, name, metric, groups, positive, weights, fold))
   }
   answer <- if (!identical(loss, "score")) response(y, positive)
-  if (is.null(loss) && is.null(metric)) loss <- default_loss(answer)
+  unnamed <- is.null(loss) && is.null(metric)
+  if (unnamed) loss <- default_loss(answer)
   asked <- loss_or_metric(loss, metric, y, answer$labels)
   loss <- name_of_loss(asked, loss)
+  if (unnamed && identical(loss, "zero_one")) asked <- undecided
   predictions <- as_scores(predictions, loss)
   tables <- vapply(predictions, function(each) length(dim(each)) == 2L && ncol(each) > 1L, NA)
   if (!identical(loss, "score") && !is_of_labels(loss)) {
@@ -157,7 +159,10 @@ tidy.ucvtest_losses <- function(x, ...) {
   as_tibble_if_any(as.data.frame(x))
 }
 
-# Whole numbers are labels, as for the tests.
+# Whole numbers are labels, as for the tests. Those of many values may be amounts: the loss of labels
+# is then not named, so that Python refuses them.
+undecided <- list(loss = NULL)
+
 default_loss <- function(answer) {
   labels <- !is.null(answer$labels) || all(answer$values == round(answer$values))
   if (labels) "zero_one" else "squared"

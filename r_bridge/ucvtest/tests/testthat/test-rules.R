@@ -65,6 +65,13 @@ test_that("predictions that no label is like are refused in words of R", {
                "'predictions\\$a' has missing values in 1 row:")
 })
 
+test_that("amounts are not taken for labels", {
+  skip_without_python()
+  expect_match(message_of(prediction_losses(1:20, data.frame(a = 1:20))),
+               "y contains 20 .*loss = \"squared\" .*factor\\(y\\) if they are labels")
+  expect_equal(prediction_losses(1:20, list(a = 20:1), loss = "zero_one")$means[1L], 1)
+})
+
 test_that("plans of fixed rules are exact", {
   skip_without_python()
   wrong <- rep(c(TRUE, FALSE), c(10, 90))
