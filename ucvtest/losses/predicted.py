@@ -70,6 +70,12 @@ def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> N
     if len(classes) == 1:
         # All other labels are wrong, and y cannot contain them.
         foreign = any(isinstance(label, str) != isinstance(classes[0], str) for label in unknown)
+    other_type = bool(unknown) and isinstance(unknown[0], str) != isinstance(classes[0], str)
+    if foreign and other_type and not has_fractions:
+        raise ValueError(
+            f"{quoted(name)} contains {listed(unknown)}, but the labels of y are "
+            f"{listed(classes)}: pass labels of the same type, all numbers or all text"
+        )
     if has_fractions or foreign:
         raise ValueError(
             f"{quoted(name)} contains {listed(unknown)}, but the labels of y are "

@@ -36,6 +36,7 @@ losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, po
   for (column in names(predictions))
     refuse_missing(predictions[[column]], paste0("predictions$", column))
   refuse_logical(predictions, answer$labels)
+  if (is_of_labels(loss)) refuse_other_type(predictions, y, answer)
   n_obs <- if (is.list(predictions[[1L]])) length(predictions[[1L]][[1L]])
            else length(predictions[[1L]])
   fields <- call_python("prediction_losses", y = answer$values,
@@ -84,6 +85,24 @@ refuse_logical <- function(predictions, labels) {
   stop_user("column '", names(predictions)[logical][1L], "' of 'predictions' is TRUE or FALSE, and ",
             "the labels of 'y' are ", paste(labels, collapse = ", "), ": make labels of it, such as ",
             "ifelse(risk > 0.5, \"", labels[length(labels)], "\", \"", labels[1L], "\")")
+}
+
+# Labels that are numbers on one side and a factor or text on the other.
+refuse_other_type <- function(predictions, y, answer) {
+  for (column in names(predictions)) {
+    predicted <- predictions[[column]]
+    whole <- is.numeric(predicted) && all(predicted == round(predicted))
+    of_text <- is.factor(predicted) || is.character(predicted)
+    if (whole && !is.null(answer$labels))
+      stop_user("column '", column, "' of 'predictions' has numbers, and the labels of 'y' are ",
+                if (is.factor(y)) "a factor: pass " else "text: pass ", "factor(", column,
+                ", levels = ", if (is.factor(y)) "levels(y))" else "unique(y))")
+    if (of_text && is.numeric(answer$values))
+      stop_user("column '", column, "' of 'predictions' is ",
+                if (is.factor(predicted)) "a factor" else "text",
+                ", and 'y' has numbers: pass factor(y", if (is.factor(predicted))
+                  paste0(", levels = levels(", column, ")"), ") if they are labels")
+  }
 }
 
 score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NULL,
