@@ -454,6 +454,10 @@ as_loss <- function(loss, y) {
     stop_user("'loss' is \"", loss, "\", which is not a mean over observations: write metric = \"", loss,
               "\", see ?metrics")
   if (!is.function(loss)) return(loss)
+  taken <- names(formals(args(loss)))
+  if (length(taken) < 2L && !"..." %in% taken)
+    stop_user("'loss' must be function(y, prediction), got a function of ", length(taken),
+              if (length(taken) == 1L) " argument" else " arguments")
   guarded(function(truth, prediction)
     as.numeric(loss(like_response(truth, y), like_response(prediction, y))))
 }

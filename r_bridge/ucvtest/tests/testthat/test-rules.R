@@ -72,6 +72,22 @@ test_that("amounts are not taken for labels", {
   expect_equal(prediction_losses(1:20, list(a = 20:1), loss = "zero_one")$means[1L], 1)
 })
 
+test_that("labels that are numbers and levels of a factor are told apart in words of R", {
+  skip_without_python()
+  truth <- factor(c(0, 1, 1, 0))
+  expect_match(message_of(prediction_losses(truth, list(p = c(0, 1, 0, 0)))),
+               "'p' .* has numbers, .* a factor: pass factor\\(p, levels = levels\\(y\\)\\)")
+  expect_match(message_of(prediction_losses(c(0, 1, 1, 0), list(p = truth))),
+               "'p' .* is a factor, and 'y' has numbers: pass factor\\(y, levels = levels\\(p")
+  rule <- prediction_losses(c(0, 1, 1, 0), list(p = c(0.1, 0.9, 0.4, 0.2)), loss = "log")
+  expect_match(names(hold_out_test(rule)$estimate), "(positive class 1)", fixed = TRUE)
+})
+
+test_that("a loss of one argument is refused before the fits", {
+  expect_match(message_of(ustat_test(pima[1:7], pima$type, "glm", loss = function(y) 1)),
+               "'loss' must be function\\(y, prediction\\), got a function of 1 argument")
+})
+
 test_that("plans of fixed rules are exact", {
   skip_without_python()
   wrong <- rep(c(TRUE, FALSE), c(10, 90))
