@@ -123,14 +123,14 @@ single_learners <- c("ucvtest_r_learner", "model_spec", "workflow", "Learner")
 as_tests <- function(tests, n_obs) {
   if (identical(tests, "recommended")) return(tests)
   read <- lapply(as.list(tests), function(test) {
-    if (is.character(test) && length(test) == 1L) return(list(test, list()))
+    if (is.character(test) && length(test) == 1L) return(list(short_name(test), list()))
     if (!is.list(test) || !length(test) || !is.character(test[[1L]]) ||
         !all(nzchar(names(test)[-1L])) || length(test) > 1L && is.null(names(test)))
       stop_user("'tests' must contain names of tests, or lists of a name and options, such as ",
                 "list(\"corrected_t\", design = k_fold(10, 10))")
     options <- test[-1L]
     if (!is.null(options$design)) options$design <- as_design(options$design, n_obs)
-    list(test[[1L]], options)
+    list(short_name(test[[1L]]), options)
   })
   labels <- names(tests)
   if (!is.null(labels)) {
@@ -139,6 +139,9 @@ as_tests <- function(tests, n_obs) {
   }
   read
 }
+
+# "corrected_t_test" is the function of the test "corrected_t".
+short_name <- function(test) sub("(_learners)?_test$", "", test)
 
 new_comparison <- function(fields, data_name, conf_level, correction) {
   table <- fields$table
