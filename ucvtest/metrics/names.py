@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-def as_loss(loss: Any, *, has_classes: bool) -> Loss:
+def as_loss(loss: Any, *, has_classes: bool, other_names: tuple[str, ...] = ()) -> Loss:
     """The loss that a user names by a name, a callable, a `Loss`, or None.
 
     Parameters
@@ -44,6 +44,8 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
         A callable ``loss(y, prediction)`` receives the user's own labels (or numbers).
     has_classes : bool
         Whether the response contains class labels.
+    other_names : tuple of str
+        What the user may also name here, for the message.
 
     Returns
     -------
@@ -73,7 +75,7 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
     if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
         return LOSSES[ALIASES.get(loss, loss)]
-    raise unknown_loss(loss, LOSSES, SMOOTH)
+    raise unknown_loss(loss, (*LOSSES, *other_names), SMOOTH)
 
 
 OF_SKLEARN = {
@@ -147,7 +149,11 @@ def as_metric(loss: Any, *, has_classes: bool) -> Metric:
         return AUC
     if isinstance(loss, SetScore) and not loss.fixed_output and not has_classes:
         return replace(loss, output="number")
-    return loss if isinstance(loss, Metric) else as_loss(loss, has_classes=has_classes)
+    return (
+        loss
+        if isinstance(loss, Metric)
+        else as_loss(loss, has_classes=has_classes, other_names=(AUC_NAME,))
+    )
 
 
 def output_of(loss: Any) -> Output | None:

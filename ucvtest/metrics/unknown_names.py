@@ -97,16 +97,20 @@ def refuse_unknown(metric: Any, names: Iterable[str], families: Iterable[str]) -
             "metric names several metrics: pass one, and score the same predictions by another "
             "with losses.about(metric)"
         )
-    if isinstance(metric, str) and (beta := F_BETA.fullmatch(metric)):
+    known_names = [*names]
+    is_known = isinstance(metric, str) and metric.lower() in (*known_names, *ALIASES, *LOSS_ALIASES)
+    if not is_known and isinstance(metric, str) and (beta := F_BETA.fullmatch(metric)):
         written = f"fbeta({beta['beta']}){beta['average'] or ''}"
         raise ValueError(
             f"metric={metric!r:.60} is unknown: did you mean the F-beta {written!r:.60}?"
         )
     called = getattr(metric, "__name__", None) if callable(metric) else metric
-    near = _nearest(called, (*names, *families, *ALIASES, *LOSS_ALIASES, *LOSS_ALIASES.values()))
+    near = _nearest(
+        called, (*known_names, *families, *ALIASES, *LOSS_ALIASES, *LOSS_ALIASES.values())
+    )
     meant = f"did you mean {ALIASES.get(near, near)!r}? Otherwise use" if near else "use"
     raise ValueError(
-        f"metric={metric!r:.60} is unknown: {meant} one of {', '.join(names)}, those with "
+        f"metric={metric!r:.60} is unknown: {meant} one of {', '.join(known_names)}, those with "
         "arguments such as uv.metrics.fbeta(2), your own by uv.metrics.Cells or "
         "uv.metrics.Moments, or the name of a loss"
     )
@@ -131,5 +135,10 @@ def _nearest(name: Any, known_names: Sequence[str]) -> str:
     if not isinstance(name, str):
         return ""
     name = name.lower()
-    longer = [known for known in known_names if known.startswith(name)] if len(name) > 2 else []
+    if name in known_names:
+        return name
+    unspaced = [known for known in known_names if known.replace("_", "") == name]
+    longer = unspaced or [
+        known for known in known_names if known.startswith(name) and len(name) > 2
+    ]
     return next(iter([*longer, *get_close_matches(name, known_names, 1, NEAR)]), "")
