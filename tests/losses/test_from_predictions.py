@@ -110,6 +110,14 @@ def test_losses_are_those_of_the_definition():
     np.testing.assert_array_equal(made(loss=lambda y, p: 3.0 * (y != p)).values, 3 * made().values)
 
 
+def test_probabilities_of_0_for_what_happened_are_noted():
+    certain = made({"p": [0, 0.9, 0, 0.2, 1]}, [0, 1, 1, 0, 1], loss="log")
+    notes = uv.HoldOutTest.from_losses(certain).fit().notes
+    assert any(note.startswith("1 predictions had a probability of 0 for") for note in notes)
+    unsure = made({"p": [0.1, 0.9, 0.1, 0.2, 1]}, [0, 1, 1, 0, 1], loss="log")
+    assert "probability of 0" not in " ".join(uv.HoldOutTest.from_losses(unsure).fit().notes)
+
+
 def test_scores_of_each_observation_are_better_where_they_are_higher():
     losses = made(SCORES, None, loss="score")
     assert losses.greater_is_better
@@ -238,7 +246,10 @@ def test_bool_and_categorical_labels_are_labels():
         ({"rules": {"a": np.c_[A, A]}, "loss": "auc"}, r"shape \(60, 2\): pass one column, such"),
         ({"rules": {"a": 1}}, r"predictions\['a'\] must have one dimension, got shape \(\)"),
         ({"rules": {"a": A / 100}}, "pass labels of the same type, for example from p > 0.5"),
-        ({"rules": {"a": RULES["a"].astype(str)}}, r"contains '.', '.', but the labels of y are"),
+        (
+            {"rules": {"a": RULES["a"].astype(str)}},
+            r"but the labels of y .*, all numbers or all text$",
+        ),
         ({"rules": {"a": [None, *RULES["a"][1:]]}}, r"predictions\['a'\] has 1 missing values"),
         ({"rules": {"a": [{}] * 60}}, r"predictions\['a'\] must contain labels"),
         ({"rules": {"a": A}, "loss": "log"}, "goes from 6 to 75, but probabilities lie between"),
@@ -256,6 +267,8 @@ def test_bool_and_categorical_labels_are_labels():
             {"y": Y * 0 + 2, "loss": "brier"},
             r"one class only \(2\), which does not .* pass pos_label=",
         ),
+        ({"metric": "F1"}, "metric='F1' is unknown: did you mean 'f1'"),
+        ({"loss": "logloss"}, "did you mean 'log_loss', which stands for 'log'"),
         ({"y": PLACE}, "y contains 60 different whole numbers .* 'absolute' if they are amounts"),
         ({"y": A / 7}, "loss='zero_one' needs class labels, but y contains real values: use loss="),
         ({"y": A / 7, "loss": "auc"}, "loss='auc' needs class labels, but y contains real values"),

@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
+from ucvtest.losses.table import LossDifference
+from ucvtest.metrics.means import LOSSES, MOST_LOG_LOSS
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -15,6 +19,7 @@ __all__ = [
     "about_weights",
     "bias_notes",
     "budget_notes",
+    "certain_and_wrong_notes",
     "few_clusters",
     "in_clusters",
     "is_reuse_note",
@@ -85,6 +90,25 @@ def bias_notes(bias: float, se: float) -> list[str]:
     return [
         f"The estimate has an expected bias of about {bias:.2g}, which is {abs(bias) / se:.0%} of "
         "its standard error: the sample is small for this metric."
+    ]
+
+
+def certain_and_wrong_notes(observed: LossDifference | None) -> list[str]:
+    """The note on log losses that would be infinite, where there are any."""
+    if observed is None or observed.losses.values is None:
+        return []
+    if observed.losses.in_losses.loss != LOSSES["log"].name:
+        return []
+    in_losses = observed.in_losses.values_by_learner
+    n_certain = sum(
+        int(np.count_nonzero(losses >= MOST_LOG_LOSS - 1e-9)) for losses in in_losses.values()
+    )
+    if not n_certain:
+        return []
+    return [
+        f"{n_certain} predictions had a probability of 0 for what happened, where the log loss is "
+        f"infinite: the smallest probability was taken to be {np.finfo(float).eps:.3g}, whose log "
+        f"loss is {MOST_LOG_LOSS:.3g}."
     ]
 
 

@@ -6,7 +6,10 @@ import numpy as np
 
 from ucvtest.metrics.loss import Loss
 
-__all__ = ["LOSSES", "for_classes"]
+__all__ = ["LOSSES", "MOST_LOG_LOSS", "for_classes"]
+
+MOST_LOG_LOSS = -float(np.log(np.finfo(float).eps))
+"""The log loss where the probability of what happened is 0."""
 
 
 def _zero_one(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
