@@ -15,6 +15,8 @@ resampling_spec <- function(class, design, fit = alist(), without = character(),
   constructor <- list(design = substitute(design), null_value = NULL)
   fit <- c(fit, alist(max_seconds = NULL))
   test_spec(class, constructor[setdiff(names(constructor), without)], fit, without,
+            # What Python's diagnostics call the number of errors of the first rule alone.
+            statistic = if (class == "McNemarTest") "only_first_wrong" else "statistic",
             needs_other = needs_other, metrics = !"loss" %in% without)
 }
 
