@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.execution import bars_by
+from ucvtest.data.rows import computed_from
 
 __all__ = [
     "ComparisonHook",
@@ -20,6 +21,7 @@ __all__ = [
     "OutcomeHook",
     "add_hook",
     "bars_by",
+    "computed_from",
     "installed_hooks",
     "remove_hook",
     "remove_logging",

@@ -15,6 +15,7 @@ from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
 from ucvtest_r.reading import (
     arguments_of,
+    features_of,
     learner_of,
     learners_of,
     remark_of_loss,
@@ -45,7 +46,7 @@ def hypothesis_test(
     """
     response = response_of(y)
     compared = [learner_of(learner, response) for learner in learners]
-    made = getattr(uv, test[0])(matrix(x), response, *compared, **arguments_of(constructor))
+    made = getattr(uv, test[0])(features_of(x), response, *compared, **arguments_of(constructor))
     # R functions run on R's own thread, and jitted learners need no workers.
     result = _noted(made.fit(**arguments_of(fit), n_jobs=1), remark_of_loss(constructor))
     return _result_to_r(result, float(conf_level[0]))
@@ -79,7 +80,7 @@ def evaluate_learners(*, x: Any, y: Any, learners: Any, names: Any, arguments: A
     """Run `ucvtest.evaluate`."""
     response = response_of(y)
     given = learners_of(learners, names, response)
-    found = uv.evaluate(given, matrix(x), response, **arguments_of(arguments), n_jobs=1)
+    found = uv.evaluate(given, features_of(x), response, **arguments_of(arguments), n_jobs=1)
     return _losses(_with_remarks(found, remark_of_loss(arguments), _why_without_value(found)))
 
 
@@ -249,7 +250,7 @@ def select_model(
     numbers = None if complexity is ri.NULL else vector(complexity).tolist()
     several = None if criteria is ri.NULL else list(criteria)
     chosen = uv.select_model(
-        *(matrix(x), response, given),
+        *(features_of(x), response, given),
         **arguments_of(arguments),
         complexity=numbers,
         criteria=several,
@@ -289,7 +290,7 @@ def compare_learners(
     """
     response = response_of(y)
     comparison = uv.compare(
-        matrix(x),
+        features_of(x),
         response,
         learners_of(learners, names, response),
         tests_of(tests),
@@ -450,7 +451,8 @@ def plan_sample_size(*, x: Any, y: Any, learners: Any, arguments: Any, n: Any) -
     """Run `ucvtest.plan`: its tables by columns, its pictures, and the verdict."""
     response = response_of(y)
     given = [learner_of(learner, response) for learner in learners]
-    return _plan_to_r(uv.plan(matrix(x), response, *given, **arguments_of(arguments), n=_sizes(n)))
+    found = uv.plan(features_of(x), response, *given, **arguments_of(arguments), n=_sizes(n))
+    return _plan_to_r(found)
 
 
 def plan_losses(*, losses: Any, arguments: Any, n: Any) -> Any:

@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
-from ucvtest_r.conversion import scalar, vector
+from ucvtest.hooks import computed_from
+from ucvtest_r.conversion import matrix, scalar, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, RSurvivalLearner
 
 __all__ = [
     "arguments_of",
+    "features_of",
     "learner_of",
     "learners_of",
     "remark_of_loss",
@@ -91,6 +93,31 @@ def _learn_size(size: Any) -> Any:
     if any(each is ri.NA_Integer or each != each for each in size):
         raise ValueError("learn_size must not contain NA: give one number for each class")
     return tuple(scalar("learn_size", type(size)([each])) for each in size)
+
+
+def features_of(x: Any) -> Any:
+    """An R matrix as a data frame where its columns have names, with the variables behind it.
+
+    It is an array if a column has no name, or the name of another one.
+    """
+    import rpy2.rinterface as ri
+
+    dimnames = _attribute(x, "dimnames")
+    names = list(dimnames[1]) if dimnames is not None and dimnames[1] is not ri.NULL else []
+    features = matrix(x)
+    if not all(names) or len(set(names)) < features.shape[1]:
+        return features
+    frame = pd.DataFrame(features, columns=names, copy=False)
+    variables = _attribute(x, "variables")
+    return frame if variables is None else computed_from(_table(variables), frame)
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """An attribute of an R value; None where it has none."""
+    try:
+        return value.do_slot(name)
+    except LookupError:
+        return None
 
 
 def response_of(y: Any) -> Any:

@@ -395,6 +395,10 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "population_sampler": (uv.simulate.population_sampler, {"X": X, "y": Y}),
     "add_hook": (uv.hooks.add_hook, {"hook": Hook()}),
     "bars_by": (uv.hooks.bars_by, {"make_bar": None}),
+    "computed_from": (
+        uv.hooks.computed_from,
+        {"variables": pd.DataFrame(X), "features": pd.DataFrame(X**2)},
+    ),
     "remove_hook": (uv.hooks.remove_hook, {"hook": Hook()}),
     "remove_logging": (uv.hooks.remove_logging, {"logs_to": "nowhere"}),
     "replace_logging": (uv.hooks.replace_logging, {"hook": Hook()}),

@@ -9,6 +9,7 @@ from sklearn import datasets
 
 import ucvtest as uv
 from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.data.formula import read_formula
 from ucvtest.data.rows import remarks_on
 
 RNG = np.random.default_rng(0)
@@ -105,6 +106,22 @@ def test_copies_with_derived_columns_are_found(n_copies):
     (plain,) = remarks_on(X)
     assert remark.warns
     assert remark.text.split(" rows")[0] == plain.text.split(" rows")[0]
+
+
+TERMS = ["age * weight", "poly(age, 2) + weight", "bs(age, df=6)", "(age + sex)**2"]
+
+
+@pytest.mark.parametrize("terms", TERMS)
+def test_columns_of_formulas_repeat_with_their_variables(terms):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(
+        {"y": np.arange(200) % 2, "age": AGE, "weight": rng.integers(50, 99, 200) * 1.0}
+    ).assign(sex=rng.choice(["f", "m"], 200))
+    assert remarks_on(read_formula(f"y ~ {terms}", data)[1]) == ()
+    data["weight"] = rng.normal(size=200)
+    (remark,) = remarks_on(read_formula(f"y ~ {terms} + weight", pd.concat([data] * 2))[1])
+    assert remark.warns
+    assert remark.text.startswith("X has 200 pairs of identical rows")
 
 
 def test_values_without_a_hash_are_taken_to_be_distinct():

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ucvtest.data.rows import computed_from
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -109,7 +111,9 @@ def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFra
     context = {"sqrt": np.sqrt, "abs": np.abs}
     try:
         _check_terms(terms, data.columns.tolist())
-        return pd.DataFrame(model_matrix(terms, data, context=context, na_action="raise"))
+        matrix = model_matrix(terms, data, context=context, na_action="raise")
+        used = matrix.model_spec.required_variables
+        return computed_from(data[[name for name in data if name in used]], pd.DataFrame(matrix))
     # Any error that Python, NumPy and formulaic raise over a user's code.
     except Exception as error:
         # formulaic repeats the formula in colour below its first line.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Remark", "Reported", "coded", "remarks_on"]
+__all__ = ["Remark", "Reported", "coded", "computed_from", "remarks_on"]
 
 FEWEST_PAIRS = 3
 TIMES_EXPECTED = 10
@@ -17,6 +17,10 @@ MOST_TURNS = 3
 
 MANY_VALUES = 20
 """A column with more values than this rarely repeats by chance."""
+
+
+VARIABLES = "ucvtest.variables"
+"""Where a data frame of features has the variables that it was computed from."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +38,70 @@ class Reported:
     features: Any
 
 
+@dataclass(frozen=True, eq=False)
+class _Variables:
+    """The variables that a model matrix was computed from, a data frame with the same rows."""
+
+    table: Any
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Variables":
+        """The same object: pandas copies what is attached to a data frame with every slice."""
+        return self
+
+
+def computed_from(variables: Any, features: Any) -> Any:
+    """A data frame of features that knows the variables it was computed from.
+
+    Columns such as powers, splines and interactions of variables repeat with these. Remarks on
+    rows are therefore about the variables.
+
+    Parameters
+    ----------
+    variables, features : DataFrame
+        With the same index.
+
+    Raises
+    ------
+    ValueError
+        If one of them is no data frame, or the indices differ.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ucvtest.data.rows import computed_from, remarks_on
+    >>> age = pd.DataFrame({"age": [20.0, 30.0] * 20})
+    >>> powers = pd.DataFrame({f"age{power}": age["age"] ** power for power in range(1, 9)})
+    >>> remarks_on(computed_from(age, powers))
+    ()
+    """
+    import pandas as pd
+
+    for name, table in (("variables", variables), ("features", features)):
+        if not isinstance(table, pd.DataFrame):
+            raise ValueError(f"{name} must be a pandas DataFrame, got {type(table).__name__}")
+    if not variables.index.equals(features.index):
+        raise ValueError("variables and features must have the same index, row by row")
+    described = features.copy(deep=False)
+    described.attrs[VARIABLES] = _Variables(variables)
+    return described
+
+
+def _variables_of(features: Any) -> Any:
+    """The variables behind features, or the features themselves; all rows must be the same."""
+    variables = getattr(features, "attrs", {}).get(VARIABLES)
+    if variables is None or not variables.table.index.equals(features.index):
+        return features
+    return variables.table
+
+
 def remarks_on(features: Any) -> tuple[Remark, ...]:
     """Remarks on the rows of a matrix or a data frame.
 
     Identical pairs of rows are too many if there are at least three, and more than ten times (e +
     1). Here e = C(n, 2) prod_j sum_v p_jv^2 is the number expected if columns were independent and
     value v had its share p_jv in column j. Copies of an earlier column and smooth functions of it,
-    such as its square, are left out of the product.
+    such as its square, are left out of the product. Features that were `computed_from` variables
+    count as these.
 
     Examples
     --------
@@ -50,6 +111,7 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
     >>> [remark.warns for remark in remarks_on(np.repeat(noise, 2, axis=0))]
     [True]
     """
+    features = _variables_of(features)
     columns, numeric = coded(features)
     numbering = _row_numbers(columns, numeric)
     names = getattr(features, "columns", None)

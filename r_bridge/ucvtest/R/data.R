@@ -19,6 +19,7 @@ as_sample <- function(x, y, positive, groups, x_written, y_written, weights = NU
               NROW(y), " responses")
   # NumPy takes R's NA for an invalid number.
   features[is.na(features)] <- NaN
+  attr(features, "variables") <- or_else(source$variables, plain_variables(x))
   list(x = features, features = x, y = answer$values, response = response_vector(y),
        labels = answer$labels, pos_label = answer$pos_label, named = answer$named,
        weights = as_weights(weights, nrow(features)), groups = as_groups(groups, nrow(features)),
@@ -61,6 +62,15 @@ refuse_results <- function(frame, learner = "learner") {
 # A vector or a factor with a value for each of several observations.
 is_column <- function(values, n_obs = length(values))
   is.atomic(values) && is.null(dim(values)) && length(values) == n_obs && n_obs > 1L
+
+# The variables that columns of a matrix come from, as numbers and text: whether rows repeat by
+# chance is judged by these. NULL where they are no plain columns.
+plain_variables <- function(variables) {
+  if (!is.data.frame(variables) || !length(variables)) return(NULL)
+  if (!all(vapply(variables, function(column) is.null(dim(column)), NA))) return(NULL)
+  lapply(variables, function(column)
+    if (is.numeric(column)) as.double(column) else as.character(column))
+}
 
 # What to type where a learner is to take numbers for labels.
 written_as_factor <- function(written)

@@ -62,6 +62,7 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
     },
     as_factor = paste(written_as_factor(formula[[2L]]), "~", deparse1(written_formula[[3L]])),
     data = droplevels(variables[frame[["(ucvtest_row)"]], , drop = FALSE]))
+  attr(x, "source")$variables <- variables_behind(terms, attr(x, "source")$data)
   default(x, model.response(frame), groups = frame[["(groups)"]],
           weights = frame[["(weights)"]], ...)
 }
@@ -78,6 +79,12 @@ refuse_bars <- function(term) {
   if (operator %in% c("+", "-", "*", ":", "/", "^", "(", "%in%"))
     lapply(as.list(term)[-1L], refuse_bars)
   invisible()
+}
+
+# The variables on the right-hand side. Matrices have another name for each column: NULL.
+variables_behind <- function(terms, data) {
+  used <- all.vars(stats::delete.response(terms))
+  if (all(used %in% names(data))) plain_variables(data[used])
 }
 
 # A variable that "-" removes stays in the model frame, where learners of tables would find it: the

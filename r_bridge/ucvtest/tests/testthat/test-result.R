@@ -49,6 +49,16 @@ test_that("degrees of freedom without a statistic are not printed", {
   expect_false(any(grepl("df = ", capture.output(print(alone)), fixed = TRUE)))
 })
 
+test_that("rows repeat by chance as often as their variables", {
+  skip_without_python()
+  data <- data.frame(age = rep(20:39, 10), weight = rep(50:74, 8), ill = gl(2, 1, 200))
+  for (terms in list(ill ~ age * weight, ill ~ poly(age, 2) + weight, ill ~ splines::ns(age, 3)))
+    expect_no_warning(hold_out_test(terms, data, "lda"))
+  data$marker <- sin((1:200)^2)
+  expect_warning(hold_out_test(ill ~ age * weight + marker, rbind(data, data), "lda"),
+                 "200 pairs of identical rows")
+})
+
 test_that("tables come as data frames", {
   skip_without_python()
   table <- seeded(x, y, "lda", learn_size = 20)$tables$Variances
