@@ -76,9 +76,11 @@ def computed_from(variables: Any, features: Any) -> Any:
     """
     import pandas as pd
 
-    for name, table in (("variables", variables), ("features", features)):
-        if not isinstance(table, pd.DataFrame):
-            raise ValueError(f"{name} must be a pandas DataFrame, got {type(table).__name__}")
+    if not isinstance(variables, pd.DataFrame) or not isinstance(features, pd.DataFrame):
+        raise ValueError(
+            "variables and features must be pandas DataFrames, got "
+            f"{type(variables).__name__} and {type(features).__name__}"
+        )
     if not variables.index.equals(features.index):
         raise ValueError("variables and features must have the same index, row by row")
     described = features.copy(deep=False)

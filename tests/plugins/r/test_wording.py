@@ -83,7 +83,7 @@ REFUSED_BY_R = (
     # What nobody reads: of pictures, interrupts, files, and what only this package gets wrong.
     r"FunctionOfMeans|is not a JittedLearner|"
     r"^Losses\(|is not a .* written by|except KeyboardInterrupt|"
-    r"category must be a class|groups must be numbered"
+    r"category must be a class|variables and features must|groups must be numbered"
 )
 """Messages of other files for what R refuses itself, in its own words, or cannot ask for."""
 
