@@ -82,7 +82,10 @@ def _from_one(found: re.Match[str]) -> str:
 COUNTED = (
     r"\bon split \d+(?: for observation \d+)?|\bfor split \d+\b|\bsplit \d+ of the design\b|"
     r"\b(?:row numbers|nor a position) from 0 to \d+|\bin repeat \d+\b|\brepeat \d+(?= has NaN)|"
-    r"\b(?:at|in) row \d+(?= for observation|, column)|(?<=for )(?:the tested )?observation \d+\b"
+    r"\b(?:at|in) row \d+(?:, column \d+\b|(?= for observation|, column))|"
+    r"(?<=for )(?:the tested )?observation \d+\b|"
+    r"\bColumns? \d+(?:, \d+)*(?=(?: and \d+ more)? of x\b)|"
+    r"\bleaving out column \d+(?:, \d+)*(?=;)"
 )
 """Texts with numbers that Python counts from 0."""
 

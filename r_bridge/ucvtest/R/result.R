@@ -46,6 +46,9 @@ print.ucvtest <- function(x, digits = getOption("digits"), ...) {
   print_interval(x, digits)
   print_scale(x)
   print_estimates(x, digits)
+  # A feature that is the response in another coding makes all numbers above worthless.
+  leak <- grep("^Columns? .* of x determines? the response", x$notes, value = TRUE)
+  if (length(leak)) cat(strwrap(leak), "", sep = "\n")
   # What p-value and interval rest on beyond the data.
   assumption <- x$diagnostics$assumption
   if (!is.null(assumption)) cat(strwrap(paste0("assuming ", assumption)), "", sep = "\n")

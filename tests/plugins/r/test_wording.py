@@ -168,6 +168,10 @@ def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
             "split 0 of the design must hold row numbers from 0 to 9 (n_obs = 10)",
             "split 1 of the design must hold row numbers from 1 to 10 (n_obs = 10)",
         ),
+        ("Column 0 of X determines the response", "Column 1 of x determines the response"),
+        ("Columns 0, 3, 5 and 2 more of X determine", "Columns 1, 4, 6 and 2 more of x determine"),
+        ("rows, leaving out column 0, 2; 3 would", "rows, leaving out column 1, 3; 3 would"),
+        ("X contains nan at row 2, column 0 (3 such", "x contains nan at row 3, column 1 (3 such"),
         (
             "learner a predicts nan on split 3 for observation 4: use a smaller penalty",
             "learner a predicts nan on split 4 for observation 5: use a smaller penalty",

@@ -59,6 +59,16 @@ test_that("rows repeat by chance as often as their variables", {
                  "200 pairs of identical rows")
 })
 
+test_that("a column that determines the response is named where results are printed", {
+  skip_without_python()
+  data <- data.frame(age = sin(1:40), code = rep(c(3, 7), 20), ill = gl(2, 1, 40))
+  shown <- function(...) paste(capture.output(print(hold_out_test(...))), collapse = " ")
+  expect_match(shown(ill ~ age + code, data, "knn:3"), "Column 'code' of x determines")
+  unnamed <- unname(as.matrix(data[c("age", "code")]))
+  expect_match(shown(unnamed, data$ill, "knn:3"), "Column 2 of x determines")
+  expect_no_match(shown(ill ~ age, data, "knn:3"), "determines")
+})
+
 test_that("tables come as data frames", {
   skip_without_python()
   table <- seeded(x, y, "lda", learn_size = 20)$tables$Variances
