@@ -113,7 +113,7 @@ def features_of(x: Any) -> Any:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """An attribute of an R value; None where it has none."""
+    """An attribute of an R value, or None."""
     try:
         return value.do_slot(name)
     except LookupError:

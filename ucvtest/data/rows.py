@@ -45,7 +45,7 @@ class _Variables:
     table: Any
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Variables":
-        """The same object: pandas copies what is attached to a data frame with every slice."""
+        """The same object: pandas copies the attributes of a data frame with every slice."""
         return self
 
 
@@ -63,7 +63,7 @@ def computed_from(variables: Any, features: Any) -> Any:
     Raises
     ------
     ValueError
-        If one of them is no data frame, or the indices differ.
+        If one of them is not a data frame, or the indices differ.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign
-from ucvtest.inference.notes import about_clusters, about_weights, certain_and_wrong_notes
+from ucvtest.inference.notes import about_clusters, about_weights
 from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import (
     DataQuestion,
@@ -625,11 +625,7 @@ class HypothesisTest(ABC):
             result = question.reported(result)
         result = replace(
             result,
-            notes=(
-                *result.notes,
-                *certain_and_wrong_notes(loss_difference),
-                *question.row_notes,
-            ),
+            notes=(*result.notes, *question.row_notes),
             better="higher" if rises else result.better,
             elapsed=time.perf_counter() - started,
         )

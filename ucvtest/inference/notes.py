@@ -10,7 +10,7 @@ from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
 from ucvtest.losses.table import LossDifference
-from ucvtest.metrics.means import LOSSES, MOST_LOG_LOSS
+from ucvtest.metrics.means import MOST_LOG_LOSS
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -93,15 +93,11 @@ def bias_notes(bias: float, se: float) -> list[str]:
     ]
 
 
-def certain_and_wrong_notes(observed: LossDifference | None) -> list[str]:
+def certain_and_wrong_notes(log_losses: LossDifference) -> list[str]:
     """The note on log losses that would be infinite, where there are any."""
-    if observed is None or observed.losses.values is None:
-        return []
-    if observed.losses.in_losses.loss != LOSSES["log"].name:
-        return []
-    in_losses = observed.in_losses.values_by_learner
     n_certain = sum(
-        int(np.count_nonzero(losses >= MOST_LOG_LOSS - 1e-9)) for losses in in_losses.values()
+        int(np.count_nonzero(values >= MOST_LOG_LOSS - 1e-9))
+        for values in log_losses.values_by_learner.values()
     )
     if not n_certain:
         return []

@@ -64,12 +64,14 @@ def clear_labels(scores: np.ndarray, cut: float, distance: np.ndarray | float) -
     return above.view(np.int8) if n_clear == scores.size else None
 
 
-def squared_distances(features: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
+def squared_distances(features: np.ndarray, other_features: np.ndarray | None = None) -> np.ndarray:
     """Squared Euclidean distances (n, m) of all rows from others, by default from each other."""
     # Imported here: it takes a tenth of a second, and only some learners need it.
     from scipy.spatial.distance import cdist
 
-    distances: np.ndarray = cdist(features, features if others is None else others, "sqeuclidean")
+    distances: np.ndarray = cdist(
+        features, features if other_features is None else other_features, "sqeuclidean"
+    )
     return distances
 
 

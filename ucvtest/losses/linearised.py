@@ -63,9 +63,9 @@ def tested_parts(losses: Any) -> PartsOfTested:
     return parts
 
 
-def share_tested_parts(losses: Any, others: Any) -> None:
+def share_tested_parts(losses: Any, losses_of_metric: Any) -> None:
     """Let the losses of another metric of the same predictions have the same parts."""
-    vars(others)[PARTS] = tested_parts(losses)
+    vars(losses_of_metric)[PARTS] = tested_parts(losses)
 
 
 def folds_where_tested(design: Design) -> np.ndarray | None:

@@ -132,17 +132,17 @@ class Accumulator:
 
     def _dealt(
         self,
-        sides: tuple[np.ndarray, np.ndarray],
+        both_sides: tuple[np.ndarray, np.ndarray],
         cluster: np.ndarray | None,
         weight: np.ndarray | None,
     ) -> DealtSets:
         """The learning sets dealt to groups, as they are known or new."""
-        first_draw, self._n_draws = self._n_draws, self._n_draws + len(sides[0])
+        first_draw, self._n_draws = self._n_draws, self._n_draws + len(both_sides[0])
         if self._known is None:
-            return DealtSets.deal(sides, self.n_groups, cluster, weight)
+            return DealtSets.deal(both_sides, self.n_groups, cluster, weight)
         draws = first_draw, self._n_draws
         if draws not in self._known:
-            self._known[draws] = DealtSets.deal(sides, self.n_groups, cluster, weight)
+            self._known[draws] = DealtSets.deal(both_sides, self.n_groups, cluster, weight)
         return self._known[draws]
 
     def _common_unit(self, draws: Draws) -> float | None:

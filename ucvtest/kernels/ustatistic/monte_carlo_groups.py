@@ -61,13 +61,13 @@ class DealtSets:
     @classmethod
     def deal(
         cls,
-        sides: tuple[np.ndarray, np.ndarray],
+        both_sides: tuple[np.ndarray, np.ndarray],
         n_groups: int,
         cluster: np.ndarray | None = None,
         weight: np.ndarray | None = None,
     ) -> "DealtSets":
         """Deal sets (G, s, n) of both sides to groups; rows of one cluster stay together."""
-        n_rows, n_sets, n_obs = sides[0].shape
+        n_rows, n_sets, n_obs = both_sides[0].shape
         index = _dealt_rows(n_rows, n_sets, n_groups, cluster)
         if weight is None:
             weight = np.ones((n_rows, n_sets))
@@ -77,7 +77,7 @@ class DealtSets:
         while first_row < index.shape[1]:
             depth = large if first_row + large <= index.shape[1] else small
             rows = index[:, first_row : first_row + depth]
-            l1, l2 = (_filled(learning[rows], places, size, True) for learning in sides)
+            l1, l2 = (_filled(learning[rows], places, size, True) for learning in both_sides)
             row_weight = weight[rows] * (rows >= 0)[..., None]
             calls.append(SetsOfCall(rows, l1, l2, padded(row_weight, places, -1)))
             first_row += depth

@@ -102,11 +102,11 @@ class Sums:
         """The estimates, with the slope and its error; it takes as long as all others together."""
         if "joint" not in self.totals:
             return estimates
-        found = crossed_slope(
+        slope = crossed_slope(
             *(self.n_obs, self.learn_size + 1, self.totals["b"], self._pair_effects),
             *(self._group_selections, self.totals["count"], self._products),
         )
-        full, errors = _with_errors({"slope": found.value, "slope_error": found.error})
+        full, errors = _with_errors({"slope": slope.value, "slope_error": slope.error})
         return replace(
             estimates, values={**estimates.values, **full}, mc_se={**estimates.mc_se, **errors}
         )

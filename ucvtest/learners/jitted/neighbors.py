@@ -232,15 +232,17 @@ class NearestNeighbors(JittedLearner):
         shapes = ((*array.shape[:-2], *labels.shape) for array in votes)
         return Votes(*map(np.broadcast_to, votes, shapes))
 
-    def _with_all_neighbours(self, ranking: Ranking, votes: Votes, asked: tuple[Any, ...]) -> Votes:
+    def _with_all_neighbours(
+        self, ranking: Ranking, votes: Votes, arguments: tuple[Any, ...]
+    ) -> Votes:
         """The votes, counted again where the neighbours that are kept do not decide."""
         missing = ((votes.count < self.k) | votes.open).any(axis=0)
         if not missing.any():
             return votes
         votes = Votes(*map(np.array, votes))
         for rows, neighbours in ranking.complete(np.flatnonzero(missing)):
-            found = collect_votes(neighbours, *asked)
-            for array, array_of_rows in zip(votes, found, strict=True):
+            votes_of_rows = collect_votes(neighbours, *arguments)
+            for array, array_of_rows in zip(votes, votes_of_rows, strict=True):
                 array[..., rows] = np.asarray(array_of_rows)[..., : len(rows)]
         return votes
 
