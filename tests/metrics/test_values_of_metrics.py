@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 import ucvtest as uv
 from tests.oracles import metrics as oracle
-from ucvtest.losses.linearised import tested_parts
+from ucvtest.losses.linearised import parts_where_tested
 from ucvtest.metrics.named import SMOOTH, as_smooth_metric, kind_in_words
 from ucvtest.metrics.smooth import Cells, Moments, ObservedCells, linearised, with_differences
 from ucvtest.metrics.tested_parts import PartsOfTested
@@ -340,4 +340,4 @@ def test_metrics_of_the_same_predictions_count_them_once(step, monkeypatch):
 def test_tables_of_other_metrics_share_what_was_counted():
     y, p = [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 1]
     losses = uv.Losses.from_predictions(y, {"a": p}, metric="f1")
-    assert tested_parts(losses.about("mcc")) is tested_parts(losses)
+    assert parts_where_tested(losses.about("mcc")) is parts_where_tested(losses)

@@ -17,7 +17,7 @@ from ucvtest.evaluation.loss_source import FittedLosses, LossSource, Precomputed
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.clusters import of_clusters
-from ucvtest.losses.linearised import tested_parts
+from ucvtest.losses.linearised import parts_where_tested
 from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.smooth import Cells, FunctionOfMeans, SmoothMetric
@@ -257,14 +257,14 @@ class GivenPredictions(PrecomputedLosses):
                 pool.add(self._by_set(user_predictions), self._rows.design.testing)
                 pools.append(pool.means)
             return pools
-        return tested_parts(self._rows.losses).means(self.function, self._learners)
+        return parts_where_tested(self._rows.losses).means(self.function, self._learners)
 
     @property
     def directions(self) -> list[np.ndarray | None]:
         """Those of the covariance of the parts of an observation, for the bias of each learner."""
         if isinstance(self.function, MetricOfSets):
             return [None for _ in self._predictions]
-        return tested_parts(self._rows.losses).directions(self.function, self._learners)
+        return parts_where_tested(self._rows.losses).directions(self.function, self._learners)
 
     def at(self, points: Points) -> PrecomputedLosses:
         """The values at some point."""

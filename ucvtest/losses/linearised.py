@@ -19,9 +19,9 @@ __all__ = [
     "folds_where_tested",
     "kept_classes",
     "linearised_values",
+    "parts_where_tested",
     "response_where_tested",
     "share_tested_parts",
-    "tested_parts",
 ]
 
 CLASSES = "classes"
@@ -53,7 +53,7 @@ def response_where_tested(
     return target[rows] if event is None else SurvivalTimes(target[rows], event[rows])
 
 
-def tested_parts(losses: Any) -> PartsOfTested:
+def parts_where_tested(losses: Any) -> PartsOfTested:
     """The parts of everything tested, from losses with predictions: computed once."""
     kept = vars(losses)
     if PARTS not in kept:
@@ -65,7 +65,7 @@ def tested_parts(losses: Any) -> PartsOfTested:
 
 def share_tested_parts(losses: Any, losses_of_metric: Any) -> None:
     """Let the losses of another metric of the same predictions have the same parts."""
-    vars(losses_of_metric)[PARTS] = tested_parts(losses)
+    vars(losses_of_metric)[PARTS] = parts_where_tested(losses)
 
 
 def folds_where_tested(design: Design) -> np.ndarray | None:

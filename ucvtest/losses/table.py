@@ -29,9 +29,9 @@ from ucvtest.losses.linearised import (
     fields_of,
     folds_where_tested,
     linearised_values,
+    parts_where_tested,
     response_where_tested,
     share_tested_parts,
-    tested_parts,
 )
 from ucvtest.losses.resample_means import resample_means, resample_values
 from ucvtest.losses.validation import as_names, check_parts
@@ -340,7 +340,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 f"observation, but metric={self.metric.name!r:.60} kept the {self.metric.output}: "
                 "make the losses with that metric"
             )
-        values = tested_parts(self).linearised(
+        values = parts_where_tested(self).linearised(
             new_metric.made_for(self.settings.get(CLASSES, ())), folds_where_tested(self.design)
         )
         scored = replace(

@@ -1,7 +1,6 @@
 """The additive control variate A: fitted by least squares, and rounded where that is exact."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Self
@@ -13,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from ucvtest.common.float64 import in_float64, jit_sums
 from ucvtest.common.padding import next_power_of_two, padded
-from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, DealtSets, SetsOfCall, one_half
+from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, one_half
 from ucvtest.kernels.ustatistic.padding import without_padding
 
 __all__ = [
@@ -55,34 +54,35 @@ LEAST_ROWS = 64
 
 
 @in_float64
-@partial(jit_sums, static_argnames="gram")
-def _counts_of_sets(learning: jax.Array, weight: jax.Array, gram: bool) -> dict[str, jax.Array]:
-    """How often learning sets (R, n) contain observations, or pairs of them, or test them."""
-    learnt = learning.astype(weight.dtype)
-    counts = {}
+@partial(jit_sums, static_argnames=("gram", "counting"))
+def _sums_over_sets(
+    differences: jax.Array, learning: jax.Array, weight: jax.Array, gram: bool, counting: bool
+) -> dict[str, jax.Array]:
+    """Sums over learning sets (R, n) that the least-squares fit of an additive A needs.
+
+    With `counting` also how often the sets contain observations, or pairs of them, or test them:
+    one program for both, which costs a first call less than two.
+    """
+    values, learnt = jnp.where(learning, 0.0, differences), learning.astype(weight.dtype)
+    mean_loss = weight * values.sum(-1) / (~learning).sum(-1)
+    sums = {
+        "mean_loss": mean_loss.sum(),
+        "learning_loss": mean_loss @ learnt,
+        "test_loss": weight @ values,
+    }
+    if not counting:
+        return sums
     if gram:
         # Zeros and ones, which single precision counts exactly.
         learning32 = learning.astype(jnp.float32)
-        counts["gram"] = (learning32 * weight[:, None].astype(learning32.dtype)).T @ learning32
+        sums["gram"] = (learning32 * weight[:, None].astype(learning32.dtype)).T @ learning32
     count, learnt_by_observation = weight.sum(), weight @ learnt
     tested = count - learnt_by_observation
-    return counts | {"count": count, "learning": learnt_by_observation, "tested": tested}
+    return sums | {"count": count, "learning": learnt_by_observation, "tested": tested}
 
 
-@in_float64
-@jit_sums
-def _sums_of_losses(
-    differences: jax.Array, learning: jax.Array, weight: jax.Array
-) -> dict[str, jax.Array]:
-    """Sums over learning sets (R, n) that the least-squares fit of an additive A needs."""
-    values = jnp.where(learning, 0.0, differences)
-    mean_loss = weight * values.sum(-1) / (~learning).sum(-1)
-    return {
-        "mean_loss": mean_loss.sum(),
-        "learning_loss": mean_loss @ learning.astype(weight.dtype),
-        "test_loss": weight @ values,
-    }
-
+LOSS_SUMS = ("mean_loss", "learning_loss", "test_loss")
+"""The sums that differ from loss to loss."""
 
 BY_OBSERVATION = {"gram": 2, "learning": 1, "learning_loss": 1, "test_loss": 1, "tested": 1}
 """Axes of observations that the sums have."""
@@ -99,19 +99,6 @@ class CountedSets:
     learning: np.ndarray
     tested: np.ndarray
     gram: np.ndarray | None
-
-    @classmethod
-    def of(cls, calls: Iterable[SetsOfCall], n_obs: int) -> Self:
-        """The sets of both sides, padded; weight 0 for places that contain none."""
-        totals: dict[str, np.ndarray] = {}
-        for _, l1, l2, weight in calls:
-            for learning in (l1, l2):
-                moments = _counts_of_sets(*_rows_of(weight, learning), gram=n_obs <= MOST_OBS_GRAM)
-                for key, value in without_padding(moments, n_obs, BY_OBSERVATION).items():
-                    # Further sums of counts would not stay exact in single precision.
-                    totals[key] = totals.get(key, 0.0) + value.astype(float)
-        count, learning, tested = (totals[key] for key in ("count", "learning", "tested"))
-        return cls(float(count), learning, tested, totals.get("gram"))
 
     def plus(self, other: Self) -> Self:
         """The counts of all sets of both."""
@@ -169,13 +156,31 @@ class AdditiveFit:
 
     def add(self, dealt: Dealt, groups: slice = slice(None)) -> None:
         """Add the learning sets of some groups, on both sides of their draws."""
-        counted = _counted(dealt.sets, groups, self.n_obs)
-        self.sets = counted if self.sets is None else self.sets.plus(counted)
+        key = groups.start, groups.stop
+        counted: CountedSets | None = dealt.sets.counted.get(key)
+        counts: dict[str, np.ndarray] = {}
         for d1, d2, l1, l2, weight in dealt.calls(groups):
             for differences, learning in ((d1, l1), (d2, l2)):
-                sums = _sums_of_losses(*_rows_of(weight, differences, learning))
-                for key, value in without_padding(sums, self.n_obs, BY_OBSERVATION).items():
-                    self.sums[key] = self.sums.get(key, 0.0) + value
+                sums = self._summed(counted is None, *_rows_of(weight, differences, learning))
+                for name, value in sums.items():
+                    if name in LOSS_SUMS:
+                        self.sums[name] = self.sums.get(name, 0.0) + value
+                    else:
+                        # Further sums of counts would not stay exact in single precision.
+                        counts[name] = counts.get(name, 0.0) + value.astype(float)
+        if counted is None:
+            n_sets, gram = float(counts["count"]), counts.get("gram")
+            counted = CountedSets(n_sets, counts["learning"], counts["tested"], gram)
+            # Losses of other kinds share the sets.
+            dealt.sets.counted[key] = counted
+        self.sets = counted if self.sets is None else self.sets.plus(counted)
+
+    def _summed(
+        self, counting: bool, differences: np.ndarray, learning: np.ndarray, weight: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        gram = counting and self.n_obs <= MOST_OBS_GRAM
+        sums = _sums_over_sets(differences, learning, weight, gram=gram, counting=counting)
+        return without_padding(sums, self.n_obs, BY_OBSERVATION)
 
     @property
     def n_sets(self) -> float:
@@ -198,16 +203,6 @@ class AdditiveFit:
         # mean of A_L(t) over the sets L without t is c + d_t - g a_t/(n - 1): solved for a, d.
         test = (marginal + g * on_mean / (n - 1)) / (1 - g / ((n - 1) * (n - g)))
         return centre, on_mean + test / (n - g), test
-
-
-def _counted(sets: DealtSets, groups: slice, n_obs: int) -> CountedSets:
-    """The counts of the sets of some groups, once for all losses that share them."""
-    key = groups.start, groups.stop
-    if key not in sets.counted:
-        calls = (SetsOfCall(*(part[groups] for part in call)) for call in sets.sets)
-        sets.counted[key] = CountedSets.of(calls, n_obs)
-    counted: CountedSets = sets.counted[key]
-    return counted
 
 
 def _rows_of(weight: np.ndarray, *arrays: np.ndarray) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.common.float64 import in_float64, jit_sums
+from ucvtest.common.float64 import in_float64, jit_sums, to_device
 from ucvtest.common.padding import padded
 from ucvtest.kernels.ustatistic.control_variate import SETS_PER_SUM, Additive, Fits
 from ucvtest.kernels.ustatistic.monte_carlo_groups import padded_groups
@@ -74,7 +74,7 @@ def _residual_sums(
         return _sums_of_groups(None, d1, *arguments)[1]
     totals = joint.padded
     if totals is None:
-        totals = jnp.zeros((len(d1), d1.shape[-1], d1.shape[-1]))
+        totals = to_device(np.zeros((len(d1), d1.shape[-1], d1.shape[-1])))
     joint.padded, sums = _sums_of_groups(totals, d1, *arguments)
     return sums
 
