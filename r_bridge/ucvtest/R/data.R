@@ -68,8 +68,12 @@ is_column <- function(values, n_obs = length(values))
 plain_variables <- function(variables) {
   if (!is.data.frame(variables) || !length(variables)) return(NULL)
   if (!all(vapply(variables, function(column) is.null(dim(column)), NA))) return(NULL)
-  lapply(variables, function(column)
-    if (is.numeric(column)) as.double(column) else as.character(column))
+  lapply(variables, function(column) {
+    if (!is.numeric(column)) return(as.character(column))
+    numbers <- as.double(column)
+    # NumPy takes R's NA for an invalid number.
+    replace(numbers, is.na(numbers), NaN)
+  })
 }
 
 # What to type where a learner is to take numbers for labels.

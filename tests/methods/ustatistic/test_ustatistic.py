@@ -714,8 +714,8 @@ class TestRefusals:
             ),
             (
                 {"loss": "hinge"},
-                "loss='hinge' is unknown: use one of zero_one, squared, absolute, log, brier, or a "
-                "callable",
+                "loss='hinge' is unknown: use one of zero_one, squared, absolute, log, brier, auc, "
+                "or a callable",
             ),
             (
                 {"alternative": "different"},

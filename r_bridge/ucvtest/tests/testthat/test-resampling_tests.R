@@ -44,7 +44,7 @@ for (name in Filter(takes_design, sort(tests)))
 test_that("an exact test shows its counts, and an interval that agrees with its p-value", {
   skip_without_python()
   exact <- seeded_test(mcnemar_learners_test, "lda", "knn:1", design = k_fold(5))
-  expect_equal(names(exact$statistic), "statistic")
+  expect_equal(names(exact$statistic), "only_first_wrong")
   expect_equal(unname(exact$statistic), exact$diagnostics$only_first_wrong)
   expect_null(exact$parameter)
   ends <- as.vector(confint(exact, level = 1 - exact$p.value * 0.999))
