@@ -11,8 +11,9 @@ from sklearn import model_selection
 from sklearn.linear_model import LogisticRegression
 
 from ucvtest import designs
+from ucvtest.common.memo import memoised
 from ucvtest.designs import draws
-from ucvtest.designs.design import Design, derived
+from ucvtest.designs.design import Design
 from ucvtest.designs.draws import _draw_subsets, draw_from_halves, exchange_one, learning_sets
 
 NAMED = [
@@ -578,8 +579,8 @@ def test_what_is_derived_from_a_design_is_computed_once_and_not_saved():
         calls.append(asked)
         return asked.test_sizes
 
-    assert derived(design, sizes) == derived(design, sizes) == (5,)
+    assert memoised(design, sizes) == memoised(design, sizes) == (5,)
     restored = pickle.loads(pickle.dumps(design))
     assert restored == design
-    assert derived(restored, sizes) == (5,)
+    assert memoised(restored, sizes) == (5,)
     assert calls == [design, restored]

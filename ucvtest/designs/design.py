@@ -1,8 +1,8 @@
 """Which observations are learnt from and which are tested, as 0/1 matrices."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -10,12 +10,7 @@ from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import at_least, check_number
 from ucvtest.data.groups import Groups, check_known_groups
 
-__all__ = ["Design", "derived", "folds_in_words", "learn_size"]
-
-Derived = TypeVar("Derived")
-
-DERIVED = "_derived"
-"""The attribute of a design that keeps numbers derived from it."""
+__all__ = ["Design", "folds_in_words", "learn_size"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +66,7 @@ class Design:
         return f"a design of {self.n_resamples} learning sets"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without the numbers derived from it.
+        # Without its memo.
         return Design, (self.learning, self.testing)
 
     def __eq__(self, other: object) -> bool:
@@ -188,14 +183,6 @@ def learn_size(sizes: tuple[int, ...]) -> int | str:
     if len(sizes) == 1:
         return sizes[0]
     return f"{sizes[0]} {'or' if len(sizes) == 2 else 'to'} {sizes[-1]}"
-
-
-def derived(design: Design, function: Callable[[Design], Derived]) -> Derived:
-    """What a function makes of a design, computed once for all losses that share the design."""
-    kept: dict[Any, Derived] = vars(design).setdefault(DERIVED, {})
-    if function not in kept:
-        kept[function] = function(design)
-    return kept[function]
 
 
 def folds_in_words(n_folds: int, n_repeats: int) -> str:

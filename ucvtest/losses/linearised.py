@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.memo import memoised, share_memoised
 from ucvtest.data.survival_times import SurvivalTimes
 from ucvtest.designs.design import Design
 from ucvtest.metrics.smooth import FunctionOfMeans, OfTimes, Ranks, SmoothMetric
@@ -26,10 +27,6 @@ __all__ = [
 
 CLASSES = "classes"
 """The setting with the classes in the order of their numbers, for metrics that name some."""
-
-PARTS = "_tested_parts"
-"""The attribute of losses that keeps the parts of everything tested; it is neither copied nor
-saved."""
 
 OF_METRICS = (CLASSES, "pos_label")
 """Settings that only losses of metrics have."""
@@ -55,17 +52,17 @@ def response_where_tested(
 
 def parts_where_tested(losses: Any) -> PartsOfTested:
     """The parts of everything tested, from losses with predictions: computed once."""
-    kept = vars(losses)
-    if PARTS not in kept:
-        target = response_where_tested(losses.design, np.asarray(losses.target), losses.event)
-        kept[PARTS] = PartsOfTested(target, losses.predictions)
-    parts: PartsOfTested = kept[PARTS]
-    return parts
+    return memoised(losses, _parts)
 
 
 def share_tested_parts(losses: Any, losses_of_metric: Any) -> None:
     """Let the losses of another metric of the same predictions have the same parts."""
-    vars(losses_of_metric)[PARTS] = parts_where_tested(losses)
+    share_memoised(losses, losses_of_metric, _parts)
+
+
+def _parts(losses: Any) -> PartsOfTested:
+    target = response_where_tested(losses.design, np.asarray(losses.target), losses.event)
+    return PartsOfTested(target, losses.predictions)
 
 
 def folds_where_tested(design: Design) -> np.ndarray | None:

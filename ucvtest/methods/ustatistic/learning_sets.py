@@ -5,9 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.common.memo import memoised
 from ucvtest.data.class_order import check_order
 from ucvtest.data.groups import units_of
-from ucvtest.designs.design import Design, derived
+from ucvtest.designs.design import Design
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.cluster_sizes import (
@@ -83,7 +84,7 @@ class LearningSets:
         """The learning sets of a design, if they are of one size, or one size for each class."""
         if not question.metric.ranks_pairs:
             question.check_losses()
-            size, given_splits = design.learn_sizes[0], derived(design, given_sets)
+            size, given_splits = design.learn_sizes[0], memoised(design, given_sets)
             sizes = _sizes_for_means(question, size)
             stratified = isinstance(given_splits, GivenSplits) and given_splits.keeps_classes(
                 question.labels
