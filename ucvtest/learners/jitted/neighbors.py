@@ -35,8 +35,7 @@ from ucvtest.learners.jitted.neighbor_votes import (
 __all__ = ["NearestNeighbors", "OpenNeighbors", "SurestNeighbors", "knn"]
 
 MOST_SORTED = 2**16
-"""Most observations whose neighbours are all sorted: about as many minutes as thousands of them,
-squared, are 400."""
+"""Most observations whose neighbours are sorted. The time grows with their square, to minutes."""
 
 MOST_TRANSLATED = 10_000
 """The same for estimators, which scikit-learn fits without such a preparation."""

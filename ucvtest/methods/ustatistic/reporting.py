@@ -56,7 +56,6 @@ for a note that says what that means."""
 NOTABLE = 0.05
 """Part of the standard error from which on a Monte-Carlo difference is explained."""
 
-MORE_OBSERVATIONS = "use more observations"
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
 FLOORED = (
     "The variance was set conservatively high: four times its Monte-Carlo error or, if the draws "
@@ -277,7 +276,7 @@ def _status(
     if variance == 0:
         return (
             f"no variance estimate: the losses vary, but both parts of the {name} variance were "
-            f"estimated below zero; {remedy if options.n_pairs != 'exact' else MORE_OBSERVATIONS}"
+            f"estimated below zero; {remedy}"
         )
     if variance < 0 and name in ("unbiased", "asymptotic"):
         other = "midpoint" if "midpoint" in estimates.estimates.values else "jackknife"
@@ -309,7 +308,9 @@ def too_few_pairs(options: UStatisticOptions, n_pairs: int, remedy: str) -> str 
 
 
 def remedy_for(options: UStatisticOptions) -> str:
-    """What to do where there are too few resamples."""
+    """What to do where there are too few resamples; "exact" leaves none out."""
+    if options.n_pairs == "exact":
+        return "use more observations"
     if options.given_sets is None:
         return REMEDY_PAIRS
     return REMEDY_SPLITS if isinstance(options.given_sets, GivenSplits) else REMEDY_DRAWS
