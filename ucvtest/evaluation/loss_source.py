@@ -16,7 +16,7 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.workers import FailedFit
 from ucvtest.losses.table import LossDifference
-from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.means import LOG, LOSSES, certain_and_wrong
 
 __all__ = ["FittedLosses", "LossSource", "PrecomputedLosses", "SeveralLosses"]
 
@@ -152,6 +152,8 @@ class FittedLosses(LossSource):
                 failed.setdefault(split - first, []).append(error)
             learner_values.append(self._scored(predictions.values, testing))
             ties.update(predictions.ties)
+            if self._problem.metric.name == LOG:
+                ties.update(certain_and_wrong(learner_values[-1]))
         # An interrupt of one learner leaves nothing of the others behind.
         self.ties.update(ties)
         self.n_fits += len(learning) * len(self._evaluators)

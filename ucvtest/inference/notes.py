@@ -1,16 +1,14 @@
 """Notes and words that several tests share."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
-from ucvtest.losses.table import LossDifference
-from ucvtest.metrics.means import MOST_LOG_LOSS
+from ucvtest.metrics.means import CERTAIN_AND_WRONG, MOST_LOG_LOSS
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -19,7 +17,6 @@ __all__ = [
     "about_weights",
     "bias_notes",
     "budget_notes",
-    "certain_and_wrong_notes",
     "few_clusters",
     "in_clusters",
     "is_reuse_note",
@@ -40,9 +37,10 @@ REUSED = "Nothing was fitted for this test"
 
 
 def tie_notes(counts: Mapping[str, Any]) -> list[str]:
-    """Notes on predictions that a rule for ties decided, and on singular covariance matrices."""
+    """Notes on ties, singular covariance matrices, and log losses that would be infinite."""
     notes = []
     n_ties, n_singular = counts.get("score_ties"), counts.get("singular_fits")
+    n_certain = counts.get(CERTAIN_AND_WRONG)
     if n_ties:
         notes.append(
             f"{n_ties} predictions were ties between the classes, decided by the learner's rule "
@@ -53,6 +51,12 @@ def tie_notes(counts: Mapping[str, Any]) -> list[str]:
             f"{n_singular} fits had a learning set with a singular covariance matrix, as without a "
             "rare level of a factor: the directions in which it does not vary were dropped, as by "
             'scikit-learn\'s solver "svd".'
+        )
+    if n_certain:
+        notes.append(
+            f"{n_certain} predictions had a probability of 0 for what happened, where the log loss "
+            f"is infinite: it was taken to be {MOST_LOG_LOSS:.3g}, that of the probability "
+            f"{math.exp(-MOST_LOG_LOSS):.3g}."
         )
     return notes
 
@@ -90,21 +94,6 @@ def bias_notes(bias: float, se: float) -> list[str]:
     return [
         f"The estimate has an expected bias of about {bias:.2g}, which is {abs(bias) / se:.0%} of "
         "its standard error: the sample is small for this metric."
-    ]
-
-
-def certain_and_wrong_notes(log_losses: LossDifference) -> list[str]:
-    """The note on log losses that would be infinite, where there are any."""
-    n_certain = sum(
-        int(np.count_nonzero(values >= MOST_LOG_LOSS - 1e-9))
-        for values in log_losses.values_by_learner.values()
-    )
-    if not n_certain:
-        return []
-    return [
-        f"{n_certain} predictions had a probability of 0 for what happened, where the log loss is "
-        f"infinite: the smallest probability was taken to be {np.finfo(float).eps:.3g}, whose log "
-        f"loss is {MOST_LOG_LOSS:.3g}."
     ]
 
 

@@ -32,7 +32,7 @@ from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
 from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
 from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
-from ucvtest.inference.notes import REUSED, certain_and_wrong_notes, sample_notes
+from ucvtest.inference.notes import REUSED, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.adapters.translated import remarks_of
@@ -622,13 +622,8 @@ class LossesQuestion(Question):
     @property
     def row_notes(self) -> list[str]:
         """See `Question`."""
-        if self.observed is None:
-            return []
-        settings = self.observed.losses.settings
-        notes = order_notes(settings) if ORDERS.intersection(settings) else []
-        if self.metric.name == "log" and self.has_values:
-            notes += certain_and_wrong_notes(self.observed)
-        return notes
+        settings = {} if self.observed is None else self.known.losses.settings
+        return order_notes(settings) if ORDERS.intersection(settings) else []
 
     @property
     def reuse_notes(self) -> list[str]:

@@ -38,6 +38,7 @@ from ucvtest.losses.validation import as_names, check_parts
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.directions import direction_of
 from ucvtest.metrics.matrix import MATRIX, errors_at
+from ucvtest.metrics.means import LOG, certain_and_wrong
 from ucvtest.metrics.named import named_smooth_metric
 from ucvtest.metrics.names import as_metric, is_share_of_errors, metric_or_loss
 from ucvtest.metrics.ranges import zeros_and_ones
@@ -537,7 +538,7 @@ class LossDifference:
     n_fits: int = field(init=False)
     """Model fits behind these losses."""
     diagnostics: Mapping[str, int] = field(init=False, repr=False)
-    """Learning sets with one class, and ties, of these learners together."""
+    """Learning sets with one class, ties and infinite log losses of these learners together."""
 
     def __post_init__(self) -> None:
         losses, design = self.losses, self.losses.design
@@ -552,6 +553,8 @@ class LossDifference:
         ]
         for learner_index in places:
             counts.update(losses.diagnostics.get(losses.learners[learner_index], {}))
+            if losses.loss == LOG and losses.values is not None:
+                counts.update(certain_and_wrong(losses.values[learner_index]))
         derived_fields = {
             "paired": self.other is not None,
             "design": design,

@@ -6,7 +6,19 @@ import numpy as np
 
 from ucvtest.metrics.loss import Loss
 
-__all__ = ["LOSSES", "MOST_LOG_LOSS", "for_classes"]
+__all__ = [
+    "CERTAIN_AND_WRONG",
+    "LOG",
+    "LOSSES",
+    "MOST_LOG_LOSS",
+    "certain_and_wrong",
+    "for_classes",
+]
+
+LOG = "log"
+
+CERTAIN_AND_WRONG = "certain_and_wrong"
+"""The count of predictions whose log loss would be infinite."""
 
 MOST_LOG_LOSS = -float(np.log(np.finfo(float).eps))
 """The log loss where the probability of what happened is 0."""
@@ -52,7 +64,7 @@ LOSSES = {
         Loss("zero_one", _zero_one, "label", estimand="error rate", bounds=(0.0, 1.0)),
         Loss("squared", _squared, "number", estimand="mean squared error"),
         Loss("absolute", _absolute, "number", estimand="mean absolute error"),
-        Loss("log", _log, "probability", estimand="log loss"),
+        Loss(LOG, _log, "probability", estimand="log loss"),
         Loss("brier", _squared, "probability", estimand="Brier score", bounds=(0.0, 1.0)),
     )
 }
@@ -85,3 +97,9 @@ def for_classes(loss: Loss, n_classes: int) -> Loss:
         )
     loss_of_several = OF_SEVERAL[loss.name]
     return loss_of_several if loss.units is None else replace(loss_of_several, units=loss.units)
+
+
+def certain_and_wrong(log_losses: np.ndarray) -> dict[str, int]:
+    """The count of log losses that would be infinite; empty if none would."""
+    number = int(np.count_nonzero(log_losses >= MOST_LOG_LOSS - 1e-9))
+    return {CERTAIN_AND_WRONG: number} if number else {}

@@ -8,6 +8,9 @@ import pytest
 import ucvtest as uv
 from tests.oracles.few_fits import few_fits
 from tests.support.samples import breast_cancer
+from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
+from ucvtest.methods.ustatistic.estimation import reliable
+from ucvtest.metrics.means import MOST_LOG_LOSS
 
 SAMPLE = breast_cancer(40, 4)
 X, Y = SAMPLE.matrix, SAMPLE.response
@@ -214,3 +217,28 @@ def test_a_variance_estimated_below_zero_is_left_to_few_fits():
     assert usual.status == "ok"
     assert usual.diagnostics["variance"] == "few"
     assert usual.se > 0
+
+
+def test_a_variance_of_zero_is_not_reliable_however_small_its_error():
+    of_parts_below_zero = MonteCarloEstimates({"midpoint": 0.0}, {"midpoint": 0.0}, np.zeros(3))
+    assert not reliable(of_parts_below_zero, "midpoint")
+
+
+def test_log_losses_that_would_be_infinite_are_noted():
+    fitted = uv.UStatisticTest(X, Y, "knn:1", loss="log").fit(n_pairs=10, rng=0)
+    losses = drawn(20, "log", learners=("knn:1",))
+    for result in (fitted, uv.UStatisticTest.from_losses(losses).fit()):
+        number = result.diagnostics["certain_and_wrong"]
+        assert [n for n in result.notes if n.startswith(f"{number} predictions had a probability")]
+    assert number == np.count_nonzero(losses.values > 36)
+    usual = uv.UStatisticTest(X, Y, "lda", loss="brier").fit(n_pairs=10, rng=0)
+    assert "certain_and_wrong" not in usual.diagnostics
+
+
+def test_infinite_log_losses_of_fixed_rules_are_noted_in_scores_too():
+    for options in ({"loss": "log"}, {"scoring": "neg_log_loss"}):
+        result = uv.HoldOutTest(X, Y, "knn:1", **options).fit(rng=0)
+        number = result.diagnostics["certain_and_wrong"]
+        # All losses are 36 or next to nothing, and 8 rows are tested.
+        assert number == round(8 * abs(result.estimate) / MOST_LOG_LOSS) > 0
+        assert any(note.startswith(f"{number} predictions had") for note in result.notes)
