@@ -2,7 +2,6 @@
 
 import json as json_module
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -518,10 +517,10 @@ def _result_from_json(json: Any) -> Any:
 
 
 def _in_r_words(result: uv.TestResult) -> uv.TestResult:
-    """The result with status and notes in the language of R."""
+    """The result with estimand, status and notes in the language of R."""
     return replace(
         result,
-        estimand=re.sub(r"(\(positive class -?\d+)\.0\)", r"\1)", result.estimand),
+        estimand=in_r(result.estimand),
         status=in_r(result.status),
         notes=tuple(map(in_r, result.notes)),
     )

@@ -201,7 +201,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bgot \(([\d., ]+)\)", r"got c(\1)"),
     (r"\bpos_label\b", "positive"),
     # R writes whole numbers as labels without a fraction.
-    (r"((?:labels|and|mean|contains|positive=|positive =) ?-?\d+)\.0\b", r"\1"),
+    (r"((?:labels|and|mean|contains|positive class|positive=|positive =) ?-?\d+)\.0\b", r"\1"),
     (r"(?<=[\d], )(-?\d+)\.0(?=, (?:but|and)\b)", r"\1"),
     # Quoted names are R's either way; single quotes are Python's habit.
     (r"\b\w+='[^']*'(?:(?:, | or |, or )'[^']*')*", _quoted),

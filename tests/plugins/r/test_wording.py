@@ -191,6 +191,10 @@ def sentences(filled: str = "x", *, reached: bool = False) -> list[str]:
             "labels 1 and 2 do not say; pass positive = 2 if high values mean 2",
         ),
         ("X contains nan in 'X', None of them", "x contains nan in 'X', None of them"),
+        (
+            "error rate of this rule (positive class 1.0)",
+            "error rate of this rule (positive class 1)",
+        ),
     ],
 )
 def test_messages_in_the_language_of_r(text, expected):
