@@ -70,10 +70,10 @@ def kill_a_worker(client: Client, after: float) -> threading.Timer:
 @contextmanager
 def two_workers() -> Iterator[Client]:
     """Two processes of this machine with all imports done."""
-    # No dashboard: it would need a port that others may use.
+    # Any free port for its HTTP server: others may use the usual one.
     with (
         dask.config.set(LOOKING_SELDOM),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
         joblib.parallel_config(backend="dask"),
     ):

@@ -361,7 +361,7 @@ def _backend(name):
     # Its scheduler draws from the global generators, in threads of this process.
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
     )
     with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
         yield
