@@ -484,12 +484,13 @@ class _Run:
     def _of_design(self, shared: SharedDesign) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of the tests that share a design, from its losses."""
         losses = self._losses(shared)
+        notes = {pair: _data_notes(shared.problem, pair) for pair in self.plan.request.pairs}
         for metric in (None, *self.plan.request.other_metrics):
             metric_losses = losses if metric is None else losses.about(metric)
-            yield from self._of_losses(shared, metric_losses)
+            yield from self._of_losses(shared, metric_losses, notes)
 
     def _of_losses(
-        self, shared: SharedDesign, losses: Losses
+        self, shared: SharedDesign, losses: Losses, notes: Mapping[Pair, Sequence[str]]
     ) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of the tests that share a design, from losses by one metric."""
         request = self.plan.request
@@ -518,8 +519,7 @@ class _Run:
                     (label, *pair): (source, direction) for pair, direction in directions.items()
                 }
             for pair, result in results.items():
-                notes = (*result.notes, *_data_notes(shared.problem, pair))
-                yield (label, pair), replace(result, notes=notes)
+                yield (label, pair), replace(result, notes=(*result.notes, *notes[pair]))
 
     def _losses(self, shared: SharedDesign) -> Losses:
         """All learners on one design."""
