@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["ResidualRows", "products_of_groups"]
+__all__ = ["PairEffects", "ResidualRows"]
 
 TILE, SETS, NUMBERS = 64, 64, 256
 """Observations of a tile, learning sets of a product, and numbers of a tile that are multiplied at
@@ -42,42 +42,57 @@ class ResidualRows:
             tile += left[:, :, sets] @ right[:, sets]
         return tile
 
-    @property
-    def joint(self) -> np.ndarray:
-        """J, (K, n, n)."""
-        n_groups, _, n_obs = self.residuals.shape
-        joint = np.empty((n_groups, n_obs, n_obs))
-        for first, second in _tiles(n_obs):
-            joint[:, first, second] = self.tile(first, second)
-            joint[:, second, first] = self.tile(second, first)
-        return joint
 
-
-def products_of_groups(tile_of: TileOf, effects: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """Products of the pair effects of all pairs of groups, summed over i and k, (K, K).
+@dataclass(frozen=True, eq=False)
+class PairEffects:
+    """The effects tau_ij of the groups, computed where they are asked for.
 
     `effects` (K, n) of its row and of its column, and the `constant` (K,), are taken from each
     number of J + J'.
     """
-    n_groups, n_obs = effects.shape
-    products = np.zeros((n_groups, n_groups))
-    for first, second in _tiles(n_obs):
-        tau = tile_of(first, second) - effects[:, first, None]
+
+    tile_of: TileOf
+    effects: np.ndarray
+    constant: np.ndarray
+
+    @property
+    def products(self) -> np.ndarray:
+        """Products of all pairs of groups, summed over i and k, (K, K)."""
+        n_groups, n_obs = self.effects.shape
+        products = np.zeros((n_groups, n_groups))
+        for first, second in _tiles(n_obs):
+            # Those below the diagonal are the same.
+            times = 1 if first == second else 2
+            products += times * _products(self._tile(first, second).reshape(n_groups, -1))
+        return products
+
+    def strips(self) -> Iterator[np.ndarray]:
+        """Some rows after others, with all columns, (K, a, n)."""
+        parts = _parts(self.effects.shape[1])
+        for rows in parts:
+            yield np.concatenate([self._tile(rows, columns) for columns in parts], axis=2)
+
+    def _tile(self, first: slice, second: slice) -> np.ndarray:
+        """At some rows and columns, (K, a, b)."""
+        tau = self.tile_of(first, second) - self.effects[:, first, None]
+        mirrored = tau
+        if first != second:
+            mirrored = self.tile_of(second, first) - self.effects[:, second, None]
+        tau += mirrored.transpose(0, 2, 1) - self.constant[:, None, None]
         if first == second:
-            tau += tau.transpose(0, 2, 1) - constant[:, None, None]
             diagonal = np.arange(tau.shape[1])
             tau[:, diagonal, diagonal] = 0.0
-            products += _products(tau.reshape(n_groups, -1))
-        else:
-            mirrored = tile_of(second, first) - effects[:, second, None]
-            tau += mirrored.transpose(0, 2, 1) - constant[:, None, None]
-            products += 2 * _products(tau.reshape(n_groups, -1))
-    return products
+        return np.asarray(tau)
+
+
+def _parts(n_obs: int) -> list[slice]:
+    """Observations, some at a time."""
+    return [slice(first, min(first + TILE, n_obs)) for first in range(0, n_obs, TILE)]
 
 
 def _tiles(n_obs: int) -> Iterator[tuple[slice, slice]]:
     """Rows and columns of the tiles on the diagonal and above it."""
-    parts = [slice(first, min(first + TILE, n_obs)) for first in range(0, n_obs, TILE)]
+    parts = _parts(n_obs)
     for number, first in enumerate(parts):
         for second in parts[number:]:
             yield first, second

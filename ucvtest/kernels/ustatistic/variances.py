@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from ucvtest.kernels.ustatistic.control_variate import Fits
-from ucvtest.kernels.ustatistic.pair_effects import ResidualRows, products_of_groups
-from ucvtest.kernels.ustatistic.slopes import crossed_slope, products_by_row
+from ucvtest.kernels.ustatistic.pair_effects import PairEffects, ResidualRows
+from ucvtest.kernels.ustatistic.slopes import products_by_row, slope_by_rows
 from ucvtest.stats.jackknife import (
     clipped,
     error_of_groups,
@@ -105,8 +105,8 @@ class Sums:
         """The estimates, with the slope and its error; it takes as long as all others together."""
         if not self._has_pair_effects:
             return estimates
-        slope = crossed_slope(
-            *(self.n_obs, self.learn_size + 1, self.totals["b"], self._pair_effects),
+        slope = slope_by_rows(
+            *(self.n_obs, self.learn_size + 1, self.totals["b"], self._pair_effects.strips()),
             *(self._group_selections, self.totals["count"]),
         )
         full, errors = _with_errors({"slope": slope.value, "slope_error": slope.error})
@@ -116,7 +116,7 @@ class Sums:
 
     def pair_effects(self) -> np.ndarray:
         """Sums of the residual pair effects tau_ij over the sets of each group, (K, n, n)."""
-        return self._pair_effects
+        return np.concatenate(list(self._pair_effects.strips()), axis=1)
 
     @cached_property
     def _group_selections(self) -> np.ndarray:
@@ -129,31 +129,21 @@ class Sums:
     @cached_property
     def _products(self) -> np.ndarray:
         """Products of the pair effects of all pairs of groups, (K, K)."""
+        return self._pair_effects.products
+
+    @property
+    def _pair_effects(self) -> PairEffects:
+        n, m = self.n_obs, self.learn_size + 1
 
         def known_tile(first: slice, second: slice) -> np.ndarray:
             return np.asarray(self.totals["joint"][:, first, second])
 
-        tile_of = known_tile if self.rows is None else self.rows.tile
-        return products_of_groups(tile_of, *self._first_order)
-
-    @property
-    def _first_order(self) -> tuple[np.ndarray, np.ndarray]:
-        """What is not of pairs in the joint sums: effects (K, n) and constants (K,)."""
-        n, m = self.n_obs, self.learn_size + 1
-        effects = (m - 1) / (n - 2) * self.totals["residual_effect"]
-        return effects, m * (m - 1) / (n * (n - 1)) * self.totals["residual_mean"]
-
-    @cached_property
-    def _pair_effects(self) -> np.ndarray:
-        effects, constant = self._first_order
-        joint = self.totals["joint"] if self.rows is None else self.rows.joint
-        # Half of each effect before the transpose is added.
-        tau = joint - effects[:, :, None]
-        # One matrix at a time: each fits into the processor's cache.
-        for matrix, set_constant in zip(tau, constant, strict=True):
-            matrix += matrix.T - set_constant
-            np.fill_diagonal(matrix, 0.0)
-        return np.asarray(tau)
+        return PairEffects(
+            known_tile if self.rows is None else self.rows.tile,
+            # Half of each effect: the transpose has the other.
+            effects=(m - 1) / (n - 2) * self.totals["residual_effect"],
+            constant=m * (m - 1) / (n * (n - 1)) * self.totals["residual_mean"],
+        )
 
     def _evaluate(self, group_selections: np.ndarray) -> dict[str, np.ndarray]:
         """Every estimate from the groups with keep = 1, for each row of keep (V, K)."""
