@@ -41,8 +41,8 @@ FITS_OF_OTHERS = 400
 so."""
 
 FITS_FOR_SEVERAL = 4_000
-"""Fits of two jitted learners that several metrics share: each of these is analysed by itself,
-which takes longer than the fits."""
+"""Fits of two jitted learners that several metrics share: ten of them then take little more time
+than one of them alone (studies/benchmarks/ten_metrics.py)."""
 
 FIRST_ANSWER = 2 * FEW_PAIRS
 """Fits of each learner for a first answer, where learners are fitted one by one."""

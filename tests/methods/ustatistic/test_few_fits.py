@@ -199,7 +199,7 @@ def test_few_fits_need_no_slope(monkeypatch):
     def slope(*arguments):
         raise AssertionError("a slope was computed")
 
-    monkeypatch.setattr("ucvtest.kernels.ustatistic.variances.crossed_slope", slope)
+    monkeypatch.setattr("ucvtest.kernels.ustatistic.variances.slope_by_rows", slope)
     test = uv.UStatisticTest(X, Y, *PAIR)
     assert test.fit(max_fits=400, rng=0).diagnostics["variance"] == "few"
     with pytest.raises(AssertionError, match="slope"):

@@ -43,6 +43,7 @@ from ucvtest.kernels.ustatistic.monte_carlo_groups import (
     groups_of,
     number_of_groups,
 )
+from ucvtest.kernels.ustatistic.pair_effects import ResidualRows
 from ucvtest.kernels.ustatistic.residuals import (
     JointSums,
     add_up,
@@ -79,7 +80,8 @@ class Accumulator:
     unless `pair_effects` are not wanted. At least `n_draws` draws will be added.
 
     `known` keeps the learning sets, by their first draw and the one after the last, for sums over
-    other losses of the same.
+    other losses of the same. If all draws are added `at_once`, memory grows with their number and
+    with n, and contains no (n, n) matrices.
     """
 
     def __init__(
@@ -92,12 +94,16 @@ class Accumulator:
         pair_effects: bool = True,
         offset: np.ndarray | None = None,
         known: dict[tuple[int, int], DealtSets] | None = None,
+        at_once: bool = False,
     ) -> None:
         self._offset, self._known, self._n_draws = offset, known, 0
         self.n_obs, self.learn_size, self.disjoint = n_obs, learn_size, disjoint
         self.n_groups = number_of_groups(n_obs, n_draws)
         exist = has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
-        self._joint = JointSums(self.n_groups, n_obs) if pair_effects and exist else None
+        exist = exist and pair_effects
+        self._joint = JointSums(self.n_groups, n_obs) if exist and not at_once else None
+        self._with_rows = exist and at_once
+        self._rows: ResidualRows | None = None
         # Of sets that are not disjoint no pairs are formed.
         self._common = 0 if disjoint else max(0, 2 * learn_size - n_obs)
         self._fits = CrossedFits(n_obs, learn_size, self.n_groups)
@@ -166,6 +172,7 @@ class Accumulator:
             totals=dict(self._totals) if self._joint is None else self._totals | self._joint.known,
             blocks=tuple(self._blocks),
             halves=self._fits.halves,
+            rows=self._rows,
         )
         return sums_so_far if self._offset is None else sums_so_far.with_offset(self._offset)
 
@@ -179,8 +186,18 @@ class Accumulator:
         if not _are_counts(dealt.differences):
             # The fit may have been rounded for earlier draws; sums over these would not be exact.
             additive = in_double(additive)
+        rows = []
         for call in dealt.calls():
-            add_up(sums, residual_sums(*call, additive, self.learn_size, self._common, self._joint))
+            sums_of_call = residual_sums(
+                *(*call, additive, self.learn_size, self._common, self._joint),
+                with_rows=self._with_rows,
+            )
+            if self._with_rows:
+                rows.append(sums_of_call.pop("rows"))
+            add_up(sums, sums_of_call)
+        if self._with_rows:
+            assert self._rows is None, "draws are added once"
+            self._rows = ResidualRows(dealt.sets.learnt, np.concatenate(rows, axis=1))
         return sums
 
     def _exchange(

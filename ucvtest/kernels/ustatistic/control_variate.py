@@ -54,14 +54,13 @@ LEAST_ROWS = 64
 
 
 @in_float64
-@partial(jit_sums, static_argnames=("gram", "counting"))
+@partial(jit_sums, static_argnames="gram")
 def _sums_over_sets(
-    differences: jax.Array, learning: jax.Array, weight: jax.Array, gram: bool, counting: bool
+    differences: jax.Array, learning: jax.Array, weight: jax.Array, gram: bool
 ) -> dict[str, jax.Array]:
     """Sums over learning sets (R, n) that the least-squares fit of an additive A needs.
 
-    With `counting` also how often the sets contain observations, or pairs of them, or test them:
-    one program for both, which costs a first call less than two.
+    And how often the sets contain observations, or pairs of them, or test them.
     """
     values, learnt = jnp.where(learning, 0.0, differences), learning.astype(weight.dtype)
     mean_loss = weight * values.sum(-1) / (~learning).sum(-1)
@@ -70,8 +69,6 @@ def _sums_over_sets(
         "learning_loss": mean_loss @ learnt,
         "test_loss": weight @ values,
     }
-    if not counting:
-        return sums
     if gram:
         # Zeros and ones, which single precision counts exactly.
         learning32 = learning.astype(jnp.float32)
@@ -79,6 +76,20 @@ def _sums_over_sets(
     count, learnt_by_observation = weight.sum(), weight @ learnt
     tested = count - learnt_by_observation
     return sums | {"count": count, "learning": learnt_by_observation, "tested": tested}
+
+
+def _loss_sums(
+    differences: np.ndarray, learning: np.ndarray, weight: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The same sums of losses, of sets (R, n) that are counted already."""
+    values = np.where(learning, 0.0, differences)
+    mean_loss = weight * values.sum(axis=1) / (~learning).sum(axis=1)
+    # Without BLAS, whose threads would go on spinning for a while.
+    return {
+        "mean_loss": mean_loss.sum(),
+        "learning_loss": np.einsum("r,rn->n", mean_loss, learning),
+        "test_loss": np.einsum("r,rn->n", weight, values),
+    }
 
 
 LOSS_SUMS = ("mean_loss", "learning_loss", "test_loss")
@@ -161,7 +172,7 @@ class AdditiveFit:
         counts: dict[str, np.ndarray] = {}
         for d1, d2, l1, l2, weight in dealt.calls(groups):
             for differences, learning in ((d1, l1), (d2, l2)):
-                sums = self._summed(counted is None, *_rows_of(weight, differences, learning))
+                sums = self._summed(weight, differences, learning, counting=counted is None)
                 for name, value in sums.items():
                     if name in LOSS_SUMS:
                         self.sums[name] = self.sums.get(name, 0.0) + value
@@ -176,10 +187,16 @@ class AdditiveFit:
         self.sets = counted if self.sets is None else self.sets.plus(counted)
 
     def _summed(
-        self, counting: bool, differences: np.ndarray, learning: np.ndarray, weight: np.ndarray
+        self, weight: np.ndarray, differences: np.ndarray, learning: np.ndarray, *, counting: bool
     ) -> dict[str, np.ndarray]:
-        gram = counting and self.n_obs <= MOST_OBS_GRAM
-        sums = _sums_over_sets(differences, learning, weight, gram=gram, counting=counting)
+        if counting:
+            rows, gram = _rows_of(weight, differences, learning), self.n_obs <= MOST_OBS_GRAM
+            sums = _sums_over_sets(*rows, gram=gram)
+        else:
+            size = learning.shape[-1]
+            sums = _loss_sums(
+                differences.reshape(-1, size), learning.reshape(-1, size), weight.ravel()
+            )
         return without_padding(sums, self.n_obs, BY_OBSERVATION)
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,15 @@ class DealtSets:
             calls.append(SetsOfCall(rows, l1, l2, padded(row_weight, places, -1)))
             first_row += depth
         return cls(tuple(calls))
+
+    @cached_property
+    def learnt(self) -> np.ndarray:
+        """The sets of each group as numbers, call by call and side by side, (K, S, n) padded."""
+        n_groups, size = len(self.sets[0].rows), self.sets[0].l1.shape[-1]
+        both_sides = [
+            sets.reshape(n_groups, -1, size) for call in self.sets for sets in (call.l1, call.l2)
+        ]
+        return np.concatenate(both_sides, axis=1).astype(float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,12 +47,15 @@ def residual_sums(
     size: int,
     n_common: int,
     joint: JointSums | None = None,
+    *,
+    with_rows: bool = False,
 ) -> dict[str, np.ndarray]:
     """Sums over the draws of each group, from the residuals of an additive fit.
 
     M draws in each of K groups, s sets on each side: d1 (K, M, s, n), padded or not, weight
     (K, M, s), centre (K,), a and d (K, n); `n_common` observations are in any two sets of different
-    sides. Sums of pairs of observations are added to `joint`.
+    sides. Sums of pairs of observations are added to `joint`. The products of "rows" (K, 2 M s, n)
+    with the learning sets are the same sums.
     """
     centre, a, d = additive
     n_groups, n_obs = a.shape
@@ -61,17 +64,17 @@ def residual_sums(
         padded(array, padded_groups(n_groups), 0)
         for array in (d1, d2, l1, l2, weight, centre, a, d)
     )
-    sums = _residual_sums(joint, *arrays, (centre, a, d), n_obs, size, n_common)
+    sums = _residual_sums(joint, with_rows, *arrays, (centre, a, d), n_obs, size, n_common)
     of_groups = {key: value[:n_groups] for key, value in sums.items()}
-    return without_padding(of_groups, n_obs, axes={"effect": 1})
+    return without_padding(of_groups, n_obs, axes={"effect": 1, "rows": 1})
 
 
 @in_float64
 def _residual_sums(
-    joint: JointSums | None, d1: np.ndarray, *arguments: Any
+    joint: JointSums | None, with_rows: bool, d1: np.ndarray, *arguments: Any
 ) -> dict[str, jax.Array]:
     if joint is None:
-        return _sums_of_groups(None, d1, *arguments)[1]
+        return _sums_of_groups(None, d1, *arguments, with_rows=with_rows)[1]
     totals = joint.padded
     if totals is None:
         totals = to_device(np.zeros((len(d1), d1.shape[-1], d1.shape[-1])))
@@ -79,7 +82,7 @@ def _residual_sums(
     return sums
 
 
-@partial(jit_sums, donate_argnames="joint")
+@partial(jit_sums, donate_argnames="joint", static_argnames="with_rows")
 def _sums_of_groups(
     joint: jax.Array | None,
     d1: jax.Array,
@@ -91,16 +94,18 @@ def _sums_of_groups(
     n_obs: jax.Array,
     size: jax.Array,
     common: jax.Array,
+    with_rows: bool = False,
 ) -> tuple[jax.Array | None, dict[str, jax.Array]]:
     def of_group(
         joint: jax.Array | None, group: tuple[Any, ...]
     ) -> tuple[jax.Array | None, dict[str, jax.Array]]:
         number, *arrays = group
-        sums = _sums_of_group(
-            *arrays, n_obs=n_obs, size=size, n_common=common, pair_effects=joint is not None
-        )
+        sums, rows, learning = _sums_of_group(*arrays, n_obs=n_obs, size=size, n_common=common)
+        half_of_each = 1 / (4 * (n_obs - size))
         if joint is not None:
-            joint = joint.at[number].add(sums.pop("joint"))
+            joint = joint.at[number].add(half_of_each * _joint(rows, learning))
+        if with_rows:
+            sums["rows"] = half_of_each * _double(rows)
         return joint, sums
 
     # Group by group, so that its arrays stay in the processor's cache.
@@ -134,8 +139,8 @@ def _sums_of_group(
     n_obs: jax.Array,
     size: jax.Array,
     n_common: jax.Array,
-    pair_effects: bool,
-) -> dict[str, jax.Array]:
+) -> tuple[dict[str, jax.Array], jax.Array, jax.Array]:
+    """The sums, the rows of all learning sets, and these as numbers, (2 M s, n)."""
     first, second = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
     # Either side counts as half a set; of each the mean over the observations tested with it.
     tested_share = 1 / (2 * (n_obs - size))
@@ -149,9 +154,7 @@ def _sums_of_group(
         "effect": effect,
         **_products(first, second, weight, n_obs - 2 * size + n_common, size - n_common),
     }
-    if pair_effects:
-        sums["joint"] = tested_share / 2 * _joint(first, second, jnp.concatenate([l1, l2]), weight)
-    return sums
+    return sums, *_half_residuals(first, second, learning=jnp.concatenate([l1, l2]), weight=weight)
 
 
 class _Side(NamedTuple):
@@ -216,20 +219,27 @@ def _inside(set_side: _Side, weight: jax.Array) -> jax.Array:
     return (learnt + set_side.summed(weight, set_side.x)).sum(0)
 
 
-def _joint(first: _Side, second: _Side, learning: jax.Array, weight: jax.Array) -> jax.Array:
-    """Sum over learning sets of the sum of 2 X 1{i, j in S} over t, to be symmetrised."""
+def _half_residuals(
+    first: _Side, second: _Side, *, learning: jax.Array, weight: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Rows (2 M s, n) whose products with the learning sets are sums of pairs, and these sets.
+
+    Inside its learning set a row is the sum of the residuals, outside twice each of them.
+    """
     n = learning.shape[-1]
     total, x = (
         jnp.concatenate([a, b]) for a, b in ((first.total, second.total), (first.x, second.x))
     )
     half_residuals = jnp.where(learning, total[..., None], 2 * x)
     half_residuals *= jnp.concatenate([weight, weight]).astype(x.dtype)[..., None]
-    rows, learnt = (
-        half_residuals.reshape(-1, n),
-        learning.reshape(-1, n).astype(half_residuals.dtype),
-    )
-    step = len(rows) if half_residuals.dtype == jnp.float64 else SETS_PER_SUM
-    joint_sums = jnp.zeros((n, n))
+    return half_residuals.reshape(-1, n), learning.reshape(-1, n)
+
+
+def _joint(rows: jax.Array, learning: jax.Array) -> jax.Array:
+    """Sum over learning sets of the sum of 2 X 1{i, j in S} over t, to be symmetrised."""
+    learnt = learning.astype(rows.dtype)
+    step = len(rows) if rows.dtype == jnp.float64 else SETS_PER_SUM
+    joint_sums = jnp.zeros((rows.shape[1], rows.shape[1]))
     for first_set in range(0, len(rows), step):
         set_rows = slice(first_set, first_set + step)
         joint_sums += _double(jnp.matmul(learnt[set_rows].T, rows[set_rows], precision="highest"))

@@ -15,11 +15,12 @@ The slope is noisy in itself: it is a regression on n points. Its standard error
 regression whose residuals differ in size (White 1980), so that whoever uses it can shrink it.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Slope", "complete_slope", "crossed_slope", "products_by_row", "slope"]
+__all__ = ["Slope", "complete_slope", "crossed_slope", "products_by_row", "slope", "slope_by_rows"]
 
 
 class Slope(NamedTuple):
@@ -67,7 +68,7 @@ def complete_slope(n: int, m: int, b: np.ndarray, tau: np.ndarray) -> tuple[floa
 
 
 def products_by_row(tau: np.ndarray) -> np.ndarray:
-    """Products tau_ik tau_ik of all pairs of groups, summed over k: (n, K, K) from (K, n, n)."""
+    """Products tau_ik tau_ik of all pairs of groups, summed over k: (a, K, K) from (K, a, n)."""
     # Row by row: large products would wake BLAS's other threads.
     return tau.transpose(1, 0, 2) @ tau.transpose(1, 2, 0)
 
@@ -79,17 +80,27 @@ def crossed_slope(
     tau: np.ndarray,
     group_selections: np.ndarray,
     count: np.ndarray,
-    squares: np.ndarray | None = None,
 ) -> Slope:
     """The slope from sums of b (K, n) and tau (K, n, n) over the draws of each group; (V,).
 
     Products are of different groups only, as their own noise would take part in the others;
-    keep and count (V, K) as in `crossed_product`; `squares` are `products_by_row`, where they are
-    known. NaN with fewer than three groups.
+    keep and count (V, K) as in `crossed_product`. NaN with fewer than three groups.
     """
-    squares = products_by_row(tau) if squares is None else squares
-    rows = tau.transpose(1, 0, 2)
-    left_out = _left_out(n, m, b, rows, squares)
+    return slope_by_rows(n, m, b, [tau], group_selections, count)
+
+
+def slope_by_rows(
+    n: int,
+    m: int,
+    b: np.ndarray,
+    strips: Iterable[np.ndarray],
+    group_selections: np.ndarray,
+    count: np.ndarray,
+) -> Slope:
+    """The same from tau in strips of rows (K, a, n), one after the other."""
+    by_strip = [(products_by_row(strip), strip.transpose(1, 0, 2) @ b.T) for strip in strips]
+    squares, along = (np.concatenate(of_strips) for of_strips in zip(*by_strip, strict=True))
+    left_out = _left_out(n, m, b, along, squares)
     threes = np.einsum("ai,ibc->abc", b, left_out)
     number = np.arange(len(b))
     # Only a, b, c all different.
@@ -126,14 +137,13 @@ def crossed_slope(
     )
 
 
-def _left_out(n: int, m: int, b: np.ndarray, rows: np.ndarray, squares: np.ndarray) -> np.ndarray:
+def _left_out(n: int, m: int, b: np.ndarray, along: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """J_(-i), as scaled here and less a constant, by the groups of both of its factors: (n, K, K).
 
-    Symmetric only after both orders are added.
+    `along` (n, K, K) are the products of the rows of tau with b. Symmetric only after both orders
+    are added.
     """
     c = (n - 1 - m) / (n - 2)
     group_products = b.T[:, :, None] * b.T[:, None, :]
-    left_out_jackknife: np.ndarray = (
-        squares - 2 * c * (rows @ b.T) - c**2 * n / (n - 1) * group_products
-    )
+    left_out_jackknife: np.ndarray = squares - 2 * c * along - c**2 * n / (n - 1) * group_products
     return left_out_jackknife

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from ucvtest.kernels.ustatistic.control_variate import Fits
-from ucvtest.kernels.ustatistic.slopes import crossed_slope, products_by_row
+from ucvtest.kernels.ustatistic.pair_effects import PairEffects, ResidualRows
+from ucvtest.kernels.ustatistic.slopes import products_by_row, slope_by_rows
 from ucvtest.stats.jackknife import (
     clipped,
     error_of_groups,
@@ -62,7 +63,8 @@ class Block:
 class Sums:
     """Sums over draws, group by group, from which everything is estimated.
 
-    `totals` do not depend on the additive fit, or are linear in the residuals.
+    `totals` do not depend on the additive fit, or are linear in the residuals. Sums of pairs of
+    observations are in "joint", or come from `rows`, where all draws were added at once.
     """
 
     n_obs: int
@@ -71,6 +73,7 @@ class Sums:
     totals: Mapping[str, np.ndarray]
     blocks: tuple[Block, ...]
     halves: tuple[slice, slice]
+    rows: ResidualRows | None = None
 
     def with_offset(self, offset: np.ndarray) -> "Sums":
         """The sums for the kernel D + theta offset_t, with theta the estimate; offset sums to 0.
@@ -100,11 +103,11 @@ class Sums:
 
     def with_slope(self, estimates: MonteCarloEstimates) -> MonteCarloEstimates:
         """The estimates, with the slope and its error; it takes as long as all others together."""
-        if "joint" not in self.totals:
+        if not self._has_pair_effects:
             return estimates
-        slope = crossed_slope(
-            *(self.n_obs, self.learn_size + 1, self.totals["b"], self._pair_effects),
-            *(self._group_selections, self.totals["count"], self._products),
+        slope = slope_by_rows(
+            *(self.n_obs, self.learn_size + 1, self.totals["b"], self._pair_effects.strips()),
+            *(self._group_selections, self.totals["count"]),
         )
         full, errors = _with_errors({"slope": slope.value, "slope_error": slope.error})
         return replace(
@@ -113,28 +116,34 @@ class Sums:
 
     def pair_effects(self) -> np.ndarray:
         """Sums of the residual pair effects tau_ij over the sets of each group, (K, n, n)."""
-        return self._pair_effects
+        return np.concatenate(list(self._pair_effects.strips()), axis=1)
 
     @cached_property
     def _group_selections(self) -> np.ndarray:
         return leave_one_out_weights(len(self.totals["count"]))
 
-    @cached_property
-    def _products(self) -> np.ndarray:
-        return products_by_row(self._pair_effects)
+    @property
+    def _has_pair_effects(self) -> bool:
+        return self.rows is not None or "joint" in self.totals
 
     @cached_property
-    def _pair_effects(self) -> np.ndarray:
+    def _products(self) -> np.ndarray:
+        """Products of the pair effects of all pairs of groups, (K, K)."""
+        return self._pair_effects.products
+
+    @property
+    def _pair_effects(self) -> PairEffects:
         n, m = self.n_obs, self.learn_size + 1
-        joint, effect = self.totals["joint"], self.totals["residual_effect"]
-        # Half of each effect before the transpose is added.
-        tau = joint - (m - 1) / (n - 2) * effect[:, :, None]
-        constant = m * (m - 1) / (n * (n - 1)) * self.totals["residual_mean"]
-        # One matrix at a time: each fits into the processor's cache.
-        for matrix, set_constant in zip(tau, constant, strict=True):
-            matrix += matrix.T - set_constant
-            np.fill_diagonal(matrix, 0.0)
-        return tau
+
+        def known_tile(first: slice, second: slice) -> np.ndarray:
+            return np.asarray(self.totals["joint"][:, first, second])
+
+        return PairEffects(
+            known_tile if self.rows is None else self.rows.tile,
+            # Half of each effect: the transpose has the other.
+            effects=(m - 1) / (n - 2) * self.totals["residual_effect"],
+            constant=m * (m - 1) / (n * (n - 1)) * self.totals["residual_mean"],
+        )
 
     def _evaluate(self, group_selections: np.ndarray) -> dict[str, np.ndarray]:
         """Every estimate from the groups with keep = 1, for each row of keep (V, K)."""
@@ -145,8 +154,8 @@ class Sums:
             "estimate": (self.totals["mean"] * group_selections).sum(axis=1) / count.sum(axis=1),
             "jackknife": first_order_factor(n, m) * squared(self.totals["b"]),
         }
-        if "joint" in self.totals:
-            second = _crossed(self._products.sum(axis=0), group_selections, count)
+        if self._has_pair_effects:
+            second = _crossed(self._products, group_selections, count)
             second = np.maximum(pair_effects_factor(n, m) * second / 2, 0.0)
             j_and_m2 = list(zip(estimates["jackknife"], second, strict=True))
             estimates["geometric"] = np.array([geometric(j, m2) for j, m2 in j_and_m2])

@@ -315,12 +315,26 @@ class BackgroundSums:
 
 @contextmanager
 def _summing(
-    sampler: Sampler, n_draws: int, known: dict[tuple[int, int], DealtSets] | None = None
+    sampler: Sampler,
+    n_draws: int,
+    known: dict[tuple[int, int], DealtSets] | None = None,
+    *,
+    at_once: bool = False,
 ) -> Iterator[BackgroundSums]:
-    """Sums that take batches until the context ends; `n_draws`: a lower bound for all draws."""
+    """Sums that take batches until the context ends; `n_draws`: a lower bound for all draws.
+
+    `at_once` if there will be one batch.
+    """
     sizes, offset = sampler.sizes, sampler.source.offset
     n, g = sizes.n_obs, sizes.learn_size
-    sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws, offset=offset, known=known)
+    sums = Accumulator(
+        *(n, g),
+        disjoint=sizes.disjoint,
+        n_draws=n_draws,
+        offset=offset,
+        known=known,
+        at_once=at_once,
+    )
     with ThreadPoolExecutor(1) as thread:
         yield BackgroundSums(sums, thread)
 
@@ -472,8 +486,10 @@ def _from_pairs(
     """Estimates from all given pairs."""
     n, rows_of_draw = sampler.sizes.n_obs, 2 * given_pairs.n_sets
     rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
-    with _summing(sampler, given_pairs.n_draws, given_pairs.dealt) as sums:
-        for first_row in range(0, given_pairs.design.n_resamples, rows_of_stage):
+    n_rows = given_pairs.design.n_resamples
+    at_once = n_rows <= rows_of_stage
+    with _summing(sampler, given_pairs.n_draws, given_pairs.dealt, at_once=at_once) as sums:
+        for first_row in range(0, n_rows, rows_of_stage):
             learning = given_pairs.design.learning[first_row : first_row + rows_of_stage]
             shape = (-1, 2, given_pairs.n_sets, n)
             draw = np.arange(len(learning)) // rows_of_draw
