@@ -12,8 +12,10 @@ from ucvtest.designs.schemes import NamedDesign
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS, tests_that_compare
 
-__all__ = ["TestSpec", "as_specs"]
+__all__ = ["RECOMMENDED", "TestSpec", "as_specs"]
 
+RECOMMENDED = "recommended"
+"""In the place of a test: the one that `advise` recommends."""
 
 QUESTION_ARGUMENTS = (
     "X",
