@@ -400,6 +400,9 @@ def summary(*, json: Any, conf_level: Any) -> Any:
         restored = replace(restored, results=results)
     else:
         restored = _in_r_words(restored)
+    if conf_level[0] == 0.95:
+        # The same, without what other forms than text need to be imported.
+        return to_r(str(restored))
     return to_r(restored.summary(alpha=1 - conf_level[0]).as_text())
 
 

@@ -79,7 +79,7 @@ two = {{"a": X[:, 0], "b": X[:, 1]}}
 scores = uv.Losses.from_predictions(y, two, loss="auc", pos_label=1)
 labels = uv.Losses.from_predictions(y, {{name: (each > 0) * 1 for name, each in two.items()}})
 for test in sys.argv[1:]:
-    eval(f"uv.{{test}}")
+    str(eval(f"uv.{{test}}"))
 print(json.dumps(sorted((heavy | {{"jax"}}) & set(sys.modules))))
 """
 
@@ -91,7 +91,7 @@ def test_losses_that_exist_are_tested_without_jax() -> None:
 
 
 CODE_OF_COMPARISON = f"""{DATA}
-uv.compare(X, y, ["lda", "nearest_centroid"], rng=0)
+str(uv.compare(X, y, ["lda", "nearest_centroid"], rng=0))
 methods = {{name.split(".")[2] for name in sys.modules if name.startswith("ucvtest.methods.")}}
 heavy |= {{"scipy.linalg", "scipy.sparse", "ucvtest.learners.adapters.translation"}}
 heavy |= {{f"ucvtest.learners.jitted.{{name}}" for name in ("cox", "lasso", "neighbors", "ridge")}}

@@ -141,7 +141,7 @@ class Advice(ByValue):
         return test(X, y, *learners, **{**self.settings, **arguments})
 
     def _repr_html_(self) -> str:
-        from ucvtest.results.text_tables import page
+        from ucvtest.results.summary_tables import page
 
         return page([line.strip() for line in str(self).split("\n")], [])
 
