@@ -29,7 +29,7 @@ def loaded(package: str, homes: dict[str, str], name: str) -> Any:
     """
     home = homes.get(name)
     if home is None:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        raise AttributeError(f"module '{package}' has no attribute {name!r}")
     if home == package:
         return import_module(f"{package}.{name}")
     return getattr(import_module(home), name)
