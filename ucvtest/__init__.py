@@ -4,32 +4,21 @@ The public names are listed in `__init__.pyi`, and load on first use, so that ``
 stays quick.
 """
 
-import ast
 import os
 from importlib import import_module
-from pathlib import Path
 from typing import Any
+
+from ucvtest.common.first_use import homes_of_names, loaded
 
 __version__ = "0.1.0"
 
-_HOME = {
-    alias.name: statement.module
-    for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body
-    if isinstance(statement, ast.ImportFrom)
-    for alias in statement.names
-}
-"""The module of each public name; that of a module is this package."""
+_HOMES = homes_of_names(__file__)
 
-__all__ = sorted(_HOME)
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'ucvtest' has no attribute {name!r}")
-    if home == "ucvtest":
-        return import_module(f"ucvtest.{name}")
-    return getattr(import_module(home), name)
+    return loaded(__name__, _HOMES, name)
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,7 @@
 
 import json as json_module
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -400,6 +401,9 @@ def summary(*, json: Any, conf_level: Any) -> Any:
         restored = replace(restored, results=results)
     else:
         restored = _in_r_words(restored)
+    if conf_level[0] == 0.95:
+        # The same, without what other forms than text need to be imported.
+        return to_r(str(restored))
     return to_r(restored.summary(alpha=1 - conf_level[0]).as_text())
 
 
@@ -529,7 +533,10 @@ def _in_r_words(result: uv.TestResult) -> uv.TestResult:
 def _result_to_r(result: uv.TestResult, conf_level: float) -> Any:
     """Everything that R shapes an "htest" from, and the JSON that restores the result."""
     json, result = result.to_json(), _in_r_words(result)
-    frame = result.summary_frame(alpha=1 - conf_level)
+    with warnings.catch_warnings():
+        # The status says why there is none.
+        warnings.simplefilter("ignore", uv.UcvtestWarning)
+        low, high = result.conf_int(alpha=1 - conf_level)
     fields = (
         "estimate", "se", "variance", "statistic", "pvalue", "df", "null_value", "alternative",
         "method", "estimand", "reference", "status", "n_obs", "n_fits", "elapsed", "settings",
@@ -543,8 +550,8 @@ def _result_to_r(result: uv.TestResult, conf_level: float) -> Any:
                 for title, table in result.tables.items()
             },
             "pictures": {kind: each.to_dict() for kind, each in result.pictures.items()},
-            "conf_low": float(frame["conf_low"].iloc[0]),
-            "conf_high": float(frame["conf_high"].iloc[0]),
+            "conf_low": float(low),
+            "conf_high": float(high),
             "conf_level": conf_level,
             "verdict": in_r(result.verdict_at(1 - conf_level)),
             "interval_name": result.interval_name,

@@ -1,15 +1,17 @@
 """What R sends, as arguments for ucvtest."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 import ucvtest as uv
 from ucvtest.hooks import computed_from
 from ucvtest_r.conversion import matrix, scalar, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore, RSurvivalLearner
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "arguments_of",
@@ -107,6 +109,9 @@ def features_of(x: Any) -> Any:
     features = matrix(x)
     if not all(names) or len(set(names)) < features.shape[1]:
         return features
+    # Takes long to import, and predictions do without it.
+    import pandas as pd
+
     frame = pd.DataFrame(features, columns=names, copy=False)
     variables = _attribute(x, "variables")
     return frame if variables is None else computed_from(_table(variables), frame)
@@ -169,8 +174,10 @@ def remark_of_loss(arguments: Any) -> str | None:
     return parts["remark"][0] if "remark" in parts else None
 
 
-def _table(columns: Any) -> pd.DataFrame:
+def _table(columns: Any) -> "pd.DataFrame":
     """A named list of R vectors of one length."""
+    import pandas as pd
+
     return pd.DataFrame(
         {name: vector(each) for name, each in zip(columns.names, columns, strict=True)}
     )
@@ -203,7 +210,7 @@ def _has_names(values: Any) -> bool:
     return values.names is not ri.NULL
 
 
-def vectors_of(values: Any) -> dict[str, np.ndarray | pd.DataFrame]:
+def vectors_of(values: Any) -> dict[str, "np.ndarray | pd.DataFrame"]:
     """A list of R vectors by name, or of lists with a vector for each class."""
     import rpy2.rinterface as ri
 

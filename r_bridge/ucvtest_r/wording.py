@@ -1,7 +1,7 @@
 """Messages in the language of R: its functions, its values and its counting from 1."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 import ucvtest as uv
@@ -37,12 +37,30 @@ R_CONSTRUCTORS = {
 """What R has in the place of the constructors of `Losses`."""
 
 
+class _Names(Mapping[str, str]):
+    """Names in R by those in Python; tests say theirs themselves, and are imported for that."""
+
+    def __init__(self) -> None:
+        self._tests = tuple(name for name in uv.__all__ if name.endswith("Test"))
+        self._others = R_DESIGNS | R_FUNCTIONS
+
+    def __getitem__(self, name: str) -> str:
+        return str(getattr(uv, name).r_function) if name in self._tests else self._others[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tests or name in self._others
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._tests, *self._others))
+
+    def __len__(self) -> int:
+        return len(self._tests) + len(self._others)
+
+
 @cache
 def r_names() -> Mapping[str, str]:
-    """What R calls the classes and functions that messages name; tests say it themselves."""
-    tests = [getattr(uv, name) for name in uv.__all__ if name.endswith("Test")]
-    named = {cls.__name__: cls.r_function for cls in tests}
-    return named | R_DESIGNS | R_FUNCTIONS
+    """What R calls the classes and functions that messages name."""
+    return _Names()
 
 
 VALUES = {"True": "TRUE", "False": "FALSE", "None": "NULL"}

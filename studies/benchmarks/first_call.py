@@ -7,7 +7,9 @@ and in processor time of all cores: other work on the machine lengthens the firs
 shared caches a little also the second.
 
 `--second` compares two learners, in a process that compiles and in one that finds what another has
-compiled, in a folder of JAX's for compilations.
+compiled, in a folder of JAX's for compilations; and tests losses that exist. In turn with them, a
+process that imports JAX and SciPy's special functions, which the first two cannot do without, and
+has JAX add two numbers.
 
     python studies/benchmarks/first_call.py
     python studies/benchmarks/first_call.py --second
@@ -26,6 +28,8 @@ import numpy as np
 from studies.benchmarks.machine import versions
 
 REFERENCE = "import jax, scipy.stats, sklearn.linear_model"
+
+LEAST = "import jax, scipy.special; jax.jit(lambda x: x + 1)(1.0)"
 
 SMALL = """
 import numpy as np, ucvtest as uv
@@ -59,6 +63,14 @@ X = rng.normal(size=(100, 4)) + 0.6 * y[:, None]
 uv.compare(X, y, ["lda", "nearest_centroid"], rng=0)
 """
 
+ON_LOSSES = """
+import numpy as np, ucvtest as uv
+rng = np.random.default_rng(0)
+y = np.arange(100) % 2
+rules = dict(zip("ab", (rng.normal(size=(2, 100)) + y > 0.5).astype(int)))
+print(uv.HoldOutTest.from_losses(uv.Losses.from_predictions(y, rules), "a", "b").fit())
+"""
+
 NO_CACHE = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
 
 COLUMNS = ("first test", "s", "processor s", "imports alone, s", "processor s")
@@ -68,7 +80,8 @@ def run(code: str, settings: dict[str, str] = NO_CACHE) -> np.ndarray:
     """Elapsed and processor seconds of a new Python process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], env=os.environ | settings, check=True)
+    command = [sys.executable, "-c", code]
+    subprocess.run(command, env=os.environ | settings, check=True, stdout=subprocess.DEVNULL)
     elapsed = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -81,7 +94,7 @@ def measure(test: str, repeats: int) -> tuple[str, ...]:
 
 
 def measure_comparison(repeats: int) -> tuple[str, ...]:
-    """A comparison of 100 observations in a first process and in a second one."""
+    """A comparison of 100 observations in a first process and in a second one, and losses."""
     with tempfile.TemporaryDirectory() as folder:
         kept = {
             "JAX_ENABLE_COMPILATION_CACHE": "true",
@@ -89,8 +102,8 @@ def measure_comparison(repeats: int) -> tuple[str, ...]:
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         }
         run(COMPARISON, kept)
-        codes, settings = [COMPARISON, COMPARISON, REFERENCE], [NO_CACHE, kept, NO_CACHE]
-        return _row("compare, lda and nearest_centroid", codes, settings, repeats)
+        codes, settings = [COMPARISON, COMPARISON, ON_LOSSES, LEAST], [NO_CACHE, *[kept] * 3]
+        return _row("n = 100", codes, settings, repeats)
 
 
 def _row(
@@ -105,12 +118,15 @@ def _row(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="two tests only, once")
-    parser.add_argument("--second", action="store_true", help="a comparison in two processes")
+    parser.add_argument(
+        "--second", action="store_true", help="a comparison in two processes, and losses"
+    )
     arguments = parser.parse_args()
     quick = arguments.quick
     print(versions())
     if arguments.second:
-        print("test | first, s | processor s | second, s | processor s | imports, s | processor s")
+        names = ("compare, first", "compare, second", "hold-out test of losses", "JAX alone")
+        print(" | ".join(["", *(f"{name}, s | processor s" for name in names)]))
         print(" | ".join(measure_comparison(1 if quick else 3)))
         return
     print(" | ".join(COLUMNS))

@@ -46,7 +46,7 @@ def of_the_class(cls: type[HypothesisTest]) -> Iterator[str]:
     """What Python needs: registry, public name, line for lists, tests."""
     name, home = cls.__name__, cls.__module__
     if TESTS.get(cls.method_name) is not cls:
-        yield f"ucvtest/methods/registry.py: import {name} and add it to the tests"
+        yield f"ucvtest/methods/registry.py: add a line for {name}"
     if name not in uv.__all__:
         yield f"ucvtest/__init__.pyi: add `from {home} import {name} as {name}`"
     if not getattr(cls, "in_short", ""):
@@ -159,7 +159,7 @@ Newcomer.__module__ = "ucvtest.methods.classical.sign"
 
 def test_a_newcomer_is_told_of_every_place():
     assert missing(Newcomer) == [
-        "ucvtest/methods/registry.py: import SignTest and add it to the tests",
+        "ucvtest/methods/registry.py: add a line for SignTest",
         "ucvtest/__init__.pyi: add `from ucvtest.methods.classical.sign import SignTest as "
         "SignTest`",
         "tests/methods/classical/test_sign.py: test SignTest",

@@ -20,7 +20,7 @@ X, Y = X[:80, [1, 4, 8]], Y[:80]
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
     """The registry line."""
-    monkeypatch.setitem(registry._REGISTERED, "sign", SignTest)
+    monkeypatch.setitem(registry._REGISTERED, "sign", "tests.contracts.toy:SignTest")
 
 
 @pytest.fixture(scope="module")

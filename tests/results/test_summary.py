@@ -327,3 +327,11 @@ def test_null_distribution_without_standard_error():
     assert verdict(replace(result, pvalue=math.nan, null_value=math.nan)) == (
         "The error rate is 0.14."
     )
+
+
+@pytest.mark.parametrize("result", [PAIR, SINGLE, NEGATIVE])
+def test_text_is_that_of_statsmodels(result) -> None:
+    # Without its tables, whose import takes longer than a test.
+    assert str(result) == result.summary().as_text()
+    margins = result.equivalence(-1, 1)
+    assert str(margins) == margins.summary().as_text()

@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -140,7 +141,7 @@ class Advice(ByValue):
         return test(X, y, *learners, **{**self.settings, **arguments})
 
     def _repr_html_(self) -> str:
-        from ucvtest.results.text_tables import page
+        from ucvtest.results.summary_tables import page
 
         return page([line.strip() for line in str(self).split("\n")], [])
 
@@ -218,7 +219,7 @@ def advise(
     >>> advice.evidence.n_fits
     40
     """
-    return _advised(calibration_cells(), n, n_fits, loss, learners, goal, about)
+    return _advised(calibration_cells, n, n_fits, loss, learners, goal, about)
 
 
 def advise_from(
@@ -232,11 +233,11 @@ def advise_from(
     about: About = "learner",
 ) -> Advice:
     """`advise` by another calibration table, for example without some problems."""
-    return _advised(cells_of(table), n, n_fits, loss, learners, goal, about)
+    return _advised(partial(cells_of, table), n, n_fits, loss, learners, goal, about)
 
 
 def _advised(
-    all_cells: Sequence[Cell],
+    cells_about: Callable[[frozenset[str]], Sequence[Cell]],
     n: int,
     n_fits: int,
     loss: str,
@@ -246,8 +247,10 @@ def _advised(
 ) -> Advice:
     n_learners = _n_learners(learners)
     metric = _checked(n, n_fits, loss, goal, about)
+    names = _procedures(metric, n_learners, about)
+    all_cells = cells_about(frozenset({*names, REFERENCE[metric.ranks_pairs]}))
     cells = _Cells.of(all_cells, metric, n, n_learners)
-    rungs = _rungs(cells, about)
+    rungs = cells.evidence(names)
     if not rungs:
         raise ValueError(f"n={n} is too few observations for any test of this kind")
     affordable = [rung for rung in rungs if rung.n_fits <= n_fits]
@@ -310,12 +313,11 @@ def _checked(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> Metric:
 # ---------------------------------------------------------------------------- the line
 
 
-def _rungs(cells: "_Cells", about: About) -> list[Evidence]:
+def _procedures(metric: Metric, n_learners: int, about: About) -> tuple[str, ...]:
     """The test for the question, with the numbers of fits that were studied, the fewest first."""
-    metric = cells.metric
     if about == "rules":
-        return cells.evidence((_of_one_test_set(metric, paired=cells.n_learners == 2),))
-    return cells.evidence(BUDGETS[metric.ranks_pairs])
+        return (_of_one_test_set(metric, paired=n_learners == 2),)
+    return BUDGETS[metric.ranks_pairs]
 
 
 def _of_one_test_set(metric: Metric, *, paired: bool) -> str:

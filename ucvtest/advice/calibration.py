@@ -125,15 +125,19 @@ class Cell(NamedTuple):
 
 
 @cache
-def calibration_cells() -> tuple[Cell, ...]:
-    """The rows of the calibration table, for advice.
+def calibration_cells(procedures: frozenset[str]) -> tuple[Cell, ...]:
+    """The rows about some procedures in the calibration table, for advice.
 
     Without pandas, whose import takes longer than the fits of a first comparison.
     """
     losses = {name: about["loss"] for name, about in calibration_settings()["problems"].items()}
-    with resources.files("ucvtest.advice").joinpath("calibration.csv").open() as file:
-        header, *rows = csv.reader(file)
-    columns: dict[str, Any] = dict(zip(header, zip(*rows, strict=True), strict=True))
+    table = resources.files("ucvtest.advice").joinpath("calibration.csv").read_text()
+    header, *lines = table.splitlines()
+    # Most rows are about other procedures: they need not be read to their end.
+    marks = [f",{name}," for name in procedures]
+    lines = [line for line in lines if any(mark in line for mark in marks)]
+    (names,), rows = csv.reader([header]), csv.reader(lines)
+    columns: dict[str, Any] = dict(zip(names, zip(*rows, strict=True), strict=True))
     columns["loss"] = map(losses.__getitem__, columns["problem"])
     columns["width"] = [text or "nan" for text in columns["width"]]
     for name, kind in Cell.__annotations__.items():
@@ -141,9 +145,10 @@ def calibration_cells() -> tuple[Cell, ...]:
     return tuple(map(Cell._make, zip(*map(columns.get, Cell._fields), strict=True)))
 
 
-def cells_of(table: "pd.DataFrame") -> tuple[Cell, ...]:
-    """The rows of another table with the same columns."""
-    return tuple(map(Cell._make, table[list(Cell._fields)].itertuples(index=False)))
+def cells_of(table: "pd.DataFrame", procedures: frozenset[str]) -> tuple[Cell, ...]:
+    """The rows about some procedures in another table with the same columns."""
+    rows = table.loc[table["procedure"].isin(procedures), list(Cell._fields)]
+    return tuple(map(Cell._make, rows.itertuples(index=False)))
 
 
 def calibration_table() -> "pd.DataFrame":

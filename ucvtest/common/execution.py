@@ -109,19 +109,19 @@ def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator
         with closing(make_bar(description)) as bar:
             yield bar
         return
-    options: dict[str, Any] = {"disable": None, "delay": 3.0}
+    # The output of notebooks is not a terminal but shows bars nevertheless.
     notebook = "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
+    shows_bars = notebook or not hasattr(sys.stderr, "isatty") or sys.stderr.isatty()
+    if not (shows_bars if progress is None else progress):
+        yield NoBar()
+        return
     if notebook:
         from tqdm.auto import tqdm
-
-        # Its output is not a terminal but shows bars nevertheless.
-        options["disable"] = False
     else:
         from tqdm import tqdm
-    if progress is not None:
-        options = {"disable": not progress}
-    if progress and not notebook and not sys.stderr.isatty():
-        options |= {"file": _Lines(sys.stderr), "mininterval": LINE_SECONDS}
+    options: dict[str, Any] = {} if progress else {"delay": 3.0}
+    if not shows_bars:
+        options = {"file": _Lines(sys.stderr), "mininterval": LINE_SECONDS}
     with tqdm(desc=description, unit=unit, **options) as bar:
         yield bar
 
@@ -197,7 +197,7 @@ class NoBar:
     n = total = 0
     disable = True
 
-    def update(self, n: int) -> None:
+    def update(self, n: int = 1) -> None:
         """Show nothing."""
 
 

@@ -27,7 +27,6 @@ from ucvtest.comparison.budget import (
 )
 from ucvtest.comparison.compare_losses import baseline_of
 from ucvtest.comparison.comparison import Comparison
-from ucvtest.comparison.default import RECOMMENDED
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import (
     ComparisonQuestion,
@@ -45,7 +44,7 @@ from ucvtest.comparison.several_metrics import (
     metric_label,
     names_of,
 )
-from ucvtest.comparison.specs import as_specs
+from ucvtest.comparison.specs import RECOMMENDED, as_specs
 from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_weighted_rows, dropped_note

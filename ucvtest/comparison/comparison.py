@@ -9,7 +9,7 @@ from ucvtest.comparison.fields import ComparisonFields
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ucvtest.comparison.summary import ComparisonSummary
+    from ucvtest.results.summary_tables import MarkdownSummary
 
 __all__ = ["Comparison"]
 
@@ -49,7 +49,9 @@ class Comparison(ComparisonFields):
     """
 
     def __str__(self) -> str:
-        return str(self.summary().as_text())
+        from ucvtest.comparison.summary import text
+
+        return text(self)
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
@@ -61,7 +63,7 @@ class Comparison(ComparisonFields):
 
         return verdict(self)
 
-    def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "ComparisonSummary":
+    def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "MarkdownSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
 
         Parameters
@@ -71,9 +73,9 @@ class Comparison(ComparisonFields):
         with_verdict : bool
             Whether the verdict stands below the tables.
         """
-        from ucvtest.comparison.summary import ComparisonSummary
+        from ucvtest.comparison.summary import summary
 
-        return ComparisonSummary(self, alpha, with_verdict=with_verdict)
+        return summary(self, alpha, with_verdict=with_verdict)
 
     def plot(
         self,

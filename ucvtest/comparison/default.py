@@ -21,9 +21,7 @@ from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 
-__all__ = ["RECOMMENDED", "Affordable", "Recommended", "bounded", "recommended"]
-
-RECOMMENDED = "recommended"
+__all__ = ["Affordable", "Recommended", "bounded", "recommended"]
 
 
 class Affordable(Protocol):

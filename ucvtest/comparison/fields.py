@@ -539,8 +539,21 @@ def _adjusted(pvalues: np.ndarray, correction: str | None) -> list[float]:
     if correction is None or len(pvalues) == 1:
         return pvalues.tolist()
     missing = np.isnan(pvalues)
-    # Takes long to import, and most calls do without it.
-    from statsmodels.stats.multitest import multipletests
+    known_pvalues = np.where(missing, 1.0, pvalues)
+    if correction == "holm":
+        adjusted = _holm(known_pvalues)
+    else:
+        # Takes long to import, and most calls do without it.
+        from statsmodels.stats.multitest import multipletests
 
-    adjusted = multipletests(np.where(missing, 1.0, pvalues), method=correction)[1]
+        adjusted = multipletests(known_pvalues, method=correction)[1]
     return np.where(missing, math.nan, adjusted).tolist()
+
+
+def _holm(pvalues: np.ndarray) -> np.ndarray:
+    """Holm's p-values: each times the number of those that are not smaller, at most 1."""
+    order = np.argsort(pvalues)
+    products = pvalues[order] * np.arange(len(pvalues), 0, -1)
+    adjusted = np.empty(len(pvalues))
+    adjusted[order] = np.minimum(np.maximum.accumulate(products), 1.0)
+    return adjusted

@@ -9,22 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ucvtest.common.exceptions import naming
-from ucvtest.comparison.default import (
-    RECOMMENDED,
-    Affordable,
-    Recommended,
-    bounded,
-    recommended,
-    sets_for_several,
-)
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.several_metrics import metric_label
-from ucvtest.comparison.specs import TestSpec, as_specs
+from ucvtest.comparison.specs import RECOMMENDED, TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
 from ucvtest.data.sample import as_response, taken_for_classes
 from ucvtest.designs.adapters import as_design, design_or_cv
@@ -45,6 +37,9 @@ from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
+
+if TYPE_CHECKING:
+    from ucvtest.comparison.default import Affordable, Recommended
 
 __all__ = [
     "ComparisonQuestion",
@@ -79,7 +74,7 @@ class ComparisonQuestion:
     contrast: Contrast = "difference"
     baseline: str | None = None
     simultaneous: bool = False
-    affordable: Affordable | None = None
+    affordable: "Affordable | None" = None
     """Fits of two learners that a test which is not named may take; None for the usual number."""
     other_metrics: tuple[SmoothMetric, ...] = ()
     """Metrics beside `loss`, scored from the same predictions."""
@@ -252,6 +247,8 @@ class PlannedTest:
             return cls(label, spec, {pairs[0]: first}, spec.constructor["design"], spec.fit, {})
         design, other_options = first.shared_design(spec.fit)
         if design is None and request.other_metrics:
+            from ucvtest.comparison.default import sets_for_several
+
             design, other_options = sets_for_several(first, other_options, request.learners)
             spec = replace(spec, constructor={"design": design}, fit=other_options)
         if design is not None:
@@ -355,6 +352,9 @@ class Plan:
 
     def _recommended(self, questions: Questions) -> Any:
         """The test that is run where none is named."""
+        # Imports the tests that it may recommend, and JAX with them; losses that exist need none.
+        from ucvtest.comparison.default import bounded, recommended
+
         request = self.request
         if request.simultaneous:
             if request.affordable is not None and request.other_metrics:

@@ -12,8 +12,10 @@ from ucvtest.designs.schemes import NamedDesign
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS, tests_that_compare
 
-__all__ = ["TestSpec", "as_specs"]
+__all__ = ["RECOMMENDED", "TestSpec", "as_specs"]
 
+RECOMMENDED = "recommended"
+"""In the place of a test: the one that `advise` recommends."""
 
 QUESTION_ARGUMENTS = (
     "X",
@@ -115,12 +117,11 @@ class TestSpec(ByValue):
     @property
     def cls(self) -> type[HypothesisTest]:
         """The test class."""
-        known_tests = tests_that_compare()
-        if isinstance(self.test, str) and self.test in known_tests:
-            return known_tests[self.test]
-        if isinstance(self.test, type) and self.test in known_tests.values():
-            return self.test
-        raise ValueError(_unknown(self.test))
+        name = self.test if isinstance(self.test, str) else getattr(self.test, "method_name", None)
+        cls = TESTS.get(name) if isinstance(name, str) else None
+        if cls is None or not cls.compares or self.test not in (name, cls):
+            raise ValueError(_unknown(self.test))
+        return cls
 
     @property
     def takes_losses(self) -> bool:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from string import ascii_uppercase
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ucvtest.results.fields import check_alpha
 from ucvtest.results.result import TestResult
 from ucvtest.results.text_tables import (
     Grid,
-    GridSummary,
+    Tables,
     decimals_of,
     escape_markdown,
     hanging,
@@ -28,7 +29,10 @@ from ucvtest.results.text_tables import (
 from ucvtest.results.wording import direction, is_below, percent, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
 
-__all__ = ["ComparisonSummary", "label_of", "pair_text", "verdict"]
+if TYPE_CHECKING:
+    from ucvtest.results.summary_tables import MarkdownSummary
+
+__all__ = ["label_of", "pair_text", "summary", "text", "verdict"]
 
 NAME_LENGTH = 14
 """Characters of a learner's name in tables of pairs."""
@@ -226,55 +230,69 @@ def _listed(comparison: ComparisonFields) -> str:
     return ", ".join(f"({number}) {name}" for number, name in enumerate(names, start=1))
 
 
-class ComparisonSummary(GridSummary):
-    """A statsmodels Summary of a `Comparison`; `alpha` is also the level of the verdict."""
+def summary(
+    comparison: ComparisonFields, alpha: float = 0.05, *, with_verdict: bool = True
+) -> "MarkdownSummary":
+    """Summary tables of a comparison; `alpha` is also the level of the verdict."""
+    # Statsmodels imports pandas: text alone does without both.
+    from ucvtest.results.summary_tables import MarkdownSummary
 
-    def __init__(
-        self, comparison: ComparisonFields, alpha: float, *, with_verdict: bool = True
-    ) -> None:
-        super().__init__()
-        check_switch("with_verdict", with_verdict)
-        self._comparison, self._alpha = comparison, alpha
-        self._verdict = verdict(comparison, alpha)
-        grids = [
-            Grid(wrapped_rows(_statements(comparison)), aligns="l", title=_title(comparison)),
-            Grid(in_two_columns(_fact_rows(comparison)), aligns="rlr"),
-            *_main_grids(comparison, alpha),
-        ]
-        self.fill(grids, partial(self._closing, with_verdict=with_verdict))
+    check_switch("with_verdict", with_verdict)
+    tables = _tables(comparison, alpha, with_verdict=with_verdict)
+    return MarkdownSummary(tables, partial(_markdown, comparison, alpha))
 
-    def as_markdown(self) -> str:
-        """Verdict, tables, fits and notes as Markdown."""
-        comparison = self._comparison
-        statement_rows, fact_rows = _statements(comparison), _fact_rows(comparison)
-        sections = [
-            f"## {escape_markdown(_title(comparison))}",
-            f"**{escape_markdown(self._verdict)}**",
-        ]
-        for grid in _main_grids(comparison, self._alpha):
-            sections += [f"### {escape_markdown(grid.title)}"] if grid.title else []
-            sections.append(grid.markdown())
-        sections.append(
-            Grid(
-                [list(pair) for pair in [*statement_rows[1:], *fact_rows]],
-                list(statement_rows[0]),
-                aligns="l",
-            ).markdown()
-        )
-        notes = [*_fit_lines(comparison), *_notes(comparison)]
-        sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
-        return "\n\n".join(sections) + "\n"
 
-    def _closing(self, width: int, *, with_verdict: bool) -> list[str]:
-        comparison = self._comparison
-        lines = [*hanging(f"Verdict: {self._verdict}", width), ""] if with_verdict else []
-        lines.append("Fits:")
-        for line in _fit_lines(comparison):
-            lines += hanging(line, width)
-        lines += ["", "Notes:"]
-        for index, note in enumerate(_notes(comparison), start=1):
-            lines += hanging(f"[{index}] {note}", width)
-        return lines
+def text(comparison: ComparisonFields, alpha: float = 0.05) -> str:
+    """The summary as text."""
+    return _tables(comparison, alpha, with_verdict=True).as_text()
+
+
+def _tables(comparison: ComparisonFields, alpha: float, *, with_verdict: bool) -> Tables:
+    check_alpha(alpha)
+    grids = [
+        Grid(wrapped_rows(_statements(comparison)), aligns="l", title=_title(comparison)),
+        Grid(in_two_columns(_fact_rows(comparison)), aligns="rlr"),
+        *_main_grids(comparison, alpha),
+    ]
+    closing = partial(_closing_lines, comparison, alpha, with_verdict=with_verdict)
+    return Tables(grids, closing)
+
+
+def _markdown(comparison: ComparisonFields, alpha: float) -> str:
+    """Verdict, tables, fits and notes as Markdown."""
+    statement_rows, fact_rows = _statements(comparison), _fact_rows(comparison)
+    sections = [
+        f"## {escape_markdown(_title(comparison))}",
+        f"**{escape_markdown(verdict(comparison, alpha))}**",
+    ]
+    for grid in _main_grids(comparison, alpha):
+        sections += [f"### {escape_markdown(grid.title)}"] if grid.title else []
+        sections.append(grid.markdown())
+    sections.append(
+        Grid(
+            [list(pair) for pair in [*statement_rows[1:], *fact_rows]],
+            list(statement_rows[0]),
+            aligns="l",
+        ).markdown()
+    )
+    notes = [*_fit_lines(comparison), *_notes(comparison)]
+    sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
+    return "\n\n".join(sections) + "\n"
+
+
+def _closing_lines(
+    comparison: ComparisonFields, alpha: float, width: int, *, with_verdict: bool
+) -> list[str]:
+    lines = []
+    if with_verdict:
+        lines = [*hanging(f"Verdict: {verdict(comparison, alpha)}", width), ""]
+    lines.append("Fits:")
+    for line in _fit_lines(comparison):
+        lines += hanging(line, width)
+    lines += ["", "Notes:"]
+    for index, note in enumerate(_notes(comparison), start=1):
+        lines += hanging(f"[{index}] {note}", width)
+    return lines
 
 
 def _title(comparison: ComparisonFields) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ucvtest.results.text_tables import GridSummary
+    from ucvtest.results.summary_tables import GridSummary
 
 __all__ = ["Curve"]
 

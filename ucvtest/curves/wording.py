@@ -1,12 +1,15 @@
 """A curve in words and tables."""
 
+from functools import partial
+
 import numpy as np
 
 from ucvtest.curves.band import Band
 from ucvtest.curves.fields import DIFFERENCE, CurveFields
+from ucvtest.results.summary_tables import GridSummary
 from ucvtest.results.text_tables import (
     Grid,
-    GridSummary,
+    Tables,
     hanging,
     in_two_columns,
     number_column,
@@ -73,7 +76,7 @@ def summary(curve: CurveFields) -> GridSummary:
         *(_points(band, settings["x"]) for band in curve.bands),
     ]
     grid_summary = GridSummary()
-    grid_summary.fill(grids, lambda width: _closing(curve, width))
+    grid_summary.fill(Tables(grids, partial(_closing, curve)))
     return grid_summary
 
 

@@ -10,7 +10,7 @@ from ucvtest.common.checks import check_workers
 from ucvtest.common.execution import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
+from ucvtest.evaluation.batches import Batch
 from ucvtest.evaluation.chunks import ChunkedFits
 from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.slow_fits import Pace, announce_rest
@@ -49,10 +49,14 @@ class Evaluator:
         self._learner = learner
         self._output: Output = output
         self._batch: Batch
-        if isinstance(learner, JittedLearner):
-            self._batch = JittedBatch(sample, learner, output)
-        elif isinstance(learner, TranslatedLearner):
-            self._batch = TranslatedBatch(sample, learner, output, n_jobs)
+        if isinstance(learner, JittedLearner | TranslatedLearner):
+            # Imports JAX, which all other learners do without.
+            from ucvtest.evaluation.jitted_batches import JittedBatch, TranslatedBatch
+
+            if isinstance(learner, JittedLearner):
+                self._batch = JittedBatch(sample, learner, output)
+            else:
+                self._batch = TranslatedBatch(sample, learner, output, n_jobs)
         elif isinstance(learner, SplitLearner):
             splits = SplitBatch(sample, learner, output, batch_size, n_jobs)
             self._batch = ChunkedFits(splits, self._execution)

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from ucvtest.designs.adapters import as_design
-from ucvtest.results.text_tables import Grid, in_two_columns, number_column, page
+from ucvtest.results.summary_tables import page
+from ucvtest.results.text_tables import Grid, in_two_columns, number_column
 
 __all__ = ["page_of"]
 

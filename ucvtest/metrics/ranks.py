@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ucvtest.metrics.base import Metric, Scale
+from ucvtest.stats.midranks import midranks
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
@@ -51,10 +52,7 @@ def _area(positive: np.ndarray, scores: np.ndarray) -> float:
     n0 = len(positive) - n1
     if not n1 or not n0:
         return math.nan
-    # Imported here, because it takes a third of a second and only scores need it.
-    from scipy.stats import rankdata
-
-    above = float(rankdata(scores)[positive].sum()) - n1 * (n1 + 1) / 2
+    above = float(midranks(scores)[positive].sum()) - n1 * (n1 + 1) / 2
     return above / (n1 * n0)
 
 

@@ -6,9 +6,10 @@ from typing import Any
 from ucvtest.common.checks import check_switch
 from ucvtest.metrics.named import kind_in_words, named_smooth_metric
 from ucvtest.planning.fields import PlanFields
+from ucvtest.results.summary_tables import GridSummary
 from ucvtest.results.text_tables import (
     Grid,
-    GridSummary,
+    Tables,
     escape_markdown,
     hanging,
     in_two_columns,
@@ -88,7 +89,7 @@ class PlanSummary(GridSummary):
         statement_grid = Grid(wrapped_rows(_statements(plan)), aligns="l", title=TITLE)
         fact_grid = Grid(in_two_columns(_fact_rows(plan)), aligns="rlr")
         closing = partial(_closing, plan, with_verdict=with_verdict)
-        self.fill([statement_grid, fact_grid, _predictions(plan)], closing)
+        self.fill(Tables([statement_grid, fact_grid, _predictions(plan)], closing))
 
     def as_markdown(self) -> str:
         """Verdict, tables and notes as Markdown."""

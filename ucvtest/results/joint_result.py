@@ -62,7 +62,8 @@ class JointResult(Saved):
         )
 
     def _repr_html_(self) -> str:
-        from ucvtest.results.text_tables import Grid, number_column, page
+        from ucvtest.results.summary_tables import page
+        from ucvtest.results.text_tables import Grid, number_column
 
         errors = np.sqrt(np.diag(self.covariance)).tolist()
         columns = (number_column(self.estimates), number_column(errors))

@@ -15,6 +15,8 @@ from ucvtest.stats.wald import Alternative, wald_pvalue
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
 
+    from ucvtest.results.text_tables import Tables
+
 __all__ = ["Decision", "EquivalenceResult", "NoninferiorityResult", "equivalence", "noninferiority"]
 
 
@@ -78,13 +80,20 @@ class _MarginResult(Saved):
         )
 
     def __str__(self) -> str:
-        return str(self.summary().as_text())
+        return self._tables(with_verdict=True).as_text()
 
     def summary(self, *, with_verdict: bool = True) -> "Summary":
         """A table and the verdict: ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
-        from ucvtest.results.text_tables import Grid, GridSummary, hanging, wrapped_rows
+        from ucvtest.results.summary_tables import GridSummary
 
         check_switch("with_verdict", with_verdict)
+        grid_summary = GridSummary()
+        grid_summary.fill(self._tables(with_verdict=with_verdict))
+        return grid_summary
+
+    def _tables(self, *, with_verdict: bool) -> "Tables":
+        from ucvtest.results.text_tables import Grid, Tables, hanging, wrapped_rows
+
         rows = [
             *self._numbers,
             ("Estimate", f"{self.estimate:.4g}"),
@@ -93,12 +102,10 @@ class _MarginResult(Saved):
             ("Estimand", self.estimand),
             ("From", self.method),
         ]
-        grid_summary = GridSummary()
-        grid_summary.fill(
+        return Tables(
             [Grid(wrapped_rows(rows), aligns="l", title=self.title)],
             lambda width: hanging(f"Verdict: {self.verdict}", width) if with_verdict else [],
         )
-        return grid_summary
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())

@@ -101,7 +101,9 @@ class TestResult(ResultFields):
     __test__ = False
 
     def __str__(self) -> str:
-        return str(self.summary().as_text())
+        from ucvtest.results.summary import text
+
+        return text(self)
 
     @property
     def verdict(self) -> str:

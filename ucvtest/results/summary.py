@@ -12,7 +12,7 @@ p-value, and no standard error or interval to show.
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ucvtest.common.checks import check_switch
 from ucvtest.metrics.named import kind_in_words
@@ -20,7 +20,7 @@ from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
 from ucvtest.results.limits import notes_at
 from ucvtest.results.text_tables import (
     Grid,
-    GridSummary,
+    Tables,
     decimals_of,
     escape_markdown,
     hanging,
@@ -37,7 +37,10 @@ from ucvtest.results.wording import (
 )
 from ucvtest.stats.changed_units import ChangedUnits
 
-__all__ = ["summary"]
+if TYPE_CHECKING:
+    from ucvtest.results.summary_tables import MarkdownSummary
+
+__all__ = ["summary", "text"]
 
 # How columns of further tables are headed.
 HEADINGS = {
@@ -55,45 +58,50 @@ SYMBOLS = {"t": "t", "normal": "z"}
 
 def summary(
     result: ResultFields, alpha: float = 0.05, *, with_verdict: bool = True
-) -> "ResultSummary":
+) -> "MarkdownSummary":
     """Summary tables of a result, without the verdict where it has been said before."""
+    # Statsmodels imports pandas: text alone does without both.
+    from ucvtest.results.summary_tables import MarkdownSummary
+
     check_alpha(alpha)
-    return ResultSummary(result, alpha, with_verdict=with_verdict)
+    check_switch("with_verdict", with_verdict)
+    tables = _tables(result, alpha, with_verdict=with_verdict)
+    return MarkdownSummary(tables, partial(_markdown, result, alpha))
 
 
-class ResultSummary(GridSummary):
-    """A statsmodels Summary of a `TestResult`: `summary` makes it."""
+def text(result: ResultFields, alpha: float = 0.05) -> str:
+    """The summary as text."""
+    return _tables(result, alpha, with_verdict=True).as_text()
 
-    def __init__(self, result: ResultFields, alpha: float, *, with_verdict: bool = True) -> None:
-        super().__init__()
-        check_switch("with_verdict", with_verdict)
-        self._result, self._alpha = result, alpha
-        grids = [
-            Grid(wrapped_rows(_statements(result)), aligns="l", title=result.method),
-            Grid(in_two_columns(_fact_rows(result)), aligns="rlr"),
-            _main_grid(result, alpha),
-            *_further_grids(result),
-        ]
-        self.fill(grids, partial(_closing_text, result, alpha, with_verdict=with_verdict))
 
-    def as_markdown(self) -> str:
-        """Verdict, tables, notes and settings as Markdown."""
-        result, fact_rows = self._result, [*_statements(self._result), *_fact_rows(self._result)]
-        sections = [
-            f"## {escape_markdown(result.method)}",
-            f"**{escape_markdown(verdict(result, self._alpha))}**",
-            # Upright, so that a narrow page shows all of it.
-            _main_grid(result, self._alpha).transposed().markdown(),
-            Grid([list(pair) for pair in fact_rows[1:]], list(fact_rows[0]), aligns="l").markdown(),
-        ]
-        for grid in _further_grids(result):
-            sections += [f"### {escape_markdown(grid.title)}", grid.markdown()]
-        if notes := _notes(result, self._alpha):
-            sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
-        if result.settings:
-            rows = [[name, repr(value)] for name, value in result.settings.items()]
-            sections += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
-        return "\n\n".join(sections) + "\n"
+def _tables(result: ResultFields, alpha: float, *, with_verdict: bool) -> Tables:
+    grids = [
+        Grid(wrapped_rows(_statements(result)), aligns="l", title=result.method),
+        Grid(in_two_columns(_fact_rows(result)), aligns="rlr"),
+        _main_grid(result, alpha),
+        *_further_grids(result),
+    ]
+    return Tables(grids, partial(_closing_text, result, alpha, with_verdict=with_verdict))
+
+
+def _markdown(result: ResultFields, alpha: float) -> str:
+    """Verdict, tables, notes and settings as Markdown."""
+    fact_rows = [*_statements(result), *_fact_rows(result)]
+    sections = [
+        f"## {escape_markdown(result.method)}",
+        f"**{escape_markdown(verdict(result, alpha))}**",
+        # Upright, so that a narrow page shows all of it.
+        _main_grid(result, alpha).transposed().markdown(),
+        Grid([list(pair) for pair in fact_rows[1:]], list(fact_rows[0]), aligns="l").markdown(),
+    ]
+    for grid in _further_grids(result):
+        sections += [f"### {escape_markdown(grid.title)}", grid.markdown()]
+    if notes := _notes(result, alpha):
+        sections += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
+    if result.settings:
+        rows = [[name, repr(value)] for name, value in result.settings.items()]
+        sections += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
+    return "\n\n".join(sections) + "\n"
 
 
 def _statements(result: ResultFields) -> list[tuple[str, str]]:

@@ -1,7 +1,8 @@
-"""Tables of text and numbers, in the form of statsmodels, before they get their width."""
+"""Tables of text and numbers, as statsmodels sets them in plain text.
 
-import copy
-import html
+See `summary_tables` for its own tables, which are imported where these become HTML or LaTeX.
+"""
+
 import math
 import re
 import textwrap
@@ -9,103 +10,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from statsmodels.iolib.summary import Summary
-from statsmodels.iolib.table import SimpleTable
-
 __all__ = [
     "WIDTH",
     "Grid",
-    "GridSummary",
+    "Tables",
     "decimals_of",
     "escape_markdown",
     "hanging",
     "in_two_columns",
     "number_column",
     "number_text",
-    "page",
     "wrapped_rows",
 ]
 
 WIDTH = 78
-
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "#": r"\#",
-    # Closed, because SimpleTable takes two dollar signs in a row for an empty formula.
-    "$": r"\${}",
-    "%": r"\%",
-    "&": r"\&",
-    "<": "$<$",
-    ">": "$>$",
-    "^": r"\^{}",
-    "_": r"\_",
-    "|": "$|$",
-    "~": r"\~{}",
-}
-
-SIDE = {"l": "left", "r": "right"}
-
-
-class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
-    """A statsmodels Summary made of grids.
-
-    Unlike its base class it escapes what HTML and LaTeX would misread ("95%", "<lambda>"), as
-    do its tables, and keeps the titles of all tables in LaTeX.
-    """
-
-    def fill(self, grids: Sequence["Grid"], notes_for_width: Callable[[int], list[str]]) -> None:
-        """Make all tables as wide as the widest; `notes_for_width` gives the lines below them."""
-        width = max(WIDTH, *(grid.width for grid in grids))
-        self.tables = [grid.table(width) for grid in grids]
-        self.add_extra_txt(notes_for_width(width))
-
-    def as_html(self) -> str:
-        """Tables and text as HTML."""
-        return _html([], self.tables, self._paragraphs())
-
-    def as_latex(self) -> str:
-        """Tables and text as LaTeX; needs the package booktabs."""
-        latex_blocks = []
-        for table in self.tables:
-            title = rf"\textbf{{{escape_latex(table.title)}}}\par\smallskip" if table.title else ""
-            body = table.as_latex_tabular(center=False).split("\n%\\caption")[0]
-            latex_blocks.append(
-                "\n".join(filter(None, [r"\begin{center}", title, body, r"\end{center}"]))
-            )
-        return "\n\n".join([*latex_blocks, *map(escape_latex, self._paragraphs())])
-
-    def _paragraphs(self) -> list[str]:
-        lines = (self.extra_txt or "").split("\n")
-        paragraphs: list[str] = []
-        for line in lines:
-            # The text is wrapped for a fixed width; a continuation line is indented.
-            if line.startswith(" ") and paragraphs:
-                paragraphs[-1] += f" {line.strip()}"
-            elif line.strip():
-                paragraphs.append(line.strip())
-        return paragraphs
-
-
-class _Table(SimpleTable):  # type: ignore[misc]  # statsmodels has no types
-    """A table of statsmodels whose title and cells are text, whatever they look like."""
-
-    def as_html(self, **fmt_dict: Any) -> str:
-        """The table as HTML."""
-        return str(SimpleTable.as_html(self._escaped(html.escape), **fmt_dict))
-
-    def as_latex_tabular(self, center: bool = True, **fmt_dict: Any) -> str:
-        """The table as LaTeX."""
-        table = self._escaped(escape_latex)
-        return str(SimpleTable.as_latex_tabular(table, center=center, **fmt_dict))
-
-    def _escaped(self, escape: Callable[[str], str]) -> "_Table":
-        table = copy.deepcopy(self)
-        table.title = escape(table.title)
-        for cell in (cell for row in table for cell in row):
-            cell.data = escape(str(cell.data))
-        return table
 
 
 @dataclass(frozen=True)
@@ -127,37 +45,27 @@ class Grid:
         """Characters in a line, with one space between columns."""
         return sum(self._widths) + len(self._widths) - 1
 
-    def table(self, width: int) -> SimpleTable:
-        """The table of statsmodels, as wide as is asked for."""
+    def spread(self, width: int) -> list[int]:
+        """The widths of the columns in a table of this width."""
         widths = self._widths
         spare_width = width - self.width
         # Spare space goes between the columns, the remainder to the first ones.
         gaps = len(widths) - 1
         for index in range(1, len(widths)):
             widths[index] += spare_width // gaps + (index <= spare_width % gaps)
-        text_format = {
-            "table_dec_above": "=",
-            "table_dec_below": "=",
-            "colwidths": widths,
-            "data_aligns": self.aligns,
-            "header_align": "r",
-            "title_align": "c",
-        }
-        latex = {"data_aligns": self.aligns, "header_align": "r", "replacements": {}}
-        pages = {
-            "data_fmts": [f'<td style="text-align:{SIDE[align]}">%s</td>' for align in self.aligns],
-            "stub": '<th style="text-align:left">%s</th>',
-            "header": '<th style="text-align:right">%s</th>',
-        }
-        return _Table(
-            [row[1:] for row in self.rows],
-            headers=None if self.header is None else self.header[1:],
-            stubs=[row[0] for row in self.rows],
-            title=self.title,
-            txt_fmt=text_format,
-            ltx_fmt=latex,
-            html_fmt=pages,
-        )
+        return widths
+
+    def lines(self, width: int) -> list[str]:
+        """The table as text, between two rules."""
+        widths, n_columns = self.spread(width), len(self.rows[0]) - 1
+        aligns = ["l", *(self.aligns[place % len(self.aligns)] for place in range(n_columns))]
+        lines = [_line(row, widths, aligns) for row in self.rows]
+        rule = "=" * len(lines[-1])
+        if self.header is not None:
+            header = _line(["", *self.header[1:]], widths, "r" * len(widths))
+            lines = [header, "-" * len(header), *lines]
+        title = [self.title.center(len(rule))] if self.title else []
+        return [*title, rule, *lines, rule]
 
     def transposed(self) -> "Grid":
         """Rows as columns."""
@@ -174,18 +82,32 @@ class Grid:
         return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
-def page(above: Sequence[str], grids: Sequence[Grid], below: Sequence[str] = ()) -> str:
-    """Paragraphs, tables and paragraphs as HTML for notebooks; names stay text."""
-    return _html(above, [grid.table(grid.width) for grid in grids], below)
-
-
-def _html(above: Iterable[str], tables: Iterable[Any], below: Iterable[str]) -> str:
-    first, last = (
-        [f"<p>{html.escape(paragraph)}</p>" for paragraph in texts] for texts in (above, below)
+def _line(cells: Iterable[str], widths: Iterable[int], aligns: Iterable[str]) -> str:
+    columns = zip(cells, widths, aligns, strict=True)
+    return " ".join(
+        cell.ljust(width) if align == "l" else cell.rjust(width) for cell, width, align in columns
     )
-    # Or notebooks would read what stands between dollar signs as a formula.
-    opening_tag = '<div class="tex2jax_ignore mathjax_ignore">'
-    return "\n".join([opening_tag, *first, *(table.as_html() for table in tables), *last, "</div>"])
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables below each other, and the lines below them for their common width."""
+
+    grids: Sequence[Grid]
+    lines_below: Callable[[int], list[str]]
+
+    @property
+    def width(self) -> int:
+        """That of the widest."""
+        return max(WIDTH, *(grid.width for grid in self.grids))
+
+    def as_text(self) -> str:
+        """All as text."""
+        width = self.width
+        # One rule stands between two tables.
+        lines = [line for grid in self.grids for line in grid.lines(width)[:-1]]
+        lines.append(self.grids[-1].lines(width)[-1])
+        return "\n".join([*lines, "", *(self.lines_below(width) or [""])])
 
 
 def hanging(paragraph: str, width: int) -> list[str]:
@@ -216,13 +138,6 @@ def in_two_columns(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
 def escape_markdown(text: str) -> str:
     """The text with a backslash before what Markdown would read as markup, on one line."""
     return re.sub(r"([\\`*_<|\[\]$~#&])", r"\\\1", " ".join(text.splitlines()))
-
-
-def escape_latex(text: str) -> str:
-    """The text as LaTeX shows it, on one line, because a blank one ends a paragraph."""
-    escaped = "".join(LATEX.get(character, character) for character in " ".join(text.splitlines()))
-    # At the start of a row these would belong to the end of the row before.
-    return re.sub(r"^\s*([\[*])", r"{\1}", escaped)
 
 
 def number_text(value: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from ucvtest.stats.logit import LogitT
+from ucvtest.stats.midranks import midranks
 from ucvtest.stats.wald import reference_of, wald_interval
 
 __all__ = [
@@ -234,13 +235,10 @@ def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
     DeLong, D. Clarke-Pearson (1988), Biometrics 44, equations 3 to 6.
     """
     positive = y == 1
-    # Takes long to import, and most calls do without it.
-    from scipy import stats
-
-    ranks = stats.rankdata(scores)
+    ranks = midranks(scores)
     n_positive, n_negative = int(positive.sum()), int((~positive).sum())
-    below = (ranks[positive] - stats.rankdata(scores[positive])) / n_negative
-    above = 1 - (ranks[~positive] - stats.rankdata(scores[~positive])) / n_positive
+    below = (ranks[positive] - midranks(scores[positive])) / n_negative
+    above = 1 - (ranks[~positive] - midranks(scores[~positive])) / n_positive
     return Placements(below, above)
 
 

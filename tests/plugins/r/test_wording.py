@@ -45,6 +45,7 @@ NOT_REACHED = {
     "learners/adapters/early_stops.py": "of estimators that are given",
     "learners/adapters/estimators.py": "of estimators that are given",
     "learners/adapters/translate.py": "of estimators that are given",
+    "learners/adapters/translation.py": "of estimators that are given",
     "learners/adapters/translation_rules.py": "of estimators that are given",
     "hooks.py": "R has no hooks",
     "codes/constructions.py": "R has no constructions",

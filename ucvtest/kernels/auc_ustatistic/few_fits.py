@@ -23,6 +23,7 @@ from ucvtest.kernels.ustatistic.few_fits import (
     SetsOfRounds,
     few_fits_from,
 )
+from ucvtest.stats.midranks import midranks
 
 __all__ = ["PlacedRounds", "RankedRounds", "RoundsOfAuc"]
 
@@ -53,13 +54,10 @@ class PlacedRounds:
         ]
         first, second = tested
         n_first, n_second = first.shape[1], second.shape[1]
-        # Imported here: it takes a third of a second, and only few fits need it.
-        from scipy.stats import rankdata
-
         # Ranks of all, less those within the class: how many of the other are below, ties by half.
-        of_all = rankdata(np.hstack(tested), axis=1)
-        below = of_all[:, :n_first] - rankdata(first, axis=1)
-        above = n_first - (of_all[:, n_first:] - rankdata(second, axis=1))
+        of_all = midranks(np.hstack(tested))
+        below = of_all[:, :n_first] - midranks(first)
+        above = n_first - (of_all[:, n_first:] - midranks(second))
         placed = []
         for learnt_of_class, values in zip(sets, (below / n_second, above / n_first), strict=True):
             table = np.zeros(learnt_of_class.shape)

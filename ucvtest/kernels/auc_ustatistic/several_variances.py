@@ -6,11 +6,9 @@ the fit are therefore subtracted, which only needs the learning sets. See `sever
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import nan
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.first_order import (
@@ -27,6 +25,7 @@ from ucvtest.kernels.auc_ustatistic.variances import (
     auc_estimate,
     pair_factor,
 )
+from ucvtest.stats.conjugate_gradients import conjugate_gradients
 from ucvtest.stats.jackknife import first_order_factor
 
 __all__ = ["SeveralClasses"]
@@ -89,7 +88,8 @@ class _Contrast:
             response = classes.centred(response)
             # Rounding errors alone would not be solved for, but grow.
             noise = np.abs(response).max() <= ROUNDING
-            eta = np.zeros_like(response) if noise else _regressed(gram, response)
+            # Of smallest length: learning sets of one size leave a direction a class open.
+            eta = np.zeros_like(response) if noise else conjugate_gradients(gram, response, 1e-12)
         eta = classes.centred(eta)
         tested = count * (1 - learnt)
         placed = self.of["placed"][blocks].sum(axis=0)
@@ -121,18 +121,6 @@ class _Linear:
     def tested(self) -> np.ndarray:
         """d (n,) of the additive fit U + sum of lambda over L + sum of d of tested observations."""
         return self._first_order.additive_testing(self.classes.shape)[self.classes.place]
-
-
-def _regressed(gram: np.ndarray, response: np.ndarray) -> np.ndarray:
-    """Least squares, of smallest length: learning sets of one size leave a direction a class open.
-
-    Well conditioned otherwise, so conjugate gradients, without BLAS: see `least_squares`.
-    """
-    n = len(gram)
-    product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
-    least_squares, _ = cg(product, response, rtol=1e-12)
-    solution: np.ndarray = least_squares
-    return solution
 
 
 def _error_of_mean(contrast: _Contrast, linear_fit: _Linear) -> float:

@@ -8,12 +8,12 @@ from typing import Self
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from ucvtest.common.float64 import in_float64, jit_sums
 from ucvtest.common.padding import next_power_of_two, padded
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, one_half
 from ucvtest.kernels.ustatistic.padding import without_padding
+from ucvtest.stats.conjugate_gradients import conjugate_gradients
 
 __all__ = [
     "SETS_PER_SUM",
@@ -149,12 +149,7 @@ class CountedSets:
             varied = count * rate * (1 - rate)
             uncorrelated: np.ndarray = response / (varied + varied.sum() / count + 1e-9)
             return uncorrelated
-        n = len(response)
-        # Well conditioned, so conjugate gradients. Without BLAS: its threads would go on spinning
-        # for a tenth of a second, in the way of JAX's.
-        product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", self.ridge))
-        coefficients, _ = cg(product, response, rtol=1e-8)
-        return np.asarray(coefficients)
+        return conjugate_gradients(self.ridge, response, 1e-8)
 
 
 @dataclass

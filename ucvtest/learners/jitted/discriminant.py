@@ -13,7 +13,6 @@ from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.linalg import qr
 from scipy.special import logsumexp
 
 from ucvtest.common.checks import check_choice
@@ -486,4 +485,6 @@ def _independent_places(features: np.ndarray) -> np.ndarray:
     rank = int(np.linalg.matrix_rank(centred))
     if rank == features.shape[1]:
         return np.arange(rank)
+    from scipy.linalg import qr
+
     return np.sort(qr(centred, mode="r", pivoting=True)[-1][:rank])

@@ -7,7 +7,6 @@ for each labeling, instead of a system of equations.
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two
 
@@ -75,6 +74,8 @@ def whitened(
     least_pivot_share = float((pivots / diagonal).min())
     if not (least_pivot_share > WELL_CONDITIONED and pivots.min() > least_pivot * diagonal.max()):
         return None
+    from scipy.linalg import solve_triangular
+
     return solve_triangular(root, centred.T, lower=True).T, least_pivot_share
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.linalg import cho_solve
 
 from ucvtest.common.float64 import jit
 from ucvtest.common.padding import next_multiple, padded
@@ -151,6 +150,8 @@ def _solved(gram: np.ndarray, penalty: float, singular: float, right: np.ndarray
     # The pivots of elimination are the squares of the root's diagonal.
     if not (root.diagonal() ** 2 > singular * gram.diagonal()).all():
         return np.full_like(right, np.nan, dtype=float)
+    from scipy.linalg import cho_solve
+
     return cho_solve((root, True), right)
 
 

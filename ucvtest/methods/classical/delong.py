@@ -31,6 +31,7 @@ from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.results.wording import SAME_RANKING
+from ucvtest.stats.midranks import midranks
 from ucvtest.stats.placements import AreaUnderCurve
 from ucvtest.stats.wald import reference_of
 
@@ -333,12 +334,9 @@ def _status(observed: LossDifference, area: AreaUnderCurve | None, tested: Teste
 
 def _rank_alike(observed: LossDifference) -> bool:
     """Whether two rules put all observations in the same order."""
-    # Takes long to import, and most calls do without it.
-    from scipy.stats import rankdata
-
     scores = observed.losses.known_values
     first_ranks, second_ranks = (
-        rankdata(scores[learner_index]) for learner_index in (observed.learner, observed.other)
+        midranks(scores[learner_index]) for learner_index in (observed.learner, observed.other)
     )
     return bool((first_ranks == second_ranks).all())
 

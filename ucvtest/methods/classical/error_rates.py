@@ -85,10 +85,8 @@ def table_of_errors(values: np.ndarray, rule: Rule | None, hypothesis: Hypothesi
     rules: dict[str, Rule] = {"exact binomial": _binomial(values)}
     if isinstance(rule, WilsonScore):
         rules["wilson"] = rule
-    # Takes long to import, and most calls do without it.
-    from scipy import stats
-
-    estimate, se = float(values.mean()), float(stats.sem(values))
+    estimate = float(values.mean())
+    se = float(values.std(ddof=1) / math.sqrt(len(values)))
     return table_of_intervals(rules, estimate, se, len(values) - 1.0, hypothesis)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import fdtrc
 
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
@@ -240,8 +241,5 @@ class FiveByTwoFTest(_FiveByTwoTest):
         if result.status == "ok":
             squares = np.square(pairs - self.question.hypothesis.null_value)
             statistic = float(squares.sum() / (2 * variances.sum()))
-            # Takes long to import, and most calls do without it.
-            from scipy import stats
-
-            pvalue = float(stats.f.sf(statistic, *DF))
+            pvalue = float(fdtrc(*DF, statistic))
         return replace(result, statistic=statistic, pvalue=pvalue)

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ucvtest.results.text_tables import Grid, GridSummary, escape_markdown, hanging, number_column
+from ucvtest.results.summary_tables import GridSummary
+from ucvtest.results.text_tables import Grid, Tables, escape_markdown, hanging, number_column
 
 __all__ = ["SelectionSummary"]
 
@@ -33,12 +34,11 @@ class SelectionSummary(GridSummary):
         ]
         self._verdict, self._grid = verdict, Grid(rows, ["", *columns, "chosen by"], TITLE)
         self._notes = tuple(notes)
-        self.fill(
-            [self._grid],
-            lambda width: [
-                line for sentence in (verdict, *notes) for line in hanging(sentence, width)
-            ],
-        )
+
+        def lines_below(width: int) -> list[str]:
+            return [line for sentence in (verdict, *notes) for line in hanging(sentence, width)]
+
+        self.fill(Tables([self._grid], lines_below))
 
     def as_markdown(self) -> str:
         """Verdict and table as Markdown."""

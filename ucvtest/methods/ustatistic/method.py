@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -38,12 +38,14 @@ from ucvtest.methods.ustatistic.options import (
     Variance,
 )
 from ucvtest.methods.ustatistic.result import METHOD_NAME, Estimates, estimates_from, result_from
-from ucvtest.methods.ustatistic.simultaneous import JointRun
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
+
+if TYPE_CHECKING:
+    from ucvtest.methods.ustatistic.simultaneous import JointRun
 
 __all__ = ["UStatisticTest"]
 
@@ -572,8 +574,11 @@ class UStatisticTest(HypothesisTest):
     @classmethod
     def joint_run(
         cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]
-    ) -> JointRun:
+    ) -> "JointRun":
         """Tests of each of several learners, by name, and of pairs of them, from the same fits."""
+        # Only several learners need it, and all kinds of paths with it.
+        from ucvtest.methods.ustatistic.simultaneous import JointRun
+
         return JointRun.of(tests, names, options)
 
     @classmethod

@@ -1,0 +1,114 @@
+"""How jitted learners predict some learning sets at a time."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.float64 import count_devices, on_device
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.evaluation.fit_requests import FitRequests
+from ucvtest.evaluation.workers import SplitBatch
+from ucvtest.learners.adapters.translated import TranslatedLearner
+from ucvtest.learners.base import JittedLearner, Predictions
+
+__all__ = ["JittedBatch", "TranslatedBatch"]
+
+
+class JittedBatch:
+    """Fits of a jitted learner, always in calls of the same shape.
+
+    Another shape would be compiled again, and would round differently: the last bit of a
+    score can decide a tie, so that results would depend on the size of the batches. Labelings
+    of one learning set may have a form to which the shape does not matter.
+    """
+
+    def __init__(
+        self, sample: Sample, learner: JittedLearner | TranslatedLearner, output: Output
+    ) -> None:
+        self._sample = sample
+        self._learner = learner
+        self._output: Output = output
+        self.n_devices = count_devices()
+        self._states = {0: learner.prepare(sample)}
+        self._shape = learner.rows_per_call(sample)
+        self.size: int | None = self._shape
+        self._common: dict[int, tuple[np.ndarray, Any]] = {}
+
+    @cached_property
+    def most_labelings(self) -> int:
+        """Labelings in one call; few tests ask for any."""
+        return self._learner.labelings_per_call(self._sample)
+
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
+        """See `Batch`."""
+        with on_device(device):
+            base = self._state_on(device)
+            labels, testing, size = fits.labels, fits.testing, len(fits)
+            if fits.common:
+                state = self._common_state(base, device, fits.learning)
+                shape, learning = self.most_labelings, fits.learning[None]
+            else:
+                state, shape = base, self._shape
+                learning = _lengthened(fits.learning, shape)
+            if size < shape and state is base:
+                labels = None if labels is None else _lengthened(labels, shape)
+                # Ties of repeated fits must not be counted again.
+                testing = np.pad(testing, ((0, shape - size), (0, 0)))
+            predictions = self._learner.predict(state, learning, self._output, testing, labels)
+        return Predictions(predictions.values[:size], predictions.ties)
+
+    def _state_on(self, device: int) -> Any:
+        """What all fits share; a second device gets it when there is work for it."""
+        if device not in self._states:
+            self._states[device] = self._learner.prepare(self._sample)
+        return self._states[device]
+
+    def _common_state(self, base: Any, device: int, learning: np.ndarray) -> Any:
+        """What all labelings of one learning set share, kept for as long as they come."""
+        last, state = self._common.get(device, (None, None))
+        if last is None or not np.array_equal(last, learning):
+            state = self._learner.prepare_labelings(base, learning)
+            self._common[device] = learning.copy(), state
+        return state
+
+
+class TranslatedBatch:
+    """Fits of a jitted learner, and of scikit-learn where that one leaves a prediction open."""
+
+    def __init__(
+        self, sample: Sample, learner: TranslatedLearner, output: Output, n_jobs: int | None
+    ) -> None:
+        self._jitted = JittedBatch(sample, learner, output)
+        self._original = SplitBatch(sample, learner.original, output, None, n_jobs)
+        self.size = self._jitted.size
+        self.n_devices = self._jitted.n_devices
+
+    @property
+    def most_labelings(self) -> int:
+        """See `Batch`."""
+        return self._jitted.most_labelings
+
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
+        """See `Batch`."""
+        predictions = self._jitted.predict(fits, device)
+        values, ties, failed = predictions.values, predictions.ties, predictions.failed
+        if values.dtype != np.int8 and np.isnan(values.sum()):
+            missing = np.isnan(values)
+            if missing.ndim == 3:
+                missing = missing.any(axis=2)
+            rows = np.flatnonzero((missing & fits.testing).any(axis=1))
+            ties["sklearn_fits"] += len(rows)
+            if len(rows):
+                # What comes from JAX is read-only.
+                values = values.copy()
+                refitted = self._original.predict(fits.rows(rows), device)
+                values[rows], failed = refitted.values, refitted.failed
+        return Predictions(values, ties, failed)
+
+
+def _lengthened(rows: np.ndarray, count: int) -> np.ndarray:
+    """The rows, the last one repeated until there are `count`."""
+    missing = count - len(rows)
+    return np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)]) if missing > 0 else rows
