@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from ucvtest.common.kept_thread import kept_thread
 from ucvtest.designs.draws import (
     all_learning_sets,
     draw_from_halves,
@@ -280,7 +281,7 @@ class Sampler:
         if not self.sizes.disjoint:
             yield from (self.batch(size, n_sets, exchange_every) for size in sizes)
             return
-        with ThreadPoolExecutor(1) as thread:
+        with kept_thread() as thread:
             pending = [thread.submit(self.drawn, sizes[0], n_sets, exchange_every)]
             for size in sizes[1:]:
                 drawn_sets = pending.pop().result()
@@ -335,7 +336,7 @@ def _summing(
         known=known,
         at_once=at_once,
     )
-    with ThreadPoolExecutor(1) as thread:
+    with kept_thread() as thread:
         yield BackgroundSums(sums, thread)
 
 
