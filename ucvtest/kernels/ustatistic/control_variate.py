@@ -134,8 +134,12 @@ class CountedSets:
         """
         assert self.gram is not None
         rate, count = self.inclusion_rate, max(self.count, 1.0)
-        covariances: np.ndarray = self.gram - count * np.outer(rate, rate)
-        covariances += (np.trace(covariances) / count + 1e-9) * np.eye(len(rate))
+        # In place: with many observations each (n, n) matrix counts.
+        covariances: np.ndarray = np.outer(rate, rate)
+        covariances *= count
+        np.subtract(self.gram, covariances, out=covariances)
+        diagonal = np.diag_indices_from(covariances)
+        covariances[diagonal] += covariances[diagonal].sum() / count + 1e-9
         return covariances
 
     def coefficients(self, response: np.ndarray) -> np.ndarray:
