@@ -3,10 +3,12 @@
 Two jitted learners, `uv.compare` with all defaults: processor seconds of one metric, of ten, and of
 ten with as many fits as one may take, the smallest of several in turn, without compilation. With
 `--memory` the largest resident set of fresh processes with ten metrics, above that of the same
-process after 30 observations.
+process after 30 observations. With `--company` how wide the interval of F1 is together with two
+other metrics, as a share of its width alone: several metrics share fewer fits than one has.
 
     python studies/benchmarks/ten_metrics.py --quick
     python studies/benchmarks/ten_metrics.py --memory
+    python studies/benchmarks/ten_metrics.py --company
 """
 
 import argparse
@@ -26,17 +28,20 @@ TEN = (
     *("specificity", "npv", "jaccard", "kappa", "g_mean"),
 )
 LEARNERS = ("lda", "logistic")
+OTHER_PAIRS = (("lda", "nearest_centroid"), ("lda", "knn:5"))
 SIZES, SIZES_FOR_MEMORY = (100, 200, 500), (100, 200, 400, 800, 1600)
 FITS_OF_ONE = 10_000
 """Fits that one metric may take."""
 
 
-def compared(n_obs: int, metric: Any, **options: Any) -> uv.Comparison:
+def compared(
+    n_obs: int, metric: Any, learners: tuple[str, ...] = LEARNERS, **options: Any
+) -> uv.Comparison:
     """The comparison, of five features."""
     rng = np.random.default_rng(7)
     y = rng.integers(2, size=n_obs)
     X = rng.normal(size=(n_obs, 5)) + np.outer(y, [0.8, 0.4, 0.16, 0.0, 0.0])
-    return uv.compare(X, y, list(LEARNERS), metric=metric, rng=0, progress=False, **options)
+    return uv.compare(X, y, list(learners), metric=metric, rng=0, progress=False, **options)
 
 
 def seconds(n_obs: int, repetitions: int) -> list[float]:
@@ -65,10 +70,24 @@ def memory(n_obs: int) -> None:
     print(f"{n_obs} | {largest[1]:.0f} | {largest[1] - largest[0]:.0f}", flush=True)
 
 
+def company(n_obs: int, learners: tuple[str, str]) -> None:
+    """Print the width of the interval of F1 with company, and with more fits, to that alone."""
+    several = ["f1", "mcc", "balanced_accuracy"]
+    frames = [
+        compared(n_obs, "f1", learners).frame,
+        compared(n_obs, several, learners).frame,
+        compared(n_obs, several, learners, max_fits=FITS_OF_ONE).frame,
+    ]
+    widths = [frame["conf_high"].iloc[0] - frame["conf_low"].iloc[0] for frame in frames]
+    ratios = " | ".join(f"{width / widths[0]:.2f}" for width in widths[1:])
+    print(f"{n_obs} | {' and '.join(learners)} | {ratios}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="100 observations, one repetition")
     parser.add_argument("--memory", action="store_true", help="memory instead of seconds")
+    parser.add_argument("--company", action="store_true", help="intervals instead of seconds")
     parser.add_argument("--process", type=int, help="memory with so many observations, here")
     arguments = parser.parse_args()
     if arguments.process:
@@ -79,6 +98,12 @@ def main() -> None:
         print("n | MB | above start")
         for n_obs in SIZES_FOR_MEMORY[:1] if arguments.quick else SIZES_FOR_MEMORY:
             subprocess.run([sys.executable, __file__, "--process", str(n_obs)], check=True)
+        return
+    if arguments.company:
+        print("n | learners | width with company | with more fits")
+        for n_obs in (60, *SIZES):
+            for learners in (LEARNERS, *OTHER_PAIRS):
+                company(n_obs, learners)
         return
     print(f"n | one metric, s | ten, s | ratio | ten from {FITS_OF_ONE} fits, s | ratio")
     for n_obs in SIZES[:1] if arguments.quick else SIZES:

@@ -48,12 +48,12 @@ AFTER_A_FIT = """
 import ctypes, json
 from sklearn.tree import DecisionTreeClassifier
 
-def without_a_hook():
+def without_a_hook(task=run):
     reader, writer = os.pipe()
     # As R's mclapply does it: no hook of Python's is run.
     child = ctypes.PyDLL(None).fork()
     if not child:
-        os.write(writer, run().encode())
+        os.write(writer, task().encode())
         os._exit(0)
     os.close(writer)
     os.waitpid(child, 0)
@@ -67,12 +67,21 @@ def in_workers():
     test = uv.CorrectedTTest(X, y, DecisionTreeClassifier(max_depth=1), "majority")
     return str(test.fit(rng=0, n_jobs=2).n_obs)
 
-found = {"here": run()}
+def in_background():
+    # It draws in a thread before it meets JAX.
+    try:
+        test = uv.UStatisticTest(X, y, lambda X_train, y_train, X_test: (X_test[:, 0] > 0) * 1)
+        return str(test.fit(n_pairs=64, rng=0).n_obs)
+    except Exception as error:
+        return f"{type(error).__mro__[1].__name__}: {error}"
+
+found = {"here": run(), "thread": in_background()}
 found["fork"] = in_fork()
 # The child of such a child, and a second call, know it too.
 found["fork of a fork"] = in_fork(lambda: in_fork())
 found["second call"] = in_fork(lambda: run() and run("knn:3"))
 found["fork without a hook"] = without_a_hook()
+found["thread after a fork without a hook"] = without_a_hook(in_background)
 found["pool of forks"] = in_pool()
 found["workers of joblib"] = in_workers()
 # The process itself goes on.
@@ -91,13 +100,16 @@ def after_a_fit() -> dict[str, str]:
 class TestForks:
     @pytest.mark.parametrize(
         "place",
-        ["fork", "fork of a fork", "second call", "fork without a hook", "pool of forks"],
+        [
+            *("fork", "fork of a fork", "second call", "fork without a hook"),
+            *("thread after a fork without a hook", "pool of forks"),
+        ],
     )
     def test_after_jax_has_started(self, after_a_fit, place):
         assert after_a_fit[place].startswith(REFUSED)
         assert "'spawn' or 'forkserver'" in after_a_fit[place]
 
-    @pytest.mark.parametrize("place", ["here", "here again", "workers of joblib"])
+    @pytest.mark.parametrize("place", ["here", "thread", "here again", "workers of joblib"])
     def test_what_is_no_fork_goes_on(self, after_a_fit, place):
         assert after_a_fit[place] == "24"
 

@@ -3,12 +3,13 @@
 import os
 import threading
 import time
+from contextlib import ExitStack
 
 import pytest
 
 import ucvtest as uv
 from tests.support.samples import breast_cancer
-from ucvtest.common.kept_thread import kept_thread
+from ucvtest.common.kept_thread import MOST_IDLE, kept_thread
 
 
 def test_a_test_uses_the_threads_of_the_test_before() -> None:
@@ -25,6 +26,16 @@ def test_a_test_uses_the_threads_of_the_test_before() -> None:
 def test_calls_at_the_same_time_have_threads_of_their_own() -> None:
     with kept_thread() as first, kept_thread() as second:
         assert first is not second
+
+
+def test_no_more_threads_are_kept_than_two_calls_need() -> None:
+    with ExitStack() as stack:
+        threads = [stack.enter_context(kept_thread()) for _ in range(MOST_IDLE + 3)]
+        for thread in threads:
+            thread.submit(int)
+    with ExitStack() as stack:
+        again = [stack.enter_context(kept_thread()) for _ in range(MOST_IDLE + 3)]
+        assert len(set(threads) & set(again)) == MOST_IDLE
 
 
 def test_leaving_waits_for_the_tasks() -> None:

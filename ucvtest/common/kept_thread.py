@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 __all__ = ["kept_thread"]
 
-_idle: list[ThreadPoolExecutor] = []
+MOST_IDLE = 4
+"""Threads that are kept: those of two calls at the same time."""
 
-# A forked process has the executors, but not their threads.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)
+_idle: dict[int, list[ThreadPoolExecutor]] = {}
+"""By process: a forked one has the executors, but not their threads."""
 
 
 @contextmanager
@@ -22,13 +22,20 @@ def kept_thread() -> Iterator[ThreadPoolExecutor]:
     of the thread, and is not given back when the thread ends. With a new thread for every call, the
     memory of a process grew by more than a megabyte a call.
     """
+    process = os.getpid()
+    idle = _idle.setdefault(process, [])
     try:
-        thread = _idle.pop()
+        thread = idle.pop()
     except IndexError:
         thread = ThreadPoolExecutor(1)
     try:
         yield thread
     finally:
-        # Tasks run in order, so this one ends after all others.
-        thread.submit(int).result()
-        _idle.append(thread)
+        # A process that was forked within the context would wait for ever.
+        if os.getpid() == process:
+            # Tasks run in order, so this one ends after all others.
+            thread.submit(int).result()
+            if len(idle) < MOST_IDLE:
+                idle.append(thread)
+            else:
+                thread.shutdown(wait=False)

@@ -74,7 +74,7 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
 
 
 class MarkdownSummary(GridSummary):
-    """The same, which knows itself in Markdown."""
+    """The same, also as Markdown."""
 
     def __init__(self, tables: Tables, markdown: Callable[[], str]) -> None:
         super().__init__()

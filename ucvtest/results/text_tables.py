@@ -57,10 +57,10 @@ class Grid:
 
     def lines(self, width: int) -> list[str]:
         """The table as text, between two rules."""
-        widths, n_columns = self.spread(width), len(self.rows[0]) - 1
-        aligns = ["l", *(self.aligns[place % len(self.aligns)] for place in range(n_columns))]
+        widths = self.spread(width)
+        aligns = ["l", *(self.aligns[place % len(self.aligns)] for place in range(len(widths) - 1))]
         lines = [_line(row, widths, aligns) for row in self.rows]
-        rule = "=" * len(lines[-1])
+        rule = "=" * (sum(widths) + len(widths) - 1)
         if self.header is not None:
             header = _line(["", *self.header[1:]], widths, "r" * len(widths))
             lines = [header, "-" * len(header), *lines]
