@@ -8,7 +8,7 @@ import os
 from importlib import import_module
 from typing import Any
 
-from ucvtest.common.first_use import homes_of_names, loaded
+from ucvtest.common.first_use import attribute_of, homes_of_names
 
 __version__ = "0.1.0"
 
@@ -18,7 +18,7 @@ __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    return loaded(__name__, _HOMES, name)
+    return attribute_of(__name__, _HOMES, name)
 
 
 def __dir__() -> list[str]:

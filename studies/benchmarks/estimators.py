@@ -27,8 +27,8 @@ from studies.benchmarks.machine import versions
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, make_sample
 from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.backends import choose_backend
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import Learner
 
 N_OBS, LEARN_SIZE = 120, 58

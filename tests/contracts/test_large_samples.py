@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 import ucvtest as uv
 from ucvtest.data.sample import make_sample
+from ucvtest.learners.adapters.backends import choose_backend
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.learners.adapters.translate import choose_backend
 
 N = 100_000
 X = np.random.default_rng(0).normal(size=(N, 2))

@@ -17,8 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.samples import breast_cancer, diabetes, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.backends import choose_backend
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.jitted.many_labelings import LABELINGS, product
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__all__ = ["homes_of_names", "loaded"]
+__all__ = ["attribute_of", "homes_of_names"]
 
 
 def homes_of_names(init_file: str) -> dict[str, str]:
@@ -19,7 +19,7 @@ def homes_of_names(init_file: str) -> dict[str, str]:
     }
 
 
-def loaded(package: str, homes: dict[str, str], name: str) -> Any:
+def attribute_of(package: str, homes: dict[str, str], name: str) -> Any:
     """What a package has by this name.
 
     Raises

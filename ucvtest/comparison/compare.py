@@ -54,7 +54,7 @@ from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.known_fits import KnownFits
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.notes import sample_notes
-from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner, notes_on_learners
 from ucvtest.losses.table import Losses

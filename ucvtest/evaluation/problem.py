@@ -15,10 +15,10 @@ from ucvtest.data.positive_class import check_positive_of_metric, json_label, pl
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.data.weights import WEIGHTS, RowWeights
+from ucvtest.learners.adapters.backends import Backend, choose_backend
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.estimators import CallableLearner
 from ucvtest.learners.adapters.survival import for_survival
-from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.adapters.translated import remarks_of
 from ucvtest.learners.base import Learner
 from ucvtest.metrics.base import Metric

@@ -34,7 +34,7 @@ from ucvtest.inference.question import (
     chosen_learners,
 )
 from ucvtest.inference.studentise import Hypothesis
-from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.base import Metric

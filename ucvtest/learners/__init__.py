@@ -5,7 +5,7 @@ The public names are listed in `__init__.pyi`, and load on first use.
 
 from typing import Any
 
-from ucvtest.common.first_use import homes_of_names, loaded
+from ucvtest.common.first_use import attribute_of, homes_of_names
 
 _HOMES = homes_of_names(__file__)
 
@@ -13,7 +13,7 @@ __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    return loaded(__name__, _HOMES, name)
+    return attribute_of(__name__, _HOMES, name)
 
 
 def __dir__() -> list[str]:

@@ -20,8 +20,8 @@ from tests.support.paths import ROOT
 from tests.support.samples import breast_cancer, diabetes, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.backends import choose_backend
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.adapters.translation_rules import RULES
 

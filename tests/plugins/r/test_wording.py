@@ -44,7 +44,7 @@ NOT_REACHED = {
     "data/frames.py": "R finds columns by their names itself",
     "learners/adapters/early_stops.py": "of estimators that are given",
     "learners/adapters/estimators.py": "of estimators that are given",
-    "learners/adapters/translate.py": "of estimators that are given",
+    "learners/adapters/backends.py": "of estimators that are given",
     "learners/adapters/translation.py": "of estimators that are given",
     "learners/adapters/translation_rules.py": "of estimators that are given",
     "hooks.py": "R has no hooks",

@@ -20,7 +20,7 @@ from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
 from ucvtest.inference.notes import one_class_and_tie_notes
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import PerLearnerEstimates, on_logit_scale, studentise
-from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.backends import Backend
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fixed_rules import of_these_rules
 from ucvtest.methods.classical.scheme import refuse_single_classes, scheme_of

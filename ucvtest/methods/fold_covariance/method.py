@@ -12,7 +12,7 @@ from ucvtest.designs.design import learn_size
 from ucvtest.designs.schemes import KFold, NamedDesign
 from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
 from ucvtest.inference.question import DataQuestion, Question
-from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.backends import Backend
 from ucvtest.methods.fold_covariance.estimation import estimate
 from ucvtest.methods.fold_covariance.options import (
     Estimator,

@@ -12,7 +12,7 @@ from ucvtest.data.missing import Missing
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question
-from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.backends import Backend
 from ucvtest.methods.influence.estimation import InfluenceEstimates, estimate
 from ucvtest.methods.influence.options import (
     SINGLE,

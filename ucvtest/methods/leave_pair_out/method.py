@@ -13,7 +13,7 @@ from ucvtest.designs.structure import pairs_of
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question, chosen_learners
 from ucvtest.inference.studentise import Hypothesis
-from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.backends import Backend
 from ucvtest.losses.table import Losses
 from ucvtest.methods.leave_pair_out.estimation import errors_for, estimate
 from ucvtest.methods.leave_pair_out.forecast import Forecast, affordable_labelings, forecast

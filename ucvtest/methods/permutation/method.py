@@ -12,7 +12,7 @@ from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.kernels.permutation import Sampling
-from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import Losses
 from ucvtest.methods.permutation.estimation import from_labelings, in_closed_form, labelings_within

@@ -15,7 +15,7 @@ from ucvtest.common.execution import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.evaluation.problem import Problem, warn_of_learners
-from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.backends import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
 from ucvtest.methods.permutation.options import check_response

@@ -15,7 +15,7 @@ from ucvtest.evaluation.checkpoint import open_checkpoint
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question, chosen_learners
-from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.adapters.backends import Backend
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.budget import (
     capped,
