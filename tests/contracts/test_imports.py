@@ -1,4 +1,7 @@
-"""The graph of imports: no circle anywhere, imports for type checking and in functions included."""
+"""The graph of imports: no circle anywhere.
+
+Imports for type checking, in functions, and of names such as ".module:Class" are included.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -30,6 +33,11 @@ def imported(path: Path, known: set[str]) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            # A registry imports a class when it is asked for.
+            module, colon, _ = node.value.partition(":")
+            if colon and module.startswith("."):
+                yield from (name for name in known if name.endswith(module))
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
@@ -47,6 +55,12 @@ def test_no_circle(package):
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"modules import each other: {' -> '.join(error.args[1])}")
+
+
+def test_imports_by_name_are_seen():
+    modules = modules_of("ucvtest", PACKAGES["ucvtest"])
+    of_registry = set(imported(modules["ucvtest.methods.registry"], set(modules)))
+    assert {"ucvtest.methods.ustatistic.method", "ucvtest.methods.classical.delong"} <= of_registry
 
 
 def test_a_circle_would_be_seen(tmp_path):
