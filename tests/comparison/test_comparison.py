@@ -556,6 +556,7 @@ def test_result_needs_no_more_names_than_there_are(two, three):
 def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
     for comparison in (two, three):
         text = comparison.summary().as_text()
+        assert text == str(comparison)
         assert max(map(len, text.splitlines())) <= 78
         assert "A: 10-fold cross-validation, 10 learning sets of 43 or 44" in text
         assert "not adjusted for the number" in text.replace("\n    ", " ")

@@ -45,6 +45,7 @@ def test_frames_have_a_row_for_each_point_of_each_band(curves):
 
 def test_summaries_say_what_is_covered(curves):
     for curve in curves.values():
+        assert str(curve) == curve.summary().as_text()
         text = " ".join(str(curve).split())
         assert "of these rules" in text
         assert "with 95% confidence" in text

@@ -179,6 +179,7 @@ def test_plans_survive_and_are_drawn(plan, tmp_path):
         assert plan.plot(Figure().subplots(), kind=kind).lines
     plan.save_plot(tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 1000
+    assert str(plan) == plan.summary().as_text()
     text = " ".join(plan.summary().as_text().split())
     assert plan.verdict in text
     assert plan.verdict in str(plan._repr_html_())

@@ -10,7 +10,6 @@ from statsmodels.iolib.summary import Summary
 
 from tests.support.results import sample_result
 from ucvtest.results.result import TestResult
-from ucvtest.results.summary import summary
 from ucvtest.results.wording import direction, pvalue_text, verdict
 
 PAIR = sample_result(
@@ -219,25 +218,25 @@ Notes:
 [1] The observations are independent.
 [2] Ties of 13:13 go to the first class, always; Ties of 13:13 go to the first
     class, always; Ties of 13:13 go to the first class, always;"""
-    assert summary(PAIR).as_text() == expected
+    assert PAIR.summary().as_text() == expected
 
 
 def test_columns_keep_two_digits_of_small_numbers_beside_large_ones() -> None:
     table = {"name": ("a", "b"), "near": (0.0009006, -0.2896), "far": (1e-9, 2500.0)}
-    lines = summary(replace(PAIR, tables={"Table": table})).as_text().splitlines()
+    lines = replace(PAIR, tables={"Table": table}).summary().as_text().splitlines()
     rows = [line.split() for line in lines if line.startswith(("a ", "b "))]
     assert rows == [["a", "0.00090", "1e-09"], ["b", "-0.28960", "2500.000"]]
 
 
 def test_a_null_hypothesis_in_words_stands_where_a_value_would() -> None:
     named = replace(PAIR, null_value=0.0, null_hypothesis="labels mean nothing")
-    text = summary(named).as_text()
+    text = named.summary().as_text()
     assert "Null:     labels mean nothing" in text
     assert "estimand =" not in text
 
 
 def test_summary_of_one_learner_leaves_out_the_test() -> None:
-    text = summary(SINGLE).as_text()
+    text = SINGLE.summary().as_text()
     for absent in ("p-value", "Other", "Null", "Alternative", "Monte-Carlo", "Notes", "nan"):
         assert absent not in text
 
@@ -245,12 +244,12 @@ def test_summary_of_one_learner_leaves_out_the_test() -> None:
 def test_status_is_shown_and_nothing_warns() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        text = summary(NEGATIVE).as_text()
+        text = NEGATIVE.summary().as_text()
     assert "\nSTATUS:   the variance estimate is negative: use variance='clipped'" in text
 
 
 def test_level_of_the_interval() -> None:
-    text = summary(PAIR, alpha=0.1).as_text()
+    text = PAIR.summary(alpha=0.1).as_text()
     assert "90% low 90% high" in text
     assert "(90% interval -0.32 to 0.04," in text
 
@@ -258,13 +257,13 @@ def test_level_of_the_interval() -> None:
 def test_all_lines_of_the_tables_have_the_same_width() -> None:
     wide = {f"column {index}": (0.5, -12.25) for index in range(12)}
     long = replace(PAIR, tables={"Wide": {"name": ("a", "b"), **wide}}, estimand="word " * 40)
-    lines = summary(long).as_text().split("\n\nVerdict")[0].splitlines()
+    lines = long.summary().as_text().split("\n\nVerdict")[0].splitlines()
     assert len({len(line) for line in lines}) == 1
 
 
 def test_html_and_latex_escape_what_they_would_misread() -> None:
     result = replace(PAIR, settings={"learner": "<lambda>", "other": "my_rule & 50%"})
-    page, paper = summary(result).as_html(), summary(result).as_latex()
+    page, paper = result.summary().as_html(), result.summary().as_latex()
     assert "&lt;lambda&gt;" in page
     assert "<lambda>" not in page
     assert r"my\_rule \& 50\%" in paper
@@ -275,7 +274,7 @@ def test_html_and_latex_escape_what_they_would_misread() -> None:
 
 
 def test_markdown_has_verdict_tables_and_settings() -> None:
-    lines = summary(PAIR).as_markdown().splitlines()
+    lines = PAIR.summary().as_markdown().splitlines()
     assert lines[2].startswith("**No evidence at the 5% level that the two learners differ:")
     assert lines[4:8] == [
         "|  | first - second | Monte-Carlo s.e. |",
@@ -291,11 +290,11 @@ def test_markdown_has_verdict_tables_and_settings() -> None:
 
 def test_summary_is_a_statsmodels_summary() -> None:
     assert isinstance(PAIR.summary(), Summary)
-    assert str(PAIR.summary()) == summary(PAIR).as_text()
-    assert summary(PAIR).as_csv().splitlines()[1].startswith("Estimand:")
+    assert str(PAIR.summary()) == PAIR.summary().as_text()
+    assert PAIR.summary().as_csv().splitlines()[1].startswith("Estimand:")
 
 
-@pytest.mark.parametrize("function", [summary, verdict])
+@pytest.mark.parametrize("function", [type(PAIR).summary, verdict])
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, np.nan])
 def test_alpha_outside_its_range(function, alpha: float) -> None:
     with pytest.raises(ValueError) as error:

@@ -49,9 +49,9 @@ class Comparison(ComparisonFields):
     """
 
     def __str__(self) -> str:
-        from ucvtest.comparison.summary import text
+        from ucvtest.comparison.summary import tables
 
-        return text(self)
+        return tables(self).as_text()
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
@@ -73,9 +73,10 @@ class Comparison(ComparisonFields):
         with_verdict : bool
             Whether the verdict stands below the tables.
         """
-        from ucvtest.comparison.summary import summary
+        from ucvtest.comparison.summary import tables
+        from ucvtest.results.summary_tables import MarkdownSummary
 
-        return summary(self, alpha, with_verdict=with_verdict)
+        return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict))
 
     def plot(
         self,

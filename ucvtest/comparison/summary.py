@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from string import ascii_uppercase
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,10 +28,7 @@ from ucvtest.results.text_tables import (
 from ucvtest.results.wording import direction, is_below, percent, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
 
-if TYPE_CHECKING:
-    from ucvtest.results.summary_tables import MarkdownSummary
-
-__all__ = ["label_of", "pair_text", "summary", "text", "verdict"]
+__all__ = ["label_of", "pair_text", "tables", "verdict"]
 
 NAME_LENGTH = 14
 """Characters of a learner's name in tables of pairs."""
@@ -230,24 +226,11 @@ def _listed(comparison: ComparisonFields) -> str:
     return ", ".join(f"({number}) {name}" for number, name in enumerate(names, start=1))
 
 
-def summary(
+def tables(
     comparison: ComparisonFields, alpha: float = 0.05, *, with_verdict: bool = True
-) -> "MarkdownSummary":
-    """Summary tables of a comparison; `alpha` is also the level of the verdict."""
-    # Statsmodels imports pandas: text alone does without both.
-    from ucvtest.results.summary_tables import MarkdownSummary
-
+) -> Tables:
+    """Tables of a comparison; `alpha` is also the level of the verdict."""
     check_switch("with_verdict", with_verdict)
-    tables = _tables(comparison, alpha, with_verdict=with_verdict)
-    return MarkdownSummary(tables, partial(_markdown, comparison, alpha))
-
-
-def text(comparison: ComparisonFields, alpha: float = 0.05) -> str:
-    """The summary as text."""
-    return _tables(comparison, alpha, with_verdict=True).as_text()
-
-
-def _tables(comparison: ComparisonFields, alpha: float, *, with_verdict: bool) -> Tables:
     check_alpha(alpha)
     grids = [
         Grid(wrapped_rows(_statements(comparison)), aligns="l", title=_title(comparison)),
@@ -255,7 +238,7 @@ def _tables(comparison: ComparisonFields, alpha: float, *, with_verdict: bool) -
         *_main_grids(comparison, alpha),
     ]
     closing = partial(_closing_lines, comparison, alpha, with_verdict=with_verdict)
-    return Tables(grids, closing)
+    return Tables(grids, closing, partial(_markdown, comparison, alpha))
 
 
 def _markdown(comparison: ComparisonFields, alpha: float) -> str:

@@ -39,7 +39,9 @@ class Curve(CurveFields):
         )
 
     def __str__(self) -> str:
-        return str(self.summary().as_text())
+        from ucvtest.curves.wording import tables
+
+        return tables(self).as_text()
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
@@ -69,9 +71,10 @@ class Curve(CurveFields):
 
     def summary(self) -> "GridSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``."""
-        from ucvtest.curves.wording import summary
+        from ucvtest.curves.wording import tables
+        from ucvtest.results.summary_tables import GridSummary
 
-        return summary(self)
+        return GridSummary(tables(self))
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import numpy as np
 
 from ucvtest.curves.band import Band
 from ucvtest.curves.fields import DIFFERENCE, CurveFields
-from ucvtest.results.summary_tables import GridSummary
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
@@ -17,7 +16,7 @@ from ucvtest.results.text_tables import (
 )
 from ucvtest.results.wording import percent
 
-__all__ = ["TITLES", "summary", "verdict"]
+__all__ = ["TITLES", "tables", "verdict"]
 
 TITLES = {
     "roc": "ROC curve",
@@ -57,7 +56,7 @@ def verdict(curve: CurveFields) -> str:
     return f"At the {percent(curve.alpha)} level, over all thresholds: {'; '.join(findings)}."
 
 
-def summary(curve: CurveFields) -> GridSummary:
+def tables(curve: CurveFields) -> Tables:
     """Tables of the estimand, and of some points of each band."""
     settings, title = curve.settings, TITLES[curve.kind]
     fact_rows = [
@@ -75,9 +74,7 @@ def summary(curve: CurveFields) -> GridSummary:
         Grid(in_two_columns(fact_rows), aligns="rlr"),
         *(_points(band, settings["x"]) for band in curve.bands),
     ]
-    grid_summary = GridSummary()
-    grid_summary.fill(Tables(grids, partial(_closing, curve)))
-    return grid_summary
+    return Tables(grids, partial(_closing, curve))
 
 
 def _points(band: Band, x_name: str) -> Grid:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ucvtest.planning.wording import PlanSummary
+    from ucvtest.results.summary_tables import MarkdownSummary
 
 __all__ = ["SamplePlan"]
 
@@ -57,7 +57,9 @@ class SamplePlan(PlanFields):
         )
 
     def __str__(self) -> str:
-        return str(self.summary().as_text())
+        from ucvtest.planning.wording import tables
+
+        return tables(self).as_text()
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
@@ -100,11 +102,12 @@ class SamplePlan(PlanFields):
 
         return verdict(self)
 
-    def summary(self, *, with_verdict: bool = True) -> "PlanSummary":
+    def summary(self, *, with_verdict: bool = True) -> "MarkdownSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
-        from ucvtest.planning.wording import summary
+        from ucvtest.planning.wording import tables
+        from ucvtest.results.summary_tables import MarkdownSummary
 
-        return summary(self, with_verdict=with_verdict)
+        return MarkdownSummary(tables(self, with_verdict=with_verdict))
 
     @property
     def plot_kinds(self) -> tuple[str, ...]:

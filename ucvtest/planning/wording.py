@@ -6,7 +6,6 @@ from typing import Any
 from ucvtest.common.checks import check_switch
 from ucvtest.metrics.named import kind_in_words, named_smooth_metric
 from ucvtest.planning.fields import PlanFields
-from ucvtest.results.summary_tables import GridSummary
 from ucvtest.results.text_tables import (
     Grid,
     Tables,
@@ -19,7 +18,7 @@ from ucvtest.results.text_tables import (
 )
 from ucvtest.results.wording import percent
 
-__all__ = ["PlanSummary", "goal_in_words", "summary", "verdict"]
+__all__ = ["goal_in_words", "tables", "verdict"]
 
 PLANNED_COLUMNS = (
     "n",
@@ -74,36 +73,28 @@ def _at_least(plan: PlanFields, goal_text: str) -> str:
     )
 
 
-def summary(plan: PlanFields, *, with_verdict: bool = True) -> "PlanSummary":
+def tables(plan: PlanFields, *, with_verdict: bool = True) -> Tables:
     """Tables of the question and of the predictions."""
-    return PlanSummary(plan, with_verdict=with_verdict)
+    check_switch("with_verdict", with_verdict)
+    statement_grid = Grid(wrapped_rows(_statements(plan)), aligns="l", title=TITLE)
+    fact_grid = Grid(in_two_columns(_fact_rows(plan)), aligns="rlr")
+    closing = partial(_closing, plan, with_verdict=with_verdict)
+    grids = [statement_grid, fact_grid, _predictions(plan)]
+    return Tables(grids, closing, partial(_markdown, plan))
 
 
-class PlanSummary(GridSummary):
-    """A statsmodels Summary of a `SamplePlan`: `summary` makes it."""
-
-    def __init__(self, plan: PlanFields, *, with_verdict: bool = True) -> None:
-        super().__init__()
-        check_switch("with_verdict", with_verdict)
-        self._plan = plan
-        statement_grid = Grid(wrapped_rows(_statements(plan)), aligns="l", title=TITLE)
-        fact_grid = Grid(in_two_columns(_fact_rows(plan)), aligns="rlr")
-        closing = partial(_closing, plan, with_verdict=with_verdict)
-        self.fill(Tables([statement_grid, fact_grid, _predictions(plan)], closing))
-
-    def as_markdown(self) -> str:
-        """Verdict, tables and notes as Markdown."""
-        plan, grid = self._plan, _predictions(self._plan)
-        fact_rows = [list(pair) for pair in (*_statements(plan), *_fact_rows(plan))]
-        notes = "\n".join(f"- {escape_markdown(note)}" for note in plan.notes)
-        sections = [
-            f"## {TITLE}",
-            f"**{escape_markdown(verdict(plan))}**",
-            grid.markdown(),
-            Grid(fact_rows[1:], fact_rows[0], aligns="l").markdown(),
-            f"### Notes\n\n{notes}",
-        ]
-        return "\n\n".join(sections) + "\n"
+def _markdown(plan: PlanFields) -> str:
+    """Verdict, tables and notes as Markdown."""
+    fact_rows = [list(pair) for pair in (*_statements(plan), *_fact_rows(plan))]
+    notes = "\n".join(f"- {escape_markdown(note)}" for note in plan.notes)
+    sections = [
+        f"## {TITLE}",
+        f"**{escape_markdown(verdict(plan))}**",
+        _predictions(plan).markdown(),
+        Grid(fact_rows[1:], fact_rows[0], aligns="l").markdown(),
+        f"### Notes\n\n{notes}",
+    ]
+    return "\n\n".join(sections) + "\n"
 
 
 def _statements(plan: PlanFields) -> list[tuple[str, str]]:

@@ -87,9 +87,7 @@ class _MarginResult(Saved):
         from ucvtest.results.summary_tables import GridSummary
 
         check_switch("with_verdict", with_verdict)
-        grid_summary = GridSummary()
-        grid_summary.fill(self._tables(with_verdict=with_verdict))
-        return grid_summary
+        return GridSummary(self._tables(with_verdict=with_verdict))
 
     def _tables(self, *, with_verdict: bool) -> "Tables":
         from ucvtest.results.text_tables import Grid, Tables, hanging, wrapped_rows

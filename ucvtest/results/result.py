@@ -101,9 +101,9 @@ class TestResult(ResultFields):
     __test__ = False
 
     def __str__(self) -> str:
-        from ucvtest.results.summary import text
+        from ucvtest.results.summary import tables
 
-        return text(self)
+        return tables(self).as_text()
 
     @property
     def verdict(self) -> str:
@@ -240,9 +240,10 @@ class TestResult(ResultFields):
         with_verdict : bool
             Whether the verdict stands below the tables.
         """
-        from ucvtest.results.summary import summary
+        from ucvtest.results.summary import tables
+        from ucvtest.results.summary_tables import MarkdownSummary
 
-        return summary(self, alpha, with_verdict=with_verdict)
+        return MarkdownSummary(tables(self, alpha, with_verdict=with_verdict))
 
     def plot(
         self, ax: "Axes | None" = None, alpha: float = 0.05, *, kind: str | None = None

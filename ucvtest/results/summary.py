@@ -12,7 +12,7 @@ p-value, and no standard error or interval to show.
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ucvtest.common.checks import check_switch
 from ucvtest.metrics.named import kind_in_words
@@ -37,10 +37,7 @@ from ucvtest.results.wording import (
 )
 from ucvtest.stats.changed_units import ChangedUnits
 
-if TYPE_CHECKING:
-    from ucvtest.results.summary_tables import MarkdownSummary
-
-__all__ = ["summary", "text"]
+__all__ = ["tables"]
 
 # How columns of further tables are headed.
 HEADINGS = {
@@ -56,32 +53,18 @@ SYMBOLS = {"t": "t", "normal": "z"}
 """Of studentised statistics, by their reference distribution."""
 
 
-def summary(
-    result: ResultFields, alpha: float = 0.05, *, with_verdict: bool = True
-) -> "MarkdownSummary":
-    """Summary tables of a result, without the verdict where it has been said before."""
-    # Statsmodels imports pandas: text alone does without both.
-    from ucvtest.results.summary_tables import MarkdownSummary
-
+def tables(result: ResultFields, alpha: float = 0.05, *, with_verdict: bool = True) -> Tables:
+    """Tables of a result, without the verdict where it has been said before."""
     check_alpha(alpha)
     check_switch("with_verdict", with_verdict)
-    tables = _tables(result, alpha, with_verdict=with_verdict)
-    return MarkdownSummary(tables, partial(_markdown, result, alpha))
-
-
-def text(result: ResultFields, alpha: float = 0.05) -> str:
-    """The summary as text."""
-    return _tables(result, alpha, with_verdict=True).as_text()
-
-
-def _tables(result: ResultFields, alpha: float, *, with_verdict: bool) -> Tables:
     grids = [
         Grid(wrapped_rows(_statements(result)), aligns="l", title=result.method),
         Grid(in_two_columns(_fact_rows(result)), aligns="rlr"),
         _main_grid(result, alpha),
         *_further_grids(result),
     ]
-    return Tables(grids, partial(_closing_text, result, alpha, with_verdict=with_verdict))
+    closing = partial(_closing_text, result, alpha, with_verdict=with_verdict)
+    return Tables(grids, closing, partial(_markdown, result, alpha))
 
 
 def _markdown(result: ResultFields, alpha: float) -> str:

@@ -40,8 +40,10 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
     do its tables, and keeps the titles of all tables in LaTeX.
     """
 
-    def fill(self, tables: Tables) -> None:
-        """Make all tables as wide as the widest, with the lines below them."""
+    def __init__(self, tables: Tables) -> None:
+        super().__init__()
+        self._markdown = tables.markdown
+        # All are as wide as the widest.
         width = tables.width
         self.tables = [_table(grid, width) for grid in tables.grids]
         self.add_extra_txt(tables.lines_below(width))
@@ -76,13 +78,9 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
 class MarkdownSummary(GridSummary):
     """The same, also as Markdown."""
 
-    def __init__(self, tables: Tables, markdown: Callable[[], str]) -> None:
-        super().__init__()
-        self._markdown = markdown
-        self.fill(tables)
-
     def as_markdown(self) -> str:
         """Verdict, tables and notes as Markdown."""
+        assert self._markdown is not None
         return self._markdown()
 
 

@@ -91,10 +91,14 @@ def _line(cells: Iterable[str], widths: Iterable[int], aligns: Iterable[str]) ->
 
 @dataclass(frozen=True)
 class Tables:
-    """Tables below each other, and the lines below them for their common width."""
+    """Tables below each other, and the lines below them for their common width.
+
+    `markdown` is another form of the same; None where there is none.
+    """
 
     grids: Sequence[Grid]
     lines_below: Callable[[int], list[str]]
+    markdown: Callable[[], str] | None = None
 
     @property
     def width(self) -> int:

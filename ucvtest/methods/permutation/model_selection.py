@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ucvtest.methods.permutation.selection_summary import SelectionSummary
+    from ucvtest.results.summary_tables import MarkdownSummary
 
 __all__ = ["ModelSelection", "select_model"]
 
@@ -108,14 +108,16 @@ class ModelSelection(Saved):
         chosen_name = self.names[self.choices[self.criterion]]
         return f"Chosen by {NAMES.get(self.criterion, self.criterion)}: {chosen_name}"
 
-    def summary(self) -> "SelectionSummary":
+    def summary(self) -> "MarkdownSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
-        from ucvtest.methods.permutation.selection_summary import SelectionSummary
+        from ucvtest.methods.permutation.selection_summary import tables
+        from ucvtest.results.summary_tables import MarkdownSummary
 
         columns = {"complexity": self.complexity, **self.columns}
         if self.settings["complexity"] == BY_NUMBER:
             del columns["complexity"], columns["degrees"]
-        return SelectionSummary(self.verdict, self.names, columns, self.choices, self.notes)
+        selection_tables = tables(self.verdict, self.names, columns, self.choices, self.notes)
+        return MarkdownSummary(selection_tables)
 
     @property
     def notes(self) -> tuple[str, ...]:
