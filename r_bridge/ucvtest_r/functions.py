@@ -402,7 +402,7 @@ def summary(*, json: Any, conf_level: Any) -> Any:
     else:
         restored = _in_r_words(restored)
     if conf_level[0] == 0.95:
-        # The same, without what other forms than text need to be imported.
+        # The same text, without an import of statsmodels.
         return to_r(str(restored))
     return to_r(restored.summary(alpha=1 - conf_level[0]).as_text())
 

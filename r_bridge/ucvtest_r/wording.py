@@ -38,7 +38,7 @@ R_CONSTRUCTORS = {
 
 
 class _Names(Mapping[str, str]):
-    """Names in R by those in Python; tests say theirs themselves, and are imported for that."""
+    """Names in R by names in Python. A test class declares its own, and is imported when asked."""
 
     def __init__(self) -> None:
         self._tests = tuple(name for name in uv.__all__ if name.endswith("Test"))

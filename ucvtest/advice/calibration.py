@@ -133,7 +133,7 @@ def calibration_cells(procedures: frozenset[str]) -> tuple[Cell, ...]:
     losses = {name: about["loss"] for name, about in calibration_settings()["problems"].items()}
     table = resources.files("ucvtest.advice").joinpath("calibration.csv").read_text()
     header, *lines = table.splitlines()
-    # Most rows are about other procedures: they need not be read to their end.
+    # Most rows are about other procedures, and are not parsed.
     marks = [f",{name}," for name in procedures]
     lines = [line for line in lines if any(mark in line for mark in marks)]
     (names,), rows = csv.reader([header]), csv.reader(lines)

@@ -20,12 +20,12 @@ def homes_of_names(init_file: str) -> dict[str, str]:
 
 
 def attribute_of(package: str, homes: dict[str, str], name: str) -> Any:
-    """What a package has by this name.
+    """The attribute of a package with this name, imported at the first request.
 
     Raises
     ------
     AttributeError
-        If it has nothing.
+        If there is none.
     """
     home = homes.get(name)
     if home is None:

@@ -16,7 +16,7 @@ _idle: dict[int, list[ThreadPoolExecutor]] = {}
 
 @contextmanager
 def kept_thread() -> Iterator[ThreadPoolExecutor]:
-    """An executor with one thread, used by nobody else until the context ends and its tasks too.
+    """An executor with one thread, for this context alone; leaving it waits for its tasks.
 
     The C library's allocator has an area of memory for each thread. The area grows with the arrays
     of the thread, and is not given back when the thread ends. With a new thread for every call, the

@@ -352,7 +352,8 @@ class Plan:
 
     def _recommended(self, questions: Questions) -> Any:
         """The test that is run where none is named."""
-        # Imports the tests that it may recommend, and JAX with them; losses that exist need none.
+        # It imports the tests that it may recommend, and with them JAX, which existing losses do
+        # not need.
         from ucvtest.comparison.default import bounded, recommended
 
         request = self.request

@@ -93,7 +93,7 @@ def _line(cells: Iterable[str], widths: Iterable[int], aligns: Iterable[str]) ->
 class Tables:
     """Tables below each other, and the lines below them for their common width.
 
-    `markdown` is another form of the same; None where there is none.
+    `markdown` makes the same in Markdown; None if there is no such form.
     """
 
     grids: Sequence[Grid]

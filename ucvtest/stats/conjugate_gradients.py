@@ -1,7 +1,7 @@
 """Conjugate gradients for systems of equations that are well conditioned.
 
-SciPy has them too, in a room of sparse matrices whose import takes a tenth of a second: longer than
-all systems of a first test. The steps are the same, to the last digit.
+SciPy has them too, in its module for sparse matrices. Importing that takes a tenth of a second,
+longer than all systems of a first test. The steps are the same, to the last digit.
 """
 
 import numpy as np

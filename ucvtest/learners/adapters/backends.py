@@ -1,6 +1,6 @@
-"""Jitted learners in the place of scikit-learn estimators: whether there is one.
+"""Which learner does the fits: the one given, or a jitted one in the place of an estimator.
 
-See `translation` for how it is made, which is imported for estimators only.
+The latter is made by `translation`, which is imported for estimators only.
 """
 
 from typing import Literal

@@ -576,7 +576,7 @@ class UStatisticTest(HypothesisTest):
         cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]
     ) -> "JointRun":
         """Tests of each of several learners, by name, and of pairs of them, from the same fits."""
-        # Only several learners need it, and all kinds of paths with it.
+        # Only simultaneous intervals need it, and it imports the paths of all kinds of losses.
         from ucvtest.methods.ustatistic.simultaneous import JointRun
 
         return JointRun.of(tests, names, options)
