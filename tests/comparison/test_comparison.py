@@ -358,6 +358,8 @@ def test_holm_step_by_step():
         largest = max(largest, min(1.0, (4 - step) * values[place]))
         expected[place] = largest
     np.testing.assert_allclose(_adjusted(values, "holm"), expected)
+    # Three times 0.5 is more than a probability; ties count alike.
+    np.testing.assert_allclose(_adjusted(np.array([0.5, 0.9, 0.5]), "holm"), 1.0)
 
 
 def test_no_pvalue_stays_none_and_counts():

@@ -65,6 +65,16 @@ def test_each_result_is_that_of_the_metric_alone(several):
         assert test.fit(rng=0).estimate == alone.estimate
 
 
+def test_each_result_has_the_notes_on_the_rows(rng):
+    patients = np.repeat(np.arange(30), 2)
+    measured = rng.normal(size=(30, 2))[patients]
+    with pytest.warns(uv.UcvtestWarning, match="30 pairs of identical rows"):
+        found = uv.compare(measured, patients % 2, learners(), WALD, metric=THREE, rng=0)
+    assert len(found.results) == 3
+    for result in found.results.values():
+        assert sum("30 pairs of identical rows" in note for note in result.notes) == 1
+
+
 def test_estimates_are_those_of_scikit_learn(several):
     _, found = several
     losses = uv.evaluate(learners(), X, Y, design=10, metric="mcc", rng=0)

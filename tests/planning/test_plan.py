@@ -183,6 +183,7 @@ def test_plans_survive_and_are_drawn(plan, tmp_path):
     text = " ".join(plan.summary().as_text().split())
     assert plan.verdict in text
     assert plan.verdict in str(plan._repr_html_())
+    assert plan.summary().as_markdown().startswith("## How many observations\n\n**")
     with pytest.raises(ValueError, match="kind='curves' is unknown: this plan has power, width"):
         plan.plot(kind="curves")
 
