@@ -61,6 +61,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult, was_interrupted
+from ucvtest.results.serialising import replaced
 from ucvtest.results.simultaneous import JointEstimates, JointStatistics
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
@@ -285,7 +286,7 @@ def compare(
                 finished_results, f"{len(finished_results)} results by test and pair"
             ) from interruption
     results_by_key = {
-        key: replace(result, notes=(*result.notes, *notes)) if notes else result
+        key: replaced(result, notes=(*result.notes, *notes)) if notes else result
         for run in runs
         for key, result in run.results_by_key.items()
     }
@@ -520,7 +521,7 @@ class _Run:
                     (label, *pair): (source, direction) for pair, direction in directions.items()
                 }
             for pair, result in results.items():
-                yield (label, pair), replace(result, notes=(*result.notes, *notes[pair]))
+                yield (label, pair), replaced(result, notes=(*result.notes, *notes[pair]))
 
     def _losses(self, shared: SharedDesign) -> Losses:
         """All learners on one design."""
@@ -563,7 +564,7 @@ class _Run:
         self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
         for pair in self.plan.request.pairs:
             notes = (*results[pair].notes, *_data_notes(all_learners.problem, pair))
-            changed = replace(results[pair], notes=notes, elapsed=time.perf_counter() - started)
+            changed = replaced(results[pair], notes=notes, elapsed=time.perf_counter() - started)
             yield (label, pair), changed
 
     def _of_own_sets(self, planned: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
@@ -580,7 +581,7 @@ class _Run:
             of_pairs[pair] = result.n_fits
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))
-            yield (label, pair), replace(result, settings={**result.settings, **names})
+            yield (label, pair), replaced(result, settings={**result.settings, **names})
         default, n_fits = self.plan.default, sum(of_pairs.values())
         shared = default is not None and default.shared
         if shared:

@@ -48,6 +48,7 @@ from ucvtest.results.columns import PairNumbers
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
+from ucvtest.results.serialising import replaced
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
@@ -623,7 +624,7 @@ class HypothesisTest(ABC):
         rises = loss_difference is not None and loss_difference.losses.greater_is_better
         if question.limited or result.rule is not None:
             result = question.reported(result)
-        result = replace(
+        result = replaced(
             result,
             notes=(*result.notes, *question.row_notes),
             better="higher" if rises else result.better,

@@ -10,7 +10,17 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
@@ -20,7 +30,7 @@ from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import TYPES, rule_to_dict
 
-__all__ = ["Saved", "freeze", "from_plain", "reading", "to_plain"]
+__all__ = ["Saved", "freeze", "from_plain", "reading", "replaced", "to_plain"]
 
 
 class Saved(ByValue):
@@ -90,6 +100,20 @@ class Saved(ByValue):
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         """The fields from their plain form."""
         return {attribute.name: from_plain(data[attribute.name]) for attribute in fields(cls)}  # type: ignore[arg-type]
+
+
+AnySaved = TypeVar("AnySaved", bound=Saved)
+
+
+def replaced(saved: AnySaved, **changes: Any) -> AnySaved:
+    """The same with other values of some fields; only these have to be frozen."""
+    other = object.__new__(type(saved))
+    for attribute in fields(saved):  # type: ignore[arg-type]
+        name = attribute.name
+        value = freeze(changes.pop(name)) if name in changes else getattr(saved, name)
+        object.__setattr__(other, name, value)
+    assert not changes, f"no fields: {', '.join(changes)}"
+    return other
 
 
 @contextmanager

@@ -79,11 +79,11 @@ def _sums_over_sets(
 
 
 def _loss_sums(
-    differences: np.ndarray, learning: np.ndarray, weight: np.ndarray
+    differences: np.ndarray, learning: np.ndarray, weight: np.ndarray, n_tested: int
 ) -> dict[str, np.ndarray]:
-    """The same sums of losses, of sets (R, n) that are counted already."""
+    """The same sums of losses, of sets (R, n) that are counted already, and test `n_tested`."""
     values = np.where(learning, 0.0, differences)
-    mean_loss = weight * values.sum(axis=1) / (~learning).sum(axis=1)
+    mean_loss = weight * values.sum(axis=1) / n_tested
     # Without BLAS, whose threads would go on spinning for a while.
     return {
         "mean_loss": mean_loss.sum(),
@@ -161,6 +161,7 @@ class AdditiveFit:
     """Running sums for the additive approximation A."""
 
     n_obs: int
+    learn_size: int
     sets: CountedSets | None = None
     sums: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -194,7 +195,8 @@ class AdditiveFit:
         else:
             size = learning.shape[-1]
             sums = _loss_sums(
-                differences.reshape(-1, size), learning.reshape(-1, size), weight.ravel()
+                *(differences.reshape(-1, size), learning.reshape(-1, size)),
+                *(weight.ravel(), self.n_obs - self.learn_size),
             )
         return without_padding(sums, self.n_obs, BY_OBSERVATION)
 
@@ -203,9 +205,9 @@ class AdditiveFit:
         """Learning sets so far."""
         return 0.0 if self.sets is None else self.sets.count
 
-    def solve(self, g: int) -> tuple[float, np.ndarray, np.ndarray]:
+    def solve(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Centre c, learning effects a and test effects d; zeros before any draws."""
-        n, sets = self.n_obs, self.sets
+        n, g, sets = self.n_obs, self.learn_size, self.sets
         if sets is None:
             return 0.0, np.zeros(n), np.zeros(n)
         mean_loss = float(self.sums["mean_loss"])
@@ -239,7 +241,7 @@ class CrossedFits:
         n_in_half = one_half(n_groups)
         self.halves = (slice(0, n_in_half), slice(n_in_half, n_groups))
         self._crossed = n_in_half < n_groups
-        self._fits = (AdditiveFit(n_obs), AdditiveFit(n_obs))
+        self._fits = (AdditiveFit(n_obs, learn_size), AdditiveFit(n_obs, learn_size))
         self._settled: Fits | None = None
 
     def updated(self, dealt: Dealt, *, unit: float | None) -> Fits:
@@ -259,7 +261,7 @@ class CrossedFits:
 
     def _solved(self, unit: float | None) -> Fits:
         g = self._learn_size
-        solved = [fit.solve(g) for fit in reversed(self._fits)]
+        solved = [fit.solve() for fit in reversed(self._fits)]
         centre, a, d = (np.array(fit_part) for fit_part in zip(*solved, strict=True))
         fits = (centre, a, d)
         if unit == 1:

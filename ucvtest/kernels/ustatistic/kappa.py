@@ -17,7 +17,7 @@ class OverlapFit:
     def __init__(self, n_obs: int, learn_size: int, n_draws: int) -> None:
         self.n_obs, self.learn_size = n_obs, learn_size
         self.n_groups = number_of_groups(n_obs, n_draws)
-        self._fit = AdditiveFit(n_obs)
+        self._fit = AdditiveFit(n_obs, learn_size)
 
     def add(self, draws: Draws) -> None:
         """Add draws to the fit; they must not be added to the sums."""
@@ -25,7 +25,7 @@ class OverlapFit:
 
     def sums(self, c_values: Iterable[int]) -> "OverlapSums":
         """Start the sums over pairs that some kappa_c need."""
-        centre, a, d = self._fit.solve(self.learn_size)
+        centre, a, d = self._fit.solve()
         shape = (self.n_groups, self.n_obs)
         additive = (
             np.full(self.n_groups, centre),

@@ -167,11 +167,11 @@ def tested_per_learnt(design: Design) -> tuple[float, tuple[str, ...]]:
     """
     ratio = float(design.testing.sum() / design.learning.sum())
     notes: tuple[str, ...] = ()
-    sizes = design.test_sizes
-    if sizes[-1] - sizes[0] >= 2:
+    sizes = design.testing.sum(axis=1)
+    if sizes.max() - sizes.min() >= 2:
         notes += (
-            f"The test sets have {sizes[0]} to {sizes[-1]} observations; each counts the same, and "
-            "rho is that of their mean size.",
+            f"The test sets have {sizes.min()} to {sizes.max()} observations; each counts the "
+            "same, and rho is that of their mean size.",
         )
     # 10-fold cross-validation tests a tenth of the sample, rounded up.
     tenth = ceil(design.n_obs / 10)
