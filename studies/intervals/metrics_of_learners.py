@@ -1,0 +1,230 @@
+"""Do intervals for F1, MCC, R2 and their like of learners contain the true value?
+
+The U-statistic test on the problems of the calibration study whose learners are quick: populations
+with true values, on which no choice about metrics rests. Learning sets have n/2 - 1 observations.
+From 20 fits of each learner, and from 2000, which are the fits that several metrics share by
+default; of the first learner, and of the difference of both. A true value is that of the parts
+expected over learning sets and new observations, from blocks of the population; its standard error
+is that of the jackknife over blocks. Both kinds of rows are kept as they come, and the script goes
+on where it was stopped. Several processes can share the samples:
+
+    python studies/intervals/metrics_of_learners.py --part 0 2 --seconds 1200
+    python studies/intervals/metrics_of_learners.py --part 1 2 --seconds 1200
+    python studies/intervals/metrics_of_learners.py --table
+    python studies/intervals/metrics_of_learners.py --quick
+"""
+
+import argparse
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import ucvtest as uv
+from studies.calibration.problems import Problem, problems
+from studies.resuming import add_rows
+from ucvtest.losses.linearised import parts_where_tested
+
+METRICS = {"classes": ("f1", "mcc", "balanced_accuracy"), "numbers": ("r2", "rmse")}
+SIZES = (40, 60, 100, 200)
+PAIRS = {20: 10, 2000: 1000}
+"""Fits of each learner, and pairs of learning sets."""
+MANY_FEATURES = 100
+LEAST_IN_CLASS = 2
+N_BLOCKS, BLOCK, SETS_OF_BLOCK = 20, 1500, 40
+"""Blocks of the population, observations in each, and learning sets there, for true values."""
+
+CELL = ("problem", "n")
+TRUTH = (*CELL, "metric", "target", "truth", "truth_se")
+ROW = (*CELL, "number", "metric", "target", "fits", "estimate", "low", "high")
+FOLDER = Path("build/metrics_of_learners")
+TABLE = Path(__file__).with_suffix(".csv")
+IN_SHORT = TABLE.with_stem("metrics_of_learners_in_short")
+
+
+@cache
+def studied() -> dict[str, Problem]:
+    """The problems, by name."""
+    return {
+        problem.name: problem
+        for problem in problems().values()
+        if problem.quick and not problem.benchmark and problem.features.shape[1] < MANY_FEATURES
+    }
+
+
+def cells() -> list[tuple[str, int]]:
+    """Problems, and numbers of observations in a sample."""
+    return [
+        (name, n) for n, (name, problem) in product(SIZES, studied().items()) if n in problem.sizes
+    ]
+
+
+def kind_of(name: str) -> str:
+    """What the learners of a problem predict."""
+    return "numbers" if studied()[name].loss == "squared" else "classes"
+
+
+def truths_of(name: str, n: int) -> Iterator[tuple]:
+    """The true values of a cell, with standard errors."""
+    problem, g = studied()[name], n // 2 - 1
+    rng = np.random.default_rng([1, n, *name.encode()])
+    parts: dict[str, list[list[np.ndarray]]] = {metric: [] for metric in METRICS[kind_of(name)]}
+    for _ in range(N_BLOCKS):
+        size = min(BLOCK, problem.n_population)
+        rows, sets = problem.draw(rng, size), []
+        for _ in range(SETS_OF_BLOCK):
+            order = rng.permutation(size)
+            sets.append((order[:g], order[g:]))
+        losses = _losses(problem, rows, sets, seed=0)
+        for metric, of_blocks in parts.items():
+            about = losses.about(metric)
+            of_blocks.append(parts_where_tested(about).means(about.function_of_means, [0, 1]))
+    for metric, of_blocks in parts.items():
+        value = about_metric(losses, metric)
+        means = np.array(of_blocks)
+        first, other = (value(means[:, k].mean(axis=0)) for k in (0, 1))
+        left_out = np.array(
+            [
+                [value(np.delete(means[:, k], block, axis=0).mean(axis=0)) for k in (0, 1)]
+                for block in range(N_BLOCKS)
+            ]
+        )
+        for target, truth, of_each in (
+            ("one", first, left_out[:, 0]),
+            ("difference", first - other, left_out[:, 0] - left_out[:, 1]),
+        ):
+            se = np.sqrt((N_BLOCKS - 1) * of_each.var())
+            yield name, n, metric, target, f"{truth:.6g}", f"{se:.3g}"
+
+
+def about_metric(losses: uv.Losses, metric: str):
+    """The function of the metric from means of its parts to its value."""
+    function = losses.about(metric).function_of_means
+    return lambda means: function.value_and_gradient(means)[0]
+
+
+def _losses(problem: Problem, rows: np.ndarray, design, *, seed: int) -> uv.Losses:
+    """Predictions of both learners for some of the population."""
+    metric = METRICS[kind_of(problem.name)][0]
+    learners = dict(zip(("first", "other"), problem.fitted, strict=True))
+    X, y = problem.features[rows], problem.response[rows]
+    return uv.evaluate(learners, X, y, design, metric=metric, rng=seed)
+
+
+def rows_of(name: str, n: int, number: int) -> Iterator[tuple]:
+    """Estimates and intervals of a sample; none where a class is missing."""
+    problem, kind = studied()[name], kind_of(name)
+    rows = problem.draw(np.random.default_rng([number, n, *name.encode()]), n)
+    counts = np.unique(problem.response[rows], return_counts=True)[1]
+    usable = kind == "numbers" or (len(counts) == 2 and counts.min() >= LEAST_IN_CLASS)
+    for fits, pairs in PAIRS.items():
+        if usable:
+            design = uv.designs.DisjointSets(n // 2 - 1, pairs, n_sets=1)
+            losses = _losses(problem, rows, design, seed=number)
+        for metric in METRICS[kind]:
+            about = losses.about(metric) if usable else None
+            for target, learners in {"one": ["first"], "difference": ["first", "other"]}.items():
+                numbers = [np.nan] * 3
+                if about is not None:
+                    test = uv.UStatisticTest.from_losses(about, *learners)
+                    found = test.fit(variance="few" if fits == 20 else "auto")
+                    numbers = [found.estimate, *found.conf_int()]
+                texts = (f"{each:.6g}" for each in numbers)
+                yield name, n, number, metric, target, fits, *texts
+
+
+def simulate(folder: Path, part: int, n_parts: int, n_samples: int, seconds: float) -> None:
+    """True values, then samples of all cells in turn, until there are enough or time is up."""
+    mine = cells()[part::n_parts]
+    numbers = range(part, n_samples, n_parts)
+    samples = ((*cell, number) for number, cell in product(numbers, cells()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", uv.UcvtestWarning)
+        add_rows(folder / f"truths-{part}.csv", TRUTH, CELL, mine, truths_of, seconds)
+        add_rows(folder / f"rows-{part}.csv", ROW, ROW[:3], samples, rows_of, seconds)
+
+
+def kept(folder: Path, kind: str) -> pd.DataFrame:
+    """The rows of all parts."""
+    return pd.concat([pd.read_csv(path) for path in sorted(folder.glob(f"{kind}-*.csv"))])
+
+
+def table_of(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
+    """Answers in each cell, how many contain the true value, and their bias, spread and width."""
+    rows = rows.merge(truths, on=[*CELL, "metric", "target"])
+    rows = rows.assign(
+        answered=rows["low"].notna(),
+        covered=(rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"]),
+        error=rows["estimate"] - rows["truth"],
+        width=rows["high"] - rows["low"],
+    )
+    of_cell = rows.groupby(["metric", "target", "fits", *CELL[::-1]], sort=False)
+    table = of_cell.agg(
+        truth=("truth", "first"),
+        truth_se=("truth_se", "first"),
+        samples=("number", "size"),
+        answered=("answered", "sum"),
+        covered=("covered", "sum"),
+        bias=("error", "mean"),
+        sd=("error", "std"),
+        width=("width", "mean"),
+    )
+    return table.reset_index()
+
+
+def in_short(table: pd.DataFrame) -> pd.DataFrame:
+    """Coverage over all problems, with its Monte-Carlo error, of the held-out ones, at worst."""
+    short = []
+    for (metric, target, fits), of_test in table.groupby(["metric", "target", "fits"], sort=False):
+        held = of_test[of_test["problem"].str.startswith(("held", "spikes", "peaking"))]
+        by_problem = of_test.groupby("problem")[["covered", "answered"]].sum()
+        of_each = by_problem["covered"] / by_problem["answered"]
+        by_size = of_test.groupby("n")[["covered", "answered"]].sum()
+        share, answered = _share(of_test), of_test["answered"].sum()
+        row = {"metric": metric, "target": target, "fits": fits}
+        row |= {"samples": of_test["samples"].sum(), "answered": answered}
+        row |= {"coverage": 100 * share, "mc_se": 100 * np.sqrt(share * (1 - share) / answered)}
+        row |= {"held": 100 * _share(held), "worst": 100 * of_each.min()}
+        row |= {"worst_problem": of_each.idxmin()}
+        for n, cell in by_size.iterrows():
+            row[f"n_{n}"] = 100 * cell["covered"] / cell["answered"]
+        short.append(row | {"width": of_test["width"].mean()})
+    found = pd.DataFrame(short)
+    return found.round({name: 3 if name == "width" else 1 for name in found.columns[5:]})
+
+
+def _share(cells_of_test: pd.DataFrame) -> float:
+    answered = cells_of_test["answered"].sum()
+    return float(cells_of_test["covered"].sum() / answered) if answered else np.nan
+
+
+def main() -> None:
+    """Go on with the samples, or write and print the tables."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--rows", type=Path, default=FOLDER, help="the folder of the rows")
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("I", "N"))
+    parser.add_argument("--samples", type=int, default=100, help="of each cell")
+    parser.add_argument("--seconds", type=float, default=1200)
+    parser.add_argument("--table", action="store_true", help="write the tables")
+    parser.add_argument("--quick", action="store_true", help="one sample of one cell")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        found = pd.DataFrame(list(rows_of("weak", 40, 0)), columns=list(ROW))
+        print(found.to_string(index=False))
+        return
+    if not arguments.table:
+        simulate(arguments.rows, *arguments.part, arguments.samples, arguments.seconds)
+        return
+    table = table_of(kept(arguments.rows, "rows"), kept(arguments.rows, "truths"))
+    table.to_csv(TABLE, index=False, float_format="%.3g")
+    short = in_short(table)
+    short.to_csv(IN_SHORT, index=False)
+    print(short.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()
