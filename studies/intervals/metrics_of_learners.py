@@ -35,8 +35,9 @@ PAIRS = {20: 10, 2000: 1000}
 """Fits of each learner, and pairs of learning sets."""
 MANY_FEATURES = 100
 LEAST_IN_CLASS = 2
-N_BLOCKS, BLOCK, SETS_OF_BLOCK = 20, 1500, 40
-"""Blocks of the population, observations in each, and learning sets there, for true values."""
+N_BLOCKS = {"classes": 20, "numbers": 80}
+BLOCK, SETS_OF_BLOCK = 1500, 40
+"""Blocks of the population for true values, observations in each, and learning sets there."""
 
 CELL = ("problem", "n")
 TRUTH = (*CELL, "metric", "target", "truth", "truth_se")
@@ -71,9 +72,11 @@ def kind_of(name: str) -> str:
 def truths_of(name: str, n: int) -> Iterator[tuple]:
     """The true values of a cell, with standard errors."""
     problem, g = studied()[name], n // 2 - 1
-    rng = np.random.default_rng([1, n, *name.encode()])
+    # Samples have their number in front.
+    rng = np.random.default_rng([n, *name.encode()])
+    n_blocks = N_BLOCKS[kind_of(name)]
     parts: dict[str, list[list[np.ndarray]]] = {metric: [] for metric in METRICS[kind_of(name)]}
-    for _ in range(N_BLOCKS):
+    for _ in range(n_blocks):
         size = min(BLOCK, problem.n_population)
         rows, sets = problem.draw(rng, size), []
         for _ in range(SETS_OF_BLOCK):
@@ -90,14 +93,14 @@ def truths_of(name: str, n: int) -> Iterator[tuple]:
         left_out = np.array(
             [
                 [value(np.delete(means[:, k], block, axis=0).mean(axis=0)) for k in (0, 1)]
-                for block in range(N_BLOCKS)
+                for block in range(n_blocks)
             ]
         )
         for target, truth, of_each in (
             ("one", first, left_out[:, 0]),
             ("difference", first - other, left_out[:, 0] - left_out[:, 1]),
         ):
-            se = np.sqrt((N_BLOCKS - 1) * of_each.var())
+            se = np.sqrt((n_blocks - 1) * of_each.var())
             yield name, n, metric, target, f"{truth:.6g}", f"{se:.3g}"
 
 
@@ -148,9 +151,10 @@ def simulate(folder: Path, part: int, n_parts: int, n_samples: int, seconds: flo
         add_rows(folder / f"rows-{part}.csv", ROW, ROW[:3], samples, rows_of, seconds)
 
 
-def kept(folder: Path, kind: str) -> pd.DataFrame:
-    """The rows of all parts."""
-    return pd.concat([pd.read_csv(path) for path in sorted(folder.glob(f"{kind}-*.csv"))])
+def kept(folder: Path, kind: str, keys: tuple[str, ...]) -> pd.DataFrame:
+    """The rows of all parts, those with the same keys once."""
+    rows = pd.concat([pd.read_csv(path) for path in sorted(folder.glob(f"{kind}-*.csv"))])
+    return rows.drop_duplicates(list(keys))
 
 
 def table_of(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
@@ -180,7 +184,7 @@ def in_short(table: pd.DataFrame) -> pd.DataFrame:
     """Coverage over all problems, with its Monte-Carlo error, of the held-out ones, at worst."""
     short = []
     for (metric, target, fits), of_test in table.groupby(["metric", "target", "fits"], sort=False):
-        held = of_test[of_test["problem"].str.startswith(("held", "spikes", "peaking"))]
+        held = of_test[[studied()[name].held_out for name in of_test["problem"]]]
         by_problem = of_test.groupby("problem")[["covered", "answered"]].sum()
         of_each = by_problem["covered"] / by_problem["answered"]
         by_size = of_test.groupby("n")[["covered", "answered"]].sum()
@@ -207,7 +211,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--rows", type=Path, default=FOLDER, help="the folder of the rows")
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("I", "N"))
-    parser.add_argument("--samples", type=int, default=100, help="of each cell")
+    parser.add_argument("--samples", type=int, default=50, help="of each cell")
     parser.add_argument("--seconds", type=float, default=1200)
     parser.add_argument("--table", action="store_true", help="write the tables")
     parser.add_argument("--quick", action="store_true", help="one sample of one cell")
@@ -219,7 +223,9 @@ def main() -> None:
     if not arguments.table:
         simulate(arguments.rows, *arguments.part, arguments.samples, arguments.seconds)
         return
-    table = table_of(kept(arguments.rows, "rows"), kept(arguments.rows, "truths"))
+    rows = kept(arguments.rows, "rows", ROW[:6])
+    truths = kept(arguments.rows, "truths", TRUTH[:4])
+    table = table_of(rows[rows["number"] < arguments.samples], truths)
     table.to_csv(TABLE, index=False, float_format="%.3g")
     short = in_short(table)
     short.to_csv(IN_SHORT, index=False)

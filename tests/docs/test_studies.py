@@ -46,11 +46,14 @@ def test_metrics_in_the_ustatistic_test_are_covered_as_pages_say() -> None:
         )
     )
     of_classes = ["f1", "mcc", "balanced_accuracy"]
+    docstring = " ".join(str(uv.UStatisticTest.__doc__).split())
 
-    def covered(metrics: list[str], target: str) -> list[str]:
+    def covered(metrics: list[str], target: str) -> tuple[list[str], float]:
         rows = cells[cells["metric"].isin(metrics) & (cells["target"] == target)]
         sums = rows.groupby("fits")[["covered", "answered"]].sum()
-        return [f"{share:.1f}" for share in 100 * sums["covered"] / sums["answered"]]
+        of_each = rows.groupby(["metric", "fits", "problem"])[["covered", "answered"]].sum()
+        worst = 100 * (of_each["covered"] / of_each["answered"]).min()
+        return [f"{share:.1f}" for share in 100 * sums["covered"] / sums["answered"]], worst
 
     for words, metrics, target in (
         ("F1, MCC, balanced accuracy of one learner", of_classes, "one"),
@@ -59,11 +62,13 @@ def test_metrics_in_the_ustatistic_test_are_covered_as_pages_say() -> None:
         ("RMSE of one learner", ["rmse"], "one"),
         ("differences of R2 and RMSE", ["r2", "rmse"], "difference"),
     ):
-        few, many = covered(metrics, target)
-        assert f"| {words} | {few} | {many} |" in page
+        (few, many), worst = covered(metrics, target)
+        assert f"| {words} | {few} | {many} | {worst:.1f} |" in page
         assert f"{few}% and {many}%" in method
         if "RMSE" not in words:
-            assert f"{few}% and {many}%" in " ".join(str(uv.UStatisticTest.__doc__).split())
+            assert f"{few}% and {many}%" in docstring
+        if metrics == of_classes:
+            assert f"({worst:.0f}% in the worst problem)" in method or f"({worst:.0f}%)" in method
     for metric, n_problems in (("f1", 32), ("r2", 6)):
         rows = cells[(cells["metric"] == metric) & (cells["target"] == "one")]
         assert rows["problem"].nunique() == n_problems
@@ -72,7 +77,12 @@ def test_metrics_in_the_ustatistic_test_are_covered_as_pages_say() -> None:
     share = f"{r2['covered'].sum() / r2['answered'].sum():.0%} of"
     assert share in limits
     assert share in R2_IS_SHORT
-    # What is promised: classes hold their level in each size, and no problem falls far below.
+    ridge = r2[r2["problem"] == "ridge"]
+    assert f"`ridge`, has {ridge['covered'].sum() / ridge['answered'].sum():.1%}" in page
+    classes_of_one = cells[cells["metric"].isin(of_classes) & (cells["target"] == "one")]
+    too_low = -(classes_of_one["bias"] / classes_of_one["sd"]).mean()
+    assert f"too low: by {too_low:.2f}".replace("0.", ".") in page
+    # Metrics of labels hold their level in each size.
     answers = cells[cells["metric"].isin(of_classes)]
     sums = answers.groupby(["metric", "target", "fits", "n"])[["covered", "answered"]].sum()
     assert (sums["covered"] >= least(1400) * sums["answered"]).all()

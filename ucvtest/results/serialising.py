@@ -106,13 +106,18 @@ AnySaved = TypeVar("AnySaved", bound=Saved)
 
 
 def replaced(saved: AnySaved, **changes: Any) -> AnySaved:
-    """The same with other values of some fields; only these have to be frozen."""
+    """The same with other values of some fields; only these have to be frozen.
+
+    For classes that do nothing else when they are made.
+    """
+    assert type(saved).__post_init__ is Saved.__post_init__
+    names = [attribute.name for attribute in fields(saved)]  # type: ignore[arg-type]
+    if unknown := changes.keys() - set(names):
+        raise TypeError(f"{type(saved).__name__} has no fields {', '.join(sorted(unknown))}")
     other = object.__new__(type(saved))
-    for attribute in fields(saved):  # type: ignore[arg-type]
-        name = attribute.name
-        value = freeze(changes.pop(name)) if name in changes else getattr(saved, name)
+    for name in names:
+        value = freeze(changes[name]) if name in changes else getattr(saved, name)
         object.__setattr__(other, name, value)
-    assert not changes, f"no fields: {', '.join(changes)}"
     return other
 
 

@@ -260,6 +260,10 @@ class TestFits:
                 assert found.better == ("lower" if metric in ("rmse", "wape") else "higher")
         paired = uv.UStatisticTest(X, REAL, "ridge:1", "knn:3", metric="r2").fit(40, rng=0)
         assert paired.diagnostics["interval"] == "wald"
+        skill = uv.UStatisticTest(X, Y, "logistic", metric="brier_skill").fit(40, "few", rng=0)
+        assert skill.diagnostics["interval"] == "log1m"
+        # Studied was R2 alone.
+        assert R2_IS_SHORT not in (*paired.notes, *skill.notes)
 
     def test_scales_are_those_of_the_linear_jackknife(self):
         test = uv.UStatisticTest(X, REAL, "ridge:1", metric="r2")

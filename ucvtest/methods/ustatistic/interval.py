@@ -75,10 +75,11 @@ TWO_RIGHT_TWO_WRONG = (
 """The words for "plus_four" for metrics other than the error rate."""
 
 R2_IS_SHORT = (
-    "This interval can be too short: in simulations with 40 to 200 observations, 95% intervals for "
-    "the R2 of one learner contained the true value in 92% of the samples."
+    "This interval can be too short: in simulations, mostly with skewed or heavy-tailed noise and "
+    "40 to 200 observations, 95% intervals for the R2 of one learner contained the true value in "
+    "92% of the samples."
 )
-"""The note on "log1m" (studies/intervals/metrics_of_learners.py)."""
+"""See studies/intervals/metrics_of_learners.py."""
 
 
 class AddedRows(Protocol):
@@ -261,7 +262,7 @@ class Interval:
                 "interval='hall' trusts the skewness of this sample, and has a lower coverage with "
                 "such a tail."
             )
-        if self.name == "log1m":
+        if self.name == "log1m" and self.metric.name == "r2":
             listed.append(R2_IS_SHORT)
         if self.name == "plus_four" and studentised.variance == 0:
             listed.append(

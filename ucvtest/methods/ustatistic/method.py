@@ -228,11 +228,12 @@ class UStatisticTest(HypothesisTest):
     the RMSE has the roots of the limits of "hall_floor" for the mean square. In simulations of a
     prototype with thousands of fits (ten problems, n = 40 to 200), 95% intervals of nine metrics of
     one learner contained the true value in 95.9% of the samples (89% in the worst problem);
-    "stabilised" for differences of accuracy, F1 and MCC in 98.6% (96%). With this code, F1, MCC and
-    balanced accuracy on 32 other problems, from 20 fits of each learner and from 2000: 95.2% and
-    95.7% of one learner, 96.0% and 97.0% for differences. Intervals for the R2 of one learner are
-    too short (91.6% and 92.3% on 6 problems). If a metric is 0/0, the estimate is NaN and the
-    status says so.
+    "stabilised" for differences of accuracy, F1 and MCC in 98.6% (96%). With this code, on 32
+    other problems, intervals of F1, MCC and balanced accuracy of one learner contained it in 95.3%
+    and 95.7% (from 20 fits of each learner and from 2000; 86% in the worst problem), and intervals
+    for differences in 96.1% and 97.0% (89%). Intervals for the R2 of one learner are too short
+    (91.3% and 92.2% on 6 problems, five of them with skewed or heavy-tailed noise). If a metric is
+    0/0, the estimate is NaN and the status says so.
 
     **Given losses.** `from_losses` accepts the loss of every observation under random splits of one
     size, each learning set tested on all other observations (`uv.designs.RandomSplits`, also
