@@ -177,14 +177,16 @@ def table_of(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
         sd=("error", "std"),
         width=("width", "mean"),
     )
-    return table.reset_index()
+    table = table.reset_index()
+    # Kept in the file, because some problems need data that are not part of the project.
+    return table.assign(held_out=[studied()[name].held_out for name in table["problem"]])
 
 
 def in_short(table: pd.DataFrame) -> pd.DataFrame:
     """Coverage over all problems, with its Monte-Carlo error, of the held-out ones, at worst."""
     short = []
     for (metric, target, fits), of_test in table.groupby(["metric", "target", "fits"], sort=False):
-        held = of_test[[studied()[name].held_out for name in of_test["problem"]]]
+        held = of_test[of_test["held_out"]]
         by_problem = of_test.groupby("problem")[["covered", "answered"]].sum()
         of_each = by_problem["covered"] / by_problem["answered"]
         by_size = of_test.groupby("n")[["covered", "answered"]].sum()
