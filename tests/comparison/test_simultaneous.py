@@ -336,3 +336,38 @@ def test_a_variance_that_draws_do_not_tell_is_the_jackknife_with_their_noise():
     found = _with_floor(UStatisticEstimates(rough, "midpoint", 400, converged=True), 3e-6)
     assert found.estimates.values["midpoint"] == pytest.approx(1e-6 / RELIABLE)
     assert not _with_floor(unknown, 0.0).floored
+
+
+@pytest.mark.parametrize("about", ["clusters", "costs"])
+@pytest.mark.parametrize("given", [False, True])
+def test_results_say_of_rows_and_classes_what_single_ones_say(about, given):
+    rng = np.random.default_rng(0)
+    groups, y = np.repeat(np.arange(24), 2), np.tile([0, 0, 1, 1, 2, 2], 8)
+    X = rng.normal(size=(48, 2)) + y[:, None]
+    loss = np.array([[0, 1, 9], [2, 0, 1], [3, 1, 0.0]]) if about == "costs" else "zero_one"
+    asked = {"loss": loss, "groups": groups if about == "clusters" else None}
+    learners = ["lda", "nearest_centroid", "knn:3"]
+
+    def first_result(correction):
+        if given:
+            design = uv.designs.DisjointSets(6 if about == "clusters" else 15, 40)
+            losses = uv.evaluate(learners, X, y, design, rng=0, **asked)
+            compared = uv.compare_losses(losses, "ustatistic", correction=correction)
+        else:
+            test = uv.TestSpec("ustatistic", fit={"max_fits": 240})
+            compared = uv.compare(X, y, learners, tests=test, rng=0, correction=correction, **asked)
+        return compared.results["ustatistic", *learners[:2]]
+
+    single, joint = first_result("holm"), first_result("simultaneous")
+    assert joint.estimand == single.estimand
+    assert joint.n_obs == single.n_obs
+    assert joint.settings.keys() == single.settings.keys()
+    assert joint.diagnostics.get("n_groups") == single.diagnostics.get("n_groups")
+    words = "independent clusters" if about == "clusters" else "stand for the classes 0, 1, 2"
+    assert [note for note in joint.notes if words in note] == [
+        note for note in single.notes if words in note
+    ]
+    assert any(words in note for note in joint.notes)
+    assert len(joint.notes) == len(set(joint.notes))
+    if given:
+        assert_allclose(joint.estimate, single.estimate)

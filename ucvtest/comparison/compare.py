@@ -563,9 +563,8 @@ class _Run:
         n_sets = n_fits // len(all_learners.learners)
         self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
         for pair in self.plan.request.pairs:
-            notes = (*results[pair].notes, *_data_notes(all_learners.problem, pair))
-            changed = replaced(results[pair], notes=notes, elapsed=time.perf_counter() - started)
-            yield (label, pair), changed
+            elapsed = time.perf_counter() - started
+            yield (label, pair), replaced(results[pair], elapsed=elapsed)
 
     def _of_own_sets(self, planned: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of a test that draws its own learning sets, pair by pair."""

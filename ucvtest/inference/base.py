@@ -55,7 +55,7 @@ from ucvtest.stats.wald import ALTERNATIVES, Alternative
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["HypothesisTest", "refuse_shared_seconds"]
+__all__ = ["HypothesisTest", "finished", "refuse_shared_seconds"]
 
 FOR_FIXED_RULES = (
     "HoldOutTest, McNemarTest (loss='zero_one'), DeLongTest (loss='auc') or DieboldMarianoTest "
@@ -620,21 +620,7 @@ class HypothesisTest(ABC):
         question, started = self.question, time.perf_counter()
         with question.fitting(self, self.method_name, progress) as bar:
             result = self._answer(options, replace(execution, bar=bar))
-        loss_difference = question.observed
-        rises = loss_difference is not None and loss_difference.losses.greater_is_better
-        if question.limited or result.rule is not None:
-            result = question.reported(result)
-        result = replaced(
-            result,
-            notes=(*result.notes, *question.row_notes),
-            better="higher" if rises else result.better,
-            elapsed=time.perf_counter() - started,
-        )
-        if question.positive_class is not None:
-            result = about_positive(result, question)
-        if question.weighted:
-            result = about_weights(result, question.weighted, question.effective_size)
-        return result if question.clusters is None else about_clusters(result, question.clusters)
+        return replaced(finished(question, result), elapsed=time.perf_counter() - started)
 
     @abstractmethod
     def _answer(self, options: Any, execution: Execution) -> TestResult:
@@ -695,6 +681,24 @@ class HypothesisTest(ABC):
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results of tests of each learner, by name, and of pairs, with what joins them."""
         raise NotImplementedError(f"{cls.__name__} knows no joint covariance of learners")
+
+
+def finished(question: Question, result: TestResult) -> TestResult:
+    """A result in the units of its question, and about its rows, classes, weights and clusters."""
+    loss_difference = question.observed
+    rises = loss_difference is not None and loss_difference.losses.greater_is_better
+    if question.limited or result.rule is not None:
+        result = question.reported(result)
+    result = replaced(
+        result,
+        notes=(*result.notes, *question.row_notes),
+        better="higher" if rises else result.better,
+    )
+    if question.positive_class is not None:
+        result = about_positive(result, question)
+    if question.weighted:
+        result = about_weights(result, question.weighted, question.effective_size)
+    return result if question.clusters is None else about_clusters(result, question.clusters)
 
 
 def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:

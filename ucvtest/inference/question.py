@@ -200,12 +200,6 @@ class Question(ABC):
         """Where the losses of the learners come from, row by row of a design."""
 
     @abstractmethod
-    def losses_on(
-        self, draw: Callable[[np.random.Generator], Design], execution: Execution, *, by_rows: bool
-    ) -> LossDifference:
-        """The losses on one design: those that are given, or those of fits on a new draw."""
-
-    @abstractmethod
     def settings(self, test: str) -> dict[str, Any]:
         """What every test needs to be repeated on the same data, or from the same losses."""
 
@@ -380,7 +374,7 @@ class DataQuestion(Question):
     def losses_on(
         self, draw: Callable[[np.random.Generator], Design], execution: Execution, *, by_rows: bool
     ) -> LossDifference:
-        """See `Question`."""
+        """The losses of fits on a new draw of one design."""
         design = draw(execution.generator)
         refuse_seconds(self.problem, design, execution)
         losses = evaluate_problem(self.problem, design, execution, {"rng": execution.seed})
@@ -555,12 +549,6 @@ class LossesQuestion(Question):
         if self.reported_losses is not None and self.reported_losses.losses.predictions is not None:
             return GivenPredictions(self.known, self.reported_losses, self.clusters)
         return PrecomputedLosses(self.known)
-
-    def losses_on(
-        self, draw: Callable[[np.random.Generator], Design], execution: Execution, *, by_rows: bool
-    ) -> LossDifference:
-        """See `Question`."""
-        return self.known
 
     def settings(self, test: str) -> dict[str, Any]:
         """See `Question`."""

@@ -231,7 +231,10 @@ class ResamplingTest(HypothesisTest):
     # --------------------------------------------------------------- from losses to a result
 
     def _answer(self, options: Any, execution: Execution) -> TestResult:
-        observed = self.question.losses_on(self._draw, execution, by_rows=self.by_rows)
+        question, observed = self.question, self.question.observed
+        if observed is None:
+            assert isinstance(question, DataQuestion)
+            observed = question.losses_on(self._draw, execution, by_rows=self.by_rows)
         return self._analysed(observed, options)
 
     @abstractmethod

@@ -589,7 +589,7 @@ class UStatisticTest(HypothesisTest):
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
     ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
-        return cls.joint_run(tests, losses.learners, options).on_losses(losses)
+        return cls.joint_run(tests, losses.learners, options).on_losses()
 
     def kappa_profile(
         self,

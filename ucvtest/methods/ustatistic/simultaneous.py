@@ -7,13 +7,13 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from ucvtest.common.execution import Execution
-from ucvtest.evaluation.kept_predictions import GivenPredictions, source_of
-from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses, SeveralLosses
+from ucvtest.evaluation.kept_predictions import source_of
+from ucvtest.evaluation.loss_source import LossSource, SeveralLosses
 from ucvtest.evaluation.problem import Problem
+from ucvtest.inference.base import finished
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.learners.jitted.regularization_paths import on_paths
-from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.ustatistic import few, simultaneous_losses
 from ucvtest.methods.ustatistic.auc import few as auc_few
 from ucvtest.methods.ustatistic.auc import simultaneous as simultaneous_aucs
@@ -192,9 +192,10 @@ class JointRun:
         ]
         return self._results(sources, execution.generator, execution.seed)
 
-    def on_losses(self, losses: Losses) -> tuple[dict[Any, TestResult], JointEstimates]:
-        """The same from losses that exist."""
-        sources = [_source_of(losses.difference(name)) for name in self.names]
+    def on_losses(self) -> tuple[dict[Any, TestResult], JointEstimates]:
+        """The same from the losses that the tests are about: of clusters, where there are any."""
+        questions = [self.tests[name].question for name in self.names]
+        sources = [question.losses(question.execution()) for question in questions]
         return self._results(sources, np.random.default_rng(0), None)
 
     def _results(
@@ -222,7 +223,8 @@ class JointRun:
         else:
             source, estimates = estimate(sources, generator)
         results = {
-            key: test.question.reported(
+            key: finished(
+                test.question,
                 result_from(
                     test.question,
                     test.learning_sets,
@@ -232,7 +234,7 @@ class JointRun:
                     else estimates.of(test.places, test.options),
                     source.of(test.places),
                     seed,
-                )
+                ),
             )
             for key, test in self.tests.items()
         }
@@ -346,13 +348,6 @@ def _with_default_budget(tests: Mapping[Any, JoinedTest], n_learners: int) -> di
         else joined_test
         for key, joined_test in tests.items()
     }
-
-
-def _source_of(difference: LossDifference) -> LossSource:
-    """The losses of one learner, with predictions where they are kept."""
-    if difference.losses.predictions is not None:
-        return GivenPredictions(difference, difference, None)
-    return PrecomputedLosses(difference)
 
 
 def _joint_sizes(learning_sets: LearningSets) -> Sizes | ClassSizes:
