@@ -61,7 +61,6 @@ from ucvtest.losses.table import Losses
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult, was_interrupted
-from ucvtest.results.serialising import replaced
 from ucvtest.results.simultaneous import JointEstimates, JointStatistics
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
@@ -286,7 +285,7 @@ def compare(
                 finished_results, f"{len(finished_results)} results by test and pair"
             ) from interruption
     results_by_key = {
-        key: replaced(result, notes=(*result.notes, *notes)) if notes else result
+        key: replace(result, notes=(*result.notes, *notes)) if notes else result
         for run in runs
         for key, result in run.results_by_key.items()
     }
@@ -521,7 +520,7 @@ class _Run:
                     (label, *pair): (source, direction) for pair, direction in directions.items()
                 }
             for pair, result in results.items():
-                yield (label, pair), replaced(result, notes=(*result.notes, *notes[pair]))
+                yield (label, pair), replace(result, notes=(*result.notes, *notes[pair]))
 
     def _losses(self, shared: SharedDesign) -> Losses:
         """All learners on one design."""
@@ -564,7 +563,7 @@ class _Run:
         self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
         for pair in self.plan.request.pairs:
             elapsed = time.perf_counter() - started
-            yield (label, pair), replaced(results[pair], elapsed=elapsed)
+            yield (label, pair), replace(results[pair], elapsed=elapsed)
 
     def _of_own_sets(self, planned: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         """Results of a test that draws its own learning sets, pair by pair."""
@@ -580,7 +579,7 @@ class _Run:
             of_pairs[pair] = result.n_fits
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))
-            yield (label, pair), replaced(result, settings={**result.settings, **names})
+            yield (label, pair), replace(result, settings={**result.settings, **names})
         default, n_fits = self.plan.default, sum(of_pairs.values())
         shared = default is not None and default.shared
         if shared:

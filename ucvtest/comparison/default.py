@@ -1,7 +1,7 @@
 """The test that is run where none is named: what `advise` recommends for the question."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +20,6 @@ from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
-from ucvtest.results.serialising import replaced
 
 __all__ = ["Affordable", "Recommended", "bounded", "recommended"]
 
@@ -95,7 +94,7 @@ class Recommended:
 
     def noted(self, result: TestResult) -> TestResult:
         """A result of the test, with the reason why it was run."""
-        return replaced(result, notes=(*result.notes, self.note))
+        return replace(result, notes=(*result.notes, self.note))
 
 
 def recommended(

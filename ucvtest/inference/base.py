@@ -48,7 +48,6 @@ from ucvtest.results.columns import PairNumbers
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.serialising import replaced
 from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
@@ -620,7 +619,7 @@ class HypothesisTest(ABC):
         question, started = self.question, time.perf_counter()
         with question.fitting(self, self.method_name, progress) as bar:
             result = self._answer(options, replace(execution, bar=bar))
-        return replaced(finished(question, result), elapsed=time.perf_counter() - started)
+        return replace(finished(question, result), elapsed=time.perf_counter() - started)
 
     @abstractmethod
     def _answer(self, options: Any, execution: Execution) -> TestResult:
@@ -689,7 +688,7 @@ def finished(question: Question, result: TestResult) -> TestResult:
     rises = loss_difference is not None and loss_difference.losses.greater_is_better
     if question.limited or result.rule is not None:
         result = question.reported(result)
-    result = replaced(
+    result = replace(
         result,
         notes=(*result.notes, *question.row_notes),
         better="higher" if rises else result.better,

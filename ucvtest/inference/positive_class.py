@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ucvtest.data.positive_class import with_positive
 from ucvtest.inference.question import Question
 from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
-from ucvtest.results.serialising import replaced
 from ucvtest.stats.wald import wald_interval
 
 __all__ = ["POSITIVE_CLASS", "about_positive", "is_turned_note"]
@@ -28,7 +28,7 @@ def about_positive(result: TestResult, question: Question) -> TestResult:
     if positive is None or POSITIVE_CLASS in result.diagnostics:
         return result
     notes = [*result.notes, *_turned(result, question)]
-    return replaced(
+    return replace(
         result,
         estimand=with_positive(result.estimand, positive),
         diagnostics={**result.diagnostics, POSITIVE_CLASS: positive},
@@ -54,7 +54,7 @@ def _turned(result: TestResult, question: Question) -> list[str]:
 
 def _upper_end(result: TestResult) -> float:
     """The upper end of the two-sided interval, whatever the alternative."""
-    two_sided = replaced(result, alternative="two-sided")
+    two_sided = replace(result, alternative="two-sided")
     return quiet_interval(two_sided, 0.05)[1]
 
 

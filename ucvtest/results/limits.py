@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ucvtest.results.fields import ResultFields, method_interval
-from ucvtest.results.serialising import replaced
 from ucvtest.results.wording import percent
 from ucvtest.stats.limits import holding, within
 
@@ -28,7 +28,7 @@ def bounded(result: Result, bounds: tuple[float, float], of_one: tuple[float, fl
     """
     if math.isnan(method_interval(result, LEVEL)[0]):
         return result
-    bounded_result = replaced(
+    bounded_result = replace(
         result,
         bounds=bounds,
         tables={
@@ -36,8 +36,9 @@ def bounded(result: Result, bounds: tuple[float, float], of_one: tuple[float, fl
             for title, table in result.tables.items()
         },
     )
-    notes = limit_notes(bounded_result, LEVEL)
-    return replaced(bounded_result, notes=(*result.notes, *notes)) if notes else bounded_result
+    return replace(
+        bounded_result, notes=(*bounded_result.notes, *limit_notes(bounded_result, LEVEL))
+    )
 
 
 def limit_notes(result: ResultFields, alpha: float) -> list[str]:

@@ -10,17 +10,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType, NoneType, UnionType
-from typing import (
-    Any,
-    ClassVar,
-    Literal,
-    Self,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -30,7 +20,7 @@ from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.results.plot_data import Picture
 from ucvtest.stats.interval_rules import TYPES, rule_to_dict
 
-__all__ = ["Saved", "freeze", "from_plain", "reading", "replaced", "to_plain"]
+__all__ = ["Saved", "freeze", "from_plain", "reading", "to_plain"]
 
 
 class Saved(ByValue):
@@ -100,25 +90,6 @@ class Saved(ByValue):
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         """The fields from their plain form."""
         return {attribute.name: from_plain(data[attribute.name]) for attribute in fields(cls)}  # type: ignore[arg-type]
-
-
-AnySaved = TypeVar("AnySaved", bound=Saved)
-
-
-def replaced(saved: AnySaved, **changes: Any) -> AnySaved:
-    """The same with other values of some fields; only these have to be frozen.
-
-    For classes that do nothing else when they are made.
-    """
-    assert type(saved).__post_init__ is Saved.__post_init__
-    names = [attribute.name for attribute in fields(saved)]  # type: ignore[arg-type]
-    if unknown := changes.keys() - set(names):
-        raise TypeError(f"{type(saved).__name__} has no fields {', '.join(sorted(unknown))}")
-    other = object.__new__(type(saved))
-    for name in names:
-        value = freeze(changes[name]) if name in changes else getattr(saved, name)
-        object.__setattr__(other, name, value)
-    return other
 
 
 @contextmanager
