@@ -10,7 +10,6 @@ import numpy as np
 from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPredictions
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.notes import bias_notes
-from ucvtest.inference.positive_class import about_positive
 from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.few_fits import RoundSums
 from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, reporting
@@ -264,7 +263,7 @@ def result_from(
     result_fields["notes"] = (*result_fields["notes"], *question.reuse_notes)
     if source.pairs is not None:
         result_fields = _with_pairs(result_fields, source.pairs, options, source)
-    result = TestResult(
+    return TestResult(
         **result_fields,
         estimand=learning_sets.estimand(question),
         n_obs=question.n_obs,
@@ -272,8 +271,6 @@ def result_from(
         elapsed=math.nan,
         settings=settings,
     )
-    # Here, and not in the frame of a fit alone: joint results of several learners have none.
-    return about_positive(result, question)
 
 
 def _with_pairs(
