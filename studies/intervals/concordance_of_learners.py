@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from studies.coverage import over_problems, write_both
 from studies.resuming import add_rows
 
 METRIC, LEARNER = "harrell", "cox:2.0"
@@ -182,25 +183,9 @@ def in_short(table: pd.DataFrame) -> pd.DataFrame:
     for (test, target, n, censoring), cells in table.groupby(
         ["test", "target", "n", "censoring"], sort=False
     ):
-        share = cells["covered"].sum() / cells["answered"].sum()
-        of_each = cells.set_index("problem")["covered"] / cells.set_index("problem")["answered"]
-        held = cells[cells["problem"].str.startswith("held")]
-        short.append(
-            {
-                "test": test,
-                "target": target,
-                "n": n,
-                "censoring": censoring,
-                "samples": cells["samples"].sum(),
-                "answered": cells["answered"].sum(),
-                "coverage": 100 * share,
-                "mc_se": 100 * np.sqrt(share * (1 - share) / cells["answered"].sum()),
-                "held": 100 * held["covered"].sum() / held["answered"].sum(),
-                "worst": 100 * of_each.min(),
-                "worst_problem": of_each.idxmin(),
-                "width": cells["width"].mean(),
-            }
-        )
+        row = {"test": test, "target": target, "n": n, "censoring": censoring}
+        row |= over_problems(cells, cells["problem"].str.startswith("held"))
+        short.append(row | {"width": cells["width"].mean()})
     return pd.DataFrame(short).round({"coverage": 1, "mc_se": 1, "held": 1, "worst": 1, "width": 3})
 
 
@@ -220,10 +205,7 @@ def main() -> None:
         return
     simulate(arguments.rows, arguments.samples, arguments.seconds)
     table = table_of(pd.read_csv(arguments.rows))
-    table.to_csv(TABLE, index=False, float_format="%.3g")
-    short = in_short(table)
-    short.to_csv(IN_SHORT, index=False)
-    print(short.to_string(index=False))
+    write_both(table, in_short(table), TABLE, IN_SHORT)
 
 
 if __name__ == "__main__":

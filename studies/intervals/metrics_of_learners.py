@@ -26,6 +26,7 @@ import pandas as pd
 
 import ucvtest as uv
 from studies.calibration.problems import Problem, problems
+from studies.coverage import over_problems, share_of, write_both
 from studies.resuming import add_rows
 from ucvtest.losses.linearised import parts_where_tested
 
@@ -186,26 +187,12 @@ def in_short(table: pd.DataFrame) -> pd.DataFrame:
     """Coverage over all problems, with its Monte-Carlo error, of the held-out ones, at worst."""
     short = []
     for (metric, target, fits), of_test in table.groupby(["metric", "target", "fits"], sort=False):
-        held = of_test[of_test["held_out"]]
-        by_problem = of_test.groupby("problem")[["covered", "answered"]].sum()
-        of_each = by_problem["covered"] / by_problem["answered"]
-        by_size = of_test.groupby("n")[["covered", "answered"]].sum()
-        share, answered = _share(of_test), of_test["answered"].sum()
         row = {"metric": metric, "target": target, "fits": fits}
-        row |= {"samples": of_test["samples"].sum(), "answered": answered}
-        row |= {"coverage": 100 * share, "mc_se": 100 * np.sqrt(share * (1 - share) / answered)}
-        row |= {"held": 100 * _share(held), "worst": 100 * of_each.min()}
-        row |= {"worst_problem": of_each.idxmin()}
-        for n, cell in by_size.iterrows():
-            row[f"n_{n}"] = 100 * cell["covered"] / cell["answered"]
+        row |= over_problems(of_test, of_test["held_out"])
+        row |= {f"n_{n}": 100 * share_of(cells) for n, cells in of_test.groupby("n")}
         short.append(row | {"width": of_test["width"].mean()})
     found = pd.DataFrame(short)
     return found.round({name: 3 if name == "width" else 1 for name in found.columns[5:]})
-
-
-def _share(cells_of_test: pd.DataFrame) -> float:
-    answered = cells_of_test["answered"].sum()
-    return float(cells_of_test["covered"].sum() / answered) if answered else np.nan
 
 
 def main() -> None:
@@ -228,10 +215,7 @@ def main() -> None:
     rows = kept(arguments.rows, "rows", ROW[:6])
     truths = kept(arguments.rows, "truths", TRUTH[:4])
     table = table_of(rows[rows["number"] < arguments.samples], truths)
-    table.to_csv(TABLE, index=False, float_format="%.3g")
-    short = in_short(table)
-    short.to_csv(IN_SHORT, index=False)
-    print(short.to_string(index=False))
+    write_both(table, in_short(table), TABLE, IN_SHORT)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ from sklearn.neighbors import NearestCentroid
 
 from studies.intervals import metrics_of_learners as study
 
+CLASSIFIERS = LinearDiscriminantAnalysis(), NearestCentroid()
+REGRESSORS = Ridge(5), Ridge(1e-9)
+
 
 @pytest.fixture
 def few_cells(monkeypatch):
@@ -63,41 +66,29 @@ def test_the_short_table_is_that_of_the_cells():
     np.testing.assert_allclose(written["width"], expected["width"], atol=0.005)
 
 
-def test_true_values_are_those_of_scikit_learns_rules(monkeypatch):
-    monkeypatch.setattr(study, "N_BLOCKS", {"classes": 5})
-    rows = pd.DataFrame(study.truths_of("weak", 40), columns=study.TRUTH)
+@pytest.mark.parametrize(
+    ("name", "n", "learners", "metric", "value", "errors"),
+    [
+        # The errors are about four standard errors of both.
+        ("weak", 40, CLASSIFIERS, "mcc", matthews_corrcoef, (0.06, 0.03)),
+        ("ridge", 60, REGRESSORS, "r2", r2_score, (0.02, 0.03)),
+    ],
+)
+def test_true_values_are_those_of_scikit_learns_rules(
+    monkeypatch, name, n, learners, metric, value, errors
+):
+    monkeypatch.setattr(study, "N_BLOCKS", dict.fromkeys(study.METRICS, 5))
+    rows = pd.DataFrame(study.truths_of(name, n), columns=study.TRUTH)
     rows = rows.set_index(["metric", "target"]).astype({"truth": float, "truth_se": float})
-    problem, rng = study.studied()["weak"], np.random.default_rng(0)
+    problem, rng, g = study.studied()[name], np.random.default_rng(0), n // 2 - 1
     y, predicted = [], ([], [])
     for _ in range(150):
-        drawn = problem.draw(rng, 19 + 1000)
-        X, labels = problem.features[drawn], problem.response[drawn]
-        y.append(labels[19:])
-        for learner, of_learner in zip(
-            (LinearDiscriminantAnalysis(), NearestCentroid()), predicted, strict=True
-        ):
-            of_learner.append(learner.fit(X[:19], labels[:19]).predict(X[19:]))
-    first, other = (
-        matthews_corrcoef(np.concatenate(y), np.concatenate(each)) for each in predicted
-    )
-    # Standard errors are about .015 and .007.
-    assert abs(rows.loc["mcc", "one"]["truth"] - first) < 0.06
-    assert abs(rows.loc["mcc", "difference"]["truth"] - (first - other)) < 0.03
-    assert (rows["truth_se"] > 0).all()
-
-
-def test_true_values_of_numbers_are_those_of_scikit_learns_rules(monkeypatch):
-    monkeypatch.setattr(study, "N_BLOCKS", {"numbers": 5})
-    rows = pd.DataFrame(study.truths_of("ridge", 60), columns=study.TRUTH)
-    rows = rows.set_index(["metric", "target"]).astype({"truth": float})
-    problem, rng = study.studied()["ridge"], np.random.default_rng(0)
-    y, predicted = [], ([], [])
-    for _ in range(150):
-        drawn = problem.draw(rng, 29 + 1000)
+        drawn = problem.draw(rng, g + 1000)
         X, response = problem.features[drawn], problem.response[drawn]
-        y.append(response[29:])
-        for learner, of_learner in zip((Ridge(5), Ridge(1e-9)), predicted, strict=True):
-            of_learner.append(learner.fit(X[:29], response[:29]).predict(X[29:]))
-    first, other = (r2_score(np.concatenate(y), np.concatenate(each)) for each in predicted)
-    assert abs(rows.loc["r2", "one"]["truth"] - first) < 0.02
-    assert abs(rows.loc["r2", "difference"]["truth"] - (first - other)) < 0.03
+        y.append(response[g:])
+        for learner, of_learner in zip(learners, predicted, strict=True):
+            of_learner.append(learner.fit(X[:g], response[:g]).predict(X[g:]))
+    first, other = (value(np.concatenate(y), np.concatenate(each)) for each in predicted)
+    assert abs(rows.loc[metric, "one"]["truth"] - first) < errors[0]
+    assert abs(rows.loc[metric, "difference"]["truth"] - (first - other)) < errors[1]
+    assert (rows["truth_se"] > 0).all()
