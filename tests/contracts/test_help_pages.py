@@ -11,11 +11,11 @@ import ucvtest as uv
 from tests.support.paths import ROOT
 from ucvtest.advice.calibration import LEAST_MEAN
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.learners.adapters.coerce import PATHS, SHORT_NAMES
 from ucvtest.learners.adapters.named import DEFAULTS as ESTIMATORS
 from ucvtest.methods.ustatistic.interval import FEW_FOR_SLOPE
 from ucvtest.methods.ustatistic.sizes import FEW_OBS
+from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 HELP_PAGES = ROOT / "r_bridge" / "ucvtest" / "man"
 

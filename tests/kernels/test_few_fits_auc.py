@@ -16,7 +16,7 @@ from ucvtest.kernels.auc_ustatistic.few_fits_of_clusters import (
 )
 from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
-from ucvtest.kernels.ustatistic.few_fits import Rounds
+from ucvtest.stats.few_fits import Rounds
 
 TWO = pytest.mark.parametrize("two", [False, True], ids=["one", "two"])
 WEIGHT = pytest.mark.parametrize("weight", ["group", "row"])

@@ -23,11 +23,11 @@ from ucvtest.advice.calibration import (
 from ucvtest.advice.configured_tests import FEW_PAIRS, PROCEDURES, About, Procedure
 from ucvtest.common.checks import as_integer, check_choice, named_options
 from ucvtest.common.equality import ByValue
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.metrics.base import Metric
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import known_metric
+from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 if TYPE_CHECKING:
     import pandas as pd

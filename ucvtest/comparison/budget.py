@@ -10,7 +10,7 @@ from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.planned_tests import Plan, PlannedTest, naming_test, turns_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import fits_within, too_few_seconds
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
+from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 __all__ = ["affordable_of", "affordable_within", "within_fits", "within_seconds"]
 

@@ -10,7 +10,6 @@ from ucvtest.advice.advise import CAUTIONS, Advice, advise
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.designs.schemes import DisjointSets, KFold, NamedDesign
 from ucvtest.evaluation.problem import Problem
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
 from ucvtest.methods.ustatistic.options import FEW_PAIRS
@@ -20,6 +19,7 @@ from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
+from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 __all__ = ["Affordable", "Recommended", "bounded", "recommended"]
 

@@ -1,6 +1,6 @@
 r"""The AUC and its variance from few fits: rounds of disjoint learning sets.
 
-The rule is the same as for mean losses (`kernels.ustatistic.few_fits`), with a table of placements
+The rule is the same as for mean losses (`stats.few_fits`), with a table of placements
 for each class instead of one table of losses. A round is two learning sets that share no
 observation, each with g_c of class c. The AUC of a rule is the mean of the placements of any class.
 To first order it is U, plus the effect of learning, plus the mean effects of the tested
@@ -15,7 +15,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, placements
-from ucvtest.kernels.ustatistic.few_fits import (
+from ucvtest.stats.few_fits import (
     LEAST_ROUNDS,
     MOST_ROUNDS,
     FewFits,

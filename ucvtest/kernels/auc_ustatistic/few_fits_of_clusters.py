@@ -23,7 +23,7 @@ from ucvtest.kernels.auc_ustatistic.clusters import RowWeights
 from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds
 from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
 from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
-from ucvtest.kernels.ustatistic.few_fits import Rounds
+from ucvtest.stats.few_fits import Rounds
 
 __all__ = ["rounds_of_mixed", "rounds_of_single_label"]
 

@@ -10,11 +10,11 @@ from math import comb
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.time_budget import decided_fits, too_few_seconds
 from ucvtest.inference.question import Question
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.methods.ustatistic.estimation import MIN_PAIRS, StageSizes, in_parts, most_pairs
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 __all__ = [
     "capped",

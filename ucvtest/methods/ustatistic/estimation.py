@@ -21,7 +21,6 @@ from ucvtest.designs.draws import (
 )
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
-from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import DealtSets, Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates, Sums
@@ -30,6 +29,7 @@ from ucvtest.methods.ustatistic.one_by_one import OneByOne
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.intervals import Shape
 
 __all__ = [

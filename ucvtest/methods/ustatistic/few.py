@@ -17,13 +17,13 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
-from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.methods.ustatistic import estimation, reporting
 from ucvtest.methods.ustatistic.estimation import Sampler, UStatisticEstimates
 from ucvtest.methods.ustatistic.interval import Interval, never_negative
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs
 from ucvtest.results.wording import SAME_LOSSES
+from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.intervals import Shape
 
 __all__ = [

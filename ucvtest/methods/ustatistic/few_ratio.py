@@ -13,11 +13,11 @@ import numpy as np
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
-from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.methods.ustatistic import few, ratio, reporting
 from ucvtest.methods.ustatistic.estimation import ROUNDING, Sampler
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.results.wording import SAME_LOSSES
+from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.intervals import LogT
 
 __all__ = ["FewFitsRatio", "estimated", "result_fields"]

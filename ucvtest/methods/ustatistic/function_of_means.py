@@ -16,7 +16,6 @@ from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPrediction
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Studentised, by_rule, studentise
-from ucvtest.kernels.ustatistic.few_fits import FewFits
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import UStatisticEstimates
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
@@ -26,6 +25,7 @@ from ucvtest.metrics.smooth import Cells
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.survival_sets import MetricOfSets
 from ucvtest.metrics.working_point import WorkingPoint
+from ucvtest.stats.few_fits import FewFits
 from ucvtest.stats.intervals import MovedT
 from ucvtest.stats.linearised import two_right_two_wrong
 

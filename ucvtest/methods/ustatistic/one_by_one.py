@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.execution import CLOCK
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.workers import FailedFit
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
+from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 __all__ = ["KeptRounds", "OneByOne"]
 

@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 from ucvtest.common.checks import as_integer, check_is_float, check_seconds
 from ucvtest.inference.question import Question
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 from ucvtest.learners.base import Learner
 from ucvtest.methods.ustatistic.interval import (
     NEED_MANY_FITS,
@@ -17,6 +16,7 @@ from ucvtest.methods.ustatistic.interval import (
 from ucvtest.methods.ustatistic.learning_sets import AucSizes, LearningSets
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
+from ucvtest.stats.few_fits import LEAST_ROUNDS, MOST_ROUNDS
 
 __all__ = ["DEFAULT_TOL", "NumberOfPairs", "ProfileOptions", "UStatisticOptions", "Variance"]
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of, folds_of
-from ucvtest.kernels.ustatistic.few_fits import SetsOfRounds
 from ucvtest.kernels.ustatistic.monte_carlo_groups import DealtSets
 from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.stats.few_fits import SetsOfRounds
 
 __all__ = ["GivenPairs", "GivenSplits", "given_sets"]
 

@@ -14,7 +14,6 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
-from ucvtest.kernels.ustatistic.few_fits import FewFits
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.methods.ustatistic.estimation import (
     MIN_PAIRS,
@@ -29,6 +28,7 @@ from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, VARIANCES
 from ucvtest.metrics.base import Metric
 from ucvtest.results.wording import SAME_LOSSES
+from ucvtest.stats.few_fits import FewFits
 
 __all__ = [
     "METHOD",

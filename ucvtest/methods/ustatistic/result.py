@@ -11,7 +11,6 @@ from ucvtest.evaluation.kept_predictions import GivenPredictions, KeptPrediction
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.notes import bias_notes
 from ucvtest.inference.question import Question
-from ucvtest.kernels.ustatistic.few_fits import RoundSums
 from ucvtest.methods.ustatistic import estimation, few, few_ratio, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
 from ucvtest.methods.ustatistic.auc import few as auc_few
@@ -28,6 +27,7 @@ from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.results.result import TestResult
+from ucvtest.stats.few_fits import RoundSums
 
 __all__ = ["METHOD_NAME", "Estimates", "estimates_from", "one_by_one", "result_from"]
 

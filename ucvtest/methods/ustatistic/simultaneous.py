@@ -12,7 +12,6 @@ from ucvtest.evaluation.loss_source import LossSource, SeveralLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import finished
 from ucvtest.inference.question import Question
-from ucvtest.kernels.ustatistic.few_fits import LEAST_ROUNDS
 from ucvtest.learners.jitted.regularization_paths import on_paths
 from ucvtest.methods.ustatistic import few, simultaneous_losses
 from ucvtest.methods.ustatistic.auc import few as auc_few
@@ -37,6 +36,7 @@ from ucvtest.methods.ustatistic.simultaneous_few import (
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates
+from ucvtest.stats.few_fits import LEAST_ROUNDS
 
 __all__ = ["JointRun"]
 

@@ -18,12 +18,12 @@ import numpy as np
 
 from ucvtest.kernels.auc_ustatistic.few_fits import PlacedRounds, RankedRounds
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
-from ucvtest.kernels.ustatistic.few_fits import FewFits, RoundSums
 from ucvtest.methods.ustatistic.auc.few import FewFitsOfAuc
 from ucvtest.methods.ustatistic.estimation import ROUNDING
 from ucvtest.methods.ustatistic.few import FewFitsEstimates
 from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.options import UStatisticOptions
+from ucvtest.stats.few_fits import FewFits, RoundSums
 from ucvtest.stats.simultaneous import as_normal
 
 __all__ = ["COPULA", "COPULA_OF_AUCS", "JointFewAucs", "JointFewEstimates"]

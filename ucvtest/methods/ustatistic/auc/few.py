@@ -11,7 +11,6 @@ from ucvtest.inference.studentise import Hypothesis, studentise, variance_table
 from ucvtest.kernels.auc_ustatistic.few_fits import RankedRounds, RoundsOfAuc
 from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words
-from ucvtest.kernels.ustatistic.few_fits import FewFits
 from ucvtest.methods.ustatistic.auc.estimation import AucEstimates, Sampler, Sizes
 from ucvtest.methods.ustatistic.auc.reporting import FEW_IN_CLASS
 from ucvtest.methods.ustatistic.estimation import in_parts
@@ -19,6 +18,7 @@ from ucvtest.methods.ustatistic.few import diagnostics_of, fits_in_words, own_va
 from ucvtest.methods.ustatistic.options import UStatisticOptions
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.reporting import ORDER
+from ucvtest.stats.few_fits import FewFits
 
 __all__ = [
     "FewFitsOfAuc",

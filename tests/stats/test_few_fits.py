@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.few_fits import few_fits
-from ucvtest.kernels.ustatistic.few_fits import Rounds, RoundSums
+from ucvtest.stats.few_fits import Rounds, RoundSums
 
 
 def drawn(rng, n, g, n_rounds, q):
