@@ -1,25 +1,29 @@
 """Do bands of curves contain the true curve, at one point and at all points?
 
 Scores of both classes are normal, so that every true value is known: also those of rules that were
-learnt in five folds, which are linear. A sample gives a row for each curve of one rule, and for the
-difference of two; rows are kept as they come, and the script goes on where it was stopped.
+learnt in five folds, which are linear. Those of learners are means over 2000 other learning sets of
+the same size, with the normal tails of each linear rule. A sample gives a row for each curve of one
+rule or learner, and for the difference of two; rows are kept as they come, and the script goes on
+where it was stopped. `--part 0/2` and `--part 1/2` share the samples between two processes.
 
-    python studies/intervals/curves.py --rows build/curves.csv            # four minutes
+    python studies/intervals/curves.py --rows build/curves.csv            # half an hour
     python studies/intervals/curves.py --rows build/curves.csv --table
     python studies/intervals/curves.py --quick
 """
 
 import argparse
 import csv
+import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
-from scipy.stats import norm
+from scipy.special import expit, logit, ndtr
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
 
 import ucvtest as uv
 
@@ -37,15 +41,27 @@ HEADINGS = {
 
 SHIFTS, CORRELATION, ICC, N_FOLDS, N_FEATURES = (1.5, 1.0), 0.5, 0.3, 5, 4
 
+LEARNERS = {"a": LinearDiscriminantAnalysis(), "b": LogisticRegression(C=0.05)}
+LEARNT_SHIFTS, N_TRUE_SETS = np.array([1.2, 0.6, 0.3, 0.0]), 2000
+
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows, share of positives, clusters (0 for none), and whether rules are learnt in folds."""
+    """Rows, share of positives, clusters (0 for none), and how rules are learnt.
+
+    They are learnt in folds, or by learners on pairs of disjoint learning sets, or they are given.
+    """
 
     n_obs: int
     share: float
     n_groups: int = 0
     folds: bool = False
+    n_pairs: int = 0
+
+    @property
+    def learn_size(self) -> int:
+        """Rows, or clusters, that a learner learns from."""
+        return (self.n_groups or self.n_obs) // 2 - 1
 
 
 PROBLEMS = {
@@ -55,7 +71,16 @@ PROBLEMS = {
     "200 rows in 40 clusters": Problem(200, 0.4, n_groups=40),
     "150 rows in 15 clusters": Problem(150, 0.4, n_groups=15),
     "100 rows, 5 folds": Problem(100, 0.4, folds=True),
+    "60 rows, 10 pairs": Problem(60, 0.4, n_pairs=10),
+    "60 rows, 200 pairs": Problem(60, 0.4, n_pairs=200),
+    "200 rows, 10 pairs": Problem(200, 0.4, n_pairs=10),
+    "200 rows, 200 pairs": Problem(200, 0.4, n_pairs=200),
+    "200 rows, 10% positive, 200 pairs": Problem(200, 0.1, n_pairs=200),
+    "200 rows in 40 clusters, 10 pairs": Problem(200, 0.4, n_groups=40, n_pairs=10),
 }
+
+QUICK = ("50 rows", "60 rows, 10 pairs")
+"""Problems of rules and of learners for a small size."""
 
 Tails = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """The share of positives, and of negatives, whose predictions are at least c."""
@@ -66,9 +91,16 @@ class Drawn:
     """A sample with what two rules predict, and the truth about both."""
 
     y: np.ndarray
-    predictions: dict[str, np.ndarray]
+    predictions: dict[str, np.ndarray] | uv.Losses
     tails: tuple[Tails, Tails]
     options: dict[str, np.ndarray]
+
+    def curve(self, make: Callable[..., uv.curves.Curve], *names: str, **options: object):
+        """The curve of these rules, or learners."""
+        if isinstance(self.predictions, uv.Losses):
+            return make(self.predictions, names, **options)
+        chosen = {name: self.predictions[name] for name in names}
+        return make(self.y, chosen, **options, **self.options)
 
 
 def draw(problem: Problem, rng: np.random.Generator) -> Drawn:
@@ -76,6 +108,8 @@ def draw(problem: Problem, rng: np.random.Generator) -> Drawn:
     y = np.zeros(problem.n_obs, dtype=int)
     while not 1 < y.sum() < problem.n_obs - 1:
         y = (rng.random(problem.n_obs) < problem.share).astype(int)
+    if problem.n_pairs:
+        return of_learners(problem, y, rng)
     return learnt(problem, y, rng) if problem.folds else given(problem, y, rng)
 
 
@@ -118,17 +152,61 @@ def learnt(problem: Problem, y: np.ndarray, rng: np.random.Generator) -> Drawn:
     return Drawn(y, predictions, (tails[0], tails[1]), {"fold": fold})
 
 
+def of_learners(problem: Problem, y: np.ndarray, rng: np.random.Generator) -> Drawn:
+    """Probabilities by the rules of two learners, on pairs of disjoint learning sets."""
+    X, group = features_of(problem, y, rng)
+    losses = uv.evaluate(
+        LEARNERS,
+        X,
+        y,
+        uv.designs.DisjointSets(problem.learn_size, problem.n_pairs),
+        metric="brier_skill",
+        groups=group,
+        rng=rng,
+        progress=False,
+    )
+    return Drawn(y, losses, true_tails(problem), {})
+
+
+def features_of(
+    problem: Problem, y: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Normal features, and the cluster of each row if there are clusters."""
+    noise = rng.normal(size=(len(y), len(LEARNT_SHIFTS)))
+    group = None
+    if problem.n_groups:
+        group = np.arange(len(y)) * problem.n_groups // problem.n_obs
+        common = rng.normal(size=(problem.n_groups, len(LEARNT_SHIFTS)))[group]
+        noise = np.sqrt(ICC) * common + np.sqrt(1 - ICC) * noise
+    return y[:, None] * LEARNT_SHIFTS + noise, group
+
+
+@functools.cache
+def true_tails(problem: Problem) -> tuple[Tails, Tails]:
+    """Those of the rules that learners learn from other learning sets of the same size."""
+    rng = np.random.default_rng(11)
+    n_rows = problem.learn_size * (problem.n_obs // (problem.n_groups or problem.n_obs))
+    rules: dict[str, list[tuple[float, float, float]]] = {name: [] for name in LEARNERS}
+    while len(rules["a"]) < N_TRUE_SETS:
+        y = (rng.random(n_rows) < problem.share).astype(int)
+        if 0 < y.sum() < n_rows:
+            X, _ = features_of(problem, y, rng)
+            for name, learner in LEARNERS.items():
+                learner.fit(X, y)
+                weight, start = learner.coef_[0], learner.intercept_[0]
+                norm_of_weight = float(np.linalg.norm(weight))
+                rules[name].append((start + weight @ LEARNT_SHIFTS, start, norm_of_weight))
+    return tails_of(rules["a"]), tails_of(rules["b"])
+
+
 def tails_of(rules: list[tuple[float, float, float]]) -> Tails:
     """The mean over rules whose log-odds are normal, with these means and standard deviation."""
 
     def tails(c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         at = logit(np.asarray(c, dtype=float))
-        values = [
-            [norm.sf(at, mean, sd) for mean in (positive, negative)]
-            for positive, negative, sd in rules
-        ]
-        positive, negative = np.mean(values, axis=0)
-        return positive, negative
+        positive, negative, sd = np.array(rules).T[..., None]
+        positive_tail, negative_tail = (ndtr((mean - at) / sd) for mean in (positive, negative))
+        return positive_tail.mean(axis=0), negative_tail.mean(axis=0)
 
     return tails
 
@@ -176,26 +254,25 @@ def rows_of(name: str, number: int) -> Iterator[dict]:
     """What one sample says of each curve."""
     problem = PROBLEMS[name]
     drawn = draw(problem, np.random.default_rng([number, problem.n_obs, problem.n_groups]))
-    first = {"a": drawn.predictions["a"]}
     for make in (uv.curves.roc, uv.curves.precision_recall, uv.curves.decision):
         options = {} if make is uv.curves.decision else {"thresholds": FEW}
-        curve = make(drawn.y, drawn.predictions, **options, **drawn.options)
+        curve = drawn.curve(make, "a", "b", **options)
         found = {
             target: held(curve, target, problem.share, drawn.tails)
             for target in ("a", "difference")
         }
         if options:
             # The whole curve of one rule, at all scores that occur.
-            whole = held(make(drawn.y, first, **drawn.options), "a", problem.share, drawn.tails)
+            whole = held(drawn.curve(make, "a"), "a", problem.share, drawn.tails)
             found["a"] |= {"all": whole["all"], "width_all": whole["width_all"]}
         for target, numbers in found.items():
             yield {"curve": curve.kind, "target": target, **numbers}
-    curve = uv.curves.calibration(drawn.y, first, **drawn.options)
+    curve = drawn.curve(uv.curves.calibration, "a")
     numbers = held(curve, "a", problem.share, drawn.tails)
     yield {"curve": curve.kind, "target": "a", **numbers}
 
 
-def simulate(path: Path, n_samples: int, seconds: float) -> None:
+def simulate(path: Path, names: Sequence[str], numbers: range, seconds: float) -> None:
     """Rows, a sample of each problem at a time, until there are enough or time is up."""
     done = set()
     if path.exists():
@@ -207,14 +284,14 @@ def simulate(path: Path, n_samples: int, seconds: float) -> None:
         writer = csv.DictWriter(file, COLUMNS)
         if not done:
             writer.writeheader()
-        for number in range(n_samples):
-            for name in PROBLEMS:
+        for number in numbers:
+            for name in names:
                 if time.monotonic() - start > seconds:
                     return
                 if (name, number) not in done:
                     for row in rows_of(name, number):
-                        numbers = {key: f"{row[key]:.6g}" for key in COLUMNS[4:]}
-                        writer.writerow({"problem": name, "number": number} | row | numbers)
+                        rounded = {key: f"{row[key]:.6g}" for key in COLUMNS[4:]}
+                        writer.writerow({"problem": name, "number": number} | row | rounded)
                     file.flush()
 
 
@@ -232,8 +309,10 @@ def table_of(rows: pd.DataFrame) -> pd.DataFrame:
 def on_the_page(table: pd.DataFrame) -> str:
     """The table of docs/tutorials/curves.md: percentages of one point, and of all."""
     cells = table.set_index(["problem", "curve", "target"])
-    columns = [(curve, "a") for curve in HEADINGS] + [("decision", "difference")]
-    heads = [f"{each}: one, all" for each in (*HEADINGS.values(), "difference of net benefit")]
+    columns = [(curve, "a") for curve in HEADINGS]
+    columns += [("roc", "difference"), ("decision", "difference")]
+    differences = ("difference of ROC", "difference of net benefit")
+    heads = [f"{each}: one, all" for each in (*HEADINGS.values(), *differences)]
     lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
     for name in PROBLEMS:
         found = [cells.loc[(name, *column)] for column in columns]
@@ -247,12 +326,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=Path, default=Path("build/curves.csv"))
     parser.add_argument("--samples", type=int, default=250)
-    parser.add_argument("--seconds", type=float, default=240)
+    parser.add_argument("--seconds", type=float, default=2400)
+    parser.add_argument("--part", default="0/1", help="which share of the samples, such as 0/2")
     parser.add_argument("--table", action="store_true", help="write the table of the rows")
     parser.add_argument("--quick", action="store_true", help="a few samples")
     chosen = parser.parse_args()
     if not chosen.table:
-        simulate(chosen.rows, 2 if chosen.quick else chosen.samples, chosen.seconds)
+        first, step = map(int, chosen.part.split("/"))
+        n_samples = 2 if chosen.quick else chosen.samples
+        names = QUICK if chosen.quick else tuple(PROBLEMS)
+        simulate(chosen.rows, names, range(first, n_samples, step), chosen.seconds)
     table = table_of(pd.read_csv(chosen.rows))
     if chosen.table:
         table.to_csv(TABLE, index=False)

@@ -1,6 +1,6 @@
 """Curves with bands: ROC, precision-recall, calibration and decision curves.
 
-Curves are of fixed rules or of out-of-fold predictions; of one rule, or of two and their
+Curves are of fixed rules, of out-of-fold predictions, or of learners; of one, or of two and their
 difference; of independent rows or of clusters. Each has intervals for one point, and for all points
 at once.
 """

@@ -13,8 +13,10 @@ more is added.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from ucvtest.curves.cells import Cells
 from ucvtest.curves.points import Points
@@ -89,18 +91,18 @@ def bands_of(
     seed : int
         Seed of the draws of the largest error.
     """
-    df = cells.n_units - 1.0
     quantities = [_Quantity(quantity_points, cells) for quantity_points in points.values()]
     moved = [quantity.moved(1.0) for quantity in quantities]
-    student = ReferenceDistribution(df).isf(alpha / 2)
-    largest = _largest([values for _, values, _ in moved], cells, df, alpha, seed)
-    added = max(1.0, as_normal(largest, df) ** 2 / 4)
+    largest = _largest([points_moved.values for points_moved in moved], cells, alpha, seed)
+    added = max(1.0, as_normal(largest, cells.df) ** 2 / 4)
     bands = []
-    for name, quantity, (centre, _, variance) in zip(points, quantities, moved, strict=True):
-        low, high = quantity.interval(centre, student * np.sqrt(variance))
-        centre, _, variance = quantity.moved(added)
+    for name, quantity, points_moved in zip(points, quantities, moved, strict=True):
+        low, high = quantity.interval(points_moved, -stdtrit(points_moved.df, alpha / 2))
+        points_moved = quantity.moved(added)
         # Intervals for all points contain the intervals for one point.
-        low_all, high_all = quantity.interval(centre, largest * np.sqrt(variance))
+        low_all, high_all = quantity.interval(
+            points_moved, _with_tail_of(largest, cells.df, points_moved.df)
+        )
         band = Band(
             *(learner, name, x, quantity.n_deciding, quantity.estimate, quantity.se, low, high),
             low_all=np.minimum(low_all, low),
@@ -110,17 +112,37 @@ def bands_of(
     return bands
 
 
-def _largest(values: list[np.ndarray], cells: Cells, df: float, alpha: float, seed: int) -> float:
+def _largest(values: list[np.ndarray], cells: Cells, alpha: float, seed: int) -> float:
     """The upper `alpha` quantile of the largest studentised error of all points."""
     stacked = np.vstack(values)
     covariance = stacked @ cells.covariance @ stacked.T
     variance = covariance.diagonal()
     has_variance = variance > NO_VARIANCE
     if not has_variance.any():
-        return ReferenceDistribution(df).isf(alpha / 2)
+        return ReferenceDistribution(cells.df).isf(alpha / 2)
     scale = np.sqrt(variance[has_variance])
     correlation = covariance[np.ix_(has_variance, has_variance)] / np.outer(scale, scale)
-    return MultivariateT(correlation, df, seed, N_DRAWS).critical(alpha).value
+    return MultivariateT(correlation, cells.df, seed, N_DRAWS).critical(alpha).value
+
+
+def _with_tail_of(largest: float, joint_df: float, df: np.ndarray) -> np.ndarray:
+    """Quantiles of Student's t with `df` (K,) that have the tail of `largest` with `joint_df`."""
+    if (df == joint_df).all():
+        return np.full(len(df), largest)
+    return -np.asarray(stdtrit(df, stdtr(joint_df, -largest)))
+
+
+class _Moved(NamedTuple):
+    """Points with added observations.
+
+    `centre` are the points (K,), with their influence values (K, m), variances (K,) and degrees of
+    freedom (K,).
+    """
+
+    centre: np.ndarray
+    values: np.ndarray
+    variance: np.ndarray
+    df: np.ndarray
 
 
 class _Quantity:
@@ -131,30 +153,23 @@ class _Quantity:
         ratios = [_ratio(learner_points, cells) for learner_points in points]
         self.estimate = _less([estimate for estimate, _ in ratios])
         self.values = _less([values for _, values in ratios])
-        self.se = np.sqrt(_variances(self.values, cells.covariance))
+        variances, _ = cells.variances(self.values)
+        self.se = np.sqrt(variances)
         self.n_deciding = np.min(
             [learner_points.denominator @ cells.counts for learner_points in points], axis=0
         )
-        self.n = self._effective_size()
+        self.n = np.full(len(self.estimate), float(cells.n_obs))
+        """The number of independent rows (K,) that clusters are worth."""
+        if cells.clustered:
+            self.n = cells.effective_sizes(self.values, variances)
 
-    def _effective_size(self) -> np.ndarray:
-        """Effective number of independent rows in the clusters (K,); one each if all rows agree."""
-        cells = self.cells
-        if not cells.clustered:
-            return np.full(len(self.estimate), float(cells.n_obs))
-        independent_variance = _variances(self.values, cells.independent)
-        has_error = self.se > 0
-        size = np.full(len(self.estimate), float(cells.n_units))
-        size[has_error] = cells.n_obs * independent_variance[has_error] / self.se[has_error] ** 2
-        return np.clip(size, 1, cells.n_obs)
-
-    def moved(self, added: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Points (K,), influence values (K, m) and variances (K,) with added observations.
+    def moved(self, added: float) -> _Moved:
+        """The points with added observations.
 
         Each cell of the confusion matrix of one learner has `added` of them; for a difference, each
         margin has half as many.
         """
-        shares = self.cells.counts / self.cells.n_obs
+        shares = self.cells.shares
         is_single = len(self.points) == 1
         added_each = added if is_single else added / 2
         points_by_learner = [
@@ -173,20 +188,21 @@ class _Quantity:
             )
             added_differences = first[:, :, :, None] - second[:, :, None, :]
             squares = added / 4 * (added_differences**2).sum(axis=(1, 2, 3))
-        spread = self.n**2 * _variances(values, self.cells.covariance)
-        spread += self.n * (values @ shares) ** 2 + squares
-        return centre, values, spread / (self.n + 4 * added_each) ** 2
+        variances, df = self.cells.variances(values)
+        spread = self.n**2 * variances + self.n * (values @ shares) ** 2 + squares
+        return _Moved(centre, values, spread / (self.n + 4 * added_each) ** 2, df)
 
-    def interval(self, centre: np.ndarray, half_width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, moved: _Moved, quantiles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The interval around moved points, within the possible values of the quantity."""
+        half_width = quantiles * np.sqrt(moved.variance)
         first, *other_learners = self.points
         # The second is at most 1, and at least its own lower limit.
         smallest_value = first.least - len(other_learners)
         largest_value = 1 - sum(
-            (other_points.least for other_points in other_learners), np.zeros(len(centre))
+            (other_points.least for other_points in other_learners), np.zeros(len(moved.centre))
         )
-        return np.maximum(centre - half_width, smallest_value), np.minimum(
-            centre + half_width, largest_value
+        return np.maximum(moved.centre - half_width, smallest_value), np.minimum(
+            moved.centre + half_width, largest_value
         )
 
 
@@ -224,8 +240,3 @@ def _less(minuend_and_subtrahend: list[np.ndarray]) -> np.ndarray:
         if len(minuend_and_subtrahend) == 1
         else minuend_and_subtrahend[0] - minuend_and_subtrahend[1]
     )
-
-
-def _variances(values: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """The variance (K,) of each mean of influence values (K, m)."""
-    return np.maximum(np.einsum("km,km->k", values @ covariance, values), 0.0)

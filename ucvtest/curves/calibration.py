@@ -1,6 +1,5 @@
 """The calibration curve: how often predicted events happen."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,7 @@ __all__ = ["calibration"]
 @named_options
 def calibration(
     y: Any,
-    predictions: Mapping[str, Any],
+    predictions: Any = None,
     *,
     pos_label: Any = None,
     groups: Any = None,
@@ -34,8 +33,9 @@ def calibration(
     ----------
     y, pos_label, groups, fold, alpha, rng
         See `roc`.
-    predictions : mapping, DataFrame or path
-        The names of one or two rules, each with its n probabilities of the positive class.
+    predictions : mapping, DataFrame or path; with losses a str or list, optional
+        The names of one or two rules, each with its n probabilities of the positive class. Losses
+        as `y` need ``metric="brier_skill"``.
     bins : int or array-like
         The number of bins, which contain equally many predictions (of both rules together), or the
         edges of bins from 0 to 1. A bin includes its upper edge but not its lower one; the first
@@ -50,14 +50,16 @@ def calibration(
     Raises
     ------
     ValueError
-        If predictions are not probabilities, `y` has one class, or inputs do not match.
+        If predictions are not probabilities, or for a reason in `roc`.
 
     Notes
     -----
     **Estimand.** The probability of the positive class given that the prediction lies in a bin. For
     a calibrated rule it equals the mean prediction of the bin, so that the diagonal lies within the
     band. Edges of bins are treated as fixed. Edges computed from predictions alone are harmless;
-    edges computed from labels bias the curve.
+    edges computed from labels bias the curve. For a learner, the estimand is the expected number of
+    positives in the bin over that of rows, and the place of a bin is the mean prediction of all
+    rules.
 
     **Intervals.** ``low`` and ``high`` contain the probability of one bin. ``low_all`` and
     ``high_all`` contain the probabilities of all bins of a rule at once. A bin without rows has an

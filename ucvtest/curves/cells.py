@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from ucvtest.data.groups import Groups
 
-__all__ = ["Cells", "count_cells"]
+__all__ = ["Cells", "count_cells", "covariance_of_shares", "table_of_cells"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,32 @@ class Cells:
         """Whether rows belong to clusters."""
         return self.n_units < self.n_obs
 
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the joint distribution of all points."""
+        return self.n_units - 1.0
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The share of rows in each cell, (m,)."""
+        return self.counts / self.n_obs
+
+    def variances(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The variances (K,) of means of influence values (K, m), and their degrees of freedom."""
+        variances = _quadratic_forms(values, self.covariance)
+        return variances, np.full(len(values), self.df)
+
+    def effective_sizes(self, values: np.ndarray, variances: np.ndarray) -> np.ndarray:
+        """The number of independent rows (K,) whose means of `values` have these variances."""
+        independent_variances = _quadratic_forms(values, self.independent)
+        return self._sizes(self.n_obs * independent_variances, variances, least=1)
+
+    def _sizes(self, spreads: np.ndarray, variances: np.ndarray, least: float) -> np.ndarray:
+        """The ratios of spreads and variances; one row for each cluster if all rows agree."""
+        sizes = np.full(len(variances), float(self.n_units))
+        np.divide(spreads, variances, out=sizes, where=variances > 0)
+        return np.clip(sizes, least, self.n_obs)
+
 
 def count_cells(places: np.ndarray, n_cells: int, groups: Groups | None) -> Cells:
     """Count the rows in the cells of all learners, one learner after the other.
@@ -56,27 +82,33 @@ def count_cells(places: np.ndarray, n_cells: int, groups: Groups | None) -> Cell
     """
     n_obs = places.shape[1]
     rows = np.arange(n_obs)
-    by_row = _count(places, rows, n_obs, n_cells)
+    by_row = table_of_cells(places, rows, np.ones(n_obs), (n_obs, n_cells))
     if groups is None or groups.single:
-        covariance = _covariance(by_row, np.ones(n_obs))
+        covariance = covariance_of_shares(by_row, np.ones(n_obs))
         return Cells(by_row.sum(axis=0), covariance, covariance, n_obs, n_obs)
-    by_cluster = _count(places, groups.index, groups.n_groups, n_cells)
+    by_cluster = table_of_cells(places, groups.index, np.ones(n_obs), (groups.n_groups, n_cells))
     return Cells(
         by_row.sum(axis=0),
-        _covariance(by_cluster, groups.sizes.astype(float)),
-        _covariance(by_row, np.ones(n_obs)),
+        covariance_of_shares(by_cluster, groups.sizes.astype(float)),
+        covariance_of_shares(by_row, np.ones(n_obs)),
         n_obs,
         groups.n_groups,
     )
 
 
-def _count(places: np.ndarray, units: np.ndarray, n_units: int, n_cells: int) -> csr_array:
-    """The number of rows of each unit in each cell (G, m)."""
+def table_of_cells(
+    places: np.ndarray, units: np.ndarray, weights: np.ndarray, shape: tuple[int, int]
+) -> csr_array:
+    """The weight of the tested rows of each unit in each cell (G, m).
+
+    The cells `places` (L, T) are by the prediction of each learner; `units` (T,) are rows or
+    clusters.
+    """
     unit_and_cell = (np.tile(units, len(places)), places.ravel())
-    return csr_array((np.ones(places.size), unit_and_cell), shape=(n_units, n_cells))
+    return csr_array((np.tile(weights, len(places)), unit_and_cell), shape=shape)
 
 
-def _covariance(table: csr_array, sizes: np.ndarray) -> np.ndarray:
+def covariance_of_shares(table: csr_array, sizes: np.ndarray) -> np.ndarray:
     """The covariance of shares, which are ratios of means over units.
 
     With counts c_g of unit g, m_g rows in it and shares p, it is the covariance of the sums c_g -
@@ -89,3 +121,8 @@ def _covariance(table: csr_array, sizes: np.ndarray) -> np.ndarray:
     squares = (table.T @ table).toarray() - cross - cross.T
     squares += (sizes @ sizes) * np.outer(shares, shares)
     return n_units / (n_units - 1) / n_obs**2 * squares
+
+
+def _quadratic_forms(values: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """The variance (K,) of each mean of influence values (K, m)."""
+    return np.maximum(np.einsum("km,km->k", values @ covariance, values), 0.0)

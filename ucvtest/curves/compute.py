@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from ucvtest.curves.band import Band, bands_of
-from ucvtest.curves.cells import count_cells
+from ucvtest.curves.cells import Cells, count_cells
 from ucvtest.curves.fields import DIFFERENCE
 from ucvtest.curves.inputs import Inputs
+from ucvtest.curves.learnt_cells import count_learnt_cells
 from ucvtest.curves.points import Quantity, points_of
 from ucvtest.curves.result import Curve
 from ucvtest.results.wording import percent
@@ -58,8 +59,8 @@ def compute_curve(
     """
     n_learners, n_places = len(inputs.learners), flagged.shape[1]
     # For each learner first the negatives of all places, then the positives.
-    index = 2 * np.arange(n_learners)[:, None] + inputs.positive
-    cells = count_cells(index * n_places + places, 2 * n_learners * n_places, inputs.groups)
+    index = 2 * np.arange(n_learners)[:, None] + inputs.tested_positive
+    cells = _cells(inputs, index * n_places + places, 2 * n_learners * n_places)
     rules = {name: (flagged, learner_index) for learner_index, name in enumerate(inputs.learners)}
     rules |= {
         name: (rule_rows, 0) for name, rule_rows in (references or {}).items() if name not in rules
@@ -88,16 +89,26 @@ def compute_curve(
         tuple(bands),
         inputs.alpha,
         _settings(inputs) | {"estimand": _of_rules(inputs, estimand), "x": x_name},
-        (*_coverage(inputs, x_name), *_cautions(inputs), *notes),
+        (*_coverage(inputs, x_name), *_of_learners(inputs, x_name), *_cautions(inputs), *notes),
     )
 
 
+def _cells(inputs: Inputs, places: np.ndarray, n_cells: int) -> Cells:
+    """The cells of fixed rules, or of learners."""
+    if inputs.learning is None:
+        return count_cells(places, n_cells, inputs.groups)
+    return count_learnt_cells(places, n_cells, inputs.learning, inputs.groups)
+
+
 def _settings(inputs: Inputs) -> dict[str, Any]:
+    n_rules = None if inputs.learning is None else len(inputs.learning)
     curve_settings = {
         "n_obs": len(inputs.positive),
         "n_positive": int(inputs.positive.sum()),
         "n_groups": None if inputs.groups is None else inputs.groups.n_groups,
         "n_folds": inputs.n_folds or None,
+        "learn_size": inputs.learn_size,
+        "n_fits": None if n_rules is None else n_rules * len(inputs.learners),
         "pos_label": inputs.pos_label,
         "seed": inputs.seed,
     }
@@ -106,6 +117,11 @@ def _settings(inputs: Inputs) -> dict[str, Any]:
 
 def _of_rules(inputs: Inputs, estimand: str) -> str:
     """The estimand, with the rules that it is about."""
+    if inputs.learn_size is not None:
+        units = "observations" if inputs.groups is None else "clusters"
+        return (
+            f"{estimand}, by the expected counts of rules learnt from {inputs.learn_size} {units}"
+        )
     if inputs.n_folds:
         return f"{estimand} of the rules learnt here, rows pooled over {inputs.n_folds} folds"
     return f"{estimand} of {'this rule' if len(inputs.learners) == 1 else 'these rules'}"
@@ -124,6 +140,22 @@ def _coverage(inputs: Inputs, x_name: str) -> Iterator[str]:
         "low_all and high_all contain the true values of all quantities of a learner "
         f"{simultaneous_words} at once."
     )
+
+
+def _of_learners(inputs: Inputs, x_name: str) -> Iterator[str]:
+    """What the curve of a learner averages over."""
+    if inputs.learning is None:
+        return
+    yield (
+        f"Each learner has {len(inputs.learning)} rules, from pairs of disjoint learning sets. "
+        "Each rule is tested on all other observations. Intervals allow for learning from another "
+        "sample: their standard errors are those of UStatisticTest with variance='few'."
+    )
+    if x_name == "threshold":
+        yield (
+            "All rules have the same thresholds. They are meaningful only if scores are on one "
+            "scale, such as probabilities."
+        )
 
 
 def _cautions(inputs: Inputs) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """The decision curve: net benefit by the threshold probability."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ TREAT_ALL = "treat all"
 @named_options
 def decision(
     y: Any,
-    predictions: Mapping[str, Any],
+    predictions: Any = None,
     *,
     pos_label: Any = None,
     groups: Any = None,
@@ -36,9 +35,10 @@ def decision(
     ----------
     y, pos_label, groups, fold, alpha, rng
         See `roc`.
-    predictions : mapping, DataFrame or path
+    predictions : mapping, DataFrame or path; with losses a str or list, optional
         The names of one or two rules, each with its n probabilities of the positive class. To
-        compare a rule with treating everybody, pass ``np.ones(n)`` as the second one.
+        compare a rule with treating everybody, pass ``np.ones(n)`` as the second one. Losses as `y`
+        need ``metric="brier_skill"``.
     thresholds : array-like, optional
         Probabilities, between 0 and 1, from which on somebody would be treated; by default .01 to
         .50. Name the thresholds that people disagree about.
@@ -51,7 +51,7 @@ def decision(
     Raises
     ------
     ValueError
-        If predictions are not probabilities, `y` has one class, or inputs do not match.
+        If predictions are not probabilities, or for a reason in `roc`.
 
     Notes
     -----

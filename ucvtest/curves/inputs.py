@@ -9,7 +9,7 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_is_float, check_number
 from ucvtest.common.execution import make_generator
 from ucvtest.curves.fields import DIFFERENCE
-from ucvtest.data.groups import Groups, as_groups
+from ucvtest.curves.scored_rows import ScoredRows, scored_rows
 from ucvtest.losses.table import Losses
 
 __all__ = ["Inputs", "as_thresholds", "distinct_scores", "read_inputs"]
@@ -19,34 +19,17 @@ MOST_LEARNERS = 2
 MOST_POINTS = 100
 """Number of points if the user names no thresholds; thresholds between them change little."""
 
+MOST_POINTS_OF_LEARNERS = 40
+"""The same for learners, whose variances are computed point by point."""
+
 LARGEST_SEED = 2**31
 """Upper limit of the seeds that are drawn from a Generator."""
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
-    """The predictions of one or two rules for the same rows.
+class Inputs(ScoredRows):
+    """The scores of one or two rules or learners, with the level and a seed."""
 
-    Parameters
-    ----------
-    positive : ndarray of bool, shape (n,)
-    scores : ndarray, shape (L, n)
-    learners : tuple of str
-    groups : Groups or None
-    n_folds : int
-        0 if the rules are fixed.
-    pos_label : object
-        The positive class, in the form for settings.
-    alpha : float
-    seed : int
-    """
-
-    positive: np.ndarray
-    scores: np.ndarray
-    learners: tuple[str, ...]
-    groups: Groups | None
-    n_folds: int
-    pos_label: Any
     alpha: float
     seed: int
 
@@ -72,25 +55,22 @@ def read_inputs(
     check_is_float("alpha", alpha, "0.05")
     check_number("alpha", alpha, low=1e-6, high=0.5)
     generator, seed = make_generator(rng)
-    try:
-        losses = Losses.from_predictions(
-            y, predictions, loss="auc", groups=groups, pos_label=pos_label, fold=fold
-        )
-    except ValueError as error:
-        # Curves have no argument called loss.
-        raise ValueError(str(error).replace("loss='auc'", "a curve")) from None
-    if len(losses.learners) > MOST_LEARNERS:
+    if isinstance(y, Losses):
+        _refuse_known(pos_label=pos_label, groups=groups, fold=fold)
+        tested = scored_rows(y, predictions)
+    else:
+        tested = _of_predictions(y, predictions, pos_label=pos_label, groups=groups, fold=fold)
+    if len(tested.learners) > MOST_LEARNERS:
         raise ValueError(
-            f"predictions contains {len(losses.learners)} rules, but a curve shows one rule, or "
+            f"predictions contains {len(tested.learners)} rules, but a curve shows one rule, or "
             "two and their difference: pass one or two of them at a time"
         )
-    if DIFFERENCE in losses.learners:
+    if DIFFERENCE in tested.learners:
         raise ValueError(
             f"predictions has the key {DIFFERENCE!r}, which here means one rule minus the other: "
             "rename it"
         )
-    scores, target = _by_row(losses), losses.target
-    assert target is not None
+    scores = tested.scores
     if not np.isfinite(scores).all():
         raise ValueError(
             "predictions contains infinite scores, which lie on one side of every threshold: "
@@ -99,33 +79,50 @@ def read_inputs(
     if probabilities and (scores.min() < 0 or scores.max() > 1):
         raise ValueError(
             f"predictions goes from {scores.min():.3g} to {scores.max():.3g}, but probabilities "
-            "lie between 0 and 1: pass predict_proba(X)[:, 1], or use uv.curves.roc for other "
-            "scores"
+            f"lie between 0 and 1: {_probabilities(y)}, or use uv.curves.roc for other scores"
         )
-    return Inputs(
-        positive=target == 1,
-        scores=scores,
-        learners=losses.learners,
-        groups=as_groups(losses.groups, len(target)),
-        n_folds=0 if fold is None else losses.design.n_resamples,
-        pos_label=losses.settings.get("pos_label"),
-        alpha=float(alpha),
-        seed=int(generator.integers(LARGEST_SEED)) if seed is None else seed,
-    )
+    if seed is None:
+        seed = int(generator.integers(LARGEST_SEED))
+    return Inputs(**vars(tested), alpha=float(alpha), seed=seed)
 
 
-def _by_row(losses: Losses) -> np.ndarray:
-    """The scores (L, n) in the order of the rows; losses have them fold by fold."""
-    testing = losses.design.testing
-    rows = np.nonzero(testing)[1]
-    if len(rows) > testing.shape[1]:
+def _refuse_known(**arguments: Any) -> None:
+    """Refuse what losses already have."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} is known to the losses, which were made with it: leave it out"
+            )
+
+
+def _probabilities(y: Any) -> str:
+    if isinstance(y, Losses):
+        return "make the losses with uv.evaluate(..., metric='brier_skill')"
+    return "pass predict_proba(X)[:, 1]"
+
+
+def _of_predictions(
+    y: Any, predictions: Any, *, pos_label: Any, groups: Any, fold: Any
+) -> ScoredRows:
+    """Predictions that exist, read as losses read them."""
+    if predictions is None:
+        raise ValueError(
+            "predictions is missing: pass the scores of one or two rules by name, such as "
+            "{'a': scores}; or pass losses of uv.evaluate alone"
+        )
+    try:
+        losses = Losses.from_predictions(
+            y, predictions, loss="auc", groups=groups, pos_label=pos_label, fold=fold
+        )
+    except ValueError as error:
+        # Curves have no argument called loss.
+        raise ValueError(str(error).replace("loss='auc'", "a curve")) from None
+    if (losses.design.testing.sum(axis=0) > 1).any():
         raise ValueError(
             "fold has several repeats of the cross-validation, but a curve counts each row once: "
             "pass fold and predictions of one repeat"
         )
-    scores_by_row = np.empty((len(losses.learners), len(rows)))
-    scores_by_row[:, rows] = losses.known_values
-    return scores_by_row
+    return scored_rows(losses)
 
 
 def as_thresholds(
@@ -145,9 +142,10 @@ def as_thresholds(
     raise ValueError(f"thresholds must contain {between}, got {user_thresholds!r:.60}")
 
 
-def distinct_scores(scores: np.ndarray) -> np.ndarray:
+def distinct_scores(inputs: Inputs) -> np.ndarray:
     """All scores that occur, but no more than a curve has points."""
-    distinct = np.unique(scores)
-    if len(distinct) <= MOST_POINTS:
+    distinct = np.unique(inputs.scores)
+    most_points = MOST_POINTS if inputs.learning is None else MOST_POINTS_OF_LEARNERS
+    if len(distinct) <= most_points:
         return distinct
-    return distinct[np.linspace(0, len(distinct) - 1, MOST_POINTS).round().astype(int)]
+    return distinct[np.linspace(0, len(distinct) - 1, most_points).round().astype(int)]

@@ -1,6 +1,5 @@
 """The precision-recall curve."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,7 @@ __all__ = ["precision_recall"]
 @named_options
 def precision_recall(
     y: Any,
-    predictions: Mapping[str, Any],
+    predictions: Any = None,
     *,
     pos_label: Any = None,
     groups: Any = None,
@@ -28,7 +27,7 @@ def precision_recall(
     alpha: float = 0.05,
     rng: Any = 0,
 ) -> Curve:
-    """Precision-recall curve of one rule or two, with a confidence region.
+    """Precision-recall curve of one rule or two, or of learners, with a confidence region.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ def precision_recall(
     Raises
     ------
     ValueError
-        If `y` has one class, values are missing, or inputs do not match.
+        See `roc`.
 
     Notes
     -----
@@ -89,7 +88,7 @@ def precision_recall(
         alpha=alpha,
         rng=rng,
     )
-    grid = distinct_scores(inputs.scores) if thresholds is None else as_thresholds(thresholds)
+    grid = distinct_scores(inputs) if thresholds is None else as_thresholds(thresholds)
     return compute_curve(
         *("precision_recall", inputs),
         places=places_between(grid, inputs.scores),

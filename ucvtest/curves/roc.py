@@ -1,6 +1,5 @@
 """The ROC curve: sensitivity and specificity at every threshold."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ POOLED = (
 @named_options
 def roc(
     y: Any,
-    predictions: Mapping[str, Any],
+    predictions: Any = None,
     *,
     pos_label: Any = None,
     groups: Any = None,
@@ -36,16 +35,20 @@ def roc(
     alpha: float = 0.05,
     rng: Any = 0,
 ) -> Curve:
-    """ROC curve of one rule or two, with a confidence region.
+    """ROC curve of one rule or two, or of learners, with a confidence region.
 
     Parameters
     ----------
-    y : array-like, shape (n,), or str
+    y : array-like, shape (n,), str, or Losses
         Labels of any type. A string here, and in `groups` and `fold`, names a column of
-        `predictions`.
-    predictions : mapping, DataFrame or path
+        `predictions`. Losses of `uv.evaluate` take the place of labels and predictions: scores with
+        ``loss="auc"``, probabilities with ``metric="brier_skill"``. Their design decides what the
+        curve is about: the learners with `uv.designs.DisjointSets`, otherwise the rules learnt in
+        one round of cross-validation, or from one split.
+    predictions : mapping, DataFrame or path; with losses a str or list, optional
         The names of one or two rules, each with its n scores. High scores mean the positive class.
-        `Losses.from_predictions` takes the same input for the AUC.
+        `Losses.from_predictions` takes the same input for the AUC. With losses, the names of one or
+        two of their learners; by default all.
     pos_label : optional
         The positive class. For labels 0 and 1, False and True, or -1 and 1 it is the larger one.
     groups : array-like, shape (n,), or str, optional
@@ -54,7 +57,7 @@ def roc(
         The fold that tested each row, for out-of-fold predictions from one round of
         cross-validation; see `Losses.from_predictions`.
     thresholds : array-like, optional
-        By default all scores that occur, at most 100 of them.
+        By default all scores that occur, at most 100 of them, or 40 for learners.
     alpha : float
         One minus the level.
     rng : int or Generator
@@ -69,13 +72,16 @@ def roc(
     Raises
     ------
     ValueError
-        If `y` has one class, values are missing, or inputs do not match.
+        If `y` has one class, values are missing, or inputs do not match; or if losses keep no
+        scores, or their design is none of those above.
 
     Notes
     -----
     **Estimand.** At each threshold c, the probability that a positive has a score of c or more
     (sensitivity), and that a negative has a lower one (specificity). With `fold`, the estimand is
-    about the rules learnt here, and rows are pooled over the folds.
+    about the rules learnt here, and rows are pooled over the folds. For learners it is the mean of
+    these probabilities over the rules learnt from all samples of one size; other quantities are
+    ratios of such means.
 
     **Intervals.** ``low`` and ``high`` contain each quantity at one threshold that was chosen
     beforehand. They use the rule of "plus four", as in `HoldOutTest` for a metric. ``low_all`` and
@@ -84,6 +90,11 @@ def roc(
     At each threshold they form a rectangle. The picture joins the rectangles to a region that
     contains the whole curve. Campbell (1994) does so with Kolmogorov-Smirnov bands of both score
     distributions, whose width is the same everywhere.
+
+    Intervals of a learner also allow for learning from another sample. The standard error of each
+    point is that of `UStatisticTest` for the metric at this threshold, with ``variance="few"``, and
+    has degrees of freedom of its own. Errors due to learning are given the correlation of errors
+    due to testing, which few rules do show.
 
     Sensitivity at a fixed *specificity* has no band here: it also needs the slope of the curve,
     which small samples do not show. Choose a threshold instead, or use the partial AUC.
@@ -96,7 +107,8 @@ def roc(
     curve in 91% of simulated samples, with 40 in 96%.
 
     **Cost.** No model is fitted. The time grows in proportion to the rows, plus a fifth of a
-    second.
+    second. Of learners each point takes about 1 ms for 100 pairs of rules and 100 rows. With 10
+    pairs, intervals for all points are wide.
 
     References
     ----------
@@ -117,6 +129,15 @@ def roc(
     Curve(kind='roc', learners=('marker',), n_obs=8, 8 points)
     >>> curve.band(quantity="sensitivity").estimate.tolist()
     [1.0, 1.0, 1.0, 0.75, 0.75, 0.5, 0.5, 0.25]
+
+    Two learners, from 20 fits of each:
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = (values[:80] for values in load_breast_cancer(return_X_y=True))
+    >>> design = uv.designs.DisjointSets(39, n_draws=10)
+    >>> losses = uv.evaluate(["lda", "nearest_centroid"], X[:, :3], y, design, loss="auc", rng=0)
+    >>> uv.curves.roc(losses).learners
+    ('lda', 'nearest_centroid')
     """
     inputs = read_inputs(
         *(y, predictions),
@@ -126,7 +147,7 @@ def roc(
         alpha=alpha,
         rng=rng,
     )
-    grid = distinct_scores(inputs.scores) if thresholds is None else as_thresholds(thresholds)
+    grid = distinct_scores(inputs) if thresholds is None else as_thresholds(thresholds)
     notes = [ONE_SCALE] if len(inputs.learners) > 1 else []
     return compute_curve(
         *("roc", inputs),

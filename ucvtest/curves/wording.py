@@ -25,6 +25,15 @@ TITLES = {
     "decision": "Decision curve",
 }
 
+OTHER_FACTS = (
+    ("n_groups", "Clusters"),
+    ("n_folds", "Folds"),
+    ("learn_size", "Learning-set size"),
+    ("n_fits", "Model fits"),
+    ("pos_label", "Class"),
+)
+"""Settings in the table of facts, if a curve has them."""
+
 MOST_ROWS = 6
 """Number of points of each band in a summary."""
 
@@ -65,7 +74,7 @@ def tables(curve: CurveFields) -> Tables:
         ("Level", percent(1 - curve.alpha)),
         ("Points", str(len(curve.bands[0].x))),
     ]
-    for name, label in (("n_groups", "Clusters"), ("n_folds", "Folds"), ("pos_label", "Class")):
+    for name, label in OTHER_FACTS:
         if name in settings:
             fact_rows.append((label, str(settings[name])))
     statements = [("Estimand", settings["estimand"])]

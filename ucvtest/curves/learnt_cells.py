@@ -1,0 +1,119 @@
+r"""Cells of learners: of rules that are learnt on rounds of disjoint learning sets.
+
+A row is in a cell by the prediction of each rule that did not learn from it. Its weight of 1 is
+shared among the rounds, and in a round among the rules that test it. A mean of influence values is
+then a U-statistic, with the variance of few fits (`stats.few_fits`), which includes learning from
+another sample.
+
+Only the rows that are tested show how the errors of two points are correlated. Errors due to
+learning are given the same correlation, since a few rules would show a too high one.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.curves.cells import Cells, covariance_of_shares, table_of_cells
+from ucvtest.data.groups import Groups
+from ucvtest.stats.few_fits import Rounds, SetsOfRounds
+
+__all__ = ["LearntCells", "count_learnt_cells"]
+
+
+@dataclass(frozen=True, eq=False)
+class LearntCells(Cells):
+    """The mean number of rows in each of m cells, over the rules of rounds.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (L, R, 2, n)
+        The cell of each row by each rule of each learner; m for rows that a rule has learnt from.
+    sets : SetsOfRounds
+        The learning sets, of rows or of clusters.
+    groups : Groups or None
+        Clusters of rows.
+    """
+
+    places: np.ndarray
+    sets: SetsOfRounds
+    groups: Groups | None
+
+    @property
+    def df(self) -> float:
+        """Infinite: errors are joined as normal ones, whatever the df of each point."""
+        return math.inf
+
+    def variances(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Cells`; NaN where influence values are."""
+        variances, df = np.full((2, len(values)), np.nan)
+        for k, point_values in enumerate(values):
+            if np.isfinite(point_values).all():
+                few_fits = self._rounds(point_values).estimate()
+                variances[k], df[k] = few_fits.se**2, few_fits.df
+        return variances, df
+
+    def effective_sizes(self, values: np.ndarray, variances: np.ndarray) -> np.ndarray:
+        """See `Cells`; no fewer than clusters (Korn and Graubard 1998)."""
+        spreads = values**2 @ self.shares - (values @ self.shares) ** 2
+        return self._sizes(spreads, variances, least=self.n_units)
+
+    def _rounds(self, values: np.ndarray) -> Rounds:
+        """The rounds of the influence values (m,), of rows or of clusters."""
+        with_learnt = np.append(values, 0.0)
+        n_cells_each = len(values) // len(self.places)
+        row_values = np.zeros(self.places.shape[1:])
+        for learner_index, learner_places in enumerate(self.places):
+            own_cells = slice(learner_index * n_cells_each, (learner_index + 1) * n_cells_each)
+            if values[own_cells].any():
+                row_values += with_learnt[learner_places]
+        if self.groups is None:
+            return Rounds.on(row_values, self.sets)
+        sizes, mean = self.groups.sizes, float(values @ self.shares)
+        cluster_values = self.groups.sums(row_values) - mean * sizes * self.sets.testing
+        return Rounds.on(cluster_values / sizes.mean(), self.sets)
+
+
+def count_learnt_cells(
+    places: np.ndarray, n_cells: int, learning: np.ndarray, groups: Groups | None
+) -> LearntCells:
+    """Count the rows in the cells of all learners, one learner after the other.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (L, T)
+        The cell of each tested row, rule by rule, by the prediction of each learner.
+    n_cells : int
+        Number of cells of all learners together.
+    learning : ndarray of bool, shape (2 R, n)
+        The learning sets: two of each round, which are disjoint. Each rule tests all other rows.
+    groups : Groups or None
+        Clusters of rows.
+    """
+    n_obs, groups = learning.shape[1], None if groups is None or groups.single else groups
+    rounds = learning.reshape(-1, 2, n_obs)
+    row_sets = SetsOfRounds(rounds)
+    by_rule = np.full((len(places), *rounds.shape), n_cells)
+    by_rule[:, row_sets.testing] = places
+    row = np.broadcast_to(np.arange(n_obs), rounds.shape)[row_sets.testing]
+    weights = np.broadcast_to(1 / (len(rounds) * row_sets.n_tests[:, None, :]), rounds.shape)[
+        row_sets.testing
+    ]
+    by_row = table_of_cells(places, row, weights, (n_obs, n_cells))
+    counts, ones = by_row.sum(axis=0), np.ones(n_obs)
+    if groups is None:
+        covariance = covariance_of_shares(by_row, ones)
+        return LearntCells(
+            *(counts, covariance, covariance, n_obs, n_obs), by_rule, row_sets, groups
+        )
+    by_cluster = table_of_cells(places, groups.index[row], weights, (groups.n_groups, n_cells))
+    return LearntCells(
+        counts,
+        covariance_of_shares(by_cluster, groups.sizes.astype(float)),
+        covariance_of_shares(by_row, ones),
+        n_obs,
+        groups.n_groups,
+        by_rule,
+        SetsOfRounds(rounds[..., groups.first]),
+        groups,
+    )
