@@ -104,7 +104,9 @@ def roc(
     one scale.
 
     **Coverage.** With few clusters the region is too small. With 15 clusters it contained the whole
-    curve in 91% of simulated samples, with 40 in 96%.
+    curve in 91% of simulated samples, with 40 in 96%. The region of a learner contained it in 92 to
+    96% (91% with 40 clusters), and intervals for one threshold in 93% or more. Those for all
+    thresholds of a difference of two learners are too short with 60 rows (86 to 90%).
 
     **Cost.** No model is fitted. The time grows in proportion to the rows, plus a fifth of a
     second. Of learners each point takes about 1 ms for 100 pairs of rules and 100 rows. With 10
