@@ -10,8 +10,9 @@ study does not have stay empty. Written by `python studies/calibration/run.py --
 from pathlib import Path
 
 import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
 
-from studies.calibration.table import DIGITS, binomial_limits
+from studies.calibration.table import DIGITS
 from ucvtest.advice.configured_tests import PROCEDURES
 
 STUDIES = Path(__file__).parents[1] / "intervals"
@@ -36,10 +37,16 @@ def metric_rows() -> pd.DataFrame:
         PROCEDURES[procedure].learn_size(n_obs)
         for procedure, n_obs in zip(rows["procedure"], rows["n_obs"], strict=True)
     ]
-    limits = map(binomial_limits, rows["covered"], rows["answered"])
-    rows[["coverage_low", "coverage_high"]] = [*limits]
+    low, high = proportion_confint(rows["covered"], rows["answered"], method="beta")
+    rows = rows.assign(coverage_low=low, coverage_high=high)
     rows[["equal", "tested", "rejected"]] = rows[["equal", "tested", "rejected"]].astype("Int64")
     return rows.loc[:, list(COLUMNS)].reset_index(drop=True)
+
+
+def as_calibration_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of fitted learners as `advise_from` reads them, where the loss names the metric."""
+    counts = {"equal": 0, "tested": 0, "rejected": 0}
+    return rows[rows["procedure"] != RULES].rename(columns={"metric": "loss"}).fillna(counts)
 
 
 def write_metric_rows(path: Path) -> None:
