@@ -266,7 +266,7 @@ def _advised(
 ) -> Advice:
     n_learners = _n_learners(learners)
     _check(n, n_fits, goal, about)
-    metric, argument = _asked(*loss_and_metric)
+    metric, argument = _metric_and_argument(*loss_and_metric)
     names = _procedures(metric, n_learners, about)
     read = metric_cells if metric.linearised else calibration_cells
     cells_about = read if table is None else partial(cells_of, table)
@@ -328,16 +328,16 @@ def _n_learners(learners: Any) -> int:
     return number
 
 
-def _asked(loss: Any, metric: Any) -> tuple[Metric, dict[str, Any]]:
+def _metric_and_argument(loss: Any, metric: Any) -> tuple[Metric, dict[str, Any]]:
     """The metric, and the argument of tests that asks for it; errors need none."""
     smooth = named_smooth_metric(loss) if metric is None else None
     if smooth is not None:
         metric, loss = loss, None
     if metric is not None:
         chosen = chosen_loss(loss, metric=metric)
-        found = chosen if isinstance(chosen, Metric) else known_metric(chosen)
-        assert found is not None
-        return found, {"metric": metric}
+        chosen_metric = chosen if isinstance(chosen, Metric) else known_metric(chosen)
+        assert chosen_metric is not None
+        return chosen_metric, {"metric": metric}
     name = "zero_one" if loss is None else loss
     known = known_metric(name)
     if known is None:

@@ -73,10 +73,11 @@ class Evidence:
         Share of true nulls rejected at the 5% level; NaN where none was tested.
     width : float
         Width of the intervals over that of the corrected t test on the same samples,
-        geometric mean.
+        geometric mean; NaN for metrics such as F1.
     expected_width : float
         Width of the intervals at the sample size that was asked about, geometric mean; NaN for
-        losses whose scale is that of the response.
+        losses and metrics whose scale is that of the response, and for metrics that were not
+        studied.
     weak : tuple of WeakCell
         Cells below 90%, the worst first.
     within : bool

@@ -132,7 +132,7 @@ class CellsAbout:
         return tuple(sorted(weak_cells, key=lambda cell: cell.coverage))
 
     def _large(self, cells: list[Cell]) -> list[Cell]:
-        """Cells with so many samples that they are named if they are weak."""
+        """Cells with enough samples to be named if they are weak."""
         return [cell for cell in cells if cell.answered >= self.fewest_samples]
 
 
@@ -168,14 +168,14 @@ class CellsAboutMetric(CellsAbout):
         studied, alike = metric, []
         if len(_coverage(by_metric.get(metric.name, []))) < FEWEST_PROBLEMS:
             all_studied = filter(None, map(named_smooth_metric, by_metric))
-            alike = [each for each in all_studied if _kind(each) == _kind(metric)]
+            alike = [other for other in all_studied if _kind(other) == _kind(metric)]
             if not alike:
                 raise ValueError(
                     f"metric={metric.name!r:.60} has no advice, because nothing like it was studied"
                 )
-            studied = min(alike, key=lambda each: _mean(_coverage(by_metric[each.name])))
+            studied = min(alike, key=lambda other: _mean(_coverage(by_metric[other.name])))
         cells = _by_procedure(by_metric[studied.name])
-        names = tuple(each.name for each in alike)
+        names = tuple(other.name for other in alike)
         return cls(cells, metric, n_obs, n_learners, studied, names)
 
     @property
@@ -220,10 +220,10 @@ class CellsAboutMetric(CellsAbout):
         """
         doubts = []
         if self.alike:
-            others = ", ".join(self.alike)
+            alike = ", ".join(self.alike)
             doubts.append(
                 f"{self.metric.reported_name} was not studied. These numbers are about "
-                f"{self.studied.name}, whose intervals were worst among {others}."
+                f"{self.studied.name}, whose intervals were worst among {alike}."
             )
         overall = _mean(_coverage(self.by_name[recommended.procedure]))
         if overall < LEAST_MEAN <= recommended.coverage:

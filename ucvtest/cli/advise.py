@@ -63,7 +63,7 @@ def _command(advice: "Advice") -> str:
 
     cls = class_named(advice.test)
     other = "" if advice.n_learners == 1 else " --other B"
-    asked = [
+    question_options = [
         f" --{name} {shlex.quote(advice.settings[name])}"
         for name in ("loss", "metric")
         if name in advice.settings
@@ -76,7 +76,7 @@ def _command(advice: "Advice") -> str:
     written += _sizes(advice.settings.get("design"))
     promise = "" if advice.promises else "   (cannot promise: see the reasons)"
     return (
-        f"ucvtest compare FILE --target COLUMN --learner A{other}{''.join(asked)} "
+        f"ucvtest compare FILE --target COLUMN --learner A{other}{''.join(question_options)} "
         f"--test {cls.method_name}{''.join(written)}{promise}"
     )
 
