@@ -7,7 +7,8 @@ docs/validation/calibration-tables.md are written again. Finished parts are kept
 `--work`, so that a run that was stopped goes on where it was; `--report` makes the table of these
 parts, and lists the missing ones. Rows of a run whose samples were not kept may lie in the folder
 too (`earlier.csv`); they are replaced once the same number of samples or more is there. `--check`
-compares the packaged table with its promises.
+compares the packaged table with its promises. `--metrics` alone writes the rows about metrics such
+as F1 again, which are those of other studies (`studies/calibration/metric_rows.py`).
 
 The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: 7.1
 hours of the processor for the last run. The folder that the other rows are from had noted 3.5. The
@@ -24,6 +25,7 @@ from pathlib import Path
 import pandas as pd
 
 from studies.calibration.files import seconds_noted
+from studies.calibration.metric_rows import write_metric_rows
 from studies.calibration.plan import GROUPS, chunks
 from studies.calibration.problems import problems
 from studies.calibration.promises import known_misses, promises_kept
@@ -34,6 +36,7 @@ from studies.calibration.truth import true_values
 from ucvtest.advice.calibration import calibration_table, forget_table
 
 ROOT = Path(__file__).resolve().parents[2]
+ADVICE = ROOT / "ucvtest" / "advice"
 
 QUICK_SAMPLES = 2
 
@@ -54,7 +57,8 @@ def report(folder: Path, *, renew: bool) -> None:
     """Write table, picture and the section of the page from the folder."""
     new = pd.concat([table_of(problem, folder, renew=renew) for problem in problems().values()])
     table = renewed(earlier_rows(folder), new)
-    write_table(table, problems(), ROOT / "ucvtest" / "advice", sum(seconds_noted(folder).values()))
+    write_table(table, problems(), ADVICE, sum(seconds_noted(folder).values()))
+    write_metric_rows(ADVICE / "metrics.csv")
     forget_table()
     table = calibration_table()
     draw_picture(table, Path(__file__).with_name("calibration.png"))
@@ -101,9 +105,13 @@ def main() -> None:
     parser.add_argument(
         "--check", action="store_true", help="compare the packaged table with its promises"
     )
+    parser.add_argument("--metrics", action="store_true", help="write the rows about metrics")
     arguments = parser.parse_args()
     if arguments.check:
         sys.exit(check())
+    if arguments.metrics:
+        write_metric_rows(ADVICE / "metrics.csv")
+        return
     if arguments.quick:
         quick()
         return

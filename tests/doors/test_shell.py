@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ RNG = np.random.default_rng(3)
 
 
 def typed(line, **options):
-    return CliRunner().invoke(cli.app, line.split(), **options)
+    return CliRunner().invoke(cli.app, shlex.split(line), **options)
 
 
 @pytest.fixture
@@ -163,7 +164,13 @@ def test_a_report_is_one_page_with_its_picture(folder):
     assert not re.findall(r'(?:src|href)="http', page)
 
 
-@pytest.mark.parametrize("options", ["", "--loss log --learners 1", "--about rules", "--loss auc"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *("", "--loss log --learners 1", "--about rules", "--loss auc"),
+        *("--metric f1", "--metric 'fbeta(2)' --about rules", "--metric accuracy --about rules"),
+    ],
+)
 def test_what_advise_prints_can_be_typed(folder, options):
     said = typed(f"advise --n 60 --fits 40 {options}").stdout.splitlines()[0]
     line = said.removeprefix("ucvtest ").partition("   (")[0]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -20,6 +21,7 @@ __all__ = [
     "calibration_cells",
     "calibration_table",
     "cells_of",
+    "metric_cells",
 ]
 
 
@@ -71,10 +73,11 @@ class Evidence:
         Share of true nulls rejected at the 5% level; NaN where none was tested.
     width : float
         Width of the intervals over that of the corrected t test on the same samples,
-        geometric mean.
+        geometric mean; NaN for metrics such as F1.
     expected_width : float
         Width of the intervals at the sample size that was asked about, geometric mean; NaN for
-        losses whose scale is that of the response.
+        losses and metrics whose scale is that of the response, and for metrics that were not
+        studied.
     weak : tuple of WeakCell
         Cells below 90%, the worst first.
     within : bool
@@ -126,23 +129,46 @@ class Cell(NamedTuple):
 
 @cache
 def calibration_cells(procedures: frozenset[str]) -> tuple[Cell, ...]:
-    """The rows about some procedures in the calibration table, for advice.
+    """The rows about some procedures in the calibration table, for advice."""
+    losses = {name: about["loss"] for name, about in calibration_settings()["problems"].items()}
+    columns = _columns("calibration.csv", procedures)
+    return _cells(columns | {"loss": list(map(losses.__getitem__, columns["problem"]))})
+
+
+@cache
+def metric_cells(procedures: frozenset[str]) -> tuple[Cell, ...]:
+    """The same about metrics such as F1, by whose name the loss is replaced.
+
+    They are from studies with other samples and are in a file of their own, so that a problem,
+    size, target and procedure have one row in the calibration table.
+    """
+    columns = _columns("metrics.csv", procedures)
+    return _cells(columns | {"loss": columns["metric"]})
+
+
+def _columns(name: str, procedures: frozenset[str]) -> dict[str, Sequence[str]]:
+    """The rows about some procedures in a file, as texts.
 
     Without pandas, whose import takes longer than the fits of a first comparison.
     """
-    losses = {name: about["loss"] for name, about in calibration_settings()["problems"].items()}
-    table = resources.files("ucvtest.advice").joinpath("calibration.csv").read_text()
-    header, *lines = table.splitlines()
+    header, *lines = resources.files("ucvtest.advice").joinpath(name).read_text().splitlines()
     # Most rows are about other procedures, and are not parsed.
-    marks = [f",{name}," for name in procedures]
+    marks = [f",{procedure}," for procedure in procedures]
     lines = [line for line in lines if any(mark in line for mark in marks)]
     (names,), rows = csv.reader([header]), csv.reader(lines)
-    columns: dict[str, Any] = dict(zip(names, zip(*rows, strict=True), strict=True))
-    columns["loss"] = map(losses.__getitem__, columns["problem"])
-    columns["width"] = [text or "nan" for text in columns["width"]]
-    for name, kind in Cell.__annotations__.items():
-        columns[name] = map(kind, columns[name])
-    return tuple(map(Cell._make, zip(*map(columns.get, Cell._fields), strict=True)))
+    return dict(zip(names, zip(*rows, strict=True), strict=True))
+
+
+def _cells(columns: Mapping[str, Sequence[str]]) -> tuple[Cell, ...]:
+    """Cells from texts; counts that a study does not have are 0."""
+    parsed = [
+        [kind(text or _MISSING[kind]) for text in columns[name]]
+        for name, kind in Cell.__annotations__.items()
+    ]
+    return tuple(map(Cell._make, zip(*parsed, strict=True)))
+
+
+_MISSING: Mapping[type, str] = {str: "", int: "0", float: "nan"}
 
 
 def cells_of(table: "pd.DataFrame", procedures: frozenset[str]) -> tuple[Cell, ...]:
@@ -179,6 +205,7 @@ def forget_table() -> None:
     """Read the table again at the next request, as after it was written."""
     _table.cache_clear()
     calibration_cells.cache_clear()
+    metric_cells.cache_clear()
 
 
 def calibration_settings() -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ucvtest.methods.ustatistic.options import FEW_PAIRS
 from ucvtest.metrics.base import Metric, plural
 from ucvtest.metrics.means import LOSSES
 from ucvtest.metrics.set_scores import SetScore
+from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.weighted import WEIGHTED
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
@@ -148,10 +149,13 @@ def recommended(
     if affordable is not None:
         budget = affordable(problem, shared=shared)
     n_fits = min(budget, FITS_OF_JITTED)
-    advice = advise(problem.n_units, n_fits, loss=_known(metric), learners=of_pair)
     loss_in_words = "the AUC" if auc else "several metrics" if several else metric.plural
-    if metric.linearised or metric.name.startswith(WEIGHTED):
+    question: dict[str, Any] = {"loss": _known(metric)}
+    if isinstance(metric, SmoothMetric) and not several:
+        question = {"metric": metric}
+    elif metric.linearised or metric.name.startswith(WEIGHTED):
         loss_in_words = f"{loss_in_words} (taken for {plural(LOSSES[_known(metric)].in_words)})"
+    advice = advise(problem.n_units, n_fits, learners=of_pair, **question)
     spec = _spec(advice, budget if affordable is not None else None)
     return Recommended(spec, advice, loss_in_words, first, shared)
 
@@ -159,7 +163,8 @@ def recommended(
 def _known(metric: Metric) -> str:
     """The name by which advice is asked: your own losses have tails like squared ones.
 
-    Linearised values of confusion metrics are a few numbers, as errors are.
+    Several metrics share one piece of advice. Linearised values of confusion metrics are a few
+    numbers, as errors are.
     """
     if metric.of_cells:
         return "zero_one"

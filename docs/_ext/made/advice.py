@@ -16,8 +16,11 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "Do two classifiers differ in error rate?": {"learners": 2, "loss": "zero_one"},
     "Do two classifiers differ in AUC?": {"learners": 2, "loss": "auc"},
     "Do two regressions differ?": {"learners": 2, "loss": "squared"},
+    "Do two classifiers differ in F1?": {"learners": 2, "metric": "f1"},
     "What is the error rate of one?": {"learners": 1, "loss": "zero_one"},
     "What is the AUC of one?": {"learners": 1, "loss": "auc"},
+    "What is the F1 of one?": {"learners": 1, "metric": "f1"},
+    "What is the R2 of one?": {"learners": 1, "metric": "r2"},
     "What is the squared error of one?": {"learners": 1, "loss": "squared"},
     "Do the two rules learnt here differ?": {"learners": 2, "loss": "zero_one", "about": "rules"},
 }

@@ -6,29 +6,37 @@ advise <- function(n, ...) {
 }
 
 # The number of observations, or of groups, and the loss follow from the data.
-advise.formula <- function(n, data = environment(n), ..., subset, groups, loss = NULL) {
+advise.formula <- function(n, data = environment(n), ..., subset, groups, loss = NULL,
+                           metric = NULL) {
   sample_of <- formula_method(function(x, y, groups, weights) {
-    answer <- response(y, NULL)
-    list(n = length(unique(or_else(groups, seq_along(answer$values)))), loss = default_loss(answer))
+    answer <- response(y, NULL, metric)
+    rows <- if (is_survival(y)) answer$values$time else answer$values
+    list(n = length(unique(or_else(groups, seq_along(rows)))), labels = answer$labels,
+         loss = if (is.null(metric)) default_loss(answer))
   })
   arguments <- as.list(match.call(expand.dots = FALSE))[-1L]
   arguments <- arguments[names(arguments) %in% c("n", "data", "subset", "groups")]
   names(arguments)[names(arguments) == "n"] <- "formula"
   found <- eval(as.call(c(sample_of, arguments)), parent.frame())
-  advice <- advise(found$n, ..., loss = or_else(loss, found$loss))
+  if (!is.null(metric)) metric <- as_metric(metric, found$labels)
+  advice <- advise(found$n, ..., loss = or_else(loss, found$loss), metric = metric)
   # What to type, with what was typed.
   advice$written <- list(about = unname(arguments[names(arguments) %in% c("formula", "data")]),
                          rows = arguments[names(arguments) %in% c("subset", "groups")])
   advice
 }
 
-advise.default <- function(n, n_fits = 10000, loss = "zero_one", learners = 2,
-                           goal = c("interval", "test"), about = c("learner", "rules"), ...) {
+advise.default <- function(n, n_fits = 10000, loss = NULL, learners = 2,
+                           goal = c("interval", "test"), about = c("learner", "rules"),
+                           metric = NULL, ...) {
   refuse_unknown(...)
+  if (!is.null(loss) && !is.null(metric))
+    stop_user("'loss' and 'metric' exclude each other: give one of them")
+  if (!is.null(metric)) metric <- as_metric(metric, NULL)
   goal <- one_of(goal, c("interval", "test"), "goal")
   about <- one_of(about, c("learner", "rules"), "about")
   fields <- call_python("advise", n = n, n_fits = n_fits, loss = loss, learners = learners,
-                        goal = goal, about = about)
+                        goal = goal, about = about, metric = metric)
   if (!is.null(fields$arguments$design))
     fields$arguments$design <- do.call(new_design, fields$arguments$design)
   structure(fields, class = "ucvtest_advice")

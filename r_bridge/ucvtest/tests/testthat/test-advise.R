@@ -12,6 +12,23 @@ test_that("the recommended test runs with the arguments that come with it", {
   }
 })
 
+test_that("metrics are asked for as in tests, with which the advice can be followed", {
+  skip_without_python()
+  advice <- advise(60, n_fits = 40, metric = "f_meas")
+  expect_equal(advice$arguments$metric, "f1")
+  expect_match(advice$reasons[1L], "intervals for the F1 contained the true value")
+  by_formula <- advise(Species ~ ., two, n_fits = 40, metric = "f1")
+  expect_equal(by_formula[names(advice)], unclass(advice), ignore_attr = TRUE)
+  found <- do.call(advice$test, c(list(Species ~ ., quote(two), "lda", "knn:1",
+                                       positive = "virginica"), advice$arguments))
+  expect_s3_class(found, "htest")
+  expect_match(paste(capture.output(by_formula), collapse = " "), "metric = \"f1\"", fixed = TRUE)
+  expect_false(advise(60, n_fits = 40, metric = "kap")$promises)
+  expect_match(message_of(advise(60, loss = "log", metric = "f1")), "exclude each other")
+  expect_match(message_of(advise(Species ~ ., two, loss = "log", metric = "f1")),
+               "exclude each other")
+})
+
 test_that("print shows a call that R understands, and the reasons", {
   skip_without_python()
   for (about in c("learner", "rules")) {
