@@ -4,9 +4,10 @@ Scores of both classes are normal, so that every true value is known: also those
 learnt in five folds, which are linear. Those of learners are means over 2000 other learning sets of
 the same size, with the normal tails of each linear rule. A sample gives a row for each curve of one
 rule or learner, and for the difference of two; rows are kept as they come, and the script goes on
-where it was stopped. `--part 0/2` and `--part 1/2` share the samples between two processes.
+where it was stopped. `--part 0/2` and `--part 1/2` share the samples between two processes, each
+with a file of its own.
 
-    python studies/intervals/curves.py --rows build/curves.csv            # half an hour
+    python studies/intervals/curves.py --rows build/curves.csv            # 40 minutes
     python studies/intervals/curves.py --rows build/curves.csv --table
     python studies/intervals/curves.py --quick
 """

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import TimeSeriesSplit
 
 import ucvtest as uv
 from tests.oracles.few_fits import few_fits
@@ -32,6 +33,8 @@ def evaluated(n, learn_size, n_rounds, *, groups=None, learners=("lda", "logisti
     rng = np.random.default_rng(1)
     y = (np.arange(n) % 3 == 0).astype(int)
     X = rng.normal(size=(n, 2)) + np.outer(y, [1.0, 0.3])
+    if groups is not None:
+        X += 2 * rng.normal(size=(max(groups) + 1, 2))[groups]
     options = {"metric": "brier_skill", **options}
     design = uv.designs.DisjointSets(learn_size, n_rounds)
     return uv.evaluate(learners, X, y, design, groups=groups, rng=0, **options)
@@ -114,27 +117,36 @@ METRICS = {
 }
 
 
+UNEQUAL = np.random.default_rng(0).permutation(np.repeat(np.arange(40), np.arange(40) % 5 + 1))
+"""The clusters of 120 rows, which are mixed: each has one row to five."""
+
+
 @pytest.fixture(scope="module", params=[False, True], ids=["rows", "clusters"])
 def many_rules(request):
     """Probabilities by 100 pairs of rules of each learner, of rows or of clusters."""
     if request.param:
-        return evaluated(120, 19, 100, groups=np.arange(120) // 3)
+        return evaluated(120, 19, 100, groups=UNEQUAL)
     return evaluated(120, 59, 100)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_a_point_has_nearly_the_interval_of_its_metric(name, many_rules):
-    """The U-statistic test pools the rules with other weights, and is linear around that point."""
-    losses = many_rules
-    labels = uv.Losses.of_predictions(
-        named_smooth_metric(METRICS[name]),
-        predictions=(losses.predictions >= THRESHOLD).astype(float),
+def labels_at(losses, threshold, metric):
+    """The losses of a metric of predicted labels, of the same rules."""
+    return uv.Losses.of_predictions(
+        named_smooth_metric(metric),
+        predictions=(losses.predictions >= threshold).astype(float),
         design=losses.design,
         learners=losses.learners,
         target=losses.target,
         groups=losses.groups,
         settings=dict(losses.settings),
     )
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_point_has_nearly_the_interval_of_its_metric(name, many_rules):
+    """The U-statistic test pools the rules with other weights, and is linear around that point."""
+    losses = many_rules
+    labels = labels_at(losses, THRESHOLD, METRICS[name])
     weight = {} if losses.groups is None else {"group_weight": "row"}
     curve = QUANTITIES[name][0](losses, thresholds=[THRESHOLD])
     for label in losses.learners:
@@ -144,6 +156,62 @@ def test_a_point_has_nearly_the_interval_of_its_metric(name, many_rules):
         assert band.se[0] == pytest.approx(found.se, rel=0.02)
         width = band.high[0] - band.low[0]
         np.testing.assert_allclose((band.low[0], band.high[0]), found.conf_int(), atol=0.02 * width)
+
+
+def effects_at(losses, threshold):
+    """What each row counts for the net benefit of lda, and its square, over rules that test it."""
+    y, flagged = losses.target, np.zeros(losses.design.testing.shape)
+    flagged[losses.design.testing] = losses.predictions[0] >= threshold
+    n_tests = pairs(losses.design.testing, len(y)).sum(axis=1)
+    shares = (pairs(flagged, len(y)).sum(axis=1) / n_tests).mean(axis=0)
+    worth = y - (1 - y) * threshold / (1 - threshold)
+    return shares * worth, shares * worth**2
+
+
+def test_areas_are_those_of_the_largest_of_joint_normal_errors(many_rules):
+    """Of two thresholds, by the correlation of the sums of units, and each with its own df."""
+    losses, thresholds = many_rules, (0.2, 0.5)
+    band = uv.curves.decision(losses, "lda", thresholds=thresholds).band()
+    unit = np.arange(120) if losses.groups is None else losses.groups
+    sums = []
+    for threshold in thresholds:
+        effects, _ = effects_at(losses, threshold)
+        sums.append(np.bincount(unit, effects - effects.mean()))
+    errors = np.random.default_rng(5).multivariate_normal([0, 0], np.corrcoef(sums), 400_000)
+    largest = np.quantile(np.abs(errors).max(axis=1), 0.95)
+    added = largest**2 / 4
+    for k, threshold in enumerate(thresholds):
+        centre, se, df = moved(losses, threshold, max(added, 1.0))
+        half = stats.t.isf(stats.norm.sf(largest), df) * se
+        assert band.high_all[k] - band.low_all[k] == pytest.approx(2 * half, rel=0.015)
+        assert band.high_all[k] + band.low_all[k] == pytest.approx(2 * centre, abs=0.002)
+
+
+def moved(losses, threshold, added):
+    """The net benefit with observations added to each cell, its standard error and df."""
+    band = uv.curves.decision(losses, "lda", thresholds=[threshold]).band()
+    # One threshold has one interval, with one observation in each cell.
+    np.testing.assert_allclose((band.low_all, band.high_all), (band.low, band.high), atol=1e-12)
+    n, clustered = len(losses.target), losses.groups is not None
+    labels = labels_at(losses, threshold, f"net_benefit({threshold})")
+    weight = {"group_weight": "row"} if clustered else {}
+    alone = uv.UStatisticTest.from_losses(labels, "lda", **weight).fit(variance="few")
+    mean, square = (effects.mean() for effects in effects_at(losses, threshold))
+    size = n
+    if clustered:
+        size = np.clip((square - mean**2) / alone.se**2, losses.groups.max() + 1, n)
+    odds, total = threshold / (1 - threshold), size + 4 * added
+    centre = (size * mean + added * (1 - odds)) / total
+    others = np.array([1.0, 0.0, -odds, 0.0]) - centre
+    variance = size**2 * alone.se**2 + size * (mean - centre) ** 2 + added * others @ others
+    return centre, np.sqrt(variance) / total, alone.df
+
+
+def test_settings_count_clusters(many_rules):
+    settings = uv.curves.roc(many_rules, thresholds=[0.5]).settings
+    assert settings["learn_size"] == (59 if many_rules.groups is None else 19)
+    assert settings.get("n_groups") == (None if many_rules.groups is None else 40)
+    assert settings["n_fits"] == 400
 
 
 class SameRule(ClassifierMixin, BaseEstimator):
@@ -199,7 +267,8 @@ def test_one_or_two_learners_are_named(losses):
     np.testing.assert_allclose(both.band("lda").low, plain.band("lda").low, atol=1e-13)
     for names, message in (
         ("svm", "neither one of lda, logistic"),
-        (["lda", 0], "names a learner twice"),
+        (["lda", 0], "one or two different learners of the losses"),
+        ([], "one or two different learners of the losses"),
         ({"lda": np.zeros(N)}, "known to the losses, got dict: leave it out, or name"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -209,7 +278,7 @@ def test_one_or_two_learners_are_named(losses):
 def test_results_say_what_was_learnt_and_travel(losses):
     curve = uv.curves.precision_recall(losses)
     text = " ".join(str(curve).split())
-    assert f"by the expected counts of rules learnt from {LEARN_SIZE} observations" in text
+    assert f"by expected counts over rules learnt from {LEARN_SIZE} observations" in text
     assert f"Learning-set size: {LEARN_SIZE}" in text
     assert f"Model fits: {4 * N_ROUNDS}" in text
     assert "Each learner has 8 rules, from pairs of disjoint learning sets." in text
@@ -241,22 +310,56 @@ def sample():
     return X + y[:, None], y
 
 
-def test_losses_of_folds_and_of_one_test_set_are_those_of_their_predictions():
+@pytest.mark.parametrize("clustered", [False, True], ids=["rows", "clusters"])
+@pytest.mark.parametrize("design", [5, uv.designs.HoldOut(0.4)], ids=["folds", "one set"])
+def test_losses_of_folds_and_of_one_test_set_are_those_of_their_predictions(design, clustered):
     X, y = sample()
-    for design in (5, uv.designs.HoldOut(0.4)):
-        losses = uv.evaluate("lda", X, y, design, loss="auc", rng=0)
-        fold, row = np.nonzero(losses.design.testing)
-        folds = {"fold": fold} if design == 5 else {}
-        curve = uv.curves.roc(losses)
-        assert curve == uv.curves.roc(y[row], {"lda": losses.values[0]}, **folds)
+    groups = np.arange(30) // 2 if clustered else None
+    losses = uv.evaluate("lda", X, y, design, loss="auc", groups=groups, rng=0)
+    fold, row = np.nonzero(losses.design.testing)
+    options = {"fold": fold} if design == 5 else {}
+    options |= {"groups": groups[row]} if clustered else {}
+    plain = uv.curves.roc(y[row], {"lda": losses.values[0]}, **options)
+    for band, other in zip(uv.curves.roc(losses).bands, plain.bands, strict=True):
+        np.testing.assert_array_equal(band.estimate, other.estimate)
+        np.testing.assert_allclose((band.low, band.high), (other.low, other.high), atol=1e-13)
+
+
+def test_small_learning_sets_that_happen_to_be_disjoint_are_pairs():
+    rng = np.random.default_rng(4)
+    y, X = np.arange(200) % 2, rng.normal(size=(200, 2))
+    for seed in range(6):
+        design = uv.designs.DisjointSets(6, 3)
+        losses = uv.evaluate("majority", X, y, design, metric="brier_skill", rng=seed)
+        assert uv.curves.roc(losses, thresholds=[0.5]).settings["n_fits"] == 6
+
+
+def test_rules_that_learnt_from_one_class_have_no_score():
+    rng = np.random.default_rng(0)
+    y = (np.arange(30) < 4).astype(int)
+    X, design = rng.normal(size=(30, 1)) + 2 * y[:, None], uv.designs.DisjointSets(7, 6)
+    scores = uv.evaluate("lda", X, y, design, loss="auc", rng=0)
+    number = scores.diagnostics["lda"]["one_class_fits"]
+    with pytest.raises(ValueError, match=f"{number} of the rules were learnt from one class"):
+        uv.curves.roc(scores)
+    probabilities = uv.evaluate("lda", X, y, design, metric="brier_skill", rng=0)
+    notes = uv.curves.roc(probabilities, thresholds=[0.5]).notes
+    assert any(note.startswith(f"{number} of the rules were learnt from one") for note in notes)
+    assert any(note.startswith("With only 6 pairs of learning sets") for note in notes)
 
 
 @pytest.mark.parametrize(
     ("design", "options", "message"),
     [
-        (uv.designs.DisjointSets(14, 2), {}, "2 draws of 1 learning sets of 14 .* needs 3 draws"),
-        (uv.designs.DisjointSets(14, 3, n_sets=2), {}, "3 draws of 2 learning sets"),
+        (
+            uv.designs.DisjointSets(14, 2),
+            {},
+            "2 pairs of learning sets of 14, .* needs 3 pairs",
+        ),
+        (uv.designs.DisjointSets(14, 3, n_sets=2), {}, "with one set from each half"),
         (uv.designs.RandomSplits(6, 0.5), {}, "tests rows several times"),
+        (uv.designs.KFold(2, n_repeats=3), {}, "3 pairs of learning sets of 15, .* of at most 14"),
+        (TimeSeriesSplit(4), {}, "tests 24 of 30 rows by several rules"),
         ([(np.arange(1, 16), np.arange(16, 30, 2))], {}, "tests rows of one class only"),
         (5, {"loss": "zero_one"}, "loss='zero_one'.* keep no scores of two classes"),
         (5, {"loss": None, "metric": "net_benefit(0.3)"}, "keep no scores of two classes"),
@@ -279,3 +382,5 @@ def test_arguments_that_losses_already_have_are_refused(losses):
         uv.curves.roc(losses, pos_label=0)
     with pytest.raises(ValueError, match="predictions is missing"):
         uv.curves.roc(np.arange(4) % 2)
+    with pytest.raises(ValueError, match="which take the place of y: pass them alone"):
+        uv.curves.roc(np.arange(N) % 2, losses)

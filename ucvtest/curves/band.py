@@ -46,7 +46,7 @@ class Band:
     x : ndarray
         The places of the points: thresholds, or the mean prediction of each bin.
     n : ndarray
-        Rows that decide the estimate; for a difference, the smaller number.
+        Rows that decide the estimate, of learners on average; for a difference, the smaller number.
     estimate : ndarray
         NaN where no row decides.
     se : ndarray
@@ -161,7 +161,7 @@ class _Quantity:
         self.n = np.full(len(self.estimate), float(cells.n_obs))
         """The number of independent rows (K,) that clusters are worth."""
         if cells.clustered:
-            self.n = cells.effective_sizes(self.values, variances)
+            self.n = cells.effective_sizes(self.values, self.se**2)
 
     def moved(self, added: float) -> _Moved:
         """The points with added observations.
@@ -189,7 +189,7 @@ class _Quantity:
             added_differences = first[:, :, :, None] - second[:, :, None, :]
             squares = added / 4 * (added_differences**2).sum(axis=(1, 2, 3))
         variances, df = self.cells.variances(values)
-        spread = self.n**2 * variances + self.n * (values @ shares) ** 2 + squares
+        spread = self.n**2 * variances + (self.n * (values @ shares) ** 2 + squares)
         return _Moved(centre, values, spread / (self.n + 4 * added_each) ** 2, df)
 
     def interval(self, moved: _Moved, quantiles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

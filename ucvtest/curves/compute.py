@@ -19,6 +19,9 @@ __all__ = ["compute_curve", "flagged_at", "places_between"]
 FEW_ROWS, FEW_CLUSTERS = 10, 25
 """With fewer positives, negatives or clusters, intervals are rough."""
 
+FEW_PAIRS = 10
+"""With fewer pairs of learning sets, intervals of learners are wide."""
+
 
 def flagged_at(n_thresholds: int) -> np.ndarray:
     """Whether rows between thresholds are at or above each of them (K, K + 1)."""
@@ -119,9 +122,7 @@ def _of_rules(inputs: Inputs, estimand: str) -> str:
     """The estimand, with the rules that it is about."""
     if inputs.learn_size is not None:
         units = "observations" if inputs.groups is None else "clusters"
-        return (
-            f"{estimand}, by the expected counts of rules learnt from {inputs.learn_size} {units}"
-        )
+        return f"{estimand}, by expected counts over rules learnt from {inputs.learn_size} {units}"
     if inputs.n_folds:
         return f"{estimand} of the rules learnt here, rows pooled over {inputs.n_folds} folds"
     return f"{estimand} of {'this rule' if len(inputs.learners) == 1 else 'these rules'}"
@@ -153,12 +154,22 @@ def _of_learners(inputs: Inputs, x_name: str) -> Iterator[str]:
     )
     if x_name == "threshold":
         yield (
-            "All rules have the same thresholds. They are meaningful only if scores are on one "
+            "All rules have the same thresholds, which makes sense only if their scores are on one "
             "scale, such as probabilities."
         )
 
 
 def _cautions(inputs: Inputs) -> Iterator[str]:
+    if inputs.learning is not None and len(inputs.learning) < 2 * FEW_PAIRS:
+        yield (
+            f"With only {len(inputs.learning) // 2} pairs of learning sets, standard errors have "
+            "few degrees of freedom, and intervals are wide."
+        )
+    if inputs.n_one_class:
+        yield (
+            f"{inputs.n_one_class} of the rules were learnt from one class, and predict it for "
+            "every row."
+        )
     n_positive = int(inputs.positive.sum())
     fewer = min(n_positive, len(inputs.positive) - n_positive)
     if fewer < FEW_ROWS:

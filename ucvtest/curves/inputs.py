@@ -60,15 +60,15 @@ def read_inputs(
         tested = scored_rows(y, predictions)
     else:
         tested = _of_predictions(y, predictions, pos_label=pos_label, groups=groups, fold=fold)
+    named_in = "the losses" if isinstance(y, Losses) else "predictions"
     if len(tested.learners) > MOST_LEARNERS:
         raise ValueError(
-            f"predictions contains {len(tested.learners)} rules, but a curve shows one rule, or "
-            "two and their difference: pass one or two of them at a time"
+            f"{named_in}: there are {len(tested.learners)} ({', '.join(tested.learners)}), but a "
+            "curve shows one, or two and their difference: name one or two of them in predictions"
         )
     if DIFFERENCE in tested.learners:
         raise ValueError(
-            f"predictions has the key {DIFFERENCE!r}, which here means one rule minus the other: "
-            "rename it"
+            f"{named_in}: the name {DIFFERENCE!r} means one minus the other here: use another name"
         )
     scores = tested.scores
     if not np.isfinite(scores).all():
@@ -110,6 +110,8 @@ def _of_predictions(
             "predictions is missing: pass the scores of one or two rules by name, such as "
             "{'a': scores}; or pass losses of uv.evaluate alone"
         )
+    if isinstance(predictions, Losses):
+        raise ValueError("predictions are losses, which take the place of y: pass them alone")
     try:
         losses = Losses.from_predictions(
             y, predictions, loss="auc", groups=groups, pos_label=pos_label, fold=fold

@@ -5,8 +5,8 @@ shared among the rounds, and in a round among the rules that test it. A mean of 
 then a U-statistic, with the variance of few fits (`stats.few_fits`), which includes learning from
 another sample.
 
-Only the rows that are tested show how the errors of two points are correlated. Errors due to
-learning are given the same correlation, since a few rules would show a too high one.
+Errors due to learning are assumed to have the same correlations between points as errors due to
+testing. Any number of rules is enough to estimate the latter.
 """
 
 import math
@@ -54,7 +54,7 @@ class LearntCells(Cells):
         return variances, df
 
     def effective_sizes(self, values: np.ndarray, variances: np.ndarray) -> np.ndarray:
-        """See `Cells`; no fewer than clusters (Korn and Graubard 1998)."""
+        """See `Cells`; no fewer than clusters, as in `UStatisticTest`."""
         spreads = values**2 @ self.shares - (values @ self.shares) ** 2
         return self._sizes(spreads, variances, least=self.n_units)
 
@@ -92,10 +92,10 @@ def count_learnt_cells(
     """
     n_obs, groups = learning.shape[1], None if groups is None or groups.single else groups
     rounds = learning.reshape(-1, 2, n_obs)
-    row_sets = SetsOfRounds(rounds)
+    row_sets, testing = SetsOfRounds(rounds), ~rounds
     by_rule = np.full((len(places), *rounds.shape), n_cells)
-    by_rule[:, row_sets.testing] = places
-    row = np.broadcast_to(np.arange(n_obs), rounds.shape)[row_sets.testing]
+    by_rule[:, testing] = places
+    row = np.broadcast_to(np.arange(n_obs), rounds.shape)[testing]
     weights = np.broadcast_to(1 / (len(rounds) * row_sets.n_tests[:, None, :]), rounds.shape)[
         row_sets.testing
     ]

@@ -65,7 +65,7 @@ def points_of(
     ----------
     flagged : ndarray of bool, shape (K, B)
         Whether a row in this place between the points is predicted to be positive.
-    place, n_learners : int
+    learner_index, n_learners : int
         The number of the learner. The cells of learners follow one another: B of negatives, B of
         positives.
     """

@@ -27,7 +27,8 @@ class Curve(CurveFields):
         One for each quantity of each learner, and of the difference of two.
     alpha : float
     settings : mapping
-        Estimand, numbers of rows, positives, clusters and folds, positive class.
+        Estimand, numbers of rows, positives, clusters and folds, positive class; of learners also
+        the size of learning sets and the number of fits.
     notes : tuple of str
         What the intervals contain, and warnings.
     """

@@ -1,5 +1,6 @@
 """The scores of rows that rules have not learnt from: of fixed rules, of folds, or of learners."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,8 @@ class ScoredRows:
         The positive class, in the form for settings.
     learning : ndarray of bool, shape (R, n), or None
         The learning sets of learners; None for rules.
+    n_one_class : int
+        Rules that were learnt from one class.
     """
 
     positive: np.ndarray
@@ -46,6 +49,7 @@ class ScoredRows:
     n_folds: int
     pos_label: Any
     learning: np.ndarray | None
+    n_one_class: int
 
     @property
     def tested_positive(self) -> np.ndarray:
@@ -72,20 +76,16 @@ def scored_rows(losses: Losses, names: Any = None) -> ScoredRows:
         If losses keep no scores of two classes, a name is unknown, or a curve cannot use the
         design.
     """
-    scores, positive = _kept_scores(losses)
+    all_scores, positive = _kept_scores(losses)
     learner_indices = _learner_indices(losses, names)
-    scores = scores[learner_indices]
+    learners = tuple(losses.learners[learner_index] for learner_index in learner_indices)
+    scores, n_one_class = all_scores[learner_indices], _n_one_class(losses, learners)
     design, groups = losses.design, losses.groups
     rows, n_folds, learning = np.arange(design.n_obs), 0, None
-    n_tests = design.testing.sum(axis=0)
     if design.n_resamples == 1:
         rows = np.flatnonzero(design.testing[0])
-        if len(np.unique(positive[rows])) < 2:
-            raise ValueError(
-                "the design of the losses tests rows of one class only: use more rows, or "
-                "cross-validation"
-            )
-    elif (n_tests == 1).all():
+        _check_one_test_set(positive[rows], None if groups is None else groups[rows])
+    elif (design.testing.sum(axis=0) == 1).all():
         # Losses have the rows fold by fold.
         scores, n_folds = scores[:, np.argsort(np.nonzero(design.testing)[1])], len(design.testing)
     else:
@@ -93,12 +93,38 @@ def scored_rows(losses: Losses, names: Any = None) -> ScoredRows:
     return ScoredRows(
         positive=positive[rows],
         scores=scores,
-        learners=tuple(losses.learners[learner_index] for learner_index in learner_indices),
+        learners=learners,
         groups=None if groups is None else as_groups(groups[rows], len(rows)),
         n_folds=n_folds,
         pos_label=losses.settings.get("pos_label"),
         learning=learning,
+        n_one_class=n_one_class,
     )
+
+
+def _check_one_test_set(positive: np.ndarray, groups: np.ndarray | None) -> None:
+    """Refuse a test set that shows nothing of a class, or of the variation of clusters."""
+    problem = "rows of one class" if len(np.unique(positive)) < 2 else ""
+    if not problem and groups is not None and len(np.unique(groups)) < 2:
+        problem = "one cluster"
+    if problem:
+        raise ValueError(
+            f"the design of the losses tests {problem} only: test more of the sample, or use "
+            "cross-validation"
+        )
+
+
+def _n_one_class(losses: Losses, learners: Sequence[str]) -> int:
+    """The rules of these learners that were learnt from one class: they have no decision scores."""
+    n_one_class = sum(
+        losses.diagnostics.get(name, {}).get("one_class_fits", 0) for name in learners
+    )
+    if n_one_class and losses.metric.ranks_pairs:
+        raise ValueError(
+            f"{n_one_class} of the rules were learnt from one class and have no score, only ties: "
+            "use larger learning sets, or losses with metric='brier_skill'"
+        )
+    return n_one_class
 
 
 def _learner_indices(losses: Losses, names: Any) -> list[int]:
@@ -112,8 +138,11 @@ def _learner_indices(losses: Losses, names: Any) -> list[int]:
             f"name one or two of {', '.join(losses.learners)}"
         )
     learner_indices = [losses.number_of(name) for name in ([names] if is_single else names)]
-    if len(set(learner_indices)) < len(learner_indices):
-        raise ValueError(f"predictions names a learner twice: {names!r:.60}")
+    if not learner_indices or len(set(learner_indices)) < len(learner_indices):
+        raise ValueError(
+            f"predictions must name one or two different learners of the losses "
+            f"({', '.join(losses.learners)}), got {names!r:.60}"
+        )
     return learner_indices
 
 
@@ -126,31 +155,39 @@ def _kept_scores(losses: Losses) -> tuple[np.ndarray, np.ndarray]:
         has_scores, scores = metric.ranks_pairs, losses.values
     if has_scores and scores is not None and target is not None and set(target) == {0, 1}:
         return scores, target == 1
+    remedy = "pass the labels and the scores themselves"
+    if losses.design.learns:
+        remedy = "use uv.evaluate(..., loss='auc'), or metric='brier_skill' for probabilities"
     raise ValueError(
         f"these losses (loss={losses.loss!r}) keep no scores of two classes, which a curve needs: "
-        "make them with uv.evaluate(..., loss='auc'), or with metric='brier_skill' for "
-        "probabilities"
+        f"{remedy}"
     )
 
 
 def _rounds_of(design: Design, groups: np.ndarray | None) -> np.ndarray:
     """The disjoint pairs of learning sets (2 R, n) of a design that tests rows several times."""
+    n_tests = design.testing.sum(axis=0)
+    if n_tests.max() == 1:
+        raise ValueError(
+            f"the design of the losses tests {int(n_tests.sum())} of {design.n_obs} rows by "
+            "several rules: use K-fold cross-validation, or one split"
+        )
     units = as_groups(groups, design.n_obs)
     by_unit = design if units is None else design.by_groups(units)
+    most_learnt = by_unit.n_obs // 2 - 1
     try:
-        n_rounds, n_sets = disjoint_sets_of(by_unit)
+        n_rounds, _ = disjoint_sets_of(by_unit, n_sets=1)
     except ValueError:
         raise ValueError(
             "the design of the losses tests rows several times, but a curve counts each row once: "
-            "use one round of cross-validation for the rules learnt in it, or "
-            "uv.designs.DisjointSets for the learners"
+            "use one round of cross-validation for the rules learnt in it, or for learners "
+            f"uv.designs.DisjointSets({most_learnt}, n_draws=10), with one set from each half"
         ) from None
-    learn_size = by_unit.learn_sizes[0]
-    if n_sets > 1 or n_rounds < LEAST_ROUNDS or by_unit.n_obs < 2 * learn_size + 2:
+    if n_rounds < LEAST_ROUNDS or by_unit.learn_sizes[0] > most_learnt:
         raise ValueError(
-            f"the design of the losses has {n_rounds} draws of {n_sets} learning sets of "
-            f"{learn_size} from each half of {by_unit.n_obs}, but the curve of a learner needs "
-            f"{LEAST_ROUNDS} draws or more of one set, of at most {by_unit.n_obs // 2 - 1}: use "
-            f"uv.designs.DisjointSets({by_unit.n_obs // 2 - 1}, n_draws=10)"
+            f"the design of the losses has {n_rounds} pairs of learning sets of "
+            f"{by_unit.learn_sizes[0]}, but the curve of a learner needs {LEAST_ROUNDS} pairs or "
+            f"more, of at most {most_learnt}: use uv.designs.DisjointSets({most_learnt}, "
+            "n_draws=10)"
         )
     return design.learning

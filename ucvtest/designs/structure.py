@@ -173,8 +173,10 @@ def halves_of(design: Design) -> tuple[int, int]:
     )
 
 
-def disjoint_sets_of(design: Design) -> tuple[int, int]:
+def disjoint_sets_of(design: Design, n_sets: int | None = None) -> tuple[int, int]:
     """Draws, and sets on each side, of a design ordered as in `DisjointSets`.
+
+    Without `n_sets`, as many sets on each side as the design allows.
 
     Returns
     -------
@@ -193,9 +195,9 @@ def disjoint_sets_of(design: Design) -> tuple[int, int]:
         problem = f"they have between {design.learn_sizes[0]} and {design.learn_sizes[-1]} members"
     if problem is None and not odd:
         # The largest number that fits, as sets that were drawn together must stay together.
-        for n_sets in range(n_pairs, 0, -1):
-            if n_pairs % n_sets == 0 and _sides_disjoint(design.learning, n_sets):
-                return n_pairs // n_sets, n_sets
+        for number in range(n_pairs, 0, -1) if n_sets is None else (n_sets,):
+            if n_pairs % number == 0 and _sides_disjoint(design.learning, number):
+                return n_pairs // number, number
     problem = problem or "one side of a draw shares observations with the other"
     raise ValueError(
         f"the design's learning sets are not disjoint pairs of one size: {problem}; use "
