@@ -260,8 +260,7 @@ class Accumulator:
 
 def _as_counts(differences: np.ndarray) -> np.ndarray:
     """Differences as small integers, if all are numbers of errors: -1, 0 or 1."""
-    magnitude = np.abs(differences)
-    is_count = ((magnitude == 0) | (magnitude == 1)).all()
+    is_count = _only_size(differences) in (0.0, 1.0)
     return differences.astype(np.int8 if is_count else float, copy=False)
 
 

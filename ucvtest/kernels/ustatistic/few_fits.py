@@ -111,8 +111,8 @@ class SetsOfRounds:
 
     @cached_property
     def testing(self) -> np.ndarray:
-        """The observations that each set does not contain, (R, q, n)."""
-        return ~self.learning
+        """The observations that each set does not contain, as numbers, (R, q, n)."""
+        return 1.0 - self.learning
 
     @cached_property
     def n_tests(self) -> np.ndarray:
@@ -125,14 +125,10 @@ class SetsOfRounds:
         return np.asarray(self.testing.sum(axis=2))
 
     @cached_property
-    def contrasts(self) -> np.ndarray:
-        """The sets as numbers, around the mean of their round, (R, q, n)."""
-        return np.asarray(self.learning - self.learning.mean(axis=1, keepdims=True))
-
-    @cached_property
     def squared_contrasts(self) -> np.ndarray:
-        """The sum of the squared contrasts of each observation, (n,)."""
-        return np.asarray((self.contrasts**2).sum(axis=(0, 1)))
+        """The sum of squares of each observation's numbers around the mean of their round, (n,)."""
+        n_tests, q = self.n_tests, self.learning.shape[1]
+        return np.asarray((n_tests * (1 - n_tests / q)).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +173,7 @@ class Rounds:
     def with_offset(self, offset: np.ndarray) -> Self:
         """The rounds of the losses plus their mean times an offset (n,)."""
         moved = float(self.tested.mean()) * offset
-        fits = self.fits + self.sets.testing @ moved / self.sets.n_tested
+        fits = self.fits + np.einsum("rqn,n->rq", self.sets.testing, moved) / self.sets.n_tested
         return type(self)(self.tested + moved, fits, self.sets)
 
 
@@ -207,12 +203,13 @@ class SampleEffects(NamedTuple):
         centred = effects - effects.mean()
         interactions = tested - tested.mean(axis=1, keepdims=True)
         interactions -= centred
-        interactions *= interactions
-        interaction = float(interactions.sum()) / ((n_rounds - 1) * (n - 1))
+        squares = np.einsum("rn,rn->r", interactions, interactions)
+        interaction = float(squares.sum()) / ((n_rounds - 1) * (n - 1))
         raw = float((centred**2).sum()) / (n * (n - 1))
-        other_rounds = n_rounds * effects - tested
-        other_rounds /= n_rounds - 1
-        other_rounds -= other_rounds.mean(axis=1, keepdims=True)
+        # Effects in the other rounds.
+        other_rounds = interactions
+        other_rounds /= 1 - n_rounds
+        other_rounds += centred
         spread = g * n / untested**2
         return cls(
             n=n,
@@ -297,7 +294,8 @@ def _one_decides(fits: np.ndarray, samples: Sequence[SampleEffects]) -> float:
         return 0.0
     for sample_effects in samples:
         sets = sample_effects.sets
-        covariances = np.einsum("rq,rqn->n", learnt, sets.contrasts)
+        # As `learnt` sums to zero in a round, tests have the products of sets with the other sign.
+        covariances = np.einsum("rq,rqn->n", learnt, sets.testing)
         squares = sets.squared_contrasts
         explained = np.divide(
             covariances**2, squares, out=np.zeros(sample_effects.n), where=squares > 0

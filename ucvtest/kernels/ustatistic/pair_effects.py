@@ -74,11 +74,11 @@ class PairEffects:
 
     def _tile(self, first: slice, second: slice) -> np.ndarray:
         """At some rows and columns, (K, a, b)."""
-        tau = self.tile_of(first, second) - self.effects[:, first, None]
-        mirrored = tau
+        of_rows = self.effects + self.constant[:, None] / 2
+        half = mirrored = self.tile_of(first, second) - of_rows[:, first, None]
         if first != second:
-            mirrored = self.tile_of(second, first) - self.effects[:, second, None]
-        tau += mirrored.transpose(0, 2, 1) - self.constant[:, None, None]
+            mirrored = self.tile_of(second, first) - of_rows[:, second, None]
+        tau = half + mirrored.transpose(0, 2, 1)
         if first == second:
             diagonal = np.arange(tau.shape[1])
             tau[:, diagonal, diagonal] = 0.0
