@@ -195,8 +195,7 @@ class PrecomputedLosses(LossSource):
     def __init__(self, difference: LossDifference, order: np.ndarray | None = None) -> None:
         self._difference, self._order = difference, order
         self._next = 0
-        sizes = difference.design.testing.sum(axis=1)
-        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._starts = np.concatenate([[0], np.cumsum(difference.design.n_tested)])
         self.ties = Counter(difference.diagnostics)
         self.one_class_fits = self.ties.pop("one_class_fits", 0)
         self.paired, self.identical = difference.paired, difference.identical
