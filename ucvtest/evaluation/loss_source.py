@@ -201,6 +201,10 @@ class PrecomputedLosses(LossSource):
         self.paired, self.identical = difference.paired, difference.identical
         self.n_fits = difference.n_fits
 
+    def from_start(self) -> "PrecomputedLosses":
+        """The same losses, from the first row on."""
+        return PrecomputedLosses(self._difference, self._order)
+
     def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
