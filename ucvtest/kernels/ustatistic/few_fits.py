@@ -23,7 +23,7 @@ that the means of the rounds explain.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -160,6 +160,8 @@ class Rounds:
 
     def weighted(self, weight: float) -> Self:
         """The rounds of a multiple of the losses."""
+        if weight == 1.0:
+            return self
         return type(self)(weight * self.tested, weight * self.fits, self.sets)
 
     def plus(self, other: Self) -> Self:
@@ -365,7 +367,6 @@ class RoundSums:
         self._batches_of_rounds: list[list[Rounds]] = []
         """Rounds of each learner, part by part: an interrupt leaves whole parts alone."""
         self._known = {} if known is None else known
-        self._all_sets: SetsOfRounds | None = None
 
     def add(
         self, learner_losses: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
@@ -382,7 +383,7 @@ class RoundSums:
         part = first_round, first_round + len(rounds)
         if part not in self._known:
             self._known[part] = SetsOfRounds(_by_round(learning, rounds))
-        sets, self._all_sets = self._known[part], None
+        sets = self._known[part]
         self._batches_of_rounds.append(
             [Rounds.on(_by_round(losses, rounds), sets) for losses in learner_losses]
         )
@@ -400,24 +401,24 @@ class RoundSums:
 
     def effects(self) -> np.ndarray:
         """The mean loss of each observation over all rounds, of each learner (L, n)."""
-        of_rounds = (
-            np.concatenate([rounds.tested for rounds in learner_rounds])
-            for learner_rounds in self._by_learner
-        )
-        return np.stack([tested.mean(axis=0) for tested in of_rounds])
+        return np.stack([rounds.tested.mean(axis=0) for rounds in self._of_learners()])
 
-    @property
-    def _sets(self) -> SetsOfRounds:
-        """The sets of all rounds."""
-        if self._all_sets is None:
-            parts = [batch_rounds[0].sets for batch_rounds in self._batches_of_rounds]
-            joined = [part.learning for part in parts]
-            self._all_sets = parts[0] if len(parts) == 1 else SetsOfRounds(np.concatenate(joined))
-        return self._all_sets
-
-    @property
-    def _by_learner(self) -> list[tuple[Rounds, ...]]:
-        return list(zip(*self._batches_of_rounds, strict=True))
+    def _of_learners(self) -> list[Rounds]:
+        """All rounds of each learner, which from now on are one part."""
+        if len(self._batches_of_rounds) > 1:
+            joined = [part[0].sets.learning for part in self._batches_of_rounds]
+            sets = SetsOfRounds(np.concatenate(joined))
+            self._batches_of_rounds = [
+                [
+                    Rounds(
+                        np.concatenate([rounds.tested for rounds in learner_rounds]),
+                        np.concatenate([rounds.fits for rounds in learner_rounds]),
+                        sets,
+                    )
+                    for learner_rounds in zip(*self._batches_of_rounds, strict=True)
+                ]
+            ]
+        return self._batches_of_rounds[0]
 
     def combined(self, weights: Sequence[float], offset: np.ndarray | None = None) -> Rounds:
         """The rounds of a weighted sum of losses.
@@ -426,20 +427,12 @@ class RoundSums:
         means.
         """
         # Of many learners most have no weight in a difference.
-        weights_and_rounds = [
-            (w, learner_rounds)
-            for w, learner_rounds in zip(weights, self._by_learner, strict=True)
+        weighted_rounds = [
+            learner_rounds.weighted(w)
+            for w, learner_rounds in zip(weights, self._of_learners(), strict=True)
             if w
         ]
-        tested = sum(
-            w * np.concatenate([batch_rounds.tested for batch_rounds in learner_rounds])
-            for w, learner_rounds in weights_and_rounds
-        )
-        fits = sum(
-            w * np.concatenate([batch_rounds.fits for batch_rounds in learner_rounds])
-            for w, learner_rounds in weights_and_rounds
-        )
-        combined_rounds = Rounds(np.asarray(tested), np.asarray(fits), self._sets)
+        combined_rounds = reduce(Rounds.plus, weighted_rounds)
         return combined_rounds if offset is None else combined_rounds.with_offset(offset)
 
 

@@ -419,9 +419,7 @@ def estimated(sampler: Sampler, options: UStatisticOptions) -> UStatisticEstimat
         estimates = _from_pairs(sampler, options, given)
         if not source.paired:
             return estimates
-        assert isinstance(source, PrecomputedLosses)
-        again = replace(sampler, source=source.from_start(), rounds=None)
-        return replace(estimates, of_learners=cache(partial(_of_learners, again, given)))
+        return replace(estimates, of_learners=cache(partial(_of_learners, sampler, given)))
     if source.paired:
         sampler = replace(sampler, learner_sums=_learner_sums(sampler, options.n_pairs == "exact"))
     if isinstance(given, GivenSplits):
@@ -443,6 +441,8 @@ def _learner_sums(sampler: Sampler, complete: bool = False) -> FirstOrder:
 
 def _of_learners(sampler: Sampler, given_pairs: GivenPairs) -> tuple[FirstOrderEstimate, ...]:
     """Those of each of two learners alone, from all given pairs."""
+    assert isinstance(sampler.source, PrecomputedLosses)
+    sampler = replace(sampler, source=sampler.source.from_start(), rounds=None)
     learner_sums = _learner_sums(sampler)
     for learning, draw in given_pairs.parts(STAGE_CELLS):
         learner_sums.add(sampler.losses(learning, draw), learning, draw)
