@@ -52,6 +52,22 @@ def test_several_are_scored_on_shared_learning_sets():
     assert "30 draws" in found.settings["tests"]["ustatistic"]
 
 
+@pytest.mark.parametrize("n_pairs", [3, 40, 600])
+def test_metrics_together_equal_each_alone_from_the_same_fits(n_pairs):
+    """Few fits, and many; of more than 512 pairs each group has more than one call of 16 sets."""
+    metrics, test = ["f1", "recall", "mcc"], uv.TestSpec("ustatistic", {}, {"n_pairs": n_pairs})
+    found = uv.compare(X, Y, ["lda", "knn:3"], test, metric=metrics, rng=0)
+    for metric in metrics:
+        losses = uv.evaluate(
+            ["lda", "knn:3"], X, Y, uv.designs.DisjointSets(29, n_pairs), metric=metric, rng=0
+        )
+        alone, together = uv.UStatisticTest.from_losses(losses).fit(), found.result(metric)
+        expected = [alone.estimate, alone.se, alone.pvalue, *alone.conf_int()]
+        values = [together.estimate, together.se, together.pvalue, *together.conf_int()]
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
+        assert together.diagnostics["variance"] == alone.diagnostics["variance"]
+
+
 def test_budgets_bound_the_fits_that_are_shared():
     found = uv.compare(X, Y, ["lda", "knn:3"], metric=["f1", "mcc"], max_fits=120, rng=0)
     assert found.n_fits == 120

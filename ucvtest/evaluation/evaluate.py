@@ -415,7 +415,7 @@ def _evaluate_learner(
 ) -> dict[str, int]:
     """Write one learner's losses (scores) of all tested observations; learning sets and ties."""
     evaluator = Evaluator.run_by(execution, problem.sample, learner, problem.output)
-    places = np.concatenate([[0], np.cumsum(design.testing.sum(axis=1))])
+    places = np.concatenate([[0], np.cumsum(design.n_tested)])
     ties: Counter[str] = Counter()
     batch_size = execution.batch_size
     for rows in row_batches(design.n_resamples, design.n_obs, BATCH_NUMBERS, batch_size):

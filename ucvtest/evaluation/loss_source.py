@@ -195,12 +195,15 @@ class PrecomputedLosses(LossSource):
     def __init__(self, difference: LossDifference, order: np.ndarray | None = None) -> None:
         self._difference, self._order = difference, order
         self._next = 0
-        sizes = difference.design.testing.sum(axis=1)
-        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._starts = np.concatenate([[0], np.cumsum(difference.design.n_tested)])
         self.ties = Counter(difference.diagnostics)
         self.one_class_fits = self.ties.pop("one_class_fits", 0)
         self.paired, self.identical = difference.paired, difference.identical
         self.n_fits = difference.n_fits
+
+    def from_start(self) -> "PrecomputedLosses":
+        """The same losses, from the first row on."""
+        return PrecomputedLosses(self._difference, self._order)
 
     def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray

@@ -69,7 +69,7 @@ def _aucs(losses: Losses, clusters: Clusters) -> np.ndarray:
             counts = np.bincount(index[members], minlength=clusters.n_groups)
             weight[members] = 1 / counts[index[members]]
     means = np.empty((len(losses.learners), losses.design.n_resamples))
-    stops = np.cumsum(losses.design.testing.sum(axis=1))
+    stops = np.cumsum(losses.design.n_tested)
     for resample, testing in enumerate(losses.design.testing):
         rows = np.flatnonzero(testing)
         scores = losses.known_values[:, stops[resample] - len(rows) : stops[resample]]

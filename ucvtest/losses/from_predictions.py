@@ -281,8 +281,9 @@ def _of_predictions(
         tested = response_where_tested(
             folds.design, loss_fields["target"], loss_fields.get("event")
         )
+        test_sets = folds_where_tested(folds.design, metric_of_means)
         loss_fields["values"] = linearised_values(
-            metric_of_means, tested, loss_fields["predictions"], folds_where_tested(folds.design)
+            metric_of_means, tested, loss_fields["predictions"], test_sets
         )
     if sample_weight is not None:
         _check_takes_weights(loss_fields, ranks=ranks)

@@ -65,11 +65,16 @@ def _parts(losses: Any) -> PartsOfTested:
     return PartsOfTested(target, losses.predictions)
 
 
-def folds_where_tested(design: Design) -> np.ndarray | None:
-    """The number of the test set of each tested observation, (T,); None if there is only one."""
-    if design.n_resamples == 1:
+def folds_where_tested(
+    design: Design, metric_of_means: FunctionOfMeans | Ranks | OfTimes
+) -> np.ndarray | None:
+    """The number of the test set of each tested observation, (T,), if there are several.
+
+    None for metrics that are not about pairs of survival times.
+    """
+    if design.n_resamples == 1 or not isinstance(metric_of_means, OfTimes):
         return None
-    return np.repeat(np.arange(design.n_resamples), design.testing.sum(axis=1))
+    return np.repeat(np.arange(design.n_resamples), design.n_tested)
 
 
 def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
@@ -81,6 +86,8 @@ def errors_of_labels(target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
 def fields_of(metric: SmoothMetric, values: np.ndarray, means: np.ndarray) -> dict[str, Any]:
     """The parts of a table of losses that the metric decides."""
     low, high = metric.limits
+    # A table would copy values that can be changed.
+    values.flags.writeable = False
     return {
         "loss": metric.name,
         "values": values,

@@ -35,5 +35,5 @@ def resample_means(learner_losses: np.ndarray, design: Design) -> np.ndarray:
 
 def _places(design: Design) -> tuple[np.ndarray, np.ndarray]:
     """Where the tested observations of each resample start and stop, among all tested ones."""
-    stops = np.cumsum(design.testing.sum(axis=1))
+    stops = np.cumsum(design.n_tested)
     return np.concatenate([[0], stops[:-1]]), stops

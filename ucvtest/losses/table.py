@@ -250,7 +250,7 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
         metric_of_means = metric.made_for(other_fields["settings"].get(CLASSES, ()))
         response = response_where_tested(design, other_fields["target"], other_fields.get("event"))
         values = linearised_values(
-            metric_of_means, response, predictions, folds_where_tested(design)
+            metric_of_means, response, predictions, folds_where_tested(design, metric_of_means)
         )
         fields = fields_of(metric, values, resample_means(values, design))
         return cls(design=design, predictions=predictions, **fields, **other_fields)
@@ -341,8 +341,9 @@ class Losses(FromArrays, FromMlflow, FromScores, FromSklearn):
                 f"observation, but metric={self.metric.name!r:.60} kept the {self.metric.output}: "
                 "make the losses with that metric"
             )
+        metric_of_means = new_metric.made_for(self.settings.get(CLASSES, ()))
         values = parts_where_tested(self).linearised(
-            new_metric.made_for(self.settings.get(CLASSES, ())), folds_where_tested(self.design)
+            metric_of_means, folds_where_tested(self.design, metric_of_means)
         )
         scored = replace(
             self,

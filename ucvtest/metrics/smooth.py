@@ -118,7 +118,7 @@ class ObservedCells:
 
     def parts(self, along: np.ndarray) -> np.ndarray:
         """The number that `along` (C, C) has in the cell of each observation."""
-        numbers = [along.ravel()[cells] for cells in self.cells]
+        numbers = [np.take(along, cells) for cells in self.cells]
         return numbers[0] if len(numbers) == 1 else (numbers[0] + numbers[1]) / 2
 
 
@@ -207,7 +207,11 @@ def linearised_at(
         return np.full(n_tested, math.nan)
     if not np.isfinite(gradient).all():
         return np.full(n_tested, value)
-    return value - float((gradient * means).sum()) + parts(gradient)
+    constant = value - float((gradient * means).sum())
+    # The cells of an observation sum to one, so that weights can include the constant.
+    if isinstance(metric_of_means, Cells):
+        return parts(constant + gradient)
+    return constant + parts(gradient)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ that the means of the rounds explain.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -111,8 +111,8 @@ class SetsOfRounds:
 
     @cached_property
     def testing(self) -> np.ndarray:
-        """The observations that each set does not contain, (R, q, n)."""
-        return ~self.learning
+        """The observations that each set does not contain, as numbers, (R, q, n)."""
+        return 1.0 - self.learning
 
     @cached_property
     def n_tests(self) -> np.ndarray:
@@ -125,14 +125,10 @@ class SetsOfRounds:
         return np.asarray(self.testing.sum(axis=2))
 
     @cached_property
-    def contrasts(self) -> np.ndarray:
-        """The sets as numbers, around the mean of their round, (R, q, n)."""
-        return np.asarray(self.learning - self.learning.mean(axis=1, keepdims=True))
-
-    @cached_property
     def squared_contrasts(self) -> np.ndarray:
-        """The sum of the squared contrasts of each observation, (n,)."""
-        return np.asarray((self.contrasts**2).sum(axis=(0, 1)))
+        """The sum of squares of each observation's numbers around the mean of their round, (n,)."""
+        n_tests, q = self.n_tests, self.learning.shape[1]
+        return np.asarray((n_tests * (1 - n_tests / q)).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +160,8 @@ class Rounds:
 
     def weighted(self, weight: float) -> Self:
         """The rounds of a multiple of the losses."""
+        if weight == 1.0:
+            return self
         return type(self)(weight * self.tested, weight * self.fits, self.sets)
 
     def plus(self, other: Self) -> Self:
@@ -177,7 +175,7 @@ class Rounds:
     def with_offset(self, offset: np.ndarray) -> Self:
         """The rounds of the losses plus their mean times an offset (n,)."""
         moved = float(self.tested.mean()) * offset
-        fits = self.fits + self.sets.testing @ moved / self.sets.n_tested
+        fits = self.fits + np.einsum("rqn,n->rq", self.sets.testing, moved) / self.sets.n_tested
         return type(self)(self.tested + moved, fits, self.sets)
 
 
@@ -207,12 +205,13 @@ class SampleEffects(NamedTuple):
         centred = effects - effects.mean()
         interactions = tested - tested.mean(axis=1, keepdims=True)
         interactions -= centred
-        interactions *= interactions
-        interaction = float(interactions.sum()) / ((n_rounds - 1) * (n - 1))
+        squares = np.einsum("rn,rn->r", interactions, interactions)
+        interaction = float(squares.sum()) / ((n_rounds - 1) * (n - 1))
         raw = float((centred**2).sum()) / (n * (n - 1))
-        other_rounds = n_rounds * effects - tested
-        other_rounds /= n_rounds - 1
-        other_rounds -= other_rounds.mean(axis=1, keepdims=True)
+        # Effects in the other rounds.
+        other_rounds = interactions
+        other_rounds /= 1 - n_rounds
+        other_rounds += centred
         spread = g * n / untested**2
         return cls(
             n=n,
@@ -297,7 +296,8 @@ def _one_decides(fits: np.ndarray, samples: Sequence[SampleEffects]) -> float:
         return 0.0
     for sample_effects in samples:
         sets = sample_effects.sets
-        covariances = np.einsum("rq,rqn->n", learnt, sets.contrasts)
+        # As `learnt` sums to zero in a round, tests have the products of sets with the other sign.
+        covariances = np.einsum("rq,rqn->n", learnt, sets.testing)
         squares = sets.squared_contrasts
         explained = np.divide(
             covariances**2, squares, out=np.zeros(sample_effects.n), where=squares > 0
@@ -367,7 +367,6 @@ class RoundSums:
         self._batches_of_rounds: list[list[Rounds]] = []
         """Rounds of each learner, part by part: an interrupt leaves whole parts alone."""
         self._known = {} if known is None else known
-        self._all_sets: SetsOfRounds | None = None
 
     def add(
         self, learner_losses: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray
@@ -384,7 +383,7 @@ class RoundSums:
         part = first_round, first_round + len(rounds)
         if part not in self._known:
             self._known[part] = SetsOfRounds(_by_round(learning, rounds))
-        sets, self._all_sets = self._known[part], None
+        sets = self._known[part]
         self._batches_of_rounds.append(
             [Rounds.on(_by_round(losses, rounds), sets) for losses in learner_losses]
         )
@@ -402,24 +401,24 @@ class RoundSums:
 
     def effects(self) -> np.ndarray:
         """The mean loss of each observation over all rounds, of each learner (L, n)."""
-        of_rounds = (
-            np.concatenate([rounds.tested for rounds in learner_rounds])
-            for learner_rounds in self._by_learner
-        )
-        return np.stack([tested.mean(axis=0) for tested in of_rounds])
+        return np.stack([rounds.tested.mean(axis=0) for rounds in self._of_learners()])
 
-    @property
-    def _sets(self) -> SetsOfRounds:
-        """The sets of all rounds."""
-        if self._all_sets is None:
-            parts = [batch_rounds[0].sets for batch_rounds in self._batches_of_rounds]
-            joined = [part.learning for part in parts]
-            self._all_sets = parts[0] if len(parts) == 1 else SetsOfRounds(np.concatenate(joined))
-        return self._all_sets
-
-    @property
-    def _by_learner(self) -> list[tuple[Rounds, ...]]:
-        return list(zip(*self._batches_of_rounds, strict=True))
+    def _of_learners(self) -> list[Rounds]:
+        """All rounds of each learner, which from now on are one part."""
+        if len(self._batches_of_rounds) > 1:
+            joined = [part[0].sets.learning for part in self._batches_of_rounds]
+            sets = SetsOfRounds(np.concatenate(joined))
+            self._batches_of_rounds = [
+                [
+                    Rounds(
+                        np.concatenate([rounds.tested for rounds in learner_rounds]),
+                        np.concatenate([rounds.fits for rounds in learner_rounds]),
+                        sets,
+                    )
+                    for learner_rounds in zip(*self._batches_of_rounds, strict=True)
+                ]
+            ]
+        return self._batches_of_rounds[0]
 
     def combined(self, weights: Sequence[float], offset: np.ndarray | None = None) -> Rounds:
         """The rounds of a weighted sum of losses.
@@ -428,20 +427,12 @@ class RoundSums:
         means.
         """
         # Of many learners most have no weight in a difference.
-        weights_and_rounds = [
-            (w, learner_rounds)
-            for w, learner_rounds in zip(weights, self._by_learner, strict=True)
+        weighted_rounds = [
+            learner_rounds.weighted(w)
+            for w, learner_rounds in zip(weights, self._of_learners(), strict=True)
             if w
         ]
-        tested = sum(
-            w * np.concatenate([batch_rounds.tested for batch_rounds in learner_rounds])
-            for w, learner_rounds in weights_and_rounds
-        )
-        fits = sum(
-            w * np.concatenate([batch_rounds.fits for batch_rounds in learner_rounds])
-            for w, learner_rounds in weights_and_rounds
-        )
-        combined_rounds = Rounds(np.asarray(tested), np.asarray(fits), self._sets)
+        combined_rounds = reduce(Rounds.plus, weighted_rounds)
         return combined_rounds if offset is None else combined_rounds.with_offset(offset)
 
 

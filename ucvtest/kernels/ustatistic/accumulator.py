@@ -102,7 +102,7 @@ class Accumulator:
         exist = has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
         exist = exist and pair_effects
         self._joint = JointSums(self.n_groups, n_obs) if exist and not at_once else None
-        self._with_rows = exist and at_once
+        self._with_rows, self._at_once = exist and at_once, at_once
         self._rows: ResidualRows | None = None
         # Of sets that are not disjoint no pairs are formed.
         self._common = 0 if disjoint else max(0, 2 * learn_size - n_obs)
@@ -144,12 +144,13 @@ class Accumulator:
     ) -> DealtSets:
         """The learning sets dealt to groups, as they are known or new."""
         first_draw, self._n_draws = self._n_draws, self._n_draws + len(both_sides[0])
-        if self._known is None:
-            return DealtSets.deal(both_sides, self.n_groups, cluster, weight)
+        known = {} if self._known is None else self._known
         draws = first_draw, self._n_draws
-        if draws not in self._known:
-            self._known[draws] = DealtSets.deal(both_sides, self.n_groups, cluster, weight)
-        return self._known[draws]
+        if draws not in known:
+            known[draws] = DealtSets.deal(
+                both_sides, self.n_groups, cluster, weight, at_once=self._at_once
+            )
+        return known[draws]
 
     def _common_unit(self, draws: Draws) -> float | None:
         """What an error counts, if all differences are numbers of errors; None where not."""
@@ -260,8 +261,7 @@ class Accumulator:
 
 def _as_counts(differences: np.ndarray) -> np.ndarray:
     """Differences as small integers, if all are numbers of errors: -1, 0 or 1."""
-    magnitude = np.abs(differences)
-    is_count = ((magnitude == 0) | (magnitude == 1)).all()
+    is_count = _only_size(differences) in (0.0, 1.0)
     return differences.astype(np.int8 if is_count else float, copy=False)
 
 

@@ -32,6 +32,9 @@ SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 128
 """Learning sets of each group and side in one jitted call: two fixed shapes, to compile twice only.
 A large call keeps the sums of its groups, n x n each, from being written too often."""
 
+SETS_AT_ONCE = 32
+"""The smaller of the two shapes if all draws are known and more than `SETS_PER_CALL`."""
+
 Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """D1, D2, L1, L2 of shape (G, s, n): G draws with s learning sets on each of two sides."""
 
@@ -66,14 +69,21 @@ class DealtSets:
         n_groups: int,
         cluster: np.ndarray | None = None,
         weight: np.ndarray | None = None,
+        *,
+        at_once: bool = False,
     ) -> "DealtSets":
-        """Deal sets (G, s, n) of both sides to groups; rows of one cluster stay together."""
+        """Deal sets (G, s, n) of both sides to groups; rows of one cluster stay together.
+
+        `at_once` if there are no other draws.
+        """
         n_rows, n_sets, n_obs = both_sides[0].shape
-        index = _dealt_rows(n_rows, n_sets, n_groups, cluster)
         if weight is None:
             weight = np.ones((n_rows, n_sets))
         size, places, first_row = padded_size(n_obs), next_power_of_two(n_sets), 0
-        large, small = (max(1, n // places) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
+        many = at_once and n_rows * places > n_groups * SETS_PER_CALL
+        sizes = SETS_PER_LARGE_CALL, SETS_AT_ONCE if many else SETS_PER_CALL
+        large, small = (max(1, n_of_call // places) for n_of_call in sizes)
+        index = _dealt_rows(n_rows, n_groups, small, cluster)
         calls = []
         while first_row < index.shape[1]:
             depth = large if first_row + large <= index.shape[1] else small
@@ -116,15 +126,17 @@ class Dealt:
             yield d1, d2, l1[groups], l2[groups], weight[groups]
 
 
-def _dealt_rows(n_rows: int, n_sets: int, n_groups: int, cluster: np.ndarray | None) -> np.ndarray:
-    """Row numbers (K, M) of the draws of each group, -1 where a group has fewer."""
+def _dealt_rows(n_rows: int, n_groups: int, depth: int, cluster: np.ndarray | None) -> np.ndarray:
+    """Row numbers (K, M) of the draws of each group, -1 where a group has fewer.
+
+    M is a multiple of the depth.
+    """
     draw = np.arange(n_rows) if cluster is None else np.unique(cluster, return_inverse=True)[1]
     group = groups_of(draw, n_groups)
     position = np.empty(n_rows, dtype=int)
     for k in range(n_groups):
         members = np.flatnonzero(group == k)
         position[members] = np.arange(len(members))
-    depth = max(1, SETS_PER_CALL // next_power_of_two(n_sets))
     index = np.full((n_groups, -(-(int(position.max(initial=0)) + 1) // depth) * depth), -1)
     index[group, position] = np.arange(n_rows)
     return index

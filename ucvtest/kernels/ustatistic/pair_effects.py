@@ -18,7 +18,7 @@ TILE, SETS, NUMBERS = 64, 64, 256
 a time: with more of them BLAS would wake its other threads."""
 
 TileOf = Callable[[slice, slice], np.ndarray]
-"""J of all groups at some rows and columns, (K, a, b)."""
+"""J of all groups at some rows and columns, (K, a, b); an array that may be changed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +74,18 @@ class PairEffects:
 
     def _tile(self, first: slice, second: slice) -> np.ndarray:
         """At some rows and columns, (K, a, b)."""
-        tau = self.tile_of(first, second) - self.effects[:, first, None]
-        mirrored = tau
-        if first != second:
-            mirrored = self.tile_of(second, first) - self.effects[:, second, None]
-        tau += mirrored.transpose(0, 2, 1) - self.constant[:, None, None]
+        of_rows = self.effects + self.constant[:, None] / 2
+        tau = self.tile_of(first, second)
+        tau -= of_rows[:, first, None]
         if first == second:
+            tau = tau + tau.transpose(0, 2, 1)
             diagonal = np.arange(tau.shape[1])
             tau[:, diagonal, diagonal] = 0.0
-        return np.asarray(tau)
+            return tau
+        mirrored = self.tile_of(second, first)
+        mirrored -= of_rows[:, second, None]
+        tau += mirrored.transpose(0, 2, 1)
+        return tau
 
 
 def _parts(n_obs: int) -> list[slice]:

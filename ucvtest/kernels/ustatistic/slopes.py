@@ -101,18 +101,12 @@ def slope_by_rows(
     by_strip = [(products_by_row(strip), strip.transpose(1, 0, 2) @ b.T) for strip in strips]
     squares, along = (np.concatenate(of_strips) for of_strips in zip(*by_strip, strict=True))
     left_out = _left_out(n, m, b, along, squares)
-    threes = np.einsum("ai,ibc->abc", b, left_out)
+    # Products of three groups, of the first and the third for each of the second.
+    threes = b @ left_out.transpose(1, 0, 2)
     number = np.arange(len(b))
-    # Only a, b, c all different.
+    # Only those that are all different.
     threes[number, number] = threes[:, number, number] = threes[number, :, number] = 0.0
-    third = np.einsum(
-        "abc,va,vb,vc->v",
-        threes,
-        group_selections,
-        group_selections,
-        group_selections,
-        optimize=True,
-    )
+    third = np.einsum("bvc,vb,vc->v", group_selections @ threes, group_selections, group_selections)
     power_sum1, power_sum2, power_sum3 = (
         ((count * group_selections) ** power).sum(axis=1) for power in (1, 2, 3)
     )

@@ -136,7 +136,7 @@ class Sums:
         n, m = self.n_obs, self.learn_size + 1
 
         def known_tile(first: slice, second: slice) -> np.ndarray:
-            return np.asarray(self.totals["joint"][:, first, second])
+            return np.array(self.totals["joint"][:, first, second])
 
         return PairEffects(
             known_tile if self.rows is None else self.rows.tile,

@@ -1,11 +1,11 @@
 """Estimates from learning sets and their losses: drawn, enumerated, or given."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from math import comb
 from typing import NamedTuple, Self
 
@@ -19,7 +19,7 @@ from ucvtest.designs.draws import (
     exchange_one,
     learning_sets,
 )
-from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.evaluation.loss_source import LossSource, PrecomputedLosses
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import DealtSets, Draws, number_of_groups
@@ -81,16 +81,16 @@ class UStatisticEstimates:
     """The estimates of a mean loss, and how their run went.
 
     `variance` is the one to studentise with, `floored` if it was raised to four times its
-    Monte-Carlo error, or to the jackknife with all its noise; `per_learner` each of two learners
-    alone, and `few_per_learner` that from few fits, where the jackknife of one is not known. `sums`
-    give the slope, which is computed when it is asked for.
+    Monte-Carlo error, or to the jackknife with all its noise; `few_per_learner` those of each of
+    two learners from few fits, where the jackknife of one is not known. `sums` give the slope, and
+    `of_learners` the estimates of each learner alone, when they are asked for.
     """
 
     estimates: MonteCarloEstimates
     variance: str
     n_pairs: int
     converged: bool = True
-    per_learner: tuple[FirstOrderEstimate, ...] = ()
+    of_learners: Callable[[], tuple[FirstOrderEstimate, ...]] = tuple
     floored: bool = False
     few_per_learner: tuple[FewFits, ...] = ()
     sums: Sums | None = None
@@ -99,6 +99,11 @@ class UStatisticEstimates:
     def of(cls, sums: Sums, variance: str, n_pairs: int) -> Self:
         """From sums over this number of pairs, to which no more will be added."""
         return cls(sums.estimates(), variance, n_pairs, sums=sums)
+
+    @property
+    def per_learner(self) -> tuple[FirstOrderEstimate, ...]:
+        """Those of each of two learners alone."""
+        return self.of_learners()
 
     @cached_property
     def shape(self) -> Shape:
@@ -409,25 +414,39 @@ class StageSizes:
 
 def estimated(sampler: Sampler, options: UStatisticOptions) -> UStatisticEstimates:
     """Estimates from random pairs, from all learning sets, or from the losses of given ones."""
-    learner_sums = None
-    if sampler.source.paired:
-        n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
-        complete = options.n_pairs == "exact"
-        learner_sums = FirstOrder(n, g, 2, complete=complete, offset=sampler.source.offset)
-        sampler = replace(sampler, learner_sums=learner_sums)
-    if isinstance(options.given_sets, GivenPairs):
-        estimates = _from_pairs(sampler, options, options.given_sets)
-    elif isinstance(options.given_sets, GivenSplits):
-        estimates = _from_splits(sampler, options, options.given_sets)
+    source, given = sampler.source, options.given_sets
+    if isinstance(given, GivenPairs):
+        estimates = _from_pairs(sampler, options, given)
+        if not source.paired:
+            return estimates
+        return replace(estimates, of_learners=cache(partial(_of_learners, sampler, given)))
+    if source.paired:
+        sampler = replace(sampler, learner_sums=_learner_sums(sampler, options.n_pairs == "exact"))
+    if isinstance(given, GivenSplits):
+        estimates = _from_splits(sampler, options, given)
     elif options.n_pairs == "exact":
         estimates = _from_all_sets(sampler, options)
     else:
         estimates = _from_random_pairs(sampler, options)
-    return (
-        estimates
-        if learner_sums is None
-        else replace(estimates, per_learner=learner_sums.estimates())
-    )
+    learner_sums = sampler.learner_sums
+    if learner_sums is None:
+        return estimates
+    return replace(estimates, of_learners=cache(learner_sums.estimates))
+
+
+def _learner_sums(sampler: Sampler, complete: bool = False) -> FirstOrder:
+    sizes, offset = sampler.sizes, sampler.source.offset
+    return FirstOrder(sizes.n_obs, sizes.learn_size, 2, complete=complete, offset=offset)
+
+
+def _of_learners(sampler: Sampler, given_pairs: GivenPairs) -> tuple[FirstOrderEstimate, ...]:
+    """Those of each of two learners alone, from all given pairs."""
+    assert isinstance(sampler.source, PrecomputedLosses)
+    sampler = replace(sampler, source=sampler.source.from_start(), rounds=None)
+    learner_sums = _learner_sums(sampler)
+    for learning, draw in given_pairs.parts(STAGE_CELLS):
+        learner_sums.add(sampler.losses(learning, draw), learning, draw)
+    return learner_sums.estimates()
 
 
 def draw_all(sampler: Sampler, options: UStatisticOptions) -> None:
@@ -485,15 +504,11 @@ def _from_pairs(
     sampler: Sampler, options: UStatisticOptions, given_pairs: GivenPairs
 ) -> UStatisticEstimates:
     """Estimates from all given pairs."""
-    n, rows_of_draw = sampler.sizes.n_obs, 2 * given_pairs.n_sets
-    rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
-    n_rows = given_pairs.design.n_resamples
-    at_once = n_rows <= rows_of_stage
+    shape = (-1, 2, given_pairs.n_sets, sampler.sizes.n_obs)
+    parts = list(given_pairs.parts(STAGE_CELLS))
+    at_once = len(parts) == 1
     with _summing(sampler, given_pairs.n_draws, given_pairs.dealt, at_once=at_once) as sums:
-        for first_row in range(0, n_rows, rows_of_stage):
-            learning = given_pairs.design.learning[first_row : first_row + rows_of_stage]
-            shape = (-1, 2, given_pairs.n_sets, n)
-            draw = np.arange(len(learning)) // rows_of_draw
+        for learning, draw in parts:
             d, sets = sampler.differences(learning, draw).reshape(shape), learning.reshape(shape)
             sums.add(DrawBatch((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
         return UStatisticEstimates.of(sums.so_far(), options.variance, given_pairs.n_pairs)

@@ -90,11 +90,8 @@ def estimated(sampler: Sampler, options: UStatisticOptions, rounds: RoundSums) -
     """Estimates from the pairs that are asked for, or allowed, or given."""
     sampler = replace(sampler, rounds=rounds)
     if isinstance(options.given_sets, GivenPairs):
-        learning = options.given_sets.design.learning
-        n_rows = 2 * max(2, estimation.STAGE_CELLS // sampler.sizes.n_obs)
-        for first_row in range(0, len(learning), n_rows):
-            rows = learning[first_row : first_row + n_rows]
-            sampler.losses(rows, np.arange(len(rows)) // 2)
+        for learning, draw in options.given_sets.parts(estimation.STAGE_CELLS):
+            sampler.losses(learning, draw)
     else:
         n_pairs = options.n_pairs_of_few(rounds.n_learners)
         sampler.source.announce_total(2 * rounds.n_learners * n_pairs)

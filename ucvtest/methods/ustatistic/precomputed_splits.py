@@ -37,6 +37,14 @@ class GivenPairs:
         """Learning sets on each side."""
         return self.n_draws * self.n_sets
 
+    def parts(self, n_cells: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Learning sets of two draws or more, and their draws from 0, about `n_cells` at a time."""
+        rows_of_draw = 2 * self.n_sets
+        n_rows = rows_of_draw * max(2, n_cells // (rows_of_draw * self.design.n_obs))
+        for first_row in range(0, self.design.n_resamples, n_rows):
+            learning = self.design.learning[first_row : first_row + n_rows]
+            yield learning, np.arange(len(learning)) // rows_of_draw
+
 
 @dataclass(frozen=True, eq=False)
 class GivenSplits:

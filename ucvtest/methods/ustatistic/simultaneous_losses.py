@@ -63,7 +63,7 @@ class JointLossEstimates:
         )
         learner_means = tuple(self._learner_mean(learner_index) for learner_index in places)
         loss_estimates = UStatisticEstimates(
-            estimates, options.variance, self.n_pairs, self.converged, learner_means
+            estimates, options.variance, self.n_pairs, self.converged, lambda: learner_means
         )
         factor = first_order_factor(learner_sums.n_obs, learner_sums.learn_size + 1)
         return _with_floor(loss_estimates, factor * float(estimates.effects @ estimates.effects))
