@@ -97,7 +97,7 @@ def count_learnt_cells(
     by_rule[:, testing] = places
     row = np.broadcast_to(np.arange(n_obs), rounds.shape)[testing]
     weights = np.broadcast_to(1 / (len(rounds) * row_sets.n_tests[:, None, :]), rounds.shape)[
-        row_sets.testing
+        testing
     ]
     by_row = table_of_cells(places, row, weights, (n_obs, n_cells))
     counts, ones = by_row.sum(axis=0), np.ones(n_obs)
