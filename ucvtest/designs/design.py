@@ -52,14 +52,12 @@ class Design:
     @property
     def learn_sizes(self) -> tuple[int, ...]:
         """The sizes of the learning sets, without repetition, ascending."""
-        if self.learning.flags.writeable:
-            return _learn_sizes(self)
-        return memoised(self, _learn_sizes)
+        return tuple(np.unique(self.learning.sum(axis=1)).tolist())
 
     @property
     def test_sizes(self) -> tuple[int, ...]:
         """The sizes of the test sets, without repetition, ascending."""
-        return tuple(np.unique(self.n_tested).tolist())
+        return tuple(np.unique(self.testing.sum(axis=1)).tolist())
 
     @property
     def n_tested(self) -> np.ndarray:
@@ -197,10 +195,6 @@ def folds_in_words(n_folds: int, n_repeats: int) -> str:
     """What (repeated) K-fold cross-validation is called."""
     cv_name = f"{n_folds}-fold cross-validation"
     return cv_name if n_repeats == 1 else f"{cv_name}, {n_repeats} times"
-
-
-def _learn_sizes(design: Design) -> tuple[int, ...]:
-    return tuple(np.unique(design.learning.sum(axis=1)).tolist())
 
 
 def _n_tested(design: Design) -> np.ndarray:

@@ -414,16 +414,16 @@ class StageSizes:
 
 def estimated(sampler: Sampler, options: UStatisticOptions) -> UStatisticEstimates:
     """Estimates from random pairs, from all learning sets, or from the losses of given ones."""
-    source, given = sampler.source, options.given_sets
-    if isinstance(given, GivenPairs):
-        estimates = _from_pairs(sampler, options, given)
+    source, given_sets = sampler.source, options.given_sets
+    if isinstance(given_sets, GivenPairs):
+        estimates = _from_pairs(sampler, options, given_sets)
         if not source.paired:
             return estimates
-        return replace(estimates, of_learners=cache(partial(_of_learners, sampler, given)))
+        return replace(estimates, of_learners=cache(partial(_of_learners, sampler, given_sets)))
     if source.paired:
         sampler = replace(sampler, learner_sums=_learner_sums(sampler, options.n_pairs == "exact"))
-    if isinstance(given, GivenSplits):
-        estimates = _from_splits(sampler, options, given)
+    if isinstance(given_sets, GivenSplits):
+        estimates = _from_splits(sampler, options, given_sets)
     elif options.n_pairs == "exact":
         estimates = _from_all_sets(sampler, options)
     else:
