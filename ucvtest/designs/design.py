@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import at_least, check_number
+from ucvtest.common.memo import memoised
 from ucvtest.data.groups import Groups, check_known_groups
 
 __all__ = ["Design", "folds_in_words", "learn_size"]
@@ -61,7 +62,7 @@ class Design:
     @property
     def n_tested(self) -> np.ndarray:
         """How many observations each rule is tested on, (R,)."""
-        return np.asarray(self.testing.sum(axis=1))
+        return _n_tested(self) if self.testing.flags.writeable else memoised(self, _n_tested)
 
     @property
     def words(self) -> str:
@@ -194,6 +195,10 @@ def folds_in_words(n_folds: int, n_repeats: int) -> str:
     """What (repeated) K-fold cross-validation is called."""
     cv_name = f"{n_folds}-fold cross-validation"
     return cv_name if n_repeats == 1 else f"{cv_name}, {n_repeats} times"
+
+
+def _n_tested(design: Design) -> np.ndarray:
+    return np.asarray(design.testing.sum(axis=1))
 
 
 def _pairs(splits: Any) -> list[Any]:

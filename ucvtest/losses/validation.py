@@ -105,7 +105,7 @@ def check_parts(losses: Any) -> None:
         raise ValueError("means are missing: one is needed for each learner and resample")
     shapes: list[tuple[str, tuple[int, ...]]] = [
         ("means", (n_learners, design.n_resamples)),
-        ("values", (n_learners, int(design.n_tested.sum()))),
+        ("values", (n_learners, int(design.testing.sum()))),
         ("target", (design.n_obs,)),
         ("groups", (design.n_obs,)),
         ("event", (design.n_obs,)),

@@ -84,7 +84,8 @@ class LearningSets:
         """The learning sets of a design, if they are of one size, or one size for each class."""
         if not question.metric.ranks_pairs:
             question.check_losses()
-            size, given_splits = design.learn_sizes[0], memoised(design, given_sets)
+            # All sets have the size of the first.
+            given_splits, size = memoised(design, given_sets), int(design.learning[0].sum())
             sizes = _sizes_for_means(question, size)
             stratified = isinstance(given_splits, GivenSplits) and given_splits.keeps_classes(
                 question.labels
