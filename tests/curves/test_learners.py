@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -302,6 +303,15 @@ def test_scores_of_the_auc_are_on_the_scale_of_the_learner():
     np.testing.assert_allclose(by_score.estimate, by_probability.estimate, atol=1e-14)
     with pytest.raises(ValueError, match=r"make the losses with .*metric='brier_skill'"):
         uv.curves.calibration(scores)
+
+
+def test_scores_within_0_and_1_are_not_taken_for_probabilities():
+    X, y = sample()
+    losses = uv.evaluate("lda", 0.01 * X + 0.5, y, 5, loss="auc", rng=0)
+    squeezed = replace(losses, values=stats.norm.cdf(losses.values))
+    for make in (uv.curves.calibration, uv.curves.decision):
+        with pytest.raises(ValueError, match="keep scores, whose scale is not known"):
+            make(squeezed)
 
 
 def sample():

@@ -5,6 +5,7 @@ points, are therefore quadratic forms of one small matrix. Counting takes time a
 proportion to the number of rows; everything after it does not depend on that number.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,27 +13,24 @@ from scipy.sparse import csr_array
 
 from ucvtest.data.groups import Groups
 
-__all__ = ["Cells", "count_cells", "covariance_of_shares", "table_of_cells"]
+__all__ = ["Cells", "RuleCells", "count_cells", "covariance_of_shares", "table_of_cells"]
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Cells(ABC):
     """The number of rows in each of m cells, and the covariance of their shares.
 
     Parameters
     ----------
     counts : ndarray, shape (m,)
     covariance : ndarray, shape (m, m)
-        Covariance of counts / n_obs, by clusters if there are any.
-    independent : ndarray, shape (m, m)
-        The same as if all rows were independent.
+        Covariance of counts / n_obs as rows are tested, by clusters if there are any.
     n_obs, n_units : int
         Rows, and clusters (or rows).
     """
 
     counts: np.ndarray
     covariance: np.ndarray
-    independent: np.ndarray
     n_obs: int
     n_units: int
 
@@ -42,24 +40,22 @@ class Cells:
         return self.n_units < self.n_obs
 
     @property
-    def df(self) -> float:
-        """Degrees of freedom of the joint distribution of all points."""
-        return self.n_units - 1.0
-
-    @property
     def shares(self) -> np.ndarray:
         """The share of rows in each cell, (m,)."""
         return self.counts / self.n_obs
 
+    @property
+    @abstractmethod
+    def df(self) -> float:
+        """Degrees of freedom of the joint distribution of all points."""
+
+    @abstractmethod
     def variances(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The variances (K,) of means of influence values (K, m), and their degrees of freedom."""
-        variances = _quadratic_forms(values, self.covariance)
-        return variances, np.full(len(values), self.df)
 
+    @abstractmethod
     def effective_sizes(self, values: np.ndarray, variances: np.ndarray) -> np.ndarray:
         """The number of independent rows (K,) whose means of `values` have these variances."""
-        independent_variances = _quadratic_forms(values, self.independent)
-        return self._sizes(self.n_obs * independent_variances, variances, least=1)
 
     def _sizes(self, spreads: np.ndarray, variances: np.ndarray, least: float) -> np.ndarray:
         """The ratios of spreads and variances; one row for each cluster if all rows agree."""
@@ -68,7 +64,29 @@ class Cells:
         return np.clip(sizes, least, self.n_obs)
 
 
-def count_cells(places: np.ndarray, n_cells: int, groups: Groups | None) -> Cells:
+@dataclass(frozen=True, eq=False)
+class RuleCells(Cells):
+    """Cells of fixed rules; `independent` (m, m) is the covariance if all rows were independent."""
+
+    independent: np.ndarray
+
+    @property
+    def df(self) -> float:
+        """See `Cells`."""
+        return self.n_units - 1.0
+
+    def variances(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Cells`."""
+        variances = _quadratic_forms(values, self.covariance)
+        return variances, np.full(len(values), self.df)
+
+    def effective_sizes(self, values: np.ndarray, variances: np.ndarray) -> np.ndarray:
+        """See `Cells`."""
+        independent_variances = _quadratic_forms(values, self.independent)
+        return self._sizes(self.n_obs * independent_variances, variances, least=1)
+
+
+def count_cells(places: np.ndarray, n_cells: int, groups: Groups | None) -> RuleCells:
     """Count the rows in the cells of all learners, one learner after the other.
 
     Parameters
@@ -85,14 +103,14 @@ def count_cells(places: np.ndarray, n_cells: int, groups: Groups | None) -> Cell
     by_row = table_of_cells(places, rows, np.ones(n_obs), (n_obs, n_cells))
     if groups is None or groups.single:
         covariance = covariance_of_shares(by_row, np.ones(n_obs))
-        return Cells(by_row.sum(axis=0), covariance, covariance, n_obs, n_obs)
+        return RuleCells(by_row.sum(axis=0), covariance, n_obs, n_obs, independent=covariance)
     by_cluster = table_of_cells(places, groups.index, np.ones(n_obs), (groups.n_groups, n_cells))
-    return Cells(
+    return RuleCells(
         by_row.sum(axis=0),
         covariance_of_shares(by_cluster, groups.sizes.astype(float)),
-        covariance_of_shares(by_row, np.ones(n_obs)),
         n_obs,
         groups.n_groups,
+        independent=covariance_of_shares(by_row, np.ones(n_obs)),
     )
 
 

@@ -70,6 +70,11 @@ def read_inputs(
         raise ValueError(
             f"{named_in}: the name {DIFFERENCE!r} means one minus the other here: use another name"
         )
+    if probabilities and isinstance(y, Losses) and y.metric.output != "probability":
+        raise ValueError(
+            f"the losses (loss={y.loss!r}) keep scores, whose scale is not known, but this curve "
+            f"needs probabilities: {_probabilities(y)}"
+        )
     scores = tested.scores
     if not np.isfinite(scores).all():
         raise ValueError(

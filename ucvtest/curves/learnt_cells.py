@@ -99,21 +99,17 @@ def count_learnt_cells(
     weights = np.broadcast_to(1 / (len(rounds) * row_sets.n_tests[:, None, :]), rounds.shape)[
         testing
     ]
-    by_row = table_of_cells(places, row, weights, (n_obs, n_cells))
-    counts, ones = by_row.sum(axis=0), np.ones(n_obs)
-    if groups is None:
-        covariance = covariance_of_shares(by_row, ones)
-        return LearntCells(
-            *(counts, covariance, covariance, n_obs, n_obs), by_rule, row_sets, groups
-        )
-    by_cluster = table_of_cells(places, groups.index[row], weights, (groups.n_groups, n_cells))
+    units, sizes, unit_sets = np.arange(n_obs), np.ones(n_obs), row_sets
+    if groups is not None:
+        units, sizes = groups.index, groups.sizes.astype(float)
+        unit_sets = SetsOfRounds(rounds[..., groups.first])
+    table = table_of_cells(places, units[row], weights, (len(sizes), n_cells))
     return LearntCells(
-        counts,
-        covariance_of_shares(by_cluster, groups.sizes.astype(float)),
-        covariance_of_shares(by_row, ones),
-        n_obs,
-        groups.n_groups,
-        by_rule,
-        SetsOfRounds(rounds[..., groups.first]),
-        groups,
+        counts=table.sum(axis=0),
+        covariance=covariance_of_shares(table, sizes),
+        n_obs=n_obs,
+        n_units=len(sizes),
+        places=by_rule,
+        sets=unit_sets,
+        groups=groups,
     )

@@ -119,7 +119,7 @@ def _n_one_class(losses: Losses, learners: Sequence[str]) -> int:
     n_one_class = sum(
         losses.diagnostics.get(name, {}).get("one_class_fits", 0) for name in learners
     )
-    if n_one_class and losses.metric.ranks_pairs:
+    if n_one_class and losses.metric.output == "score":
         raise ValueError(
             f"{n_one_class} of the rules were learnt from one class and have no score, only ties: "
             "use larger learning sets, or losses with metric='brier_skill'"
