@@ -427,7 +427,10 @@ def _log(
     folder = written.folder.rename(root / FOLDER / key)
     if record.log_plots:
         content.write_image(folder, root, key, record.id, record.created)
-    client.log_artifacts(run_id, str(root))
+    # Each on its own: what other results of the run use too, MLflow makes even if somebody else
+    # makes it meanwhile, but not a folder within what it copies.
+    for shared in sorted(root.iterdir()):
+        client.log_artifacts(run_id, str(shared), shared.name)
     prefix = f"{FOLDER}.{key}"
     tags = content.tags(result, prefix, record.words)
     if written.tables and run.tables is not None:

@@ -52,6 +52,7 @@ from mlflow.store.tracking.dbmodels.models import (
     SqlInputTag,
 )
 from mlflow.utils import autologging_utils
+from mlflow.utils.file_utils import local_file_uri_to_path
 from sklearn.tree import DecisionTreeClassifier
 from sqlalchemy import event
 from sqlalchemy.orm import Session
@@ -397,6 +398,26 @@ def test_two_threads_in_one_run(client: MlflowClient) -> None:
         thread.join()
     found = client.get_run(run_id).data.metrics
     assert sum(name.endswith("/estimate") for name in found) == 4
+
+
+def test_folders_of_a_run_that_another_result_makes_meanwhile(
+    client: MlflowClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = client.create_run("0", run_name="shared")
+    artifacts = Path(local_file_uri_to_path(run.info.artifact_uri))
+    shared = {str(artifacts / name) for name in ("ucvtest", "images")}
+    real_mkdir, made = os.mkdir, set()
+
+    def mkdir(path: str | Path, *args: Any, **kwargs: Any) -> None:
+        if str(path) in shared - made:
+            made.add(str(path))
+            real_mkdir(path)
+        real_mkdir(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "mkdir", mkdir)
+    logged = um.log_result(RESULT, run.info.run_id)
+    assert made == shared
+    assert um.load_result(*logged).estimate == RESULT.estimate
 
 
 @pytest.fixture
