@@ -447,22 +447,20 @@ def test_20000_calls_leave_the_memory_flat() -> None:
     sample = uv.UStatisticTest(X, LABELS, learner).sample
     rows = np.arange(30), np.arange(30, 60)
 
-    def use(n_calls: int, n_fits: int) -> None:
+    def use() -> float:
         def task() -> None:
             identity = import_rinterface().evalr("function(x) list('value', x)")
-            for _ in range(n_calls):
+            for _ in range(5000):
                 call_r(identity, rows[0])
 
-        for seed in range(n_fits):
+        for seed in range(500):
             learner.fit_predict(sample, *rows, "label", seed)
         on_r_thread(task)
+        gc.collect()
+        return resident()
 
-    use(5000, 1000)
-    gc.collect()
-    before = resident()
-    use(20_000, 2000)
-    more = resident() - before
-    assert more < 10
+        # MiB; a leak shows in each part, an allocator that returns memory late in some.
+        assert min(np.diff([use() for _ in range(4)])) < 3
 
 
 def test_r_functions_run_on_the_thread_of_r_only() -> None:

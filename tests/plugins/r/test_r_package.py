@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from ucvtest_r.__main__ import main
 
@@ -50,14 +51,13 @@ def test_2000_round_trips_leave_the_memory_flat(r: RSession) -> None:
           gc(full = TRUE)
           c(resident(), seconds / fits, fits)
         }
-        before <- use(200)
-        after <- use(1000)
-        cat(after[1] - before[1], after[2:3])
+        cat(replicate(4, use(300)))
     """)
-    more, seconds, calls = map(float, printed.split())
-    assert calls >= 2000
-    assert more < 10  # MiB; as many calls of an R function are made as well
-    assert seconds < 0.01  # about 0.0003; of the processor, which others may use too
+    memory, seconds, calls = np.array(printed.split(), float).reshape(4, 3).T
+    assert sum(calls) >= 2000
+    # MiB; a leak shows in each part, an allocator that returns memory late in some.
+    assert min(np.diff(memory)) < 3
+    assert min(seconds) < 0.01  # about 0.0003; of the processor, which others may use too
 
 
 def test_gctorture(r: RSession) -> None:
