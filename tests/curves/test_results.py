@@ -58,6 +58,18 @@ def test_summaries_say_what_is_covered(curves):
     assert repr(same) == "Curve(kind='decision', learners=('a', 'b'), n_obs=30, 50 points)"
 
 
+@pytest.mark.parametrize("kind", ["curve", "difference"])
+def test_a_learner_that_flags_no_row_has_an_area_alone(kind):
+    from ucvtest.curves.picture import picture_of
+
+    curve = uv.curves.precision_recall(Y, {"good": GOOD, "low": 0.1 * POOR}, thresholds=[0.5, 0.6])
+    assert np.isnan(curve.band("low", "precision").estimate).all()
+    drawn = [layer.mark for layer in picture_of(curve, kind).layers if layer.role == "estimate"]
+    assert ("line" in drawn) == (kind == "curve")
+    labels = {layer.label for layer in picture_of(curve, kind).layers}
+    assert not labels & {"low", "precision"}
+
+
 def test_pictures_are_drawn(curves, tmp_path):
     from matplotlib.figure import Figure
 

@@ -9,7 +9,7 @@ from ucvtest.curves.band import Band
 from ucvtest.curves.fields import DIFFERENCE, CurveFields
 from ucvtest.curves.wording import TITLES
 from ucvtest.results.drawing import draw_layers
-from ucvtest.results.plot_data import Layer, Picture, Role
+from ucvtest.results.plot_data import Layer, Mark, Picture, Role
 from ucvtest.results.wording import percent
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _roc(curve: CurveFields) -> tuple[str, str, list[Layer]]:
         sensitivity, specificity = curve.band(name, "sensitivity"), curve.band(name, "specificity")
         # From the highest threshold to the lowest, as the curve rises.
         y, x = _reversed(sensitivity), _mirrored(_reversed(specificity))
-        layers += _region(*_staircase(x, y), role)
+        layers += _drawn("area", *_staircase(x, y), role)
         right, up = (np.r_[0, band_ends["estimate"], 1] for band_ends in (x, y))
         layers += [Layer("line", right, up, name, role), *_bars(x, y, role, horizontal=True)]
     return "1 - specificity", "sensitivity", layers
@@ -69,12 +69,13 @@ def _precision_recall(curve: CurveFields) -> tuple[str, str, list[Layer]]:
     layers = [Layer("broken", (0, 1), (positive_rate, positive_rate), "share of positives", "null")]
     for name, role in zip(curve.learners, ROLES, strict=False):
         y, x = (_reversed(curve.band(name, quantity)) for quantity in ("precision", "recall"))
-        layers += _region(*_outline(x, y), role)
+        layers += _drawn("area", *_outline(x, y), role)
         has_estimate = ~np.isnan(y["estimate"])
-        layers.append(
-            Layer("line", x["estimate"][has_estimate], y["estimate"][has_estimate], name, role)
-        )
-        layers += _bars(x, y, role, horizontal=True)
+        curve_ends = x["estimate"][has_estimate], y["estimate"][has_estimate]
+        layers += [
+            *_drawn("line", *curve_ends, role, name),
+            *_bars(x, y, role, horizontal=True),
+        ]
     return "recall", "precision", layers
 
 
@@ -87,8 +88,8 @@ def _calibration(curve: CurveFields) -> tuple[str, str, list[Layer]]:
             {"estimate": band.x[has_estimate]},
             {key: band_ends[has_estimate] for key, band_ends in _band_ends(band).items()},
         )
-        layers += _region(_there_and_back(x["estimate"]), _around(y), role)
-        layers.append(Layer("points", x["estimate"], y["estimate"], name, role))
+        layers += _drawn("area", _there_and_back(x["estimate"]), _around(y), role)
+        layers += _drawn("points", x["estimate"], y["estimate"], role, name)
         layers += _bars(x, y, role)
     return "predicted probability", "share of positives", layers
 
@@ -121,9 +122,11 @@ def _band_layers(band: Band, name: str, role: Role) -> list[Layer]:
         {"estimate": band.x[has_estimate]},
         {key: band_ends[has_estimate] for key, band_ends in _band_ends(band).items()},
     )
-    area = _region(_there_and_back(x["estimate"]), _around(y), role)
-    line = Layer("line", x["estimate"], y["estimate"], name, role)
-    return [*area, line, *_bars(x, y, role)]
+    return [
+        *_drawn("area", _there_and_back(x["estimate"]), _around(y), role),
+        *_drawn("line", x["estimate"], y["estimate"], role, name),
+        *_bars(x, y, role),
+    ]
 
 
 _KINDS: dict[str, Callable[[CurveFields], tuple[str, str, list[Layer]]]] = {
@@ -160,10 +163,10 @@ def _around(y: Ends) -> np.ndarray:
     return np.concatenate([y["low_all"], y["high_all"][::-1]])
 
 
-def _region(x: np.ndarray, y: np.ndarray, role: Role) -> Iterator[Layer]:
-    """The area for all points at once."""
+def _drawn(mark: Mark, x: np.ndarray, y: np.ndarray, role: Role, name: str = "") -> Iterator[Layer]:
+    """A mark, unless no row decides any point of it."""
     if len(x):
-        yield Layer("area", x, y, role=role)
+        yield Layer(mark, x, y, name, role)
 
 
 def _bars(x: Ends, y: Ends, role: Role, *, horizontal: bool = False) -> Iterator[Layer]:
