@@ -459,8 +459,8 @@ def test_20000_calls_leave_the_memory_flat() -> None:
         gc.collect()
         return resident()
 
-        # MiB; a leak shows in each part, an allocator that returns memory late in some.
-        assert min(np.diff([use() for _ in range(4)])) < 3
+    # MiB; a leak shows in each part, an allocator that returns memory late in some.
+    assert min(np.diff([use() for _ in range(4)])) < 3
 
 
 def test_r_functions_run_on_the_thread_of_r_only() -> None:
