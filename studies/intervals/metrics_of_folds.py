@@ -21,24 +21,29 @@ import ucvtest as uv
 from studies.resuming import add_rows
 
 BATCH, NEW, SIZES, FOLDS = 10, 2500, (50, 100), (5, 10)
-LABELS, NUMBERS = ("f1", "balanced_accuracy", "mcc", "f1_macro"), ("r2", "rmse")
+LABELS, PROBABILITIES = ("f1", "balanced_accuracy", "mcc", "f1_macro"), ("brier_skill",)
+NUMBERS = ("r2", "rmse")
 TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = ("problem", "n", "folds", "batch", "metric", "target", "samples", "answered", "covered")
 COLUMNS += ("rejected", "width")
 
 PROBLEMS = {
-    # Share of the positive class, signal in each of four features, learners.
-    "even": (0.5, 0.6, ("lda", "nearest_centroid")),
-    "rare": (0.2, 0.8, ("lda", "gaussian_nb")),
-    "neighbours": (0.4, 0.7, ("knn:5", "lda")),
-    "weak": (0.5, 0.2, ("lda", "knn:3")),
-    "numbers": (None, 0.5, ("ridge:1", "ridge:100")),
+    # Share of the positive class, signal in each of four features, learners, metrics.
+    "even": (0.5, 0.6, ("lda", "nearest_centroid"), LABELS),
+    "rare": (0.2, 0.8, ("lda", "gaussian_nb"), LABELS),
+    "neighbours": (0.4, 0.7, ("knn:5", "lda"), LABELS),
+    "weak": (0.5, 0.2, ("lda", "knn:3"), LABELS),
+    "numbers": (None, 0.5, ("ridge:1", "ridge:100"), NUMBERS),
+    "weak_numbers": (None, 0.15, ("ridge:1", "ridge:100"), NUMBERS),
+    "noise": (None, 0.0, ("ridge:1", "ridge:100"), NUMBERS),
+    "probabilities": (0.4, 0.7, ("lda", "gaussian_nb"), PROBABILITIES),
+    "weak_probabilities": (0.4, 0.2, ("lda", "gaussian_nb"), PROBABILITIES),
 }
 
 
 def drawn(problem: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Features and response of n observations, both classes among the first forty rows."""
-    share, signal, _ = PROBLEMS[problem]
+    share, signal, *_ = PROBLEMS[problem]
     X = rng.normal(size=(n, 4))
     if share is None:
         return X, signal * X.sum(axis=1) + rng.normal(size=n)
@@ -52,8 +57,8 @@ def sample_rows(problem: str, n: int, folds: int, number: int) -> Iterator[tuple
     """The result of one sample: metric, target, answer, coverage, rejection, width."""
     rng = np.random.default_rng([list(PROBLEMS).index(problem), n, folds, number])
     X, y = drawn(problem, n + NEW, rng)
-    learners = list(PROBLEMS[problem][2])
-    classes = PROBLEMS[problem][0] is not None
+    share, _, learners, metrics = PROBLEMS[problem]
+    classes = share is not None
     if classes and np.bincount(y[:n], minlength=2).min() < folds:
         return
     fold = np.arange(n) % folds
@@ -63,10 +68,9 @@ def sample_rows(problem: str, n: int, folds: int, number: int) -> Iterator[tuple
     new = np.arange(n, n + NEW)
     learnt = [np.flatnonzero(fold != k) for k in range(folds)]
     own = [(learnt[k], np.flatnonzero(fold == k)) for k in range(folds)]
-    metrics = LABELS if classes else NUMBERS
-    found = uv.evaluate(learners, X[:n], y[:n], design=own, metric=metrics[0], rng=0)
+    found = uv.evaluate([*learners], X[:n], y[:n], design=own, metric=metrics[0], rng=0)
     real = uv.evaluate(
-        learners, X, y, design=[(each, new) for each in learnt], metric=metrics[0], rng=0
+        [*learners], X, y, design=[(each, new) for each in learnt], metric=metrics[0], rng=0
     )
     for metric in metrics:
         values = real.about(metric).values.mean(axis=1)

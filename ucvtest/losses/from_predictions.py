@@ -68,7 +68,7 @@ from ucvtest.metrics.named import SMOOTH
 from ucvtest.metrics.names import ALIASES, as_loss, metric_or_loss, output_of
 from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.recorded import COST_OF_ERRORS, recorded_metric
-from ucvtest.metrics.refusals import refuse_of_folds
+from ucvtest.metrics.refusals import refuse_of_folds, refuse_pooled
 from ucvtest.metrics.smooth import SmoothMetric
 from ucvtest.metrics.survival import SurvivalMetric
 from ucvtest.metrics.unknown_names import unknown_loss
@@ -266,6 +266,7 @@ def _of_predictions(
     folds = None if fold is None else OutOfFold.of(fold)
     if folds is not None:
         refuse_of_folds(metric)
+        refuse_pooled(metric)
     rounds = [rules] if folds is None else folds.rounds(rules)
     for repeat_rules in rounds:
         _check_rows(

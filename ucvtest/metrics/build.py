@@ -169,6 +169,7 @@ def of_moments(
     scale: IntervalScale,
     output: Literal["number", "probability"] = "number",
     rises: bool = True,
+    of_one_rule: bool = False,
 ) -> SmoothMetric:
     """A metric from numbers of observations, a function of their means and its gradient."""
 
@@ -186,6 +187,7 @@ def of_moments(
         limits=limits,
         interval_scale=scale,
         rises=rises,
+        of_one_rule=of_one_rule,
     )
 
 

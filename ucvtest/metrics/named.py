@@ -438,6 +438,7 @@ WITHOUT_ARGUMENTS = [
         gradient=moments.gradient_of_pearson,
         limits=CORRELATION,
         scale="fisher",
+        of_one_rule=True,
     ),
     of_moments(
         "ccc",
@@ -447,6 +448,7 @@ WITHOUT_ARGUMENTS = [
         gradient=moments.gradient_of_concordance,
         limits=CORRELATION,
         scale="fisher",
+        of_one_rule=True,
     ),
     of_ranks("average_precision", "average precision", weighted_ranks.average_precision),
 ]

@@ -8,7 +8,13 @@ from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.metrics.smooth import SmoothMetric
 
-__all__ = ["refuse_name_of_auc", "refuse_of_folds", "refuse_scores", "refuse_set_score"]
+__all__ = [
+    "refuse_name_of_auc",
+    "refuse_of_folds",
+    "refuse_pooled",
+    "refuse_scores",
+    "refuse_set_score",
+]
 
 ONE_NUMBER_EACH = (
     "use CorrectedTTest, BayesianTTest, FiveByTwoTTest, FiveByTwoFTest or NaiveTTest, or a loss "
@@ -63,6 +69,22 @@ def refuse_of_folds(metric: Any) -> None:
             "resamples: its values there are biased, by more than half of their standard error. "
             "Fit on other observations and use uv.Losses.from_predictions(y, scores, "
             f"metric={metric.name!r:.60}) with uv.HoldOutTest, or use metric='auc'"
+        )
+
+
+def refuse_pooled(metric: Any) -> None:
+    """Refuse correlations for predictions of several rules, those of the folds.
+
+    The mean prediction of each rule is that of its learning set, and so the lower the larger the
+    responses of its own fold are. If all rules predict the mean of their learning sets,
+    leave-one-out has a correlation of -1.
+    """
+    if isinstance(metric, SmoothMetric) and metric.of_one_rule:
+        raise ValueError(
+            f"metric={metric.name!r:.60} is not for predictions out of several folds: where the "
+            "responses of a fold are large, the mean prediction of its rule is small, so that the "
+            "pooled correlation is too low. Use uv.UStatisticTest, or predict other observations "
+            "by one rule and use uv.HoldOutTest, or take metric='rmse'"
         )
 
 

@@ -234,6 +234,8 @@ class SmoothMetric(Metric):
         Whether it is about one of two classes.
     within : {"positive", "negative"}, optional
         The class of two that alone decides the metric, as for a recall.
+    of_one_rule : bool
+        Whether predictions of different rules cannot be pooled, as for a correlation.
     """
 
     made_for: Callable[[Sequence[Any]], Any] = None  # type: ignore[assignment]
@@ -243,6 +245,7 @@ class SmoothMetric(Metric):
     cut: float | None = None
     of_two: bool = False
     within: Literal["positive", "negative"] | None = None
+    of_one_rule: bool = False
 
     linearised: ClassVar[bool] = True
 

@@ -66,6 +66,32 @@ def test_r2_is_the_jackknife_of_pooled_predictions():
     assert result.estimate == pytest.approx(r2_score(target, predictions), abs=1e-14)
 
 
+def test_pooled_means_of_learning_sets_have_a_correlation_of_minus_one():
+    y = np.random.default_rng(0).normal(size=30)
+    leave_one_out = (y.sum() - y) / 29
+    assert np.corrcoef(y, leave_one_out)[0, 1] == pytest.approx(-1)
+
+
+@pytest.mark.parametrize("name", ["pearson", "ccc"])
+def test_correlations_are_not_pooled_over_folds(name):
+    X, _ = load_iris(return_X_y=True)
+    X, y = X[:30, :2], X[:30, 2]
+    squared = uv.evaluate(["ridge:1"], X, y, design=5, metric="r2", rng=0)
+    doors = (
+        lambda: uv.CrossValidationWaldTest(X, y, "ridge:1", metric=name),
+        lambda: uv.CrossValidationWaldTest.from_losses(squared.about(name)),
+        lambda: uv.Losses.from_predictions(y, {"a": X[:, 0]}, metric=name, fold=np.arange(30) % 5),
+    )
+    for door in doors:
+        with pytest.raises(
+            ValueError, match=f"'{name}' is not for predictions out of several .*Us"
+        ):
+            door()
+    rule = uv.Losses.from_predictions(y, {"a": X[:, 0]}, metric=name)
+    assert uv.HoldOutTest.from_losses(rule).fit().status == "ok"
+    assert uv.UStatisticTest(X, y, "ridge:1", metric=name).fit(30, "few", rng=0).status == "ok"
+
+
 def test_a_cell_that_is_empty_has_an_interval():
     X = np.r_[np.zeros(20), np.ones(20)][:, None]
     y = np.repeat([0, 1], 20)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from ucvtest.common.checks import check_choice
 from ucvtest.designs.design import Design, folds_in_words
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
-from ucvtest.inference.question import of_units
+from ucvtest.inference.question import Question, of_units
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.fold_aucs import fold_aucs
 from ucvtest.methods.classical.metric_of_rules import metric_of_rules
 from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.metrics.base import plural
+from ucvtest.metrics.refusals import refuse_pooled
 from ucvtest.results.result import TestResult
 
 __all__ = ["CrossValidationWaldTest"]
@@ -46,7 +47,8 @@ class CrossValidationWaldTest(ResamplingTest):
 
     With a `metric` that is a function of means, such as "f1", the estimand is that function of the
     means of these K rules. The estimate is the metric of all out-of-fold predictions pooled (Forman
-    and Scholz 2010), not the mean over folds.
+    and Scholz 2010), not the mean over folds. Correlations are refused: pooled over folds they are
+    too low.
 
     With ``loss="auc"`` the estimand is the AUC of these rules, each ranking the pairs of its own
     fold. The estimate :math:`\hat A` is the share of all pairs within folds that are in the right
@@ -148,6 +150,10 @@ class CrossValidationWaldTest(ResamplingTest):
     needs_values = True
     takes_predictions = True
     takes_rows = True
+
+    def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
+        refuse_pooled(question.metric)
+        super()._ask(question, design, cv)
 
     def _check_design(self, design: Design) -> None:
         folds_of(design)
