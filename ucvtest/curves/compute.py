@@ -12,7 +12,7 @@ from ucvtest.curves.inputs import Inputs
 from ucvtest.curves.learnt_cells import count_learnt_cells
 from ucvtest.curves.points import Quantity, points_of
 from ucvtest.curves.result import Curve
-from ucvtest.results.wording import percent
+from ucvtest.results.wording import percent, uneven_clusters
 
 __all__ = ["compute_curve", "flagged_at", "places_between"]
 
@@ -179,3 +179,5 @@ def _cautions(inputs: Inputs) -> Iterator[str]:
             f"With only {inputs.groups.n_groups} clusters, intervals for all points at once miss "
             "the true values more often than they should."
         )
+    if inputs.groups is not None:
+        yield from uneven_clusters(inputs.groups)

@@ -61,6 +61,11 @@ class Groups:
         """Observations in each group, (G,)."""
         return np.bincount(self.index)
 
+    @property
+    def equal_sizes(self) -> float:
+        """The number of groups of equal size that these are worth: (sum m)^2 / sum m^2 (Kish)."""
+        return float(self.n_obs**2 / (self.sizes.astype(float) ** 2).sum())
+
     @cached_property
     def first(self) -> np.ndarray:
         """The first observation of each group, (G,)."""

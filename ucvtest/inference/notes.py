@@ -1,7 +1,7 @@
 """Notes and words that several tests share."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.data.weights import EFFECTIVE_SIZE, WEIGHTS
 from ucvtest.metrics.means import CERTAIN_AND_WRONG, MOST_LOG_LOSS
 from ucvtest.results.result import TestResult
+from ucvtest.results.wording import uneven_clusters
 
 __all__ = [
     "INDEPENDENCE",
@@ -146,9 +147,11 @@ def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
     rows_at_test = NEW_ROW[clusters.weight]
     counted = "; sizes count clusters" if "learn_size" in result.settings else ""
     # All tests make the same assumption about their units.
-    notes = (
+    notes: Iterable[str] = (
         note.replace("independent observations", "independent clusters") for note in result.notes
     )
+    if clusters.weight == "row":
+        notes = (*notes, *uneven_clusters(clusters.groups))
     return replace(
         result,
         estimand=f"{result.estimand} ({rows_at_test}{counted})",

@@ -26,6 +26,7 @@ STUDIES = (
     "intervals/many_learners_few_fits",
     "intervals/metrics_of_learners_in_short",
     "intervals/right_or_wrong",
+    "intervals/right_or_wrong_uneven",
     "planning/equivalence",
     "planning/others",
     "planning/planning",

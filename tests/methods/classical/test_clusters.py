@@ -34,6 +34,26 @@ def losses(seed: int = 0, **options) -> uv.Losses:
     return uv.Losses.from_predictions(y, rules, **{"groups": PATIENT, **options})
 
 
+def uneven_notes(sizes: list[int], **options) -> list[str]:
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    right = np.arange(len(groups)) % 3 > 0
+    known = uv.Losses.from_correct({"a": right}, groups=groups)
+    notes = uv.HoldOutTest.from_losses(known, **options).fit().notes
+    scores = np.linspace(0, 1, len(groups))
+    notes += () if options else uv.curves.roc(right, {"a": scores}, groups=groups).notes
+    return [note for note in notes if "Kish" in note]
+
+
+def test_very_uneven_clusters_are_noted():
+    # 25^2/(16^2 + 9) = 2.36 of ten, and 60^2/(4 * 9^2 + 6 * 4^2) = 8.57.
+    in_result, in_curve = uneven_notes([16, *[1] * 9])
+    assert in_result == in_curve
+    assert "the 10 clusters are worth 2.4 of equal size" in in_result
+    assert uneven_notes([*[9] * 4, *[4] * 6]) == []
+    # Clusters that weigh the same are equal.
+    assert uneven_notes([16, *[1] * 9], group_weight="group") == []
+
+
 # ----------------------------------------------------------------------------- areas under curves
 
 
