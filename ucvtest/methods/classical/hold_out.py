@@ -100,7 +100,7 @@ class HoldOutTest(ResamplingTest):
     less than there are clusters. This has an answer even where the two rules never differ. With few
     clusters both are conservative on average. In the worst of 36 simulated settings these 95%
     intervals contained the true value in 92% of the samples, Wilson's in 90% and Student's in 18%
-    (``studies/intervals/right_or_wrong.py``). If few clusters hold most of the rows, intervals for
+    (``studies/intervals/right_or_wrong.py``). If most rows are in a few clusters, intervals for
     one rule are too short, and a note says so. With ``group_weight="group"`` the means of clusters
     are studentised, which rejects too often for such rows.
 
