@@ -111,6 +111,14 @@ def in_short(rows: pd.DataFrame) -> pd.DataFrame:
     return found.reset_index()
 
 
+def with_known(table: pd.DataFrame) -> pd.DataFrame:
+    """The table, with the cells of the file that have had more samples."""
+    both = pd.concat([pd.read_csv(TABLE), table], ignore_index=True)
+    keys = ["problem", "n", "folds", "metric", "target"]
+    most = both.groupby(keys, sort=False)["samples"].transform("max")
+    return both[both["samples"] == most].drop_duplicates(keys, keep="last")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--rows", type=Path, default=Path("build/metrics_of_folds.csv"))
@@ -128,7 +136,7 @@ def main() -> None:
         wanted = list(product(batches, PROBLEMS, SIZES, FOLDS))
         cells = [(problem, n, folds, batch) for batch, problem, n, folds in wanted]
         add_rows(arguments.rows, COLUMNS, COLUMNS[:4], cells, batch_rows, arguments.seconds)
-    table = in_short(pd.read_csv(arguments.rows))
+    table = with_known(in_short(pd.read_csv(arguments.rows)))
     table.to_csv(TABLE, index=False)
     print(table.groupby(["metric", "target"])["covered"].agg(["mean", "min", "size"]).round(3))
 

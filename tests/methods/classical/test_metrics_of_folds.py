@@ -92,6 +92,22 @@ def test_correlations_are_not_pooled_over_folds(name):
     assert uv.UStatisticTest(X, y, "ridge:1", metric=name).fit(30, "few", rng=0).status == "ok"
 
 
+def test_metrics_that_need_signal_are_noted(losses):
+    X, _ = load_iris(return_X_y=True)
+    numbers = uv.evaluate(
+        ["ridge:1.0", "ridge:9.0"], X[:40, :2], X[:40, 2], design=5, metric="r2", rng=0
+    )
+
+    def noted(known, *names):
+        result = uv.CrossValidationWaldTest.from_losses(known, *names).fit()
+        return any("little signal" in note for note in result.notes)
+
+    assert noted(numbers, "ridge:1.0")
+    assert noted(numbers.about("rmse"), "ridge:1.0", "ridge:9.0")
+    assert not noted(numbers.about("rmse"), "ridge:1.0")
+    assert not noted(losses[False], "lda", "knn:3")
+
+
 def test_a_cell_that_is_empty_has_an_interval():
     X = np.r_[np.zeros(20), np.ones(20)][:, None]
     y = np.repeat([0, 1], 20)
