@@ -221,17 +221,28 @@ def test_the_page_on_folds_has_the_numbers_of_metrics() -> None:
     page = (ROOT / "docs" / "methods" / "cross_validation_wald.md").read_text(encoding="utf-8")
     text = " ".join(page.split())
     assert f"{found['samples'].min()} to {found['samples'].max()} samples a cell" in text
-    numbers = found["problem"] == "numbers"
-    told = []
-    for part in (~numbers, numbers):
-        for target in ("one", "difference"):
-            covered = 100 * found.loc[part & (found["target"] == target), "covered"]
-            told.append((f"{covered.mean():.1f}%", f"{covered.min():.1f}%"))
-    (one, worst), (two, worst_of_two), of_numbers, differences = told
-    assert f"in {one} of the samples on average and {worst} in the worst cell" in text
-    assert f"differences in {two} and {worst_of_two}" in text
-    assert "{} and {} of one learner, ".format(*of_numbers) in text
-    assert "{} and {} of differences".format(*differences) in text
+    of_one, problem = found["target"] == "one", found["problem"]
+    weak = problem.isin(["weak_numbers", "noise", "weak_probabilities"])
+    signal = problem.isin(["numbers", "probabilities"])
+    of_labels = ~weak & ~signal
+    of_roots = found["metric"] == "rmse"
+    relative = found["metric"].isin(["r2", "brier_skill"])
+
+    def covered(cells: pd.Series) -> tuple[str, str]:
+        percentages = 100 * found.loc[cells, "covered"]
+        return f"{percentages.mean():.1f}%", f"{percentages.min():.1f}%"
+
+    told = (
+        ("in {} of the samples on average and {} in the worst cell", of_labels & of_one),
+        ("differences in {} and {}", of_labels & ~of_one),
+        ("value in {} on average and {} in the worst cell. For R2", of_roots & of_one),
+        ("of one learner it was {} and {} if", relative & signal & of_one),
+        ("signal, and {} and {} if", relative & weak & of_one),
+        ("For differences it was {} and {},", signal & ~of_one),
+        (", and {} and {}. Rules", weak & ~of_one),
+    )
+    for words, cells in told:
+        assert words.format(*covered(cells)) in text
 
 
 def test_the_page_on_metrics_has_the_numbers_of_ranks() -> None:
