@@ -148,7 +148,8 @@ def _in_double(user_function: Callable[..., Any]) -> Callable[..., Any]:
         # A function of NumPy does not need JAX, and metrics do not import it.
         jax: Any = sys.modules.get("jax")
         with nullcontext() if jax is None else jax.enable_x64(True):
-            returned = user_function(*arguments)
+            # Code that works in place changes copies.
+            returned = user_function(*map(np.array, arguments))
             # Outside the block JAX would treat its own arrays as float32.
             return returned if returned is None else np.asarray(returned)
 

@@ -890,3 +890,43 @@ def test_own_functions_of_jax_are_in_float64():
 def test_own_functions_are_held_to_their_shapes(metric, why):
     with pytest.raises(ValueError, match=why):
         losses_of(np.arange(12) % 3, np.arange(12) % 3, metric=metric)
+
+
+def halved_in_place(means):
+    means /= 2
+    return means.sum() - means.flat[0]
+
+
+def error_in_place(y, p):
+    y -= p
+    p[:] = 1
+    return np.stack([y, p, y**2], axis=-1)
+
+
+def test_own_functions_may_work_in_place():
+    y, a, b = labels(4)
+    r = np.random.default_rng(0).normal(size=60)
+    halved = lambda means: (means.sum() - means.flat[0]) / 2  # noqa: E731
+    error = lambda y, p: np.stack([y - p, 1 + 0 * y, (y - p) ** 2], -1)  # noqa: E731
+    for response, (first, second), metrics in (
+        (y, (a, b), [uv.metrics.Cells(own, "own") for own in (halved_in_place, halved)]),
+        (
+            r,
+            (r[::-1].copy(), r + 1),
+            [
+                uv.metrics.Moments(parts, own, "own")
+                for parts, own in ((error_in_place, halved_in_place), (error, halved))
+            ],
+        ),
+    ):
+        before = response.copy(), first.copy(), second.copy()
+        for fold in (None, np.arange(60) % 5):
+            tables = [losses_of(response, first, second, metric=m, fold=fold) for m in metrics]
+            np.testing.assert_array_equal(tables[0].values, tables[1].values)
+            test = uv.HoldOutTest if fold is None else uv.CrossValidationWaldTest
+            for places in (("a",), ("a", "b")):
+                found, expected = (test.from_losses(table, *places).fit() for table in tables)
+                assert found.estimate == expected.estimate
+                np.testing.assert_array_equal(found.conf_int(), expected.conf_int())
+        for now, then in zip((response, first, second), before, strict=True):
+            np.testing.assert_array_equal(now, then)
