@@ -115,6 +115,12 @@ def test_own_functions_may_work_in_place(several):
         np.testing.assert_array_equal(y, before)
 
 
+def test_limits_that_a_metric_of_learners_leaves_are_refused():
+    own = metrics.Cells(lambda table: 5 * table.trace(), "own", limits=(0, 1))
+    with pytest.raises(ValueError, match=r"limits=\(0, 1\) of the metric 'own' do not contain"):
+        uv.UStatisticTest(X, Y, above_mean, metric=own).fit(40, rng=0)
+
+
 class TestAgainstTheOracle:
     @pytest.mark.parametrize(
         ("metric", "y", "learner", "numbers", "f"),
