@@ -298,7 +298,12 @@ class SmoothMetric(Metric):
         return tested_predictions if self.cut is None else (tested_predictions >= self.cut) * 1.0
 
     def refuse_positive(self, n_classes: int) -> None:
-        """Refuse a positive class of several classes if the metric is about all of them."""
+        """Refuse a positive class if the metric is about numbers, or about several classes."""
+        if self.output == "number":
+            raise ValueError(
+                f"pos_label does not apply with metric={self.name!r:.60}, which is about numbers: "
+                "leave it out"
+            )
         if self.output == "label" and not self.of_two and n_classes > 2:
             raise ValueError(
                 f"pos_label does not apply with metric={self.name!r:.60} of {n_classes} classes: "
