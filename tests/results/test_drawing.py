@@ -214,6 +214,15 @@ def test_a_picture_can_be_written_to_a_file(tmp_path):
     assert (tmp_path / "null.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("mark", ["line", "broken"])
+def test_a_line_through_one_point_is_drawn_as_a_point(ax, mark):
+    layers = [Layer(mark, [0.3], [0.5], "one"), Layer(mark, [0, 1], [0, 1], "two")]
+    draw_layers(ax, Picture("x", "y", layers))
+    assert [line.get_marker() for line in ax.lines] == ["o", "None"]
+    dashed = [line.get_linestyle() == "--" for line in ax.lines]
+    assert dashed == [mark == "broken"] * 2
+
+
 def test_labels_that_begin_with_an_underscore_are_in_the_legend(ax):
     marks = ("line", "broken", "points", "bars", "area", "vertical", "horizontal")
     names = [f"_{mark}$" for mark in marks]

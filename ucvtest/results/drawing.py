@@ -159,11 +159,13 @@ def _bars(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
 
 
 def _line(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
-    ax.plot(layer.x, layer.y, linewidth=1.8, **style)
+    # A line through one point would be invisible.
+    marker = "o" if len(layer.x) == 1 else None
+    ax.plot(layer.x, layer.y, linewidth=1.8, marker=marker, **style)
 
 
 def _broken(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
-    ax.plot(layer.x, layer.y, linewidth=1.8, linestyle=(0, (2, 2)), **style)
+    _line(ax, layer, {"linestyle": (0, (2, 2)), **style})
 
 
 def _area(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
