@@ -62,6 +62,34 @@ def test_calibration_is_that_of_scikit_learn():
     assert band.n.sum() == uniform.n.sum() == N
 
 
+HEAVY = np.r_[np.zeros(56), np.arange(1, 25) / 25]
+MIDDLE = np.r_[np.arange(1, 26) / 100, np.full(30, 0.4), np.arange(51, 76) / 100]
+
+
+@pytest.mark.parametrize(
+    ("p", "bins", "edges", "sizes"),
+    [
+        (np.arange(80) % 2, 5, [0, 0.5, 1], [40, 40]),
+        (np.arange(80) % 10 == 0, 5, [0, 0.5, 1], [72, 8]),
+        (np.arange(81) % 3 / 2, 5, [0, 0.25, 0.75, 1], [27, 27, 27]),
+        (HEAVY, 5, [0, 0.02, 0.34, 0.96], [56, 8, 16]),
+        (MIDDLE, 5, [0.01, 0.165, 0.325, 0.455, 0.595, 0.75], [16, 9, 30, 9, 16]),
+        (1 - HEAVY, 5, [0.04, 0.66, 0.98, 1], [16, 8, 56]),
+        (np.full(80, 0.3), 5, [0, 1], [80]),
+    ],
+)
+def test_many_equal_predictions_have_a_bin_of_their_own(p, bins, edges, sizes):
+    y = np.arange(len(p)) % 7 % 2
+    curve = uv.curves.calibration(y, {"a": p * 1.0}, bins=bins)
+    np.testing.assert_allclose(curve.settings["edges"], edges, atol=1e-12)
+    assert curve.band().n.tolist() == sizes
+    note = f"the number of bins is {len(sizes)} instead of {bins}."
+    assert any(note in text for text in curve.notes) == (len(sizes) < bins)
+    again = uv.curves.calibration(y, {"a": p * 1.0}, bins=curve.settings["edges"])
+    assert again.band().n.tolist() == sizes
+    assert not any("instead of" in text for text in again.notes)
+
+
 def test_net_benefit_is_what_vickers_and_elkin_define():
     y, p = sample(5)
     curve = uv.curves.decision(y, {"a": p, "b": p**2})

@@ -231,3 +231,15 @@ def test_the_example_of_github_actions_runs_gate(folder):
     assert found.exit_code == 3
     assert (folder / "gate.html").exists()
     assert "exit ${{ steps.ask.outputs.status }}" in text
+
+
+@pytest.mark.parametrize(
+    "line", ["predictions example.csv --scores x1", "compare example.csv --learner ridge:1"]
+)
+def test_metrics_of_numbers_have_no_positive_class(folder, line):
+    numbers = RNG.normal(size=(40, 2))
+    pd.DataFrame(numbers, columns=["x1", "y"]).to_csv("example.csv", index=False)
+    outcome = typed(f"{line} --target y --metric r2 --pos-label 1")
+    message = "--pos-label does not apply with --metric r2, which is about numbers: leave it out"
+    assert outcome.exit_code == 2
+    assert message in " ".join(outcome.stderr.split())

@@ -30,6 +30,8 @@ PROC = {
 }
 """roc.test(roc(Y, A), roc(Y, B), method = "delong", paired = TRUE) of pROC 1.18.0, R 4.2.2."""
 
+OWN = uv.metrics.Moments(lambda y, p: (y - p)[:, None], np.sum, "own")
+
 SIDES = ("two-sided", "less", "greater")
 
 
@@ -294,12 +296,37 @@ def test_bool_and_categorical_labels_are_labels():
         ({"loss": np.eye(3)}, r"loss has shape \(3, 3\), but y has 2 classes \(0, 1\)"),
         ({"loss": lambda y, p: np.zeros(3)}, r"loss custom returned shape \(3,\)"),
         ({"pos_label": 2}, "pos_label=2 is not one of the labels 0, 1"),
+        (
+            {"metric": "r2", "pos_label": 1},
+            "pos_label does not apply with metric='r2', which is about numbers: leave it out",
+        ),
+        ({"y": A / 7, "metric": "rmse", "pos_label": "x"}, "pos_label does not apply with metric="),
+        (
+            {"y": A / 7, "metric": OWN, "pos_label": "x"},
+            "pos_label does not apply with metric='own'",
+        ),
         ({"groups": PLACE[:5]}, "groups must name a group for each of 60 rows"),
     ],
 )
 def test_what_cannot_be_used_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         made(**arguments)
+
+
+@pytest.mark.parametrize("pos_label", [None, "x"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"metric": name} for name in ("mcc", "f1", "f1_macro", "brier_skill", "roc_auc")),
+        *({"metric": name} for name in ("average_precision", uv.metrics.net_benefit(0.2))),
+        *({"loss": name} for name in ("zero_one", "log", "brier", "squared", "auc", np.eye(2))),
+    ],
+)
+def test_labels_of_mixed_types_are_refused(options, pos_label):
+    mixed = np.array([1, "x"] * 30, dtype=object)
+    for y in (mixed, pd.Series(mixed), [{}] * 60):
+        with pytest.raises(ValueError, match="y mixes labels of types that cannot be sorted"):
+            made(y=y, pos_label=pos_label, **options)
 
 
 def test_results_are_json():

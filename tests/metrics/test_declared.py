@@ -24,6 +24,8 @@ from ucvtest.metrics.scorers import MEANS, chosen_loss
 
 N_OBS, N_SETS = 40, 30
 
+OWN = uv.metrics.Moments(lambda y, p: (y - p)[:, None], np.sum, "own")
+
 # Scores of clusterings have no predictions of new observations, and multilabel ones other targets.
 OF_CLUSTERINGS = (
     "adjusted_mutual_info_score",
@@ -258,3 +260,21 @@ def test_a_question_for_the_name_would_be_seen():
         "a = loss == AUC\nb = 'auc' != loss\nc = is_auc(loss)\nd = loss in (AUC, 'f1')\ne = AUC"
     )
     assert len(list(names_asked(source))) == 4
+
+
+@pytest.mark.parametrize("metric", ["r2", "pearson", OWN])
+def test_metrics_of_numbers_have_no_positive_class(metric):
+    X = np.arange(40.0)[:, None]
+    message = "pos_label does not apply with metric='.*', which is about numbers: leave it out"
+    learners = {"a": "ridge:1", "b": "ridge:9"}
+    for y, label in ((np.sin(X[:, 0]), "zzz"), (X[:, 0] % 2, 1)):
+        options = {"metric": metric, "pos_label": label}
+        for test in (uv.HoldOutTest, uv.CrossValidationWaldTest, uv.UStatisticTest):
+            with pytest.raises(ValueError, match=message):
+                test(X, y, "ridge:1", **options)
+        with pytest.raises(ValueError, match=message):
+            uv.evaluate(learners, X, y, 5, rng=0, **options)
+        with pytest.raises(ValueError, match=message):
+            uv.compare(X, y, learners, rng=0, **options)
+    with pytest.raises(ValueError, match="needs numbers, but y contains labels"):
+        uv.evaluate(learners, X, ["a", "b"] * 20, 5, metric=metric, pos_label="a")

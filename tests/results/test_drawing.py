@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from tests.support.paths import ROOT
 from tests.support.results import sample_result
-from ucvtest.results.drawing import CHOSEN, plot_result, save_plot
+from ucvtest.results.drawing import CHOSEN, draw_layers, plot_result, save_plot
 from ucvtest.results.plot_data import Layer, Picture
 
 RESULT = sample_result(
@@ -212,3 +212,31 @@ def test_the_status_is_told_below_a_picture(ax):
 def test_a_picture_can_be_written_to_a_file(tmp_path):
     PICTURED.save_plot(tmp_path / "null.png", kind="null distribution")
     assert (tmp_path / "null.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("mark", ["line", "broken"])
+def test_a_line_through_one_point_is_drawn_as_a_point(ax, mark):
+    layers = [Layer(mark, [0.3], [0.5], "one"), Layer(mark, [0, 1], [0, 1], "two")]
+    draw_layers(ax, Picture("x", "y", layers))
+    assert [line.get_marker() for line in ax.lines] == ["o", "None"]
+    dashed = [line.get_linestyle() == "--" for line in ax.lines]
+    assert dashed == [mark == "broken"] * 2
+
+
+def test_labels_that_begin_with_an_underscore_are_in_the_legend(ax):
+    marks = ("line", "broken", "points", "bars", "area", "vertical", "horizontal")
+    names = [f"_{mark}$" for mark in marks]
+    layers = [
+        Layer(
+            mark,
+            () if mark == "horizontal" else [0, 1],
+            () if mark == "vertical" else [0, 1],
+            name,
+        )
+        for mark, name in zip(marks, names, strict=True)
+    ]
+    ax.plot([0, 1], [1, 0], label="_of the user")
+    draw_layers(ax, Picture("x", "y", [*layers, Layer("line", [0, 1], [0, 1])]))
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(entries) == sorted(names)
+    ax.figure.canvas.draw()

@@ -39,7 +39,8 @@ def calibration(
     bins : int or array-like
         The number of bins, which contain equally many predictions (of both rules together), or the
         edges of bins from 0 to 1. A bin includes its upper edge but not its lower one; the first
-        bin includes both.
+        bin includes both. Equal predictions that would fill a bin have their own bin; there may
+        then be fewer bins.
 
     Returns
     -------
@@ -118,8 +119,19 @@ def calibration(
         x_name="mean prediction",
         estimand="share of positives given the bin of the prediction,",
         differences=False,
+        notes=_fewer_bins(bins, n_bins),
     )
     return replace(curve, settings={**curve.settings, "edges": tuple(edges.tolist())})
+
+
+def _fewer_bins(bins: Any, n_bins: int) -> list[str]:
+    """A note if ties leave fewer bins than were requested."""
+    if not is_integer(bins) or n_bins >= bins:
+        return []
+    return [
+        "Many predictions are equal, and equal predictions share a bin: the number of bins is "
+        f"{n_bins} instead of {bins}."
+    ]
 
 
 def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
@@ -129,10 +141,12 @@ def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
         if n_bins > MOST_POINTS:
             raise ValueError(f"bins must be at most {MOST_POINTS}, got {bins}")
         # Computed as in scikit-learn, because rounding decides on which side predictions lie.
-        bin_edges: np.ndarray = np.unique(
-            np.percentile(scores, 100 * np.linspace(0, 1, n_bins + 1))
+        quantiles, counts = np.unique(
+            np.percentile(scores, 100 * np.linspace(0, 1, n_bins + 1)), return_counts=True
         )
-        return bin_edges if len(bin_edges) > 1 else np.array([0.0, 1.0])
+        if len(quantiles) > n_bins:
+            return quantiles
+        return _edges_around(quantiles[counts > 1], quantiles, np.unique(scores), n_bins)
     edges = as_numbers("bins", bins)
     rises = edges.ndim == 1 and len(edges) > 1 and (np.diff(edges) > 0).all()
     if not rises or not edges[0] <= scores.min() or not scores.max() <= edges[-1]:
@@ -141,6 +155,23 @@ def _edges(bins: Any, scores: np.ndarray) -> np.ndarray:
             f"as [0, 0.1, 0.3, 1], got {bins!r:.60}"
         )
     return edges
+
+
+def _edges_around(
+    ties: np.ndarray, quantiles: np.ndarray, values: np.ndarray, n_bins: int
+) -> np.ndarray:
+    """The edges of bins if quantiles coincide at ties. Each of these has a bin of its own.
+
+    Edges are half-way between different `values`. Few values have a bin each.
+    """
+    if len(values) == 1:
+        return np.array([0.0, 1.0])
+    starts = np.arange(1, len(values))
+    if len(values) > n_bins:
+        after_ends = np.searchsorted(values, [*quantiles[1:-1], *ties], side="right")
+        starts = np.intersect1d(starts, [*after_ends, *np.searchsorted(values, ties)])
+    middles = (values[starts - 1] + values[starts]) / 2
+    return np.unique([values[0], *middles, values[-1]])
 
 
 def _means(places: np.ndarray, scores: np.ndarray, n_bins: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weigh
 from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.positive_class import check_positive_of_metric, json_label, plain_label
 from ucvtest.data.rows import Reported
-from ucvtest.data.sample import Sample, make_sample, taken_for_classes
+from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
 from ucvtest.data.weights import WEIGHTS, RowWeights
 from ucvtest.learners.adapters.backends import Backend, choose_backend
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
@@ -95,6 +95,10 @@ class Problem:
                 metric = _metric_of(output)
             if metric.output != "number" and not as_classes:
                 raise ValueError(_labels_needed(metric))
+            if isinstance(metric, SmoothMetric) and pos_label is not None:
+                # Before the class is looked for among numbers.
+                metric.refuse_labels(as_response(y))
+                metric.refuse_positive(0)
         features = X.features if isinstance(X, Reported) else X
         sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label, groups=groups)
         clusters = sample.groups

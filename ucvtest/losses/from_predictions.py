@@ -703,7 +703,7 @@ def _only_class(
 ) -> Sample | None:
     """The response if it has one class only, and the metric depends on this class alone."""
     response = as_response(y)
-    labels = [] if count_missing(response) else np.unique(response).tolist()
+    labels = _different_labels(response)
     if len(labels) != 1 or not metric.of_two or metric.within is None:
         return None
     if classes_and_codes := _one_of_two(response, pos_label):
@@ -727,16 +727,24 @@ def _only_class(
 
 def _refuse_one_class(response: np.ndarray, metric: SmoothMetric) -> None:
     """Refuse labels that are all the same, and name the share of right answers among them."""
-    labels = [] if count_missing(response) else set(response.tolist())
+    labels = _different_labels(response)
     if len(labels) != 1:
         return
     remedy = "add observations of another class"
     if metric.output == "label":
         remedy += ", or use 'accuracy', which equals the recall of this class if there is no other"
     raise ValueError(
-        f"y has one class only ({next(iter(labels))!r:.60}), and metric={metric.name!r:.60} needs "
+        f"y has one class only ({labels[0]!r:.60}), and metric={metric.name!r:.60} needs "
         f"two: {remedy}"
     )
+
+
+def _different_labels(response: np.ndarray) -> list[Any]:
+    """The labels; empty if values are missing, or cannot be sorted, which is refused later."""
+    try:
+        return [] if count_missing(response) else np.unique(response).tolist()
+    except TypeError:
+        return []
 
 
 def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray] | None:
@@ -745,7 +753,7 @@ def _one_of_two(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.nd
     None unless all labels are the same. It must be known which class is positive, by the labels 0
     and 1 or by its name.
     """
-    labels = [] if count_missing(response) else np.unique(response).tolist()
+    labels = _different_labels(response)
     if len(labels) != 1:
         return None
     (label,) = labels

@@ -161,17 +161,18 @@ def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None
 
 def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
     """The result of the loss function for labels, numbers or probabilities."""
+    # Functions that work in place change copies of the response.
     if not loss.original_labels:
-        return loss.function(sample.target, predictions)
+        return loss.function(sample.target.copy(), predictions)
     if loss.output != "label" or sample.classes is None:
-        return loss.function(sample.response, predictions)
+        return loss.function(sample.response.copy(), predictions)
     below = np.floor(predictions).astype(int)
-    lower_losses = loss.function(sample.response, sample.classes[below])
+    lower_losses = loss.function(sample.response.copy(), sample.classes[below])
     undecided = predictions != below
     if not undecided.any():
         return lower_losses
     # A number half-way between two classes is an undecided tie: it costs the mean of both.
-    upper_losses = loss.function(sample.response, sample.classes[below + undecided])
+    upper_losses = loss.function(sample.response.copy(), sample.classes[below + undecided])
     name = f"the result of loss {loss.name}"
     return (as_numbers(name, lower_losses) + as_numbers(name, upper_losses)) / 2
 

@@ -4,17 +4,20 @@ import math
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from ucvtest.common.checks import check_switch
-from ucvtest.metrics.build import of_table
+from ucvtest.common.checks import check_choice, check_switch
+from ucvtest.metrics.build import no_loss
 from ucvtest.metrics.named import named_smooth_metric
-from ucvtest.metrics.smooth import Moments, SmoothMetric, with_differences
+from ucvtest.metrics.smooth import Cells, Moments, SmoothMetric, with_differences
 
 __all__ = ["own_cells", "own_moments"]
+
+ROUNDING = 1e-9
+"""Values outside the limits by this share of them are rounding error."""
 
 
 def own_cells(
@@ -36,7 +39,7 @@ def own_cells(
     name : str, optional
         By default the name of the function.
     limits : tuple of float
-        The smallest and the largest value.
+        The smallest and the largest value. Other values are refused.
     greater_is_better : bool
 
     Returns
@@ -67,8 +70,17 @@ def own_cells(
     """
     _check_own(limits, greater_is_better, function=function)
     name = _own_name(function, name)
-    metric = of_table(name, name, with_differences(_number_from(function, name)), limits)
-    return replace(metric, rises=greater_is_better)
+    value_and_gradient = with_differences(_number_from(function, name))
+    check_value = partial(_check_value, name, limits)
+    return SmoothMetric(
+        name,
+        no_loss,
+        "label",
+        estimand=name,
+        made_for=lambda classes: Cells(value_and_gradient, len(classes), check_value=check_value),
+        rises=greater_is_better,
+        limits=limits,
+    )
 
 
 def own_moments(
@@ -122,6 +134,7 @@ def own_moments(
     1.2
     """
     _check_own(limits, greater_is_better, parts=parts, function=function)
+    check_choice("output", output, ("number", "probability"))
     name = _own_name(function, name)
     number = _number_from(function, name)
 
@@ -129,7 +142,8 @@ def own_moments(
         rows = means.reshape(-1, means.shape[-1])
         return np.array([number(row) for row in rows]).reshape(means.shape[:-1])
 
-    moments = Moments(_parts_from(parts, name), with_differences(number), values)
+    check_value = partial(_check_value, name, limits)
+    moments = Moments(_parts_from(parts, name), with_differences(number), values, check_value)
     return SmoothMetric(
         name,
         parts,
@@ -148,7 +162,8 @@ def _in_double(user_function: Callable[..., Any]) -> Callable[..., Any]:
         # A function of NumPy does not need JAX, and metrics do not import it.
         jax: Any = sys.modules.get("jax")
         with nullcontext() if jax is None else jax.enable_x64(True):
-            returned = user_function(*arguments)
+            # Code that works in place changes copies.
+            returned = user_function(*map(np.array, arguments))
             # Outside the block JAX would treat its own arrays as float32.
             return returned if returned is None else np.asarray(returned)
 
@@ -200,6 +215,16 @@ def _check_own(limits: Any, greater_is_better: Any, **functions: Any) -> None:
     if not limits[0] < limits[1]:
         raise ValueError(f"limits must be two numbers in order, got {limits!r:.60}")
     check_switch("greater_is_better", greater_is_better)
+
+
+def _check_value(name: str, limits: tuple[float, float], value: float) -> None:
+    """Refuse a value outside the limits by more than rounding; without a value there is none."""
+    rounding = ROUNDING * max(1.0, abs(value))
+    if math.isfinite(value) and not limits[0] - rounding <= value <= limits[1] + rounding:
+        raise ValueError(
+            f"limits={limits!r:.60} of the metric {name!r:.60} do not contain {value:.6g}, which "
+            "its function returned: correct the limits, or leave them out"
+        )
 
 
 def _own_name(user_function: Any, name: Any) -> str:

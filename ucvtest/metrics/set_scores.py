@@ -125,7 +125,7 @@ def _score_of(
             true, _in_order(score, sample, predicted, sample_arguments), **sample_arguments
         )
     below, above = np.floor(predicted).astype(int), np.ceil(predicted).astype(int)
-    low = score_function(true, sample.classes[below], **sample_arguments)
+    low = score_function(true.copy(), sample.classes[below], **sample_arguments)
     if np.array_equal(below, above):
         return low
     # A number half-way between two classes is an undecided tie: both labels count half.

@@ -50,12 +50,20 @@ STENCIL = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
 """Steps and weights of a difference whose error is of the fourth order."""
 
 
+def _no_check(value: float) -> None:
+    """Built-in metrics have no values outside their limits."""
+
+
 class FunctionOfMeans(Protocol):
     """The common interface of `Cells` and `Moments`."""
 
     @property
     def value_and_gradient(self) -> ValueAndGradient:
         """The metric from means of parts."""
+
+    @property
+    def check_value(self) -> Callable[[float], None]:
+        """Refuses a value at the means of observations."""
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The means of the parts, from the response and the predictions (T,) of one learner."""
@@ -73,13 +81,16 @@ class Cells:
     value_and_gradient : callable
     n_classes : int
         Number of known classes; predictions may name more.
-    one : int, optional
+    only_class : int, optional
         The class that the metric distinguishes from all others, if it is about one.
+    check_value : callable
+        Refuses a value at the means of observations.
     """
 
     value_and_gradient: ValueAndGradient
     n_classes: int
     only_class: int | None = None
+    check_value: Callable[[float], None] = _no_check
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The confusion matrix (C, C), in shares."""
@@ -132,12 +143,14 @@ def _predicted(codes: np.ndarray) -> tuple[np.ndarray, ...]:
 class Moments:
     """A function of means of numbers, which `numbers(y, prediction)` gives as (T, k).
 
-    `values` is the function of such means, arrays (..., k), without a gradient.
+    `values` is the function of such means, arrays (..., k), without a gradient. `check_value`
+    refuses a value at the means of observations.
     """
 
     numbers: Callable[[np.ndarray, np.ndarray], np.ndarray]
     value_and_gradient: ValueAndGradient
     values: Callable[[np.ndarray], np.ndarray]
+    check_value: Callable[[float], None] = _no_check
 
     def means(self, target: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """The means (k,)."""
@@ -203,6 +216,7 @@ def linearised_at(
     `parts` takes the weights, in the shape of the means.
     """
     value, gradient = metric_of_means.value_and_gradient(means)
+    metric_of_means.check_value(value)
     if not math.isfinite(value):
         return np.full(n_tested, math.nan)
     if not np.isfinite(gradient).all():
@@ -287,7 +301,12 @@ class SmoothMetric(Metric):
         return tested_predictions if self.cut is None else (tested_predictions >= self.cut) * 1.0
 
     def refuse_positive(self, n_classes: int) -> None:
-        """Refuse a positive class of several classes if the metric is about all of them."""
+        """Refuse a positive class if the metric is about numbers, or about several classes."""
+        if self.output == "number":
+            raise ValueError(
+                f"pos_label does not apply with metric={self.name!r:.60}, which is about numbers: "
+                "leave it out"
+            )
         if self.output == "label" and not self.of_two and n_classes > 2:
             raise ValueError(
                 f"pos_label does not apply with metric={self.name!r:.60} of {n_classes} classes: "

@@ -37,7 +37,10 @@ class WorkingPoint:
     @classmethod
     def at(cls, metric_of_means: FunctionOfMeans | MetricOfSets, means: np.ndarray) -> Self:
         """The point with its value and gradient, which are NaN if the function is 0/0."""
-        return cls(metric_of_means, means, *metric_of_means.value_and_gradient(means))
+        value, gradient = metric_of_means.value_and_gradient(means)
+        if not isinstance(metric_of_means, MetricOfSets):
+            metric_of_means.check_value(value)
+        return cls(metric_of_means, means, value, gradient)
 
     @classmethod
     def with_rows_added(cls, metric_of_cells: Cells, table: np.ndarray, n: float) -> Self:

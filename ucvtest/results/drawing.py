@@ -126,7 +126,11 @@ def draw_layers(ax: "Axes", picture: Picture, title: str = "") -> "Axes":
         _MARKS[layer.mark](
             ax,
             layer,
-            {"color": COLOURS[layer.role], "label": layer.label or None, "zorder": 2 + depth},
+            {
+                "color": COLOURS[layer.role],
+                "label": _legend_label(layer) or None,
+                "zorder": 2 + depth,
+            },
         )
     if picture.places:
         ax.set_xticks(range(len(picture.places)), picture.places, **PLAIN)
@@ -134,13 +138,18 @@ def draw_layers(ax: "Axes", picture: Picture, title: str = "") -> "Axes":
     ax.set_ylabel(picture.ylabel, **PLAIN)
     ax.spines[["right", "top"]].set_visible(False)
     ax.set_title(picture.title or title, loc="left", fontsize="medium", **PLAIN)
-    labels = [layer.label for layer in picture.layers if layer.label]
+    labels = {_legend_label(layer): layer.label for layer in picture.layers if layer.label}
     if labels:
         for legend_text in ax.legend(fontsize="small", frameon=False).get_texts():
             # Others may stem from what a user drew on these axes before.
             if legend_text.get_text() in labels:
-                legend_text.set(**PLAIN)
+                legend_text.set(text=labels[legend_text.get_text()], **PLAIN)
     return ax
+
+
+def _legend_label(layer: Layer) -> str:
+    """The label that matplotlib knows. Legends leave out labels that begin with an underscore."""
+    return f" {layer.label}" if layer.label.startswith("_") else layer.label
 
 
 def _bars(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
@@ -150,11 +159,13 @@ def _bars(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
 
 
 def _line(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
-    ax.plot(layer.x, layer.y, linewidth=1.8, **style)
+    # A line through one point would be invisible.
+    marker = "o" if len(layer.x) == 1 else None
+    ax.plot(layer.x, layer.y, linewidth=1.8, marker=marker, **style)
 
 
 def _broken(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
-    ax.plot(layer.x, layer.y, linewidth=1.8, linestyle=(0, (2, 2)), **style)
+    _line(ax, layer, {"linestyle": (0, (2, 2)), **style})
 
 
 def _area(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:

@@ -66,8 +66,10 @@ draw_picture <- function(picture, x, xlab, ylab, main, ...) {
   draw_legend(layers)
 }
 
-# The coordinates that a layer needs on the axes: bars have a width, and stand on zero.
+# The coordinates that a layer needs on the axes: bars have a width, and stand on zero. A line
+# through one point would be invisible.
 with_outline <- function(layer) {
+  if (layer$mark %in% c("line", "broken") && length(layer$x) == 1L) layer$mark <- "points"
   layer$extent <- list(x = layer$x, y = layer$y)
   if (layer$mark == "bars") {
     gaps <- diff(sort(unique(layer$x)))

@@ -890,3 +890,82 @@ def test_own_functions_of_jax_are_in_float64():
 def test_own_functions_are_held_to_their_shapes(metric, why):
     with pytest.raises(ValueError, match=why):
         losses_of(np.arange(12) % 3, np.arange(12) % 3, metric=metric)
+
+
+def halved_in_place(means):
+    means /= 2
+    return means.sum() - means.flat[0]
+
+
+def error_in_place(y, p):
+    y -= p
+    p[:] = 1
+    return np.stack([y, p, y**2], axis=-1)
+
+
+def test_own_functions_may_work_in_place():
+    y, a, b = labels(4)
+    r = np.random.default_rng(0).normal(size=60)
+    halved = lambda means: (means.sum() - means.flat[0]) / 2  # noqa: E731
+    error = lambda y, p: np.stack([y - p, 1 + 0 * y, (y - p) ** 2], -1)  # noqa: E731
+    for response, (first, second), metrics in (
+        (y, (a, b), [uv.metrics.Cells(own, "own") for own in (halved_in_place, halved)]),
+        (
+            r,
+            (r[::-1].copy(), r + 1),
+            [
+                uv.metrics.Moments(parts, own, "own")
+                for parts, own in ((error_in_place, halved_in_place), (error, halved))
+            ],
+        ),
+    ):
+        before = response.copy(), first.copy(), second.copy()
+        for fold in (None, np.arange(60) % 5):
+            tables = [losses_of(response, first, second, metric=m, fold=fold) for m in metrics]
+            np.testing.assert_array_equal(tables[0].values, tables[1].values)
+            test = uv.HoldOutTest if fold is None else uv.CrossValidationWaldTest
+            for places in (("a",), ("a", "b")):
+                found, expected = (test.from_losses(table, *places).fit() for table in tables)
+                assert found.estimate == expected.estimate
+                np.testing.assert_array_equal(found.conf_int(), expected.conf_int())
+        for now, then in zip((response, first, second), before, strict=True):
+            np.testing.assert_array_equal(now, then)
+
+
+@pytest.mark.parametrize("limits", [(0, 1), (5, 9)])
+def test_limits_that_an_own_metric_leaves_are_refused(limits):
+    y, a, _ = labels(4)
+    share = np.mean(y == a)
+    message = rf"limits=\({limits[0]}, {limits[1]}\) of the metric 'own' do not contain"
+    for metric in (
+        uv.metrics.Cells(lambda table: 4 * table.trace(), "own", limits=limits),
+        uv.metrics.Moments(
+            lambda y, p: (y == p)[:, None], lambda means: 4 * means[0], "own", limits=limits
+        ),
+    ):
+        value = f"{4 * share:.6g}, which its function returned: correct the limits"
+        with pytest.raises(ValueError, match=f"{message} {value}"):
+            losses_of(y * 1.0, a * 1.0, metric=metric)
+        with pytest.raises(ValueError, match=message):
+            losses_of(y * 1.0, a * 1.0, metric="mcc" if metric.of_cells else "r2").about(metric)
+
+
+def test_an_own_metric_may_reach_its_limits_up_to_rounding():
+    y, a, _ = labels(4)
+    share = np.mean(y == a)
+    for largest in (share, share - 1e-13):
+        metric = uv.metrics.Cells(np.trace, "own", limits=(0, largest))
+        assert fitted(losses_of(y, a, metric=metric)).estimate == pytest.approx(share)
+
+    def right_of_positive(table):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return table[1, 1] / table[:, 1].sum()
+
+    undefined = losses_of(y % 2, 0 * y, metric=uv.metrics.Cells(right_of_positive, limits=(0, 1)))
+    assert math.isnan(fitted(undefined).estimate)
+
+
+@pytest.mark.parametrize("output", ["label", "score"])
+def test_own_moments_are_of_numbers_or_probabilities(output):
+    with pytest.raises(ValueError, match=f"output='{output}' is unknown: use one of number, prob"):
+        uv.metrics.Moments(np.subtract, np.sum, "own", output=output)

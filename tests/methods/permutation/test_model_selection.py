@@ -181,6 +181,8 @@ def test_the_picture(of_classes):
     plt.close(axes.figure)
     figure, given = plt.subplots()
     assert of_classes.plot(given) is given
+    single = uv.select_model(X, Y, ["knn:1"], rng=0).plot(figure.subplots())
+    assert single.get_lines()[0].get_marker() == "o"
     plt.close(figure)
 
 

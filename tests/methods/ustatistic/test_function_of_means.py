@@ -68,6 +68,59 @@ def parts_of(learner, y, numbers):
     return parts
 
 
+def halved_in_place(means):
+    means /= 2
+    return 2 * means.flat[0]
+
+
+def in_place(y, p):
+    y -= p
+    p *= 0
+    return np.stack([y**2, p], axis=-1)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_own_functions_may_work_in_place(several):
+    sums = lambda means: means.flat[0]  # noqa: E731
+    square = lambda y, p: np.stack([(y - p) ** 2, 0 * y], axis=-1)  # noqa: E731
+    for y, learners, pair in (
+        (
+            Y,
+            {"a": above_mean, "b": above_median},
+            [metrics.Cells(own, "own") for own in (halved_in_place, sums)],
+        ),
+        (
+            REAL,
+            {"a": slope, "b": mean},
+            [
+                metrics.Moments(parts, own, "own")
+                for parts, own in ((in_place, halved_in_place), (square, sums))
+            ],
+        ),
+    ):
+        before = y.copy()
+        if several:
+            spec = uv.TestSpec("ustatistic", fit={"n_pairs": 12})
+            frames = [
+                uv.compare(X, y, learners, spec, metric=own, correction="simultaneous", rng=0).frame
+                for own in pair
+            ]
+            assert_allclose(*(frame[["estimate", "se"]].to_numpy(float) for frame in frames))
+        else:
+            found, expected = (
+                uv.UStatisticTest(X, y, *learners.values(), metric=own).fit(40, rng=0)
+                for own in pair
+            )
+            assert found.conf_int() == expected.conf_int()
+        np.testing.assert_array_equal(y, before)
+
+
+def test_limits_that_a_metric_of_learners_leaves_are_refused():
+    own = metrics.Cells(lambda table: 5 * table.trace(), "own", limits=(0, 1))
+    with pytest.raises(ValueError, match=r"limits=\(0, 1\) of the metric 'own' do not contain"):
+        uv.UStatisticTest(X, Y, above_mean, metric=own).fit(40, rng=0)
+
+
 class TestAgainstTheOracle:
     @pytest.mark.parametrize(
         ("metric", "y", "learner", "numbers", "f"),

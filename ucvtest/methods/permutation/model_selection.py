@@ -252,7 +252,10 @@ class ModelSelection(Saved):
         ax = known_axes(ax, SIZE)
         order = np.argsort(self.complexity, kind="stable")
         x = self.complexity[order]
-        ax.plot(x, self.columns["e_in"][order], color="#8C8C8C", linestyle="--", label="in-sample")
+        # A line through one point would be invisible.
+        marker = "o" if len(x) == 1 else None
+        in_sample_style: dict[str, Any] = {"color": "#8C8C8C", "linestyle": "--"}
+        ax.plot(x, self.columns["e_in"][order], marker=marker, label="in-sample", **in_sample_style)
         for name, learner_index in self.choices.items():
             values = np.where(np.isfinite(self.columns[name]), self.columns[name], np.nan)
             (line,) = ax.plot(

@@ -185,10 +185,11 @@ def _by_function(
 
     Predictions are (P, n), or (P, n, C) for probabilities of several classes.
     """
-    true = labels.reshape(-1)
+    # Functions that work in place change copies.
+    true, predicted = labels.ravel().copy(), predictions.copy()
     if loss.original_labels and sample.classes is not None:
         true = sample.classes[true.astype(int)]
-    loss_values = loss.function(true, predictions.reshape(1, -1, *predictions.shape[2:]))
+    loss_values = loss.function(true, predicted.reshape(1, -1, *predicted.shape[2:]))
     return _finite(loss, loss_values, (1, labels.size)).reshape(labels.shape)
 
 

@@ -126,6 +126,14 @@ with_pictures <- function(...) {
     pictures = list(null = picture)))
 }
 
+test_that("a line through one point is drawn as a point", {
+  mark_of <- function(mark, x)
+    ucvtest:::with_outline(list(mark = mark, x = x, y = x, role = "data"))$mark
+  expect_equal(mark_of("line", 1), "points")
+  expect_equal(mark_of("broken", 1), "points")
+  expect_equal(mark_of("line", c(1, 2)), "line")
+})
+
 test_that("pictures that came as data are drawn", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
