@@ -31,10 +31,8 @@ SAME_LOSSES = (
 
 
 UNEVEN = 0.5
-"""A number of equal clusters, as a share of their number, below which sizes are very uneven.
-
-See studies/intervals/right_or_wrong.py --uneven.
-"""
+"""Degrees of freedom of equal clusters, as a share of those of the clusters, below which sizes are
+very uneven: see studies/intervals/right_or_wrong.py --uneven."""
 
 
 def same_everywhere(*, of_sets: bool, scores: bool, learnt: bool) -> str:
@@ -294,10 +292,10 @@ def _capital(sentence: str) -> str:
 
 def uneven_clusters(groups: Groups) -> Iterator[str]:
     """The note on clusters that differ much in size, for intervals of rows that count alike."""
-    if groups.equal_sizes < UNEVEN * groups.n_groups:
+    if groups.equal_sizes - 1 < UNEVEN * (groups.n_groups - 1):
         yield (
             f"Intervals can be too short: sizes differ so much that the {groups.n_groups} clusters "
-            f"are worth {groups.equal_sizes:.2g} of equal size (Kish). In simulations with such "
-            "sizes, 95% intervals for a share of right answers contained the true value in 78 to "
-            "93% of the samples."
+            f"are worth {groups.equal_sizes:.2g} of equal size (Kish). In simulations of 10 to 80 "
+            "such clusters, 95% intervals for a share of right answers contained the true value in "
+            "78 to 93% of the samples."
         )

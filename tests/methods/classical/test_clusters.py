@@ -50,6 +50,9 @@ def test_very_uneven_clusters_are_noted():
     assert in_result == in_curve
     assert "the 10 clusters are worth 2.4 of equal size" in in_result
     assert uneven_notes([*[9] * 4, *[4] * 6]) == []
+    # 120^2/(3^2 + 117^2) = 1.05 of two, and 1.6.
+    assert len(uneven_notes([3, 117])) == 2
+    assert uneven_notes([30, 90]) == []
     # Clusters that weigh the same are equal.
     assert uneven_notes([16, *[1] * 9], group_weight="group") == []
 
