@@ -262,6 +262,13 @@ class SmoothMetric(Metric):
         return self.rises
 
     @property
+    def without_value(self) -> str:
+        """Why the metric is 0/0, where it is."""
+        if self.of_cells:
+            return "a class is missing or was never predicted"
+        return "the response or the predictions do not vary"
+
+    @property
     def wants(self) -> tuple[Any, ...]:
         """The kind of predictions that is kept; metrics of the same kind can share predictions."""
         return (self.output, self.cut)
