@@ -70,6 +70,46 @@ def test_models_with_the_same_predictions_are_undecided(folder):
     assert ("whose predictions are the same" in " ".join(helped.split())) == (found.exit_code == 3)
 
 
+ROWS = "--target y --scores a"
+
+SAID_IN_OPTIONS = {
+    "a ratio of scores": (
+        "plan rules.csv --target number --learner ridge --other ridge:9 --ratio 0.9 --metric rmse",
+        "--ratio is about losses, but --metric rmse is not a loss: use --difference",
+    ),
+    "repeats by a design": (
+        "compare rules.csv --target y --learner lda --metric f1 --repeats 2 --pos-label 1 "
+        "--test cross_validation_wald",
+        "evidence; use --repeats 1",
+    ),
+    "repeats by columns": (
+        f"predictions rules.csv {ROWS} --metric f1 --fold fold --repeat repeat",
+        "evidence; pass fold and predictions of one repeat",
+    ),
+    "an impossible error rate": (
+        f"predictions rules.csv {ROWS} --null-value 2",
+        "--null-value 2 is not a value that the error rate can have, which lies between 0 and 1: "
+        "change it\n",
+    ),
+    "an impossible AUC": (
+        f"predictions rules.csv {ROWS} --loss auc --null-value 2",
+        "--null-value 2 is not a value that the AUC can have, which lies between 0 and 1: "
+        "change it\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "message"), SAID_IN_OPTIONS.values(), ids=SAID_IN_OPTIONS)
+def test_messages_speak_of_options(folder, line, message):
+    rows = np.arange(24)
+    columns = {"y": rows % 2, "a": rows // 3 % 2, "number": np.sin(rows), "wave": np.cos(rows)}
+    table = pd.DataFrame({**columns, "fold": rows % 3, "repeat": rows // 12})
+    table.to_csv("rules.csv", index=False)
+    refused = typed(line)
+    assert refused.exit_code == 2
+    assert message in refused.stderr
+
+
 def test_missing_rows_are_left_out(folder):
     table = few_patients().astype({"n": float})
     table.loc[3, "n"] = np.nan

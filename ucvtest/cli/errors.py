@@ -34,6 +34,9 @@ ALIASES = {
 
 REMEDIES = {
     "n_jobs": re.compile(r"(?:more )?\bn_jobs, "),
+    "n_repeats": re.compile(r"use n_repeats=1, or (?=pass fold)"),
+    "fold": re.compile(r", or pass fold and predictions of one repeat"),
+    "interval": re.compile(r", or use interval='wald'"),
     "criteria": re.compile(r"name fewer in criteria, such as criteria=\[[^]]*\], "),
 }
 """What messages advise that has no option, by the argument that it is about."""
