@@ -567,9 +567,7 @@ def _linearised(
         }
         if metric.output == "probability":
             check_probabilities(rows)
-    stacked = as_rows(rows, sample.n_obs)
-    if metric.cut is not None:
-        stacked = (stacked >= metric.cut).astype(float)
+    stacked = metric.decided(as_rows(rows, sample.n_obs))
     values = linearised_values(metric_of_means, target, stacked)
     fields = fields_of(metric, values, values.mean(axis=1, keepdims=True))
     fields.pop("means")

@@ -270,8 +270,15 @@ class SmoothMetric(Metric):
 
     @property
     def wants(self) -> tuple[Any, ...]:
-        """The kind of predictions that is kept; metrics of the same kind can share predictions."""
-        return (self.output, self.cut)
+        """The kind of predictions, with the threshold of decisions if these are kept."""
+        return (self.output,) if self.cut is None else (self.output, self.cut)
+
+    @property
+    def kept_in_words(self) -> str:
+        """The predictions that are kept, in messages."""
+        if self.cut is None:
+            return f"the {self.wants_in_words}"
+        return f"only whether the {self.output} is at least {self.cut:g}"
 
     @property
     def of_ranks(self) -> bool:
@@ -287,8 +294,11 @@ class SmoothMetric(Metric):
         self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
     ) -> np.ndarray:
         """The predictions; 0 for untested observations."""
-        tested_predictions: np.ndarray = np.where(testing, predictions, 0.0)
-        return tested_predictions if self.cut is None else (tested_predictions >= self.cut) * 1.0
+        return self.decided(np.where(testing, predictions, 0.0))
+
+    def decided(self, predictions: np.ndarray) -> np.ndarray:
+        """Decisions at the threshold; predictions as they are if there is none."""
+        return predictions if self.cut is None else (predictions >= self.cut) * 1.0
 
     def refuse_positive(self, n_classes: int) -> None:
         """Refuse a positive class of several classes if the metric is about all of them."""
