@@ -204,7 +204,10 @@ MetricsOption = Annotated[
 ]
 MissingOption = Annotated[
     Literal["raise", "drop"],
-    typer.Option(help="Rows with missing values: refuse them, or leave them out with a note."),
+    typer.Option(
+        help="Rows with missing values, which are empty fields and words such as NA, None and "
+        "null: refuse them, or leave them out with a note."
+    ),
 ]
 
 OWN_OPTIONS = {
