@@ -44,6 +44,14 @@ REMEDIES = {
 METRICS = (
     (re.compile(r", (?:or|your own by) uv\.metrics\.(?:Cells|Moments)[^,;]*"), ""),
     (re.compile(r"\buv\.metrics\.(\w+)\('(\w+)'\)"), r"\1_\2"),
+    (re.compile(r"\buv\.metrics\.(\w+)\(labels=\[\.\.\.\]\)"), r"""'\1["ill"]'"""),
+    (
+        re.compile(
+            r"\buv\.Losses\.from_predictions\((?:y, scores|uv\.survival\(time, event\), risks), "
+            r"(metric='[^']+')\)(?: with uv\.HoldOutTest)?"
+        ),
+        r"ucvtest predictions with \1",
+    ),
     (re.compile(r"\buv\.metrics\.(\w+\([\d.]+\))"), r"'\1'"),
     (
         re.compile(r"\bname one by labels=\[\.\.\.\], or an average: [^:;]+"),

@@ -116,7 +116,7 @@ def calibration(
         quantities=(replace(PRECISION, name="share of positives"),),
         x=means,
         x_name="mean prediction",
-        estimand="share of positives given the bin of the prediction,",
+        estimand="share of positives given the bin of the prediction",
         differences=False,
     )
     return replace(curve, settings={**curve.settings, "edges": tuple(edges.tolist())})

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from ucvtest.data.sample import refuse_exact_numbers
 from ucvtest.metrics.base import Metric
 
 if TYPE_CHECKING:
@@ -311,6 +312,7 @@ class SmoothMetric(Metric):
     def refuse_labels(self, y: np.ndarray) -> None:
         """Refuse labels in a response if the metric needs numbers."""
         if self.output == "number" and y.dtype.kind not in "iufb":
+            refuse_exact_numbers(y)
             raise ValueError(
                 f"metric={self.name!r:.60} needs numbers, but y contains labels: use 'f1', 'mcc' "
                 "or 'balanced_accuracy'"
